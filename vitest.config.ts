@@ -1,0 +1,40 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { defineConfig } from 'vitest/config'
+
+const root = import.meta.dirname
+
+// Tests read the sources: no build is needed first, and a failure points at the line that was
+// written. Both lists are named, because vitest resolves for a server and for a browser apart.
+const conditions = ['sluice-source', 'node', 'module', 'development|production', 'default']
+
+const shared = {
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
+}
+
+function foldersOf(parent: string): string[] {
+  if (!existsSync(`${root}/${parent}`)) return []
+  return readdirSync(`${root}/${parent}`, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(`${root}/${parent}/${entry.name}/test`))
+    .map((entry) => `${parent}/${entry.name}`)
+}
+
+function project(folder: string) {
+  return {
+    ...shared,
+    root: `${root}/${folder}`,
+    test: { name: folder.replace('packages/', ''), include: ['test/**/*.test.ts'] },
+  }
+}
+
+export default defineConfig({
+  ...shared,
+  test: {
+    projects: [
+      ...['packages', 'apps', 'examples', 'tools'].flatMap(foldersOf),
+      'tests',
+    ].map(project),
+    passWithNoTests: false,
+    reporters: ['default', ['json', { outputFile: `${root}/.reports/vitest.json` }]],
+  },
+})
