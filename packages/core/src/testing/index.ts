@@ -1,0 +1,1 @@
+export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.ts'
