@@ -1,0 +1,75 @@
+/**
+ * Every limit and every default of Sluice that is a number, by name and unit.
+ *
+ * What ends in `Max` or `Min` is refused beyond it; what ends in `Default` may be changed by an
+ * option.
+ */
+
+/** The longest key, in bytes of UTF-8: a key is part of every index of a store. */
+export const keyBytesMax = 512
+
+/** The longest queue name, in bytes of UTF-8; the names of buckets and workers keep to it too. */
+export const queueNameBytesMax = 128
+
+/** The longest item, in bytes of its JSON text, unless an option allows more. */
+export const itemBytesDefault: number = 64 * 1024
+
+/** The longest item that any option can allow, in bytes of its JSON text. */
+export const itemBytesMax: number = 1024 * 1024
+
+/** How deep arrays and objects of an item may be nested; `[[1]]` is 2 deep. */
+export const jsonDepthMax = 100
+
+/** The most keys that one call, and one step of a driver, may name. */
+export const batchKeysMax = 1_000
+
+/** The longest delay, in milliseconds: ten years of 365.25 days. */
+export const delayMsMax: number = 10 * 365.25 * 24 * 60 * 60 * 1_000
+
+/** The lowest priority. */
+export const priorityMin = -1_000
+
+/** The highest priority. */
+export const priorityMax = 1_000
+
+/** The priority of a key for which nobody asked for another. */
+export const priorityDefault = 0
+
+/** The most keys that one worker handles at the same time. */
+export const concurrencyMax = 1_000
+
+/** Where counters of failures and of crashes stop rising: the largest 32-bit signed integer. */
+export const failuresMax: number = 2 ** 31 - 1
+
+/** The shortest lease, in milliseconds: it is renewed at a third, which a busy store must manage. */
+export const leaseMsMin = 100
+
+/** The longest lease, in milliseconds: a day, after which a dead worker's keys come back. */
+export const leaseMsMax: number = 24 * 60 * 60 * 1_000
+
+/** How long a claimed key stays held without renewal, in milliseconds, where leases are used. */
+export const leaseMsDefault = 30_000
+
+/** How long after its last failure an idle key forgets its failures, in milliseconds: a day. */
+export const failuresExpireMsDefault: number = 24 * 60 * 60 * 1_000
+
+/** How many crashes, meaning lease ends, park a key. */
+export const crashesMaxDefault = 5
+
+/** How long one operation on a store may take, in milliseconds. */
+export const timeoutMsDefault = 30_000
+
+/** How many keys `addSoon` keeps for a store that is slow or away before it refuses more. */
+export const addSoonKeysMax = 10_000
+
+/** How long `close` lets the handlers of a worker finish, in milliseconds. */
+export const graceMsDefault = 10_000
+
+/** The longest wait between two looks at the store, in milliseconds, which is also the heartbeat. */
+export const heartbeatMs = 10_000
+
+/** The delay that stands in for one a limiter failed to give, in milliseconds. */
+export const limiterFallbackMs = 1_000
+
+/** How much of an error's text is kept with its key, in bytes of UTF-8; the rest is cut off. */
+export const errorBytesMax = 4_096
