@@ -1,0 +1,491 @@
+import type { Clock, EpochMs } from './clock.ts'
+import type { DirectQueue } from './direct-queue.ts'
+import type { SluiceError } from './errors.ts'
+import type { KeyState } from './key-state.ts'
+import type {
+  AddOutcome,
+  CancelOutcome,
+  Dedupe,
+  ExpireOutcome,
+  FinishOutcome,
+  ForgetOutcome,
+  KeyStateWord,
+  OperateOutcome,
+  RenewOutcome,
+} from './outcomes.ts'
+import type { LimiterPlan } from './plan.ts'
+
+/**
+ * The version of this contract. A queue opens only a driver that was written for the same one.
+ * It rises when a required verb changes its meaning; new optional verbs do not raise it.
+ */
+export const contractVersion = 1
+
+/** An answer that a driver may give at once or later. Drivers that never wait answer at once. */
+export type Awaitable<T> = T | Promise<T>
+
+/**
+ * What a driver can do, as data: the queue, the conformance suite and the documentation read the
+ * same flags. A driver never does less than it declares.
+ */
+export interface Capabilities {
+  /** What was acknowledged is still there after the process ended, however it ended. */
+  readonly durable: boolean
+  /** Several processes can open the same store at the same time. */
+  readonly shared: boolean
+  /** It obeys a clock handed to `open`. Every driver that is not a remote service does. */
+  readonly clock: boolean
+  /**
+   * How keys of equal priority that are due come out. `strict`: by (`readyAt`, `seq`), always.
+   * `per-producer`: so for what one producer added with awaited or batched calls.
+   */
+  readonly order: 'strict' | 'per-producer'
+  /** It has `watch`. */
+  readonly watch: boolean
+  /** A second driver object on the same store sees the same keys (the suite asks for a `peer`). */
+  readonly peers: boolean
+  /** It has `operate`. */
+  readonly operate: boolean
+  /** It has `queues`. */
+  readonly queues: boolean
+  /** It has `workers`, and `tick` registers the worker it is given. */
+  readonly workers: boolean
+  /** It has `buckets`. Charging buckets is required of every driver; listing them is not. */
+  readonly buckets: boolean
+  /**
+   * It has `transact`: `async` if the verbs in a transaction answer later, `sync` if they answer at
+   * once and throw.
+   */
+  readonly transact: false | 'sync' | 'async'
+}
+
+/** What a driver is told when it is opened. */
+export interface OpenOptions {
+  /**
+   * The clock that decides what "now" is in every verb. Absent: the store's own clock, so that
+   * processes need not agree about the time.
+   */
+  readonly clock?: Clock
+}
+
+/** One key that asks for a run. */
+export interface Ask {
+  readonly key: string
+  /**
+   * The item as JSON text, to be given back with the claim. `undefined`: the item can be made from
+   * the key alone, and nothing is stored. It replaces what was stored of the key.
+   */
+  readonly item: string | undefined
+  /** Higher first; merges with what is owed by taking the higher one. */
+  readonly priority: number
+  /** When: this many milliseconds from the store's now. Zero and less mean now. Ignored with `plan`. */
+  readonly delayMs: number
+  /**
+   * Set: a key that is only delayed is moved later instead of earlier, but never past this many
+   * milliseconds after it was first asked for (debounce).
+   */
+  readonly maxWaitMs?: number | undefined
+  /** Counts a failure, always, whatever the outcome. */
+  readonly failed?: boolean | undefined
+  /**
+   * The delay is worked out in the store: `planDelay(plan, failures before this one, delays of its
+   * buckets, jitter)`. Every bucket of the plan is charged one token in the same step, unless the
+   * outcome is `unchanged`.
+   */
+  readonly plan?: LimiterPlan | undefined
+  /** A number in [0, 1) for the plan, drawn by the caller so that drivers stay free of chance. */
+  readonly jitter?: number | undefined
+}
+
+/** What holds for every ask of a batch. */
+export interface AskOptions {
+  readonly dedupe: Dedupe
+  /** Failures of idle keys that are this old read as none. */
+  readonly failuresExpireMs: number
+  /**
+   * Keys that would be new to a queue in which this many keys are owed a run get the outcome
+   * `full`. Counted once before the batch, then along it; several processes may overshoot together.
+   */
+  readonly maxPending?: number | undefined
+}
+
+/** The answer for one key that the driver could not serve while it served the others. */
+export interface Failure {
+  readonly outcome: 'failed'
+  readonly error: SluiceError
+}
+
+/** The answer to one {@link Ask}. */
+export interface AskReply {
+  readonly outcome: AddOutcome
+  /** When the next run is due, after this ask. */
+  readonly dueAt: EpochMs
+  /** How many failures are counted, after this ask. */
+  readonly failures: number
+  /** The delay that the plan gave, before it met what was owed. Only with a `plan`. */
+  readonly plannedMs?: number
+}
+
+/** A key together with the token under which it is held. */
+export interface Lease {
+  readonly key: string
+  readonly token: number
+}
+
+/** What a claim asks for. */
+export interface ClaimRequest {
+  /** How many keys at the most; at least 1. */
+  readonly limit: number
+  /** Who holds them: a random name, one per queue object. */
+  readonly holder: string
+  /** A name for this very request, unique, under which its claims can be found again. */
+  readonly claimId: string
+  /** How long the lease lasts; `Infinity` = it does not end by itself. */
+  readonly leaseMs: number
+  /** Set: only keys due at or before this instant of the store. */
+  readonly dueBy?: EpochMs | undefined
+}
+
+/** A key that was handed out. */
+export interface Claim {
+  readonly key: string
+  /** See {@link Ask.item}. */
+  readonly item: string | undefined
+  /** Greater than every token the store has given out before. */
+  readonly token: number
+  readonly failures: number
+  readonly crashes: number
+  readonly priority: number
+  /** When the run was first asked for. */
+  readonly askedAt: EpochMs
+  /** Where it stood in line. */
+  readonly readyAt: EpochMs
+  readonly leaseUntil: EpochMs
+}
+
+/** The answer to a claim. */
+export interface ClaimReply {
+  /** In the order in which they are to be worked on. */
+  readonly claims: readonly Claim[]
+  /** Leases that were found to be over; the caller answers with `expire`. A bounded number. */
+  readonly leaseEnds: readonly Lease[]
+  /** The store's time of this claim. */
+  readonly now: EpochMs
+}
+
+/** How a holder gives a key back. */
+export type Finish =
+  | { readonly as: 'done'; readonly key: string; readonly token: number; readonly forget: boolean }
+  | {
+      readonly as: 'retry'
+      readonly key: string
+      readonly token: number
+      /** See {@link Ask.delayMs}. */
+      readonly delayMs: number
+      /** See {@link Ask.plan}. */
+      readonly plan?: LimiterPlan | undefined
+      /** See {@link Ask.jitter}. */
+      readonly jitter?: number | undefined
+      /** What went wrong, short; kept as the key's last error. */
+      readonly error?: string | undefined
+    }
+  | { readonly as: 'release'; readonly key: string; readonly token: number }
+  | {
+      readonly as: 'park'
+      readonly key: string
+      readonly token: number
+      /** Set: the run failed, and is counted as a failure. */
+      readonly error?: string | undefined
+    }
+
+/** The answer to one {@link Finish}. */
+export interface FinishReply {
+  readonly outcome: FinishOutcome
+  /** When the next run is due; `never` if none is owed. */
+  readonly dueAt: EpochMs
+  /** How many failures are counted, after this finish. 0 when lost. */
+  readonly failures: number
+}
+
+/** The answer to the renewal of one lease. */
+export interface RenewReply {
+  readonly outcome: RenewOutcome
+  readonly leaseUntil: EpochMs
+}
+
+/** What the end of a lease means; see the verb `expire`. */
+export interface ExpireOptions {
+  readonly dedupe: Dedupe
+  /** Gives the delay by its per-key part, `perKeyDelay`; no bucket is charged. Absent: no delay. */
+  readonly plan?: LimiterPlan | undefined
+  /** See {@link Ask.jitter}. */
+  readonly jitter?: number | undefined
+  /** A key that has crashed this often is parked. */
+  readonly maxCrashes: number
+}
+
+/** Who works on a queue, for others to see. Plain data, at most 4 kB as JSON. */
+export interface WorkerInfo {
+  readonly holder: string
+  readonly host: string
+  readonly pid: number
+  readonly concurrency: number
+  /** Settings that ought to be the same in all workers of a queue. */
+  readonly settings: Readonly<Record<string, string | number | boolean>>
+}
+
+/** A worker as the store knows it. */
+export interface WorkerRow extends WorkerInfo {
+  readonly startedAt: EpochMs
+  readonly seenAt: EpochMs
+}
+
+/** What a tick asks for and brings along. */
+export interface TickRequest {
+  readonly holder: string
+  /** Set: registers this worker, or renews its registration. */
+  readonly worker?: WorkerInfo | undefined
+  /** How many expired leases to report, and how many stale rows to sweep away, at the most. */
+  readonly limit: number
+  /** See {@link AskOptions.failuresExpireMs}. */
+  readonly failuresExpireMs: number
+}
+
+/** The answer to a tick. */
+export interface TickReply {
+  /** The store's time. */
+  readonly now: EpochMs
+  /**
+   * The next instant at which looking again makes sense: a key is due or a lease ends. In the past
+   * if something can be claimed now; `never` if there is nothing, and for keys of a paused queue.
+   */
+  readonly nextAt: EpochMs
+  readonly paused: boolean
+  /** See {@link ClaimReply.leaseEnds}. */
+  readonly leaseEnds: readonly Lease[]
+  /** How many rows of which only an expired failure count was left have gone. */
+  readonly swept: number
+}
+
+/** How many keys are in each state. Each key is counted once. */
+export type Counts = Readonly<Record<KeyStateWord, number>> & {
+  /** True if counting stopped at the cap; then the counts are lower bounds. */
+  readonly capped: boolean
+  readonly paused: boolean
+  /** When the key that has been ready longest became so; `never` if none is ready. */
+  readonly oldestReadyAt: EpochMs
+}
+
+/** One key with everything that is stored of it. */
+export interface KeyRow extends Readonly<KeyState> {
+  readonly key: string
+  readonly state: KeyStateWord
+  readonly item: string | undefined
+  readonly holder: string | undefined
+  readonly lastError: string | undefined
+}
+
+/** Which keys to list. */
+export interface ListRequest {
+  /** Only these keys, in any order, without paging. */
+  readonly keys?: readonly string[] | undefined
+  /** Only keys in this state. */
+  readonly state?: KeyStateWord | undefined
+  /** Only keys that start with this text. */
+  readonly prefix?: string | undefined
+  /** Where the page before this one ended. */
+  readonly cursor?: string | undefined
+  /** How many at the most. */
+  readonly limit: number
+}
+
+/** A page of keys, in the bytewise order of the keys. */
+export interface ListReply {
+  readonly now: EpochMs
+  readonly rows: readonly KeyRow[]
+  /** Where the next page begins; absent on the last one. */
+  readonly cursor?: string
+}
+
+/** A token bucket as the store keeps it. */
+export interface BucketRow {
+  readonly name: string
+  readonly perSecond: number
+  readonly burst: number
+  /** Tokens at `at`; below zero when later ones are promised already. */
+  readonly tokens: number
+  readonly at: EpochMs
+}
+
+/** The verbs of an operator. Keys are handled one by one; unknown keys are `missing`. */
+export interface Operate {
+  /** Claims give nothing until the queue is resumed. Adds are taken, held keys go on. */
+  pause(queue: string): Awaitable<OperateOutcome>
+  /** Ends a pause and wakes every process that waits. */
+  resume(queue: string): Awaitable<OperateOutcome>
+  /** Sets keys aside. A held key is set aside when it is given back. */
+  park(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
+  /** The opposite of park; with `forget`, failures and crashes start from zero. */
+  unpark(
+    queue: string,
+    keys: readonly string[],
+    options: { readonly forget: boolean },
+  ): Awaitable<readonly OperateOutcome[]>
+  /** Ends the delay or back-off of keys. */
+  runNow(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
+  /** Forgets all that is owed to, counted for and parked of keys. The held half is not touched. */
+  remove(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
+  /** Removes every key of a queue, as `remove` does; says how many. */
+  purge(queue: string): Awaitable<number>
+}
+
+/** The verbs that take part in a transaction of the caller's. */
+export interface DriverTransaction {
+  add(
+    queue: string,
+    asks: readonly Ask[],
+    options: AskOptions,
+  ): Awaitable<readonly (AskReply | Failure)[]>
+  /** A lost lease is thrown (`ERR_LEASE_LOST`), so that the caller's transaction fails with it. */
+  finish(
+    queue: string,
+    finishes: readonly Finish[],
+    options: AskOptions,
+  ): Awaitable<readonly (FinishReply | Failure)[]>
+}
+
+/**
+ * A store of keys. What it promises is examined by the conformance suite; what it need not do is
+ * done by the queue above it.
+ *
+ * Holds for every verb: it is atomic; it starts no timer, does not retry and decides no policy; what
+ * can happen in a correct program is an outcome, in the order of the arguments, and a rejection
+ * means that the store failed. `ERR_STORE`, `ERR_STORE_BUSY` and `ERR_STORE_FULL` say that nothing
+ * was done, `ERR_UNKNOWN_OUTCOME` that it may have been. Arguments have been checked by the caller.
+ * A batch is not empty, has at most `batchKeysMax` entries, and names no key twice.
+ *
+ * Queues share nothing but buckets of the same name.
+ */
+export interface Driver {
+  /** What kind of store it is, for messages: `memory`, `sqlite`, `postgres`. */
+  readonly name: string
+  /** The {@link contractVersion} it was written for. */
+  readonly contractVersion: number
+  readonly capabilities: Capabilities
+
+  /**
+   * Makes the store usable. Called once before every other verb; after `close`, it may be called
+   * again.
+   */
+  open(options: OpenOptions): Awaitable<void>
+
+  /** Lets go of everything that keeps the process alive. Held keys stay held. */
+  close(): Awaitable<void>
+
+  /**
+   * Asks for runs.
+   *
+   * Afterwards every key is owed a run at or before the time it asked for, by the rules of the
+   * transition table. Asks of one batch take their places in line in the order of the batch. An add
+   * that races a claim is answered by that claim or by a later one; one that races a finish is
+   * never lost.
+   */
+  add(
+    queue: string,
+    asks: readonly Ask[],
+    options: AskOptions,
+  ): Awaitable<readonly (AskReply | Failure)[]>
+
+  /** Takes back what is owed to keys; a holder goes on holding. */
+  cancel(queue: string, keys: readonly string[]): Awaitable<readonly CancelOutcome[]>
+
+  /**
+   * Hands out keys that are due, under a lease.
+   *
+   * Takes keys that are not held, not parked and due, of a queue that is not paused: by priority,
+   * then `readyAt`, then `seq`. Each gets a token greater than all before it, in the whole store. A
+   * key is never handed out twice, whoever asks at the same time. A key with crashes is handed out
+   * alone: it ends the batch before it, or is the whole batch. Keys that somebody else has locked
+   * are passed over. Leases that are over are reported, not taken.
+   */
+  claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply>
+
+  /**
+   * The claims made under this `claimId`, if they are still held; for when the answer to a claim
+   * was lost. Required of drivers that can fail with `ERR_UNKNOWN_OUTCOME`.
+   */
+  adopt?(queue: string, claimId: string): Awaitable<readonly Claim[]>
+
+  /**
+   * Gives back keys whose holders have let their leases run out. Does nothing to a key whose token
+   * is another by now, or whose lease is not over by the store's time.
+   */
+  expire(
+    queue: string,
+    leases: readonly Lease[],
+    options: ExpireOptions,
+  ): Awaitable<readonly (ExpireOutcome | Failure)[]>
+
+  /**
+   * Extends leases to `leaseMs` from now, or leaves them if they are longer. Never waits for a row
+   * that somebody else has locked: such a lease is a {@link Failure} (`ERR_STORE_BUSY`).
+   */
+  renew(
+    queue: string,
+    leases: readonly Lease[],
+    leaseMs: number,
+  ): Awaitable<readonly (RenewReply | Failure)[]>
+
+  /**
+   * Gives back held keys. Each is let go of if its token is still current, and nothing is changed if
+   * it is not (`lost`). A token stays good after its lease until a claim or an `expire` replaced it.
+   * After any outcome but `lost` the token holds nothing, whatever raced it.
+   */
+  finish(
+    queue: string,
+    finishes: readonly Finish[],
+    options: AskOptions,
+  ): Awaitable<readonly (FinishReply | Failure)[]>
+
+  /** Counts failures and crashes of keys from zero again, held or not. */
+  forget(queue: string, keys: readonly string[]): Awaitable<readonly ForgetOutcome[]>
+
+  /**
+   * The heartbeat of a queue that waits: registers the worker, says when to look again, reports
+   * leases that are over, and sweeps away a bounded number of stale rows. One statement.
+   */
+  tick(queue: string, request: TickRequest): Awaitable<TickReply>
+
+  /** Counts keys by state, looking at no more than about `cap` keys of each. */
+  counts(queue: string, options: { readonly cap: number }): Awaitable<Counts>
+
+  /** Lists keys. A page costs no more for a million keys than for a thousand. */
+  list(queue: string, request: ListRequest): Awaitable<ListReply>
+
+  /**
+   * Calls `onWake` soon after something may have become claimable, whoever did it; with the queue's
+   * name if it is known. A hint: it may come late, twice, in vain, or not at all. Returns how to
+   * stop.
+   */
+  watch?(onWake: (queue: string | undefined) => void): Awaitable<() => Awaitable<void>>
+
+  readonly operate?: Operate
+
+  /** The names of all queues that have keys, or are paused. */
+  queues?(): Awaitable<readonly string[]>
+
+  /** The workers that have ticked on a queue within `withinMs`. */
+  workers?(queue: string, withinMs: number): Awaitable<readonly WorkerRow[]>
+
+  /** All buckets. */
+  buckets?(): Awaitable<readonly BucketRow[]>
+
+  /** The verbs inside a transaction that the caller began and will end. */
+  transact?(transaction: unknown): DriverTransaction
+
+  /**
+   * A door for drivers that live in this process: the hot verbs for one key at a time, without
+   * arrays and promises. They mean exactly what the verbs above mean.
+   */
+  direct?(queue: string): DirectQueue
+}

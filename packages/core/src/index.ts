@@ -1,0 +1,56 @@
+export type { Clock, EpochMs, Ticker, Timer } from './clock.ts'
+export type { DirectClaim, DirectQueue } from './direct-queue.ts'
+export {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type Awaitable,
+  type BucketRow,
+  type Capabilities,
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Counts,
+  contractVersion,
+  type Driver,
+  type DriverTransaction,
+  type ExpireOptions,
+  type Failure,
+  type Finish,
+  type FinishReply,
+  type KeyRow,
+  type Lease,
+  type ListReply,
+  type ListRequest,
+  type OpenOptions,
+  type Operate,
+  type RenewReply,
+  type TickReply,
+  type TickRequest,
+  type WorkerInfo,
+  type WorkerRow,
+} from './driver.ts'
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  errorAnchor,
+  SluiceError,
+  SluiceRangeError,
+  SluiceTypeError,
+} from './errors.ts'
+export { emptyKeyState, type KeyState, never, noToken } from './key-state.ts'
+export {
+  type AddOutcome,
+  type CancelOutcome,
+  type Dedupe,
+  type DueReason,
+  type ExpireOutcome,
+  type FinishOutcome,
+  type ForgetOutcome,
+  type KeyStateWord,
+  keyStateWords,
+  type OperateOutcome,
+  type RenewOutcome,
+} from './outcomes.ts'
+export { systemClock } from './system-clock.ts'
+export * as transitions from './transitions.ts'

@@ -1,0 +1,86 @@
+import type { Clock, Ticker, Timer } from './clock.ts'
+
+/** The longest delay the runtime's timers hold; a longer one fires after 1 ms instead. */
+const timerMsMax = 2 ** 31 - 1
+
+class SystemTimer implements Timer {
+  readonly #callback: () => void
+  #dueAt = 0
+  #handle: NodeJS.Timeout | undefined
+  #isRef = false
+
+  constructor(ms: number, callback: () => void) {
+    this.#callback = callback
+    this.#start(ms)
+  }
+
+  #start(ms: number): void {
+    const delayMs = Number.isFinite(ms) ? Math.max(0, ms) : timerMsMax
+    this.#dueAt = ms === Infinity ? Infinity : performance.now() + delayMs
+    this.#arm(delayMs)
+  }
+
+  #arm(ms: number): void {
+    // Rounded up, so that a timer never fires before the instant it stands for.
+    this.#handle = setTimeout(this.#fire, Math.min(Math.ceil(ms), timerMsMax))
+    if (!this.#isRef) this.#handle.unref()
+  }
+
+  readonly #fire = (): void => {
+    const leftMs = this.#dueAt - performance.now()
+    // Half a millisecond of slack: the runtime's own timers round down.
+    if (leftMs > 0.5) {
+      this.#arm(leftMs)
+      return
+    }
+    this.#handle = undefined
+    this.#callback()
+  }
+
+  stop(): boolean {
+    if (this.#handle === undefined) return false
+    clearTimeout(this.#handle)
+    this.#handle = undefined
+    return true
+  }
+
+  reset(ms: number): boolean {
+    const wasPending = this.stop()
+    this.#start(ms)
+    return wasPending
+  }
+
+  ref(): void {
+    this.#isRef = true
+    this.#handle?.ref()
+  }
+
+  unref(): void {
+    this.#isRef = false
+    this.#handle?.unref()
+  }
+}
+
+class SystemTicker implements Ticker {
+  #handle: NodeJS.Timeout | undefined
+
+  constructor(ms: number, callback: () => void) {
+    this.#handle = setInterval(callback, Math.min(ms, timerMsMax))
+    this.#handle.unref()
+  }
+
+  stop(): boolean {
+    if (this.#handle === undefined) return false
+    clearInterval(this.#handle)
+    this.#handle = undefined
+    return true
+  }
+}
+
+/** The clock of this process: wall time, and timers of the runtime. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  startTimer: (ms, callback) => new SystemTimer(ms, callback),
+  startTicker: (ms, callback) => new SystemTicker(ms, callback),
+}
