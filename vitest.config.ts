@@ -30,10 +30,9 @@ function project(folder: string) {
 export default defineConfig({
   ...shared,
   test: {
-    projects: [
-      ...['packages', 'apps', 'examples', 'tools'].flatMap(foldersOf),
-      'tests',
-    ].map(project),
+    projects: [...['packages', 'apps', 'examples', 'tools'].flatMap(foldersOf), 'tests'].map(
+      project,
+    ),
     passWithNoTests: false,
     reporters: ['default', ['json', { outputFile: `${root}/.reports/vitest.json` }]],
   },
