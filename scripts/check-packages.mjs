@@ -1,0 +1,118 @@
+// Examines the packages as a stranger would get them: packs each one, lets publint and attw read
+// the tarball, then unpacks them all into an empty project and imports every export.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root, say } from './toolbox.mjs'
+
+const workplace = join(root, '.cache', 'packed')
+const modules = join(workplace, 'consumer', 'node_modules')
+
+/** Resolves to 0 when nothing is wrong; every complaint has been printed. */
+export async function checkPackages(env) {
+  let complaints = 0
+  const tell = (name, words) => {
+    complaints += 1
+    console.error(`sluice: ${name}: ${words.trim()}`)
+  }
+  const call = (command, args, cwd) => spawnSync(command, args, { cwd, env, encoding: 'utf8' })
+
+  rmSync(workplace, { recursive: true, force: true })
+  mkdirSync(modules, { recursive: true })
+
+  const packages = publishedPackages()
+  for (const { folder, manifest } of packages) {
+    const { name } = manifest
+    for (const file of staleFiles(folder))
+      tell(name, `${file} is built from no source; delete dist`)
+
+    const packed = call('pnpm', ['pack', '--pack-destination', workplace], folder)
+    if (packed.status !== 0) {
+      tell(name, packed.stdout + packed.stderr)
+      continue
+    }
+    const file = `${name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`
+    const tarball = join(workplace, file)
+
+    const lint = call('publint', [tarball, '--strict'], root)
+    if (lint.status !== 0) tell(name, lint.stdout + lint.stderr)
+    const types = call('attw', [tarball, '--profile', 'esm-only', '--no-emoji'], root)
+    if (types.status !== 0) tell(name, types.stdout + types.stderr)
+
+    const target = join(modules, name)
+    mkdirSync(target, { recursive: true })
+    const unpacked = call('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'], root)
+    if (unpacked.status !== 0) tell(name, unpacked.stderr)
+    for (const held of readdirSync(target)) {
+      if (!allowedInTarball.has(held)) tell(name, `the tarball holds ${held}`)
+    }
+    linkStrangers(folder, manifest)
+  }
+
+  for (const { manifest } of packages) {
+    for (const subpath of Object.keys(manifest.exports)) {
+      if (subpath === './package.json' || subpath === './vitest') continue
+      const specifier = manifest.name + subpath.slice(1)
+      const script = `const it = await import(${JSON.stringify(specifier)}); if (Object.keys(it).length === 0) throw new Error('exports nothing at run time')`
+      const loaded = call(
+        'node',
+        ['--input-type=module', '-e', script],
+        join(workplace, 'consumer'),
+      )
+      if (loaded.status !== 0) tell(specifier, loaded.stderr)
+    }
+  }
+
+  say(`${packages.length} packages packed and examined, ${complaints} complaints`)
+  return complaints === 0 && packages.length > 0 ? 0 : 1
+}
+
+const allowedInTarball = new Set([
+  'dist',
+  'src',
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'sql',
+])
+
+function publishedPackages() {
+  const found = []
+  for (const parent of ['packages', 'apps']) {
+    for (const entry of readdirSync(join(root, parent))) {
+      const folder = join(root, parent, entry)
+      if (!existsSync(join(folder, 'package.json'))) continue
+      const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      if (manifest.private === true) continue
+      if (existsSync(join(folder, 'src', 'index.ts'))) found.push({ folder, manifest })
+      else say(`${manifest.name} has no code yet and is left out`)
+    }
+  }
+  return found
+}
+
+// A source that was deleted or renamed leaves its output behind, and `files` would publish it.
+function staleFiles(folder, inside = '') {
+  const dist = join(folder, 'dist', inside)
+  if (!existsSync(dist)) return []
+  return readdirSync(dist, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(inside, entry.name)
+    if (entry.isDirectory()) return staleFiles(folder, path)
+    const source = path.match(/^(.*)\.js$/)?.[1]
+    if (source === undefined || existsSync(join(folder, 'src', `${source}.ts`))) return []
+    return [join('dist', path)]
+  })
+}
+
+// What comes from elsewhere is linked from the workspace, so that no network is needed.
+function linkStrangers(folder, manifest) {
+  const wanted = { ...manifest.dependencies, ...manifest.peerDependencies }
+  for (const [name, range] of Object.entries(wanted)) {
+    const link = join(modules, name)
+    const original = join(folder, 'node_modules', name)
+    if (range.startsWith('workspace:') || existsSync(link) || !existsSync(original)) continue
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(original, link)
+  }
+}

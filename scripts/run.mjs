@@ -1,0 +1,113 @@
+// `node scripts/run.mjs <command> [arguments]`: what the root package.json scripts call. Needs
+// Node 20 and npm, nothing else; see toolbox.mjs.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkPackages } from './check-packages.mjs'
+import { ensureInstalled, fail, root, run, say, toolEnv } from './toolbox.mjs'
+
+const build = () => {
+  say('building')
+  return run('turbo', ['run', 'build', '--output-logs=errors-only'])
+}
+
+/** Runs steps in order, all of them, and answers with the first code that is not zero. */
+async function all(...steps) {
+  let code = 0
+  for (const step of steps) code = (await step()) || code
+  return code
+}
+
+const commands = {
+  async test(args) {
+    await ensureInstalled()
+    // The tests read the sources; only those that start a built program need this, so a build
+    // that fails is a failure of its own and does not hide what the tests have to say.
+    const built = await build()
+    say(args.length === 0 ? 'running every test' : `running the tests for: ${args.join(' ')}`)
+    return (await run('vitest', ['run', ...args])) || built
+  },
+
+  async start(args) {
+    // The demo is run from its sources, so there is nothing to build.
+    await ensureInstalled('@sluice/demo')
+    say('starting the demo')
+    return run('node', ['--conditions=sluice-source', 'src/demo.ts', ...args], {
+      cwd: join(root, 'apps', 'demo'),
+    })
+  },
+
+  async build() {
+    await ensureInstalled()
+    return build()
+  },
+
+  async lint(args) {
+    await ensureInstalled()
+    say('linting')
+    return all(
+      () => run('biome', ['check', '--error-on-warnings', ...args]),
+      () => run('eslint', ['.']),
+      () => run('knip', ['--treat-config-hints-as-errors']),
+    )
+  },
+
+  async types() {
+    await ensureInstalled()
+    say('checking the types, tests included')
+    return all(
+      () => run('tsc', ['-b']),
+      () => run('tsc', ['-p', 'tsconfig.check.json']),
+    )
+  },
+
+  async format() {
+    await ensureInstalled()
+    return run('biome', ['check', '--write'])
+  },
+
+  async packages() {
+    await ensureInstalled()
+    const built = await build()
+    say('packing every package and examining what would be published')
+    return built || (await checkPackages(toolEnv()))
+  },
+
+  async docs() {
+    await ensureInstalled()
+    const built = await build()
+    say('writing the reference to docs/api')
+    return built || (await run('typedoc', []))
+  },
+
+  async bench(args) {
+    if (!existsSync(join(root, 'benchmarks', 'package.json'))) {
+      say('there are no benchmarks yet')
+      return 0
+    }
+    const env = { SLUICE_BENCH: '1' }
+    await ensureInstalled()
+    const built = await build()
+    // Its own lockfile: rivals and database clients are no business of `npm test`.
+    const cwd = join(root, 'benchmarks')
+    say('installing what the benchmarks compare with')
+    const installed = await run('pnpm', ['install', '--frozen-lockfile', '--ignore-workspace'], {
+      cwd,
+    })
+    return built || installed || run('node', ['src/bench.ts', ...args], { cwd, env })
+  },
+
+  check: () =>
+    all(
+      () => commands.lint([]),
+      () => commands.types(),
+      () => commands.test([]),
+      () => commands.packages(),
+      () => commands.docs(),
+    ),
+}
+
+const [name = '', ...args] = process.argv.slice(2)
+if (!Object.hasOwn(commands, name)) {
+  fail(`there is no command "${name}"; there are ${Object.keys(commands).join(', ')}`)
+}
+process.exitCode = await commands[name](args)
