@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import type { Repository } from '../src/repository.ts'
+import { anonymous } from '../src/rules/anonymous.ts'
+import { arrows } from '../src/rules/arrows.ts'
+import { decisions } from '../src/rules/decisions.ts'
+import { manifests } from '../src/rules/manifests.ts'
+import { markdown } from '../src/rules/markdown.ts'
+import { names } from '../src/rules/names.ts'
+import { reachable } from '../src/rules/reachable.ts'
+import { sizes } from '../src/rules/sizes.ts'
+import { sleepless } from '../src/rules/sleepless.ts'
+import type { Rule } from '../src/rules.ts'
+
+// Each rule meets made-up repositories: one that breaks it, which it must name, and one that does
+// not. A rule that never complains would otherwise look like a tidy house.
+function repository(files: Record<string, unknown>): Repository {
+  return new Map(
+    Object.entries(files).map(([path, content]) => [
+      path,
+      typeof content === 'string' ? content : JSON.stringify(content),
+    ]),
+  )
+}
+
+function says(rule: Rule, files: Record<string, unknown>, ...expected: RegExp[]): void {
+  const problems = rule(repository(files))
+  assert.equal(problems.length, expected.length, problems.join('\n') || 'no problem found')
+  for (const [index, pattern] of expected.entries()) assert.match(problems[index] ?? '', pattern)
+}
+
+const core = { name: '@sluice/core', exports: { '.': { 'sluice-source': './src/index.ts' } } }
+const coreFolder = 'packages/core/package.json'
+
+describe('arrows', () => {
+  const memory = (more: object) => ({ name: '@sluice/memory', ...more })
+
+  test('an arrow down is fine, in every kind of dependency', () => {
+    says(arrows, {
+      [coreFolder]: core,
+      'packages/memory/package.json': memory({
+        devDependencies: { '@sluice/core': 'workspace:^' },
+      }),
+      'packages/memory/src/index.ts': '',
+    })
+  })
+
+  test('an arrow up or sideways is not, as a dev dependency either', () => {
+    says(
+      arrows,
+      {
+        [coreFolder]: { ...core, devDependencies: { '@sluice/memory': 'workspace:^' } },
+        'packages/memory/package.json': memory({
+          dependencies: { '@sluice/sqlite': 'workspace:^' },
+        }),
+        'packages/sqlite/package.json': { name: '@sluice/sqlite' },
+      },
+      /core must not know @sluice\/memory \(devDependencies\)/,
+      /memory must not know @sluice\/sqlite/,
+    )
+  })
+
+  test('a package without a rank must be given one', () => {
+    says(arrows, { 'packages/redis/package.json': { name: '@sluice/redis' } }, /no rank/)
+  })
+
+  test('an import needs a declared dependency, and in sources not a dev one', () => {
+    says(
+      arrows,
+      {
+        [coreFolder]: core,
+        'packages/memory/package.json': memory({
+          devDependencies: { '@sluice/core': 'workspace:^' },
+        }),
+        'packages/memory/src/index.ts':
+          "import { a } from '@sluice/core'\nexport type B = import('left-pad').B",
+        'packages/memory/test/a.test.ts':
+          "import { a } from '@sluice/core'\nawait import('vitest')",
+      },
+      /src\/index\.ts:1: @sluice\/core is not a dependency/,
+      /src\/index\.ts:2: left-pad is not a dependency/,
+      /test\/a\.test\.ts:2: vitest is not a dependency/,
+    )
+  })
+
+  test('an import stays within its package and within the exports of others', () => {
+    says(
+      arrows,
+      {
+        [coreFolder]: core,
+        'packages/memory/package.json': memory({ dependencies: { '@sluice/core': 'workspace:^' } }),
+        'packages/memory/src/index.ts':
+          "export { a } from '../../core/src/a.ts'\nimport '../test/b.ts'",
+        'packages/memory/src/c.ts': "import { x } from '@sluice/core/src/x.ts'",
+      },
+      /leaves the package/,
+      /not part of what is built/,
+      /does not export \.\/src\/x\.ts/,
+    )
+  })
+})
+
+test('decisions: indexed, numbered once, complete', () => {
+  const record = ['Context', 'Decision', 'Consequences', 'Alternatives', 'Proof']
+    .map((part) => `\n## ${part}\n`)
+    .join('')
+  says(decisions, {
+    'docs/decisions/README.md': '[a](0001-a.md)',
+    'docs/decisions/0001-a.md': record,
+  })
+  says(
+    decisions,
+    {
+      'docs/decisions/README.md': '[a](0001-a.md)',
+      'docs/decisions/0001-a.md': record.replace('## Proof', '## Proofs'),
+      'docs/decisions/0001-b.md': record,
+    },
+    /0001-a\.md: lacks "## Proof"/,
+    /0001-b\.md: is not in the index/,
+    /0001-b\.md: 0001 is taken/,
+  )
+})
+
+test('manifests: the promises of a published package', () => {
+  const good = {
+    name: '@sluice/core',
+    type: 'module',
+    license: 'Apache-2.0',
+    sideEffects: false,
+    engines: { node: '>=22.14' },
+    files: ['dist', '!dist/.tsbuildinfo', 'src'],
+    exports: {
+      '.': {
+        'sluice-source': './src/index.ts',
+        types: './dist/index.d.ts',
+        default: './dist/index.js',
+      },
+      './package.json': './package.json',
+    },
+  }
+  const known = {
+    'tsconfig.json': { references: [{ path: 'packages/core' }] },
+    'packages/core/tsconfig.json': {},
+  }
+  says(manifests, { ...known, [coreFolder]: good })
+  says(
+    manifests,
+    { ...known, [coreFolder]: { ...good, type: 'commonjs' } },
+    /type must be "module"/,
+  )
+  says(
+    manifests,
+    { ...known, [coreFolder]: { ...good, exports: { './*': './dist/*.js' } } },
+    /exports\["\.\/\*"\]/,
+    /lacks \.\/package\.json/,
+  )
+  says(
+    manifests,
+    { 'packages/core/tsconfig.json': { references: [{ path: '../x' }] }, [coreFolder]: good },
+    /references \[packages\/x\], depends on \[\]/,
+    /does not reference packages\/core/,
+  )
+})
+
+test('markdown: one title, and links that lead somewhere', () => {
+  says(markdown, {
+    'README.md':
+      '# A\n```sh\n# not a title\n```\n[b](docs/b.md#two-words) [d](docs/) [w](https://example.com)',
+    'docs/b.md': '# B\n## Two words',
+    '.changeset/first.md': 'no title',
+  })
+  says(
+    markdown,
+    { 'a.md': '# A\n# B\n[x](x.md) [y](#nothing)', 'b.md': 'none' },
+    /a\.md: 2 titles/,
+    /x\.md leads nowhere/,
+    /#nothing names no heading/,
+    /b\.md: 0 titles/,
+  )
+})
+
+test('names: no attractors, kebab-case', () => {
+  says(names, { 'packages/core/src/fake-clock.ts': '', 'vitest.config.ts': '' })
+  says(names, { 'packages/core/src/utils.ts': '', 'a/FakeClock.ts': '' }, /"utils"/, /kebab-case/)
+})
+
+test('reachable: what no export leads to is dead', () => {
+  const files = {
+    [coreFolder]: core,
+    'packages/core/src/index.ts': "export { a } from './a.ts'",
+    'packages/core/src/a.ts': "new Worker(new URL('./b.ts', import.meta.url))",
+    'packages/core/src/b.ts': '',
+  }
+  says(reachable, files)
+  says(reachable, { ...files, 'packages/core/src/c.ts': '' }, /src\/c\.ts: nothing/)
+  says(
+    reachable,
+    { ...files, [coreFolder]: { ...core, exports: { './x': { 'sluice-source': './src/x.ts' } } } },
+    /names \.\/src\/x\.ts, which does not exist/,
+    /src\/index\.ts/,
+    /src\/a\.ts/,
+    /src\/b\.ts/,
+  )
+})
+
+test('sizes: four hundred lines and no more', () => {
+  says(sizes, {
+    'packages/core/src/a.ts': 'x\n'.repeat(400),
+    'packages/core/test/a.test.ts': 'x\n'.repeat(900),
+  })
+  says(sizes, { 'packages/core/src/a.ts': 'x\n'.repeat(401) }, /401 lines/)
+})
+
+test('sleepless: real time needs a reason', () => {
+  const timer = ['set', 'Timeout(done, 5)'].join('')
+  says(sleepless, {
+    'packages/core/src/clock.ts': timer,
+    'packages/core/test/a.test.ts': `${timer} // real time: a real socket\n// real time: the same\n${timer}`,
+  })
+  says(sleepless, { 'tests/test/a.test.ts': `${timer}\n// real time:\n${timer}` }, /:1:/, /:3:/)
+})
+
+test('anonymous: neither a machine nor a registry', () => {
+  const registry = ['https://registry', 'example.com/'].join('.')
+  const folder = ['', 'tmp', 'x'].join('/')
+  says(anonymous, { 'a.ts': 'import x from "../work/a.ts" // network/root, 1/2' })
+  says(
+    anonymous,
+    { 'a.ts': `open('${folder}')`, 'b.yaml': registry },
+    /a\.ts:1: a path/,
+    /b\.yaml:1: the name/,
+  )
+})
