@@ -38,6 +38,7 @@ export {
   SluiceRangeError,
   SluiceTypeError,
 } from './errors.ts'
+export { channelName, type SluiceEvent, sluiceChannel, type TracedVerb } from './events.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './key-state.ts'
 export {
   type AddOutcome,

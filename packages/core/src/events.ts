@@ -1,0 +1,56 @@
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+
+/** The verbs that are traced: those of the driver contract, and what a queue itself notices. */
+export type TracedVerb =
+  | 'open'
+  | 'close'
+  | 'add'
+  | 'cancel'
+  | 'claim'
+  | 'adopt'
+  | 'expire'
+  | 'renew'
+  | 'finish'
+  | 'forget'
+  | 'tick'
+  | 'counts'
+  | 'list'
+  | 'operate'
+  | 'lease-lost'
+  | 'held-dropped'
+  | 'limiter-failed'
+  | 'shut-down'
+  | 'error'
+
+/**
+ * What is published of one call of a driver, or of one thing that a queue noticed.
+ *
+ * It describes what was asked and answered, and leaves it to subscribers to compute. It speaks of
+ * the statement: inside a transaction of the caller's, the commit is still to come.
+ */
+export interface SluiceEvent {
+  readonly verb: TracedVerb
+  /** The queue's name. */
+  readonly queue: string
+  /** The driver's name. */
+  readonly driver: string
+  /** The random name of the queue object. */
+  readonly holder: string
+  /** What the driver was given: the arguments after the queue's name. */
+  readonly request: unknown
+  /** What it answered. Set when the call has ended well. */
+  result?: unknown
+  /** Why it did not. Set when the call has failed. */
+  error?: unknown
+}
+
+/** The name of the one channel on which Sluice publishes. */
+export const channelName = 'sluice'
+
+/**
+ * The channel on which everything that happens is published, as `node:diagnostics_channel` tracing
+ * events with a {@link SluiceEvent} as context. It costs next to nothing while nobody subscribes.
+ */
+export const sluiceChannel: TracingChannel<SluiceEvent> = tracingChannel<unknown, SluiceEvent>(
+  channelName,
+)
