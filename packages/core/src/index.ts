@@ -1,4 +1,18 @@
+export { canonicalJson } from './canonical-json.ts'
+export {
+  checkBoolean,
+  checkDelay,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkSignal,
+  checkString,
+  type NumberLimits,
+  type StringLimits,
+} from './check.ts'
 export type { Clock, EpochMs, Ticker, Timer } from './clock.ts'
+export { describeValue, quoted, shortened } from './describe-value.ts'
 export type { DirectClaim, DirectQueue } from './direct-queue.ts'
 export {
   type Ask,
@@ -39,7 +53,42 @@ export {
   SluiceTypeError,
 } from './errors.ts'
 export { channelName, type SluiceEvent, sluiceChannel, type TracedVerb } from './events.ts'
+export {
+  decodeItem,
+  type EncodedItem,
+  type EncodeOptions,
+  encodeItem,
+  type KeyOf,
+  keyOfItem,
+} from './item.ts'
+export type { JsonSafe, NotJson } from './json-safe.ts'
+export { checkKey, checkQueueName, type QueueNameRules } from './key.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './key-state.ts'
+export {
+  addSoonKeysMax,
+  batchKeysMax,
+  concurrencyMax,
+  crashesMaxDefault,
+  delayMsMax,
+  errorBytesMax,
+  failuresExpireMsDefault,
+  failuresMax,
+  graceMsDefault,
+  heartbeatMs,
+  itemBytesDefault,
+  itemBytesMax,
+  jsonDepthMax,
+  keyBytesMax,
+  leaseMsDefault,
+  leaseMsMax,
+  leaseMsMin,
+  limiterFallbackMs,
+  priorityDefault,
+  priorityMax,
+  priorityMin,
+  queueNameBytesMax,
+  timeoutMsDefault,
+} from './limits.ts'
 export {
   type AddOutcome,
   type CancelOutcome,

@@ -1,0 +1,63 @@
+// String.prototype.isWellFormed is in every Node this runs on, but not in the library of es2023.
+/// <reference lib="es2024.string" />
+import { checkString } from './check.ts'
+import { quoted } from './describe-value.ts'
+import { SluiceRangeError } from './errors.ts'
+import { keyBytesMax, queueNameBytesMax } from './limits.ts'
+
+/** No code unit takes more than three bytes of UTF-8, so up to this length nobody has to count. */
+const keyUnitsSafe = Math.floor(keyBytesMax / 3)
+
+/** Refuses what not every store can hold: Postgres has no NUL, and UTF-8 no half surrogate pairs. */
+function checkStorable(parameter: string, text: string): void {
+  if (text.includes('\0')) {
+    throw new SluiceRangeError(parameter, `must not contain a NUL character; got ${quoted(text)}`)
+  }
+  if (!text.isWellFormed()) {
+    throw new SluiceRangeError(
+      parameter,
+      `must be well-formed, without half a surrogate pair; got ${quoted(text)}`,
+    )
+  }
+}
+
+function checkKeySlowly(parameter: string, key: unknown): string {
+  const text = checkString(parameter, key, { empty: false, bytesMax: keyBytesMax })
+  checkStorable(parameter, text)
+  return text
+}
+
+/**
+ * Holds for a key: a string of 1 to 512 bytes of UTF-8 without NUL and without half a surrogate
+ * pair. Anything else is allowed and means itself: nothing is trimmed, folded or normalised, so
+ * that two keys are the same only if they are the same bytes.
+ */
+export function checkKey(parameter: string, key: unknown): string {
+  if (
+    typeof key === 'string' &&
+    key.length > 0 &&
+    key.length <= keyUnitsSafe &&
+    key.isWellFormed() &&
+    !key.includes('\0')
+  ) {
+    return key
+  }
+  return checkKeySlowly(parameter, key)
+}
+
+/** What a queue may be called. */
+export interface QueueNameRules {
+  /** Whether `''` is allowed, as it is for a queue in memory. */
+  readonly empty?: boolean
+}
+
+/** Holds for a queue name: like a key, but at most 128 bytes, and empty only where allowed. */
+export function checkQueueName(
+  parameter: string,
+  name: unknown,
+  { empty = false }: QueueNameRules = {},
+): string {
+  const text = checkString(parameter, name, { empty, bytesMax: queueNameBytesMax })
+  checkStorable(parameter, text)
+  return text
+}
