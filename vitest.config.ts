@@ -23,16 +23,18 @@ function project(folder: string) {
   return {
     ...shared,
     root: `${root}/${folder}`,
-    test: { name: folder.replace('packages/', ''), include: ['test/**/*.test.ts'] },
+    test: { name: folder.replace('packages/', ''), include: ['test/**/*.test.{ts,mjs}'] },
   }
 }
 
 export default defineConfig({
   ...shared,
   test: {
-    projects: [...['packages', 'apps', 'examples', 'tools'].flatMap(foldersOf), 'tests'].map(
-      project,
-    ),
+    projects: [
+      ...['packages', 'apps', 'examples', 'tools'].flatMap(foldersOf),
+      'scripts',
+      'tests',
+    ].map(project),
     passWithNoTests: false,
     reporters: ['default', ['json', { outputFile: `${root}/.reports/vitest.json` }]],
   },

@@ -39,7 +39,7 @@ export function fail(line) {
  * A folder whose `node_modules/.bin` holds exactly these versions. It is filled beside its final
  * place and then renamed, so that two commands started at once cannot see it half full.
  */
-export function ensureTools(versions = pinned) {
+function ensureTools(versions = pinned) {
   const names = Object.entries(versions).map(([name, version]) => `${name}@${version}`)
   const folder = join(root, '.tools', names.join('+'))
   const bin = join(folder, 'node_modules', '.bin')
@@ -133,7 +133,7 @@ function fingerprint() {
 }
 
 function manifests() {
-  return ['packages', 'apps', 'examples', 'tools', '.']
+  return ['packages', 'apps', 'examples', 'tools', 'tools/lint/fixture', '.']
     .filter((parent) => existsSync(join(root, parent)))
     .flatMap((parent) =>
       readdirSync(join(root, parent)).map((name) => join(parent, name, 'package.json')),

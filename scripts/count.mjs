@@ -1,0 +1,39 @@
+/**
+ * One number for all parts: the test runner's own counts, and one for each other part.
+ *
+ * What a runner does not count is a failure too: a file that could not be loaded, an error outside
+ * any test, a run without tests, a report that was never written.
+ */
+export function count(report, outcomes) {
+  const remarks = []
+  let passed = 0
+  let failed = 0
+
+  for (const { part, code } of outcomes) {
+    if (part !== 'test') {
+      if (code === 0) passed += 1
+      else failed += 1
+      continue
+    }
+    const inTests = report === undefined ? 0 : report.numFailedTests
+    const unloaded = (report?.testResults ?? []).filter(
+      (file) =>
+        file.status === 'failed' && !file.assertionResults.some((one) => one.status === 'failed'),
+    ).length
+    passed += report?.numPassedTests ?? 0
+    failed += inTests + unloaded
+    if (report === undefined) remarks.push('the test runner wrote no report')
+    else if (report.numPassedTests + report.numFailedTests === 0)
+      remarks.push('no test was executed')
+    else {
+      remarks.push(
+        `${report.numPassedTests} tests passed, ${inTests} failed, ${report.numPendingTests} skipped`,
+      )
+      if (unloaded > 0) remarks.push(`${unloaded} test files failed outside of any test`)
+      if (code === 0 || inTests + unloaded > 0) continue
+      remarks.push('every test passed, and yet the run did not')
+    }
+    failed += 1
+  }
+  return { passed, failed, remarks }
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'vitest'
+import { count } from '../count.mjs'
+
+const report = (passed, failed, files = []) => ({
+  numPassedTests: passed,
+  numFailedTests: failed,
+  numPendingTests: 0,
+  testResults: files,
+})
+const parts = (testCode, lintCode = 0) => [
+  { part: 'test', code: testCode },
+  { part: 'lint', code: lintCode },
+]
+const totals = (...args) => {
+  const { passed, failed } = count(...args)
+  return [passed, failed]
+}
+
+test('tests count for themselves, every other part for one', () => {
+  assert.deepEqual(totals(report(7, 0), parts(0)), [8, 0])
+  assert.deepEqual(totals(report(7, 2), parts(1)), [8, 2])
+  assert.deepEqual(totals(report(7, 0), parts(0, 1)), [7, 1])
+})
+
+test('a file that could not be loaded is a failure', () => {
+  const broken = { status: 'failed', assertionResults: [] }
+  const counted = { status: 'failed', assertionResults: [{ status: 'failed' }] }
+  assert.deepEqual(totals(report(7, 1, [broken, counted]), parts(1)), [8, 2])
+})
+
+test('so is a run that fails for a reason no test knows', () => {
+  assert.deepEqual(totals(report(7, 0), parts(1)), [8, 1])
+})
+
+test('so is a run without tests, or without a report', () => {
+  assert.deepEqual(totals(report(0, 0), parts(0)), [1, 1])
+  assert.deepEqual(totals(undefined, parts(0)), [1, 1])
+})

@@ -1,0 +1,96 @@
+/** A piece of TypeScript shown to readers, and what is promised about it. */
+export interface Fence {
+  readonly path: string
+  /** The line of its first line of code, counted from 1. */
+  readonly line: number
+  readonly code: string
+  /** Lines the reader does not see: `<!-- setup … -->` right before the fence. */
+  readonly setup: string
+  /** False when marked `no-run`: checked by the compiler, but not executed. */
+  readonly runs: boolean
+}
+
+const opening = /^(?<indent>\s*)(?<marks>```+)ts(?:\s+(?<flags>.*))?$/
+const flagsKnown = new Set(['no-run'])
+
+/** The ```` ```ts ```` fences of a page, or of the doc comments of a source file. */
+export function fencesOf(path: string, text: string): Fence[] {
+  const lines = path.endsWith('.ts') ? docCommentLines(text) : text.split('\n')
+  const fences: Fence[] = []
+  let hidden: string[] = []
+
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    if (/^\s*<!-- setup$/.test(line)) {
+      const end = lines.findIndex((other, index) => index > at && /^\s*-->$/.test(other))
+      if (end === -1) throw new Error(`${path}:${at + 1}: this setup is never closed`)
+      hidden = lines.slice(at + 1, end)
+      at = end
+      continue
+    }
+    const start = opening.exec(line)?.groups
+    if (start === undefined) {
+      if (line.trim() !== '') hidden = []
+      if (/^\s*```+\S/.test(line)) at = closingOf(lines, at, path)
+      continue
+    }
+
+    const { indent = '', flags = '' } = start
+    const words = flags.split(/\s+/).filter((word) => word !== '')
+    const unknown = words.find((word) => !flagsKnown.has(word))
+    if (unknown !== undefined) throw new Error(`${path}:${at + 1}: what is "${unknown}"?`)
+
+    const end = closingOf(lines, at, path)
+    const code = lines
+      .slice(at + 1, end)
+      .map((inner) => inner.slice(Math.min(indent.length, inner.search(/\S|$/))))
+    fences.push({
+      path,
+      line: at + 2,
+      code: code.join('\n'),
+      setup: hidden.join('\n'),
+      runs: !words.includes('no-run'),
+    })
+    hidden = []
+    at = end
+  }
+  return fences
+}
+
+function closingOf(lines: readonly string[], start: number, path: string): number {
+  const marks = lines[start]?.match(/`{3,}/)?.[0] ?? '```'
+  const end = lines.findIndex((line, index) => index > start && line.trim() === marks)
+  if (end === -1) throw new Error(`${path}:${start + 1}: this fence is never closed`)
+  return end
+}
+
+// Same number of lines as the file, so that a complaint names the right one; what is not in a doc
+// comment is blank.
+function docCommentLines(text: string): string[] {
+  let inside = false
+  return text.split('\n').map((line) => {
+    if (/^\s*\/\*\*/.test(line)) inside = true
+    const shown = inside ? (line.match(/^\s*\* ?(.*)$/)?.[1] ?? '') : ''
+    if (line.includes('*/')) inside = false
+    return shown.replace(/\*\/$/, '')
+  })
+}
+
+/** What `console.log(…) // => text` lines say will be printed, in their order. */
+export function promisedOutput({ code }: Fence): string[] {
+  return code.split('\n').flatMap((line) => {
+    const promised = line.match(/console\.log\(.*\/\/ => (.*)$/)?.[1]
+    return promised === undefined ? [] : [promised.trim()]
+  })
+}
+
+/** The packages a fence names. */
+export function packagesOf({ code, setup }: Fence): string[] {
+  const names = [...`${setup}\n${code}`.matchAll(/\b(?:from|import|import\()\s*'([^'.][^']*)'/g)]
+  return names.map(([, name = '']) =>
+    name
+      .split('/')
+      .slice(0, name.startsWith('@') ? 2 : 1)
+      .join('/'),
+  )
+}

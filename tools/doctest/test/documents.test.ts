@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { afterAll, describe, test } from 'vitest'
+import { type Fence, fencesOf, packagesOf } from '../src/fence.ts'
+import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
+
+// Every TypeScript fence of every page and doc comment is compiled, and executed unless it says
+// that it is not meant to be.
+const root = new URL('../../../', import.meta.url).pathname
+const shown = /(\.md|^(packages|tools)\/[^/]+\/src\/.*\.ts)$/
+
+const fences = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(
+    (path) => shown.test(path) && !path.startsWith('tools/doctest/') && existsSync(root + path),
+  )
+  .flatMap((path) => fencesOf(path, readFileSync(root + path, 'utf8')))
+
+const sheets = layOut(fences)
+const said = complaints(sheets)
+afterAll(() => clearAway(sheets))
+
+/** The first package a fence needs that is laid out but not written. */
+function unwritten(fence: Fence): string | undefined {
+  return packagesOf(fence).find((name) => {
+    const folder = name === 'sluice' ? 'queue' : name.replace(/^@sluice\//, '')
+    return (
+      existsSync(`${root}packages/${folder}/package.json`) &&
+      !existsSync(`${root}packages/${folder}/src/index.ts`)
+    )
+  })
+}
+
+describe('documents', () => {
+  test('show code', () => assert.ok(sheets.length > 0))
+
+  for (const sheet of sheets) {
+    const { fence } = sheet
+    const missing = unwritten(fence)
+    test.skipIf(missing !== undefined)(
+      `${fence.path}:${fence.line}${missing === undefined ? '' : ` (${missing} has no code yet)`}`,
+      { timeout: 30_000 },
+      async () => {
+        assert.deepEqual(said.get(sheet), [])
+        if (fence.runs) assert.equal(await execute(sheet), undefined)
+      },
+    )
+  }
+})

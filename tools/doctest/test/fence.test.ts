@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { fencesOf, packagesOf, promisedOutput } from '../src/fence.ts'
+import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
+
+function page(...lines: string[]): string {
+  return lines.join('\n')
+}
+
+describe('finding fences', () => {
+  test('a fence knows its line, its setup and whether it runs', () => {
+    const text = page(
+      '# T',
+      '',
+      '<!-- setup',
+      'const a = 1',
+      '-->',
+      '```ts',
+      'a',
+      '```',
+      '```ts no-run',
+      'b',
+      '```',
+    )
+    assert.deepEqual(fencesOf('a.md', text), [
+      { path: 'a.md', line: 7, code: 'a', setup: 'const a = 1', runs: true },
+      { path: 'a.md', line: 10, code: 'b', setup: '', runs: false },
+    ])
+  })
+
+  test('other languages are passed over, with what they hold', () => {
+    assert.deepEqual(
+      fencesOf('a.md', page('````md', '```ts', 'x', '```', '````', '```tsx', '```')),
+      [],
+    )
+  })
+
+  test('a setup belongs to the fence right after it', () => {
+    const text = page('<!-- setup', 'const a = 1', '-->', 'words', '```ts', 'a', '```')
+    assert.equal(fencesOf('a.md', text)[0]?.setup, '')
+  })
+
+  test('indentation of a list is not part of the code', () => {
+    const text = page('- x', '  ```ts', '  if (a) {', '    b', '  }', '  ```')
+    assert.equal(fencesOf('a.md', text)[0]?.code, page('if (a) {', '  b', '}'))
+  })
+
+  test('doc comments are read, code is not', () => {
+    const text = page('/**', ' * ```ts', ' * a', ' *   b', ' * ```', ' */', 'const x = "```ts"')
+    assert.deepEqual(fencesOf('a.ts', text), [
+      { path: 'a.ts', line: 3, code: 'a\n  b', setup: '', runs: true },
+    ])
+  })
+
+  test('an unknown word or an open end is an error', () => {
+    assert.throws(() => fencesOf('a.md', page('```ts norun', '```')), /a\.md:1: what is "norun"/)
+    assert.throws(() => fencesOf('a.md', page('```ts', 'a')), /never closed/)
+  })
+
+  test('packages are known by name', () => {
+    const [fence] = fencesOf(
+      'a.md',
+      page(
+        '```ts',
+        "import { a } from '@sluice/core/testing'",
+        "await import('sluice')",
+        "import './x.ts'",
+        '```',
+      ),
+    )
+    assert.ok(fence)
+    assert.deepEqual(packagesOf(fence), ['@sluice/core', 'sluice'])
+  })
+})
+
+describe('holding fences to their word', () => {
+  const attempt = async (...code: string[]) => {
+    const sheets = layOut(fencesOf('a.md', page('```ts', ...code, '```')))
+    const [sheet] = sheets
+    assert.ok(sheet)
+    const types = complaints(sheets).get(sheet)
+    const outcome = await execute(sheet)
+    clearAway(sheets)
+    return { types, outcome }
+  }
+
+  test('a fence that is right', async () => {
+    const { types, outcome } = await attempt(
+      'const n: number = await Promise.resolve(1)',
+      'console.log(n + 1) // => 2',
+    )
+    assert.deepEqual([types, outcome], [[], undefined])
+  })
+
+  test('one that does not compile, with the line of the page', async () => {
+    const { types } = await attempt('', "const n: number = 'x'")
+    assert.match(types?.[0] ?? '', /^a\.md:3: Type 'string'/)
+  })
+
+  test('one that throws', async () => {
+    const { outcome } = await attempt("throw new Error('on purpose')")
+    assert.match(outcome ?? '', /ended with 1[\s\S]*on purpose/)
+  })
+
+  test('one that prints something else', async () => {
+    const { outcome } = await attempt("console.log('a') // => b")
+    assert.match(outcome ?? '', /promises "b", but printed:\na/)
+  })
+
+  test('promises are read in order', () => {
+    const [fence] = fencesOf(
+      'a.md',
+      page('```ts', 'console.log(1) // => 1', 'f() // => 3', 'console.log(2) // => 2', '```'),
+    )
+    assert.ok(fence)
+    assert.deepEqual(promisedOutput(fence), ['1', '2'])
+  })
+})
