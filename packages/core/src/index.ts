@@ -1,3 +1,13 @@
+export {
+  type BucketRate,
+  type BucketReservation,
+  type BucketState,
+  msForTokens,
+  reserveToken,
+  reserveTokens,
+  tokensAt,
+  tokensDuring,
+} from './bucket.ts'
 export { canonicalJson } from './canonical-json.ts'
 export {
   checkBoolean,
@@ -64,6 +74,7 @@ export {
 export type { JsonSafe, NotJson } from './json-safe.ts'
 export { checkKey, checkQueueName, type QueueNameRules } from './key.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './key-state.ts'
+export type { Limiter, PlannedLimiter } from './limiter.ts'
 export {
   addSoonKeysMax,
   batchKeysMax,
@@ -83,12 +94,14 @@ export {
   leaseMsMax,
   leaseMsMin,
   limiterFallbackMs,
+  planPartsMax,
   priorityDefault,
   priorityMax,
   priorityMin,
   queueNameBytesMax,
   timeoutMsDefault,
 } from './limits.ts'
+export { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from './nanoseconds.ts'
 export {
   type AddOutcome,
   type CancelOutcome,
@@ -102,5 +115,20 @@ export {
   type OperateOutcome,
   type RenewOutcome,
 } from './outcomes.ts'
+export {
+  type BucketPlan,
+  bucketsOf,
+  checkPlan,
+  type ExponentialPlan,
+  type FastSlowPlan,
+  type JitteredPlan,
+  type LimiterPlan,
+  type MaxOfPlan,
+  type MaxWaitPlan,
+  nameOwnBucket,
+  type PlanBucket,
+  perKeyDelay,
+  planDelay,
+} from './plan.ts'
 export { systemClock } from './system-clock.ts'
 export * as transitions from './transitions.ts'

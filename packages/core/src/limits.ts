@@ -73,3 +73,6 @@ export const limiterFallbackMs = 1_000
 
 /** How much of an error's text is kept with its key, in bytes of UTF-8; the rest is cut off. */
 export const errorBytesMax = 4_096
+
+/** How many parts the plan of a limiter may have, nested ones included. */
+export const planPartsMax = 64
