@@ -4,7 +4,12 @@ import type { Repository } from '../repository.ts'
 const machineFolders = ['work', 'root', 'tmp', 'home'].join('|')
 const machinePath = new RegExp(`(^|[\\s'"\`(=:<>])/(${machineFolders})(/|\\b)`)
 const packageSource = new RegExp(
-  [`registry\\.[a-z]`, `npm${'js'}\\.(org|com)`, `arti${'factory'}`, `ver${'daccio'}`].join('|'),
+  [
+    '\\bregistry\\.[a-z0-9-]+\\.(com|org|net|io|dev|cloud)\\b',
+    `npm${'js'}\\.(org|com)`,
+    `arti${'factory'}`,
+    `ver${'daccio'}`,
+  ].join('|'),
   'i',
 )
 
