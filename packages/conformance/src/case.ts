@@ -1,0 +1,90 @@
+import type { Awaitable, Capabilities, Driver } from '@sluice/core'
+import type { FakeClock } from '@sluice/core/testing'
+import type { Scene } from './scene.ts'
+
+/** A transaction of the store under examination, begun by the subject on the suite's behalf. */
+export interface SubjectTransaction {
+  /** What the driver's `transact` takes: a database, a client. */
+  readonly handle: unknown
+  /** Makes everything done in the transaction visible to others. */
+  commit(): Awaitable<void>
+  /** Undoes everything done in the transaction. */
+  rollback(): Awaitable<void>
+}
+
+/**
+ * What is examined: a driver on a store of its own, and the ways to it that a program has.
+ *
+ * Whoever binds the suite makes one with each call of `create`; no two share a store.
+ */
+export interface Subject {
+  /** A driver that has not been opened. */
+  readonly driver: Driver
+  /** The clock that the suite hands to the driver. Nothing but the suite moves it. */
+  readonly clock: FakeClock
+  /**
+   * A driver on the same store as a process started later would make it, not opened. Required of
+   * `durable` drivers. The suite has closed the one before it.
+   */
+  readonly restart?: () => Awaitable<Driver>
+  /**
+   * One more driver on the same store, at the same time, as another process would make it, not
+   * opened. Required where `peers` is declared.
+   */
+  readonly peer?: () => Awaitable<Driver>
+  /** Begins a transaction on the store. Required where `transact` is declared. */
+  readonly begin?: () => Awaitable<SubjectTransaction>
+  /** Lets go of the store and removes it. Every driver made of it is closed by then. */
+  readonly dispose?: () => Awaitable<void>
+}
+
+/** Makes a {@link Subject} with an empty store of its own. */
+export type CreateSubject = () => Awaitable<Subject>
+
+/**
+ * What a case can be examined with only. The words are those of {@link Capabilities}; what is not
+ * a capability is an optional verb that is there or is not.
+ */
+export interface Needs {
+  readonly durable?: true
+  readonly shared?: true
+  readonly order?: 'strict'
+  readonly watch?: true
+  readonly peers?: true
+  readonly operate?: true
+  readonly queues?: true
+  readonly workers?: true
+  readonly buckets?: true
+  readonly transact?: true
+  /** Only with a driver that has the optional verb `adopt`. */
+  readonly adopt?: true
+}
+
+/** One promise, as data: what it is called, what it says, and how to see whether it is kept. */
+export interface Case {
+  /** The promise as a dotted name, such as `done.dirty.requeues`. Stable: ids are API. */
+  readonly id: string
+  /** The promise as a sentence. */
+  readonly title: string
+  /** What a driver must be able to do for the promise to mean anything. */
+  readonly needs?: Needs
+  /** Throws if the promise is broken. */
+  run(scene: Scene): Promise<void>
+}
+
+/** What a driver can do, in the words of {@link Needs}; `undefined` if nothing is missing. */
+export function missingNeed(needs: Needs | undefined, subject: Subject): string | undefined {
+  if (needs === undefined) return undefined
+  const { driver } = subject
+  const able = driver.capabilities
+  for (const need of Object.keys(needs) as (keyof Needs)[]) {
+    if (need === 'adopt') {
+      if (driver.adopt === undefined) return 'the driver has no verb adopt'
+    } else if (need === 'order') {
+      if (able.order !== 'strict') return `the driver declares order: '${able.order}'`
+    } else if (!able[need satisfies keyof Capabilities]) {
+      return `the driver declares ${need}: false`
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,331 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type BucketRow,
+  type CancelOutcome,
+  type Capabilities,
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Clock,
+  type Counts,
+  contractVersion,
+  type Driver,
+  type DriverTransaction,
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Finish,
+  type FinishOutcome,
+  type FinishReply,
+  type ForgetOutcome,
+  type Lease,
+  type ListReply,
+  type ListRequest,
+  never,
+  noToken,
+  type OpenOptions,
+  type Operate,
+  type RenewReply,
+  SluiceError,
+  systemClock,
+  type TickReply,
+  type TickRequest,
+  type WorkerRow,
+} from '@sluice/core'
+import { countKeys, listKeys } from './model-list.ts'
+import { modelOperate } from './model-operate.ts'
+import { perKeyPart, planned } from './model-plan.ts'
+import { type ModelKey, ModelStore } from './model-store.ts'
+import { modelRules, type Rules } from './rules.ts'
+
+/** How a model driver can be made other than by default. */
+export interface ModelOptions {
+  /** The store; without it, the driver has one of its own. */
+  readonly store?: ModelStore
+  /** Rules to put in place of those of the contract. */
+  readonly rules?: Partial<Rules>
+}
+
+/** How many leases that are over one claim reports. */
+const leaseEndsMax = 100
+
+/**
+ * The contract as plainly as it can be written: a `Map` of keys, the transitions of core, and
+ * sorting everything on every claim.
+ *
+ * It is what other drivers are compared with, and what mutants are made of. It is not for use: it
+ * is slow, keeps everything in memory, and declares itself durable because a second driver on the
+ * same {@link ModelStore} finds what the first one left.
+ */
+export class ModelDriver implements Driver {
+  readonly name = 'model'
+  readonly contractVersion: number = contractVersion
+  readonly capabilities: Capabilities = {
+    durable: true,
+    shared: true,
+    clock: true,
+    order: 'strict',
+    watch: true,
+    peers: true,
+    operate: true,
+    queues: true,
+    workers: true,
+    buckets: true,
+    transact: 'sync',
+  }
+  readonly operate: Operate
+  readonly #store: ModelStore
+  readonly #rules: Rules
+  readonly #stops = new Set<() => void>()
+  #clock: Clock = systemClock
+
+  constructor(options: ModelOptions = {}) {
+    this.#store = options.store ?? new ModelStore()
+    this.#rules = { ...modelRules, ...options.rules }
+    this.operate = modelOperate(this.#store, this.#rules, () => this.#clock.now())
+  }
+
+  open(options: OpenOptions): void {
+    this.#clock = options.clock ?? systemClock
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop()
+    this.#stops.clear()
+  }
+
+  add(queue: string, asks: readonly Ask[], options: AskOptions): AskReply[] {
+    const now = this.#clock.now()
+    const { maxPending = Infinity } = options
+    let pending = 0
+    for (const { state } of this.#keys(queue)) if (state.dueAt !== never) pending += 1
+    const replies = asks.map((ask): AskReply => {
+      const entry = this.#store.key(queue, ask.key)
+      const { state } = entry
+      const before = this.#rules.countedFailures(state, now, options.failuresExpireMs)
+      const isNew = state.dueAt === never
+      if (isNew && pending >= maxPending) return { outcome: 'full', dueAt: never, failures: before }
+      if (isNew) pending += 1
+      const plan = planned(this.#store, ask.plan, before, ask.jitter, now)
+      const delayMs = plan?.delayMs ?? ask.delayMs
+      const outcome = this.#rules.ask(state, ask, delayMs, options, now, this.#store.nextSeq())
+      entry.item = ask.item
+      if (outcome !== 'unchanged') plan?.charge()
+      const { dueAt, failures } = state
+      return { outcome, dueAt, failures, ...(plan !== undefined && { plannedMs: plan.delayMs }) }
+    })
+    this.#settle(queue)
+    return replies
+  }
+
+  cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
+    const outcomes = keys.map((key) => this.#rules.cancel(this.#store.key(queue, key).state))
+    this.#settle(queue)
+    return outcomes
+  }
+
+  claim(queue: string, request: ClaimRequest): ClaimReply {
+    const now = this.#clock.now()
+    const { limit, dueBy = Infinity } = request
+    const claims: Claim[] = []
+    for (const entry of this.#store.queue(queue).paused ? [] : this.#claimable(queue, now)) {
+      if (claims.length === limit) break
+      if (entry.state.dueAt > dueBy) continue
+      const isAlone = this.#rules.isAlone(entry.state)
+      if (isAlone && claims.length > 0) break
+      claims.push(this.#take(entry, request, now))
+      if (isAlone) break
+    }
+    return { claims, leaseEnds: this.#leaseEnds(queue, now, leaseEndsMax), now }
+  }
+
+  adopt(queue: string, claimId: string): Claim[] {
+    return this.#keys(queue)
+      .filter(({ state, claimId: id }) => state.token !== noToken && id === claimId)
+      .sort((a, b) => a.state.token - b.state.token)
+      .map(claimOf)
+  }
+
+  expire(queue: string, leases: readonly Lease[], options: ExpireOptions): ExpireOutcome[] {
+    const now = this.#clock.now()
+    const outcomes = leases.map(({ key, token }) => {
+      const entry = this.#store.key(queue, key)
+      const delayMs = perKeyPart(options.plan, entry.state.failures, options.jitter)
+      const { dedupe, maxCrashes } = options
+      const seq = this.#store.nextSeq()
+      return this.#rules.expire(entry.state, token, delayMs, maxCrashes, dedupe, now, seq)
+    })
+    this.#settle(queue)
+    return outcomes
+  }
+
+  renew(queue: string, leases: readonly Lease[], leaseMs: number): RenewReply[] {
+    const leaseUntil = this.#clock.now() + leaseMs
+    const replies = leases.map(({ key, token }): RenewReply => {
+      const { state } = this.#store.key(queue, key)
+      return { outcome: this.#rules.renew(state, token, leaseUntil), leaseUntil: state.leaseUntil }
+    })
+    this.#settle(queue)
+    return replies
+  }
+
+  finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
+    const now = this.#clock.now()
+    const replies = finishes.map((finish): FinishReply => {
+      const entry = this.#store.key(queue, finish.key)
+      const outcome = this.#finishOne(entry, finish, options, now)
+      if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
+      return { outcome, dueAt: entry.state.dueAt, failures: entry.state.failures }
+    })
+    this.#settle(queue)
+    return replies
+  }
+
+  #finishOne(entry: ModelKey, finish: Finish, options: AskOptions, now: number): FinishOutcome {
+    const rules = this.#rules
+    const { state } = entry
+    const { token } = finish
+    const { dedupe } = options
+    const seq = this.#store.nextSeq()
+    if (finish.as === 'done') return rules.done(state, token, finish.forget, now, seq)
+    if (finish.as === 'release') return rules.release(state, token, dedupe, now, seq)
+    if (finish.as === 'park') {
+      const outcome = rules.parkHeld(state, token, finish.error !== undefined, dedupe, now, seq)
+      if (outcome !== 'lost') entry.lastError = finish.error ?? entry.lastError
+      return outcome
+    }
+    const plan = planned(this.#store, finish.plan, state.failures, finish.jitter, now)
+    const delayMs = plan?.delayMs ?? finish.delayMs
+    const outcome = rules.retry(state, token, delayMs, dedupe, now, seq)
+    if (outcome !== 'lost') {
+      plan?.charge()
+      entry.lastError = finish.error ?? entry.lastError
+    }
+    return outcome
+  }
+
+  forget(queue: string, keys: readonly string[]): ForgetOutcome[] {
+    const outcomes = keys.map((key) => this.#rules.forget(this.#store.key(queue, key).state))
+    this.#settle(queue)
+    return outcomes
+  }
+
+  tick(queue: string, request: TickRequest): TickReply {
+    const now = this.#clock.now()
+    const { paused, workers, keys } = this.#store.queue(queue)
+    if (request.worker !== undefined) {
+      const startedAt = workers.get(request.holder)?.startedAt ?? now
+      workers.set(request.holder, { ...request.worker, startedAt, seenAt: now })
+    }
+    let nextAt = never
+    for (const { state } of keys.values()) {
+      if (state.token !== noToken) nextAt = Math.min(nextAt, state.leaseUntil)
+      else if (!paused && !state.parked) nextAt = Math.min(nextAt, state.dueAt)
+    }
+    let swept = 0
+    for (const [key, { state }] of keys) {
+      if (swept === request.limit) break
+      if (!this.#rules.hasStaleFailures(state, now, request.failuresExpireMs)) continue
+      keys.delete(key)
+      swept += 1
+    }
+    return { now, nextAt, paused, leaseEnds: this.#leaseEnds(queue, now, request.limit), swept }
+  }
+
+  counts(queue: string, options: { readonly cap: number }): Counts {
+    const { paused } = this.#store.queue(queue)
+    return countKeys(this.#keys(queue), this.#rules, paused, options.cap, this.#clock.now())
+  }
+
+  list(queue: string, request: ListRequest): ListReply {
+    return listKeys(this.#keys(queue), this.#rules, request, this.#clock.now())
+  }
+
+  watch(onWake: (queue: string | undefined) => void): () => void {
+    const watcher = (queue: string | undefined): void => onWake(queue)
+    const { watchers } = this.#store
+    watchers.add(watcher)
+    const stop = (): void => {
+      watchers.delete(watcher)
+      this.#stops.delete(stop)
+    }
+    this.#stops.add(stop)
+    return stop
+  }
+
+  queues(): string[] {
+    const named = [...this.#store.queues]
+    return named.filter(([, { keys, paused }]) => keys.size > 0 || paused).map(([name]) => name)
+  }
+
+  workers(queue: string, withinMs: number): WorkerRow[] {
+    const since = this.#clock.now() - withinMs
+    return [...this.#store.queue(queue).workers.values()].filter(({ seenAt }) => seenAt >= since)
+  }
+
+  buckets(): BucketRow[] {
+    return [...this.#store.buckets.values()]
+  }
+
+  transact(transaction: unknown): DriverTransaction {
+    // Whoever began the transaction keeps the copy to go back to; see `modelSubject`.
+    if (transaction !== this.#store) throw new SluiceError('ERR_STORE', 'not a transaction of ours')
+    return {
+      add: (queue, asks, options) => this.add(queue, asks, options),
+      finish: (queue, finishes, options) => {
+        const replies = this.finish(queue, finishes, options)
+        if (replies.some(({ outcome }) => outcome === 'lost')) {
+          throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')
+        }
+        return replies
+      },
+    }
+  }
+
+  #keys(queue: string): ModelKey[] {
+    return [...this.#store.queue(queue).keys.values()]
+  }
+
+  #claimable(queue: string, now: number): ModelKey[] {
+    return this.#keys(queue)
+      .filter(({ state }) => this.#rules.isClaimable(state, now))
+      .sort((a, b) => this.#rules.comesBefore(a.state, b.state))
+  }
+
+  #take(entry: ModelKey, request: ClaimRequest, now: number): Claim {
+    const { leaseMs, holder, claimId } = request
+    const token = this.#store.nextToken()
+    this.#rules.claim(entry.state, token, now + leaseMs, now, this.#store.nextSeq())
+    entry.holder = holder
+    entry.claimId = claimId
+    return claimOf(entry)
+  }
+
+  #leaseEnds(queue: string, now: number, limit: number): Lease[] {
+    return this.#keys(queue)
+      .filter(({ state }) => this.#rules.isOver(state, now))
+      .map(({ key, state }) => ({ key, token: state.token }))
+      .slice(0, limit)
+  }
+
+  /** What comes after every write: keys that are gone are dropped, and whoever waits is told. */
+  #settle(queue: string): void {
+    this.#store.sweep(queue, (state) => this.#rules.isGone(state))
+    this.#store.wake(queue)
+  }
+}
+
+function claimOf({ key, item, state }: ModelKey): Claim {
+  return {
+    key,
+    item,
+    token: state.token,
+    failures: state.failures,
+    crashes: state.crashes,
+    priority: state.claimedPriority,
+    askedAt: state.claimedAskedAt,
+    readyAt: state.claimedReadyAt,
+    leaseUntil: state.leaseUntil,
+  }
+}

@@ -1,0 +1,82 @@
+import {
+  type Counts,
+  type EpochMs,
+  type KeyRow,
+  type KeyStateWord,
+  type ListReply,
+  type ListRequest,
+  never,
+  noToken,
+} from '@sluice/core'
+import type { ModelKey } from './model-store.ts'
+import type { Rules } from './rules.ts'
+
+/** Counts every key by its state, as far as `cap` of each. */
+export function countKeys(
+  keys: readonly ModelKey[],
+  rules: Rules,
+  paused: boolean,
+  cap: number,
+  now: EpochMs,
+): Counts {
+  const counts: Record<KeyStateWord, number> = {
+    ready: 0,
+    delayed: 0,
+    backoff: 0,
+    processing: 0,
+    dirty: 0,
+    parked: 0,
+    idle: 0,
+  }
+  let capped = false
+  let oldestReadyAt = never
+  for (const { state } of keys) {
+    const word = rules.stateWord(state, now)
+    if (word === 'ready') oldestReadyAt = Math.min(oldestReadyAt, state.readyAt)
+    if (counts[word] === cap) capped = true
+    else counts[word] += 1
+  }
+  return { ...counts, capped, paused, oldestReadyAt }
+}
+
+function rowOf({ key, item, holder, lastError, state }: ModelKey, word: KeyStateWord): KeyRow {
+  return {
+    ...state,
+    key,
+    state: word,
+    item,
+    holder: state.token === noToken ? undefined : holder,
+    lastError,
+  }
+}
+
+function bytewise(a: ModelKey, b: ModelKey): number {
+  return Buffer.compare(Buffer.from(a.key), Buffer.from(b.key))
+}
+
+/** One page of keys, sorted by their bytes. The cursor is the last key of the page. */
+export function listKeys(
+  keys: readonly ModelKey[],
+  rules: Rules,
+  request: ListRequest,
+  now: EpochMs,
+): ListReply {
+  const { state, prefix = '', cursor } = request
+  const wanted = request.keys === undefined ? undefined : new Set(request.keys)
+  const after = cursor === undefined ? undefined : Buffer.from(cursor)
+  const found = [...keys]
+    .sort(bytewise)
+    .filter(({ key }) => wanted === undefined || wanted.has(key))
+    .filter(({ key }) => key.startsWith(prefix))
+    .filter(({ key }) => after === undefined || Buffer.compare(Buffer.from(key), after) > 0)
+    .map((entry) => rowOf(entry, rules.stateWord(entry.state, now)))
+    .filter((row) => state === undefined || row.state === state)
+  if (wanted !== undefined) return { now, rows: found }
+  const rows = found.slice(0, request.limit)
+  const last = rows.at(-1)
+  return {
+    now,
+    rows,
+    ...(last !== undefined && rows.length < found.length && { cursor: last.key }),
+  }
+}

@@ -1,0 +1,79 @@
+import { type BucketRow, emptyKeyState, type KeyState, type WorkerRow } from '@sluice/core'
+
+/** One key as the model keeps it. */
+export interface ModelKey {
+  readonly key: string
+  readonly state: KeyState
+  item: string | undefined
+  holder: string | undefined
+  claimId: string | undefined
+  lastError: string | undefined
+}
+
+/** One queue as the model keeps it. */
+export interface ModelQueue {
+  paused: boolean
+  readonly keys: Map<string, ModelKey>
+  readonly workers: Map<string, WorkerRow>
+}
+
+/** What a model driver keeps beyond its own life; several drivers may share one. */
+export class ModelStore {
+  queues: Map<string, ModelQueue> = new Map()
+  buckets: Map<string, BucketRow> = new Map()
+  readonly watchers: Set<(queue: string | undefined) => void> = new Set()
+  #lastToken = 0
+  #lastSeq = 0
+
+  nextToken(): number {
+    this.#lastToken += 1
+    return this.#lastToken
+  }
+
+  nextSeq(): number {
+    this.#lastSeq += 1
+    return this.#lastSeq
+  }
+
+  queue(name: string): ModelQueue {
+    let queue = this.queues.get(name)
+    if (queue === undefined) {
+      queue = { paused: false, keys: new Map(), workers: new Map() }
+      this.queues.set(name, queue)
+    }
+    return queue
+  }
+
+  /** The key, with nothing stored of it if it is new. */
+  key(queueName: string, key: string): ModelKey {
+    const { keys } = this.queue(queueName)
+    let entry = keys.get(key)
+    if (entry === undefined) {
+      entry = {
+        key,
+        state: emptyKeyState(),
+        item: undefined,
+        holder: undefined,
+        claimId: undefined,
+        lastError: undefined,
+      }
+      keys.set(key, entry)
+    }
+    return entry
+  }
+
+  /** Forgets keys of which nothing is worth storing. */
+  sweep(queueName: string, isGone: (state: KeyState) => boolean): void {
+    const { keys } = this.queue(queueName)
+    for (const [key, entry] of keys) if (isGone(entry.state)) keys.delete(key)
+  }
+
+  /** Everything that a transaction can undo, as a copy. */
+  snapshot(): Pick<ModelStore, 'queues' | 'buckets'> {
+    return structuredClone({ queues: this.queues, buckets: this.buckets })
+  }
+
+  wake(queue: string | undefined): void {
+    for (const watcher of this.watchers) queueMicrotask(() => watcher(queue))
+  }
+}

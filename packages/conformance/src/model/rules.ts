@@ -1,0 +1,26 @@
+import { type EpochMs, type KeyState, transitions } from '@sluice/core'
+
+/**
+ * Everything that the model decides, in one replaceable object: the transitions of the contract,
+ * and the rules of a queue that are not about one key alone.
+ *
+ * A mutant is the model with one of these replaced.
+ */
+export type Rules = {
+  -readonly [Name in keyof typeof transitions]: (typeof transitions)[Name]
+} & {
+  /** Who comes first: the higher priority, then who became ready earlier, then who asked earlier. */
+  comesBefore(a: KeyState, b: KeyState): number
+  /** Whether a lease is over. */
+  isOver(state: KeyState, now: EpochMs): boolean
+  /** Whether a key is handed out alone. */
+  isAlone(state: KeyState): boolean
+}
+
+/** The rules as the contract has them. */
+export const modelRules: Rules = {
+  ...transitions,
+  comesBefore: (a, b) => b.priority - a.priority || a.readyAt - b.readyAt || a.seq - b.seq,
+  isOver: (state, now) => state.token !== 0 && state.leaseUntil <= now,
+  isAlone: (state) => state.crashes > 0,
+}

@@ -1,0 +1,158 @@
+import { type Driver, systemClock } from '@sluice/core'
+import { type Case, type CreateSubject, missingNeed } from './case.ts'
+import { allCases } from './cases/all.ts'
+import type { CallLog } from './recorded.ts'
+import { Scene } from './scene.ts'
+
+/**
+ * What became of a case.
+ *
+ * - `passed`, `failed`: the promise is kept, or broken.
+ * - `skipped`: the driver declares that it cannot do what the promise is about.
+ * - `excepted`: the promise is broken, as announced, for a reason that was given.
+ */
+export type Verdict = 'passed' | 'failed' | 'skipped' | 'excepted'
+
+/** The result of one case. */
+export interface CaseResult {
+  readonly id: string
+  readonly title: string
+  readonly verdict: Verdict
+  /** Why it was skipped or excepted. */
+  readonly reason?: string
+  /** What a failed case threw. */
+  readonly error?: unknown
+  /** Every call that was made, with its answer, in order. */
+  readonly history: readonly string[]
+  /** How long it took, in milliseconds of real time. */
+  readonly ms: number
+}
+
+/** How cases are run. */
+export interface RunOptions {
+  /** Promises that the driver breaks on purpose, by id, each with the reason. */
+  readonly except?: Readonly<Record<string, string>>
+  /** How long one case may take, in milliseconds of real time. */
+  readonly timeoutMs?: number
+}
+
+const timeoutMsUsual = 10_000
+
+/** The verbs that every driver has, in the order in which they are best written. */
+export const requiredVerbs: readonly (keyof Driver & string)[] = [
+  'open',
+  'close',
+  'add',
+  'claim',
+  'finish',
+  'list',
+  'counts',
+  'cancel',
+  'forget',
+  'renew',
+  'expire',
+  'tick',
+]
+
+/** The required verbs that a driver does not have. */
+export function missingVerbs(driver: Driver): string[] {
+  return requiredVerbs.filter((verb) => typeof driver[verb] !== 'function')
+}
+
+async function withinTime(work: Promise<void>, timeoutMs: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = systemClock.startTimer(timeoutMs, () => {
+      reject(new Error(`the case did not end within ${timeoutMs} ms of real time`))
+    })
+    timer.ref()
+    work.then(resolve, reject).finally(() => timer.stop())
+  })
+}
+
+async function play(
+  chosen: Case,
+  create: CreateSubject,
+  timeoutMs: number,
+  log: CallLog,
+): Promise<string | undefined> {
+  const subject = await create()
+  const missing = missingNeed(chosen.needs, subject)
+  if (missing !== undefined) {
+    await subject.dispose?.()
+    return missing
+  }
+  let scene: Scene | undefined
+  let failure: { readonly error: unknown } | undefined
+  try {
+    await withinTime(
+      (async () => {
+        scene = await Scene.begin(create, log, subject)
+        await chosen.run(scene)
+      })(),
+      timeoutMs,
+    )
+  } catch (error) {
+    failure = { error }
+  }
+  try {
+    await (scene === undefined ? subject.dispose?.() : scene.end())
+  } catch (error) {
+    failure ??= { error }
+  }
+  if (failure !== undefined) throw failure.error
+  return undefined
+}
+
+/** Runs one case on a subject of its own. Never rejects. */
+export async function runCase(
+  chosen: Case,
+  create: CreateSubject,
+  options: RunOptions = {},
+): Promise<CaseResult> {
+  const { id, title } = chosen
+  const { except = {}, timeoutMs = timeoutMsUsual } = options
+  const history: CallLog = []
+  const startedAt = systemClock.monotonicMs()
+  const result = (verdict: Verdict, rest: Partial<CaseResult> = {}): CaseResult => {
+    return { id, title, verdict, history, ms: systemClock.monotonicMs() - startedAt, ...rest }
+  }
+  const excuse = except[id]
+  try {
+    const missing = await play(chosen, create, timeoutMs, history)
+    if (missing !== undefined) return result('skipped', { reason: missing })
+    if (excuse === undefined) return result('passed')
+    const message = `the promise is kept, so the exception made for it has to go: ${excuse}`
+    return result('failed', { error: new Error(message) })
+  } catch (error) {
+    if (excuse !== undefined) return result('excepted', { reason: excuse, error })
+    return result('failed', { error })
+  }
+}
+
+/** Runs cases one after another, and gives each result as soon as there is one. */
+export async function* runCases(
+  create: CreateSubject,
+  options: RunOptions & { readonly cases?: readonly Case[] } = {},
+): AsyncGenerator<CaseResult, void, undefined> {
+  const { cases = allCases } = options
+  checkExceptions(options.except, cases)
+  for (const chosen of cases) yield await runCase(chosen, create, options)
+}
+
+/** Throws if an exception is made for a promise that nobody gave. */
+export function checkExceptions(
+  except: Readonly<Record<string, string>> | undefined,
+  cases: readonly Case[],
+): void {
+  const ids = new Set(cases.map(({ id }) => id))
+  for (const id of Object.keys(except ?? {})) {
+    if (!ids.has(id)) throw new Error(`an exception is made for ${id}, which is no case`)
+  }
+}
+
+/** What a failed case has to say: the promise, what went wrong, and what was asked and answered. */
+export function failureText({ id, title, error, history }: CaseResult): string {
+  const why = error instanceof Error ? error.message : String(error)
+  const calls = history.map((line, index) => `  ${String(index + 1).padStart(3)} ${line}`)
+  return [`${id}: ${title}`, '', why, '', 'What was asked and answered:', ...calls].join('\n')
+}

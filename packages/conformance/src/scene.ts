@@ -1,0 +1,428 @@
+import assert from 'node:assert/strict'
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type Claim,
+  type ClaimReply,
+  type Counts,
+  type Dedupe,
+  type Driver,
+  type ExpireOutcome,
+  type Failure,
+  type Finish,
+  type FinishReply,
+  type KeyRow,
+  type KeyStateWord,
+  keyStateWords,
+  type Lease,
+  type ListReply,
+  type Operate,
+  type RenewReply,
+  type TickReply,
+} from '@sluice/core'
+import type { FakeClock } from '@sluice/core/testing'
+import type { CreateSubject, Subject, SubjectTransaction } from './case.ts'
+import { type CallLog, recorded } from './recorded.ts'
+
+/** The parts of an {@link Ask} that a case may leave out. */
+export type AskParts = Partial<Omit<Ask, 'key'>>
+
+/** The parts of the verbs' options that a case may leave out. */
+export interface OptionParts {
+  readonly dedupe?: Dedupe
+  readonly failuresExpireMs?: number
+  readonly maxPending?: number
+}
+
+/** What a case may say about a claim. */
+export interface ClaimParts {
+  readonly limit?: number
+  readonly holder?: string
+  readonly claimId?: string
+  readonly leaseMs?: number
+  readonly dueBy?: number
+}
+
+/** What a case may say about the end of leases. */
+export interface ExpireParts {
+  readonly dedupe?: Dedupe
+  readonly maxCrashes?: number
+  readonly plan?: Ask['plan']
+  readonly jitter?: number
+}
+
+type RetryParts = Partial<Omit<Extract<Finish, { as: 'retry' }>, 'as' | 'key' | 'token'>>
+
+/** Everything that scenes of one case have in common. */
+interface Stage {
+  readonly create: CreateSubject
+  readonly log: CallLog
+  readonly clock: FakeClock
+  readonly subject: Subject
+  /** Opened and not closed yet, over all scenes of the case. */
+  readonly opened: Set<Driver>
+  readonly disposals: (() => Promise<void>)[]
+  claimsMade: number
+}
+
+/** A long lease where a case does not care. */
+const leaseMsUsual = 30_000
+const dayMs = 86_400_000
+
+function unfailed<T extends object>(answer: T | Failure): T {
+  if ('error' in answer && 'outcome' in answer && answer.outcome === 'failed') {
+    throw new assert.AssertionError({ message: `the driver could not: ${String(answer.error)}` })
+  }
+  return answer as T
+}
+
+function only<T>(values: readonly T[]): T {
+  assert.equal(values.length, 1, `one answer for one key, got ${values.length}`)
+  return values[0] as T
+}
+
+/**
+ * One opened driver and one queue, with the verbs in the short form that cases are written in.
+ *
+ * Every verb goes through to the driver and nothing is remembered between calls, so what a case
+ * says is what the driver is asked.
+ */
+export class Scene {
+  readonly driver: Driver
+  readonly queue: string
+  readonly #stage: Stage
+  readonly #holder: string
+
+  private constructor(stage: Stage, driver: Driver, queue: string, holder: string) {
+    this.#stage = stage
+    this.driver = driver
+    this.queue = queue
+    this.#holder = holder
+  }
+
+  /** Sets the stage: makes a subject and opens its driver. */
+  static async begin(
+    create: CreateSubject,
+    log: CallLog = [],
+    made?: Subject | undefined,
+  ): Promise<Scene> {
+    const subject = made ?? (await create())
+    const stage: Stage = {
+      create,
+      log,
+      clock: subject.clock,
+      subject,
+      opened: new Set(),
+      disposals: [],
+      claimsMade: 0,
+    }
+    if (subject.dispose !== undefined) {
+      stage.disposals.push(async () => {
+        await subject.dispose?.()
+      })
+    }
+    return await Scene.#openOn(stage, subject.driver, 'q', 'one', '')
+  }
+
+  static async #openOn(
+    stage: Stage,
+    bare: Driver,
+    queue: string,
+    holder: string,
+    prefix: string,
+  ): Promise<Scene> {
+    const driver = recorded(bare, stage.log, prefix)
+    await driver.open({ clock: stage.clock })
+    stage.opened.add(driver)
+    return new Scene(stage, driver, queue, holder)
+  }
+
+  /** Closes every driver of the case and removes its stores. */
+  async end(): Promise<void> {
+    const { opened, disposals } = this.#stage
+    for (const driver of opened) await driver.close()
+    opened.clear()
+    for (const dispose of disposals) await dispose()
+  }
+
+  /** The clock that the driver obeys. */
+  get clock(): FakeClock {
+    return this.#stage.clock
+  }
+
+  now(): number {
+    return this.#stage.clock.now()
+  }
+
+  async step(ms: number): Promise<void> {
+    this.#stage.log.push(`step ${ms} ms`)
+    await this.#stage.clock.step(ms)
+  }
+
+  /** The same driver, another queue. */
+  on(queue: string): Scene {
+    return new Scene(this.#stage, this.driver, queue, this.#holder)
+  }
+
+  /** The same driver and queue, for another holder. */
+  as(holder: string): Scene {
+    return new Scene(this.#stage, this.driver, this.queue, holder)
+  }
+
+  /** A second driver on the same store, opened. */
+  async peer(holder = 'two'): Promise<Scene> {
+    const { subject } = this.#stage
+    assert.ok(subject.peer, 'a subject whose driver declares peers has to give one')
+    return await Scene.#openOn(this.#stage, await subject.peer(), this.queue, holder, `${holder}: `)
+  }
+
+  /** Closes the driver and opens one that a later process would have, on the same store. */
+  async restart(): Promise<Scene> {
+    const { subject } = this.#stage
+    assert.ok(subject.restart, 'a subject whose driver declares durable has to give restart')
+    await this.close()
+    const next = await subject.restart()
+    return await Scene.#openOn(this.#stage, next, this.queue, this.#holder, 'restarted: ')
+  }
+
+  /** A subject with a store of its own, opened. Its clock is its own too. */
+  async stranger(): Promise<Scene> {
+    const { create, log, disposals } = this.#stage
+    const scene = await Scene.begin(create, log)
+    disposals.push(async () => await scene.end())
+    return scene
+  }
+
+  async close(): Promise<void> {
+    await this.driver.close()
+    this.#stage.opened.delete(this.driver)
+  }
+
+  async open(): Promise<void> {
+    await this.driver.open({ clock: this.clock })
+    this.#stage.opened.add(this.driver)
+  }
+
+  /** Begins a transaction of the store. */
+  async begin(): Promise<SubjectTransaction> {
+    const { subject } = this.#stage
+    assert.ok(subject.begin, 'a subject whose driver declares transact has to give begin')
+    return await subject.begin()
+  }
+
+  /** Options of add and finish, whole. */
+  options(parts: OptionParts = {}): AskOptions {
+    return {
+      dedupe: parts.dedupe ?? 'client-go',
+      failuresExpireMs: parts.failuresExpireMs ?? dayMs,
+      maxPending: parts.maxPending,
+    }
+  }
+
+  /** An ask, whole. */
+  ask(key: string, parts: AskParts = {}): Ask {
+    return { item: undefined, priority: 0, delayMs: 0, ...parts, key }
+  }
+
+  async add(key: string, parts: AskParts & OptionParts = {}): Promise<AskReply> {
+    const { dedupe, failuresExpireMs, maxPending, ...ask } = parts
+    const options = this.options({
+      ...(dedupe !== undefined && { dedupe }),
+      ...(failuresExpireMs !== undefined && { failuresExpireMs }),
+      ...(maxPending !== undefined && { maxPending }),
+    })
+    return unfailed(only(await this.driver.add(this.queue, [this.ask(key, ask)], options)))
+  }
+
+  async addAfter(
+    key: string,
+    delayMs: number,
+    parts: AskParts & OptionParts = {},
+  ): Promise<AskReply> {
+    return await this.add(key, { ...parts, delayMs })
+  }
+
+  /** One batch. */
+  async addAll(
+    asks: readonly (string | Ask)[],
+    options: OptionParts = {},
+  ): Promise<readonly AskReply[]> {
+    const whole = asks.map((ask) => (typeof ask === 'string' ? this.ask(ask) : ask))
+    const replies = await this.driver.add(this.queue, whole, this.options(options))
+    assert.equal(replies.length, asks.length, 'one answer for each ask')
+    return replies.map((reply) => unfailed<AskReply>(reply))
+  }
+
+  async claim(parts: ClaimParts = {}): Promise<ClaimReply> {
+    this.#stage.claimsMade += 1
+    const reply = await this.driver.claim(this.queue, {
+      limit: parts.limit ?? 1,
+      holder: parts.holder ?? this.#holder,
+      claimId: parts.claimId ?? `claim-${this.#stage.claimsMade}`,
+      leaseMs: parts.leaseMs ?? leaseMsUsual,
+      dueBy: parts.dueBy,
+    })
+    assert.ok(reply.claims.length <= (parts.limit ?? 1), 'no more claims than were asked for')
+    return reply
+  }
+
+  /** Claims one key; there has to be one, and `key` if that is given. */
+  async claimOne(key?: string, parts: ClaimParts = {}): Promise<Claim> {
+    const { claims } = await this.claim(parts)
+    assert.equal(claims.length, 1, `a key can be claimed${key === undefined ? '' : `: ${key}`}`)
+    const claim = claims[0] as Claim
+    if (key !== undefined) assert.equal(claim.key, key)
+    return claim
+  }
+
+  /** Holds if no key can be claimed now. */
+  async claimNone(parts: ClaimParts = {}): Promise<void> {
+    const { claims } = await this.claim({ limit: 10, ...parts })
+    assert.deepEqual(
+      claims.map((claim) => claim.key),
+      [],
+      'nothing can be claimed',
+    )
+  }
+
+  /** Claims everything that can be claimed, and says in which order. Nothing is finished. */
+  async claimKeys(parts: ClaimParts = {}): Promise<string[]> {
+    const keys: string[] = []
+    for (;;) {
+      const { claims } = await this.claim({ limit: 100, ...parts })
+      if (claims.length === 0) return keys
+      keys.push(...claims.map((claim) => claim.key))
+    }
+  }
+
+  async finish(finish: Finish, options: OptionParts = {}): Promise<FinishReply> {
+    return only(await this.finishAll([finish], options))
+  }
+
+  /** One batch. */
+  async finishAll(
+    finishes: readonly Finish[],
+    options: OptionParts = {},
+  ): Promise<readonly FinishReply[]> {
+    const replies = await this.driver.finish(this.queue, finishes, this.options(options))
+    assert.equal(replies.length, finishes.length, 'one answer for each finish')
+    return replies.map((reply) => unfailed<FinishReply>(reply))
+  }
+
+  async done({ key, token }: Lease, parts: { forget?: boolean } = {}): Promise<FinishReply> {
+    return await this.finish({ as: 'done', key, token, forget: parts.forget ?? false })
+  }
+
+  async retry(
+    { key, token }: Lease,
+    delayMs: number,
+    parts: RetryParts & OptionParts = {},
+  ): Promise<FinishReply> {
+    const { dedupe, failuresExpireMs, ...rest } = parts
+    return await this.finish(
+      { as: 'retry', key, token, ...rest, delayMs },
+      {
+        ...(dedupe !== undefined && { dedupe }),
+        ...(failuresExpireMs !== undefined && { failuresExpireMs }),
+      },
+    )
+  }
+
+  async release({ key, token }: Lease, options: OptionParts = {}): Promise<FinishReply> {
+    return await this.finish({ as: 'release', key, token }, options)
+  }
+
+  /** Parks as the holder. */
+  async parkHeld(
+    { key, token }: Lease,
+    error?: string,
+    options: OptionParts = {},
+  ): Promise<FinishReply> {
+    return await this.finish({ as: 'park', key, token, error }, options)
+  }
+
+  async renew({ key, token }: Lease, leaseMs: number = leaseMsUsual): Promise<RenewReply> {
+    return unfailed(only(await this.driver.renew(this.queue, [{ key, token }], leaseMs)))
+  }
+
+  async expire({ key, token }: Lease, parts: ExpireParts = {}): Promise<ExpireOutcome> {
+    return only(await this.expireAll([{ key, token }], parts))
+  }
+
+  /** One batch. */
+  async expireAll(
+    leases: readonly Lease[],
+    parts: ExpireParts = {},
+  ): Promise<readonly ExpireOutcome[]> {
+    const outcomes = await this.driver.expire(this.queue, leases, {
+      dedupe: 'client-go',
+      maxCrashes: 1_000,
+      ...parts,
+    })
+    assert.equal(outcomes.length, leases.length, 'one answer for each lease')
+    return outcomes.map((outcome) => {
+      if (typeof outcome === 'object') throw outcome.error
+      return outcome
+    })
+  }
+
+  async forget(key: string): Promise<string> {
+    return only(await this.driver.forget(this.queue, [key]))
+  }
+
+  async cancel(key: string): Promise<string> {
+    return only(await this.driver.cancel(this.queue, [key]))
+  }
+
+  async tick(
+    parts: Partial<Parameters<Driver['tick']>[1]> & { holder?: string } = {},
+  ): Promise<TickReply> {
+    return await this.driver.tick(this.queue, {
+      holder: this.#holder,
+      limit: 100,
+      failuresExpireMs: dayMs,
+      ...parts,
+    })
+  }
+
+  async counts(cap = 10_000): Promise<Counts> {
+    return await this.driver.counts(this.queue, { cap })
+  }
+
+  /** The counts that are not zero. */
+  async states(): Promise<Partial<Record<KeyStateWord, number>>> {
+    const counts = await this.counts()
+    return Object.fromEntries(
+      keyStateWords.filter((word) => counts[word] !== 0).map((word) => [word, counts[word]]),
+    )
+  }
+
+  async list(request: Partial<Parameters<Driver['list']>[1]> = {}): Promise<ListReply> {
+    return await this.driver.list(this.queue, { limit: 100, ...request })
+  }
+
+  /** What is stored of a key; it has to be there. */
+  async row(key: string): Promise<KeyRow> {
+    const row = await this.rowIfAny(key)
+    assert.ok(row, `something is stored of ${key}`)
+    return row
+  }
+
+  async rowIfAny(key: string): Promise<KeyRow | undefined> {
+    const { rows } = await this.list({ keys: [key] })
+    assert.ok(rows.length <= 1, `one row for ${key}, got ${rows.length}`)
+    return rows[0]
+  }
+
+  /** The state of one key; `gone` if nothing is stored of it. */
+  async state(key: string): Promise<KeyStateWord | 'gone'> {
+    return (await this.rowIfAny(key))?.state ?? 'gone'
+  }
+
+  get operate(): Operate {
+    const { operate } = this.driver
+    assert.ok(operate, 'a driver that declares operate has it')
+    return operate
+  }
+}

@@ -1,0 +1,4 @@
+import { modelSubject } from '../src/model/model-subject.ts'
+import { examine } from '../src/vitest.ts'
+
+examine('the model', () => modelSubject())
