@@ -1,3 +1,4 @@
+import { checkTickerMs, checkTimerMs } from './check-timer-ms.ts'
 import type { Clock, Ticker, Timer } from './clock.ts'
 
 /** The longest delay the runtime's timers hold; a longer one fires after 1 ms instead. */
@@ -10,13 +11,14 @@ class SystemTimer implements Timer {
   #isRef = false
 
   constructor(ms: number, callback: () => void) {
+    checkTimerMs('ms', ms)
     this.#callback = callback
     this.#start(ms)
   }
 
   #start(ms: number): void {
-    const delayMs = Number.isFinite(ms) ? Math.max(0, ms) : timerMsMax
-    this.#dueAt = ms === Infinity ? Infinity : performance.now() + delayMs
+    const delayMs = Math.max(0, ms)
+    this.#dueAt = performance.now() + delayMs
     this.#arm(delayMs)
   }
 
@@ -45,6 +47,7 @@ class SystemTimer implements Timer {
   }
 
   reset(ms: number): boolean {
+    checkTimerMs('ms', ms)
     const wasPending = this.stop()
     this.#start(ms)
     return wasPending
@@ -62,18 +65,19 @@ class SystemTimer implements Timer {
 }
 
 class SystemTicker implements Ticker {
-  #handle: NodeJS.Timeout | undefined
+  readonly #timer: SystemTimer
 
   constructor(ms: number, callback: () => void) {
-    this.#handle = setInterval(callback, Math.min(ms, timerMsMax))
-    this.#handle.unref()
+    checkTickerMs('ms', ms)
+    this.#timer = new SystemTimer(ms, () => {
+      // Armed again before the callback runs, so that the callback can stop it.
+      this.#timer.reset(ms)
+      callback()
+    })
   }
 
   stop(): boolean {
-    if (this.#handle === undefined) return false
-    clearInterval(this.#handle)
-    this.#handle = undefined
-    return true
+    return this.#timer.stop()
   }
 }
 

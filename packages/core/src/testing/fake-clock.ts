@@ -1,5 +1,6 @@
+import { checkNumber } from '../check.ts'
+import { checkTickerMs, checkTimerMs } from '../check-timer-ms.ts'
 import type { Clock, EpochMs, Ticker, Timer } from '../clock.ts'
-import { SluiceRangeError, SluiceTypeError } from '../errors.ts'
 
 /**
  * A clock that stands still until it is told to move, for tests that must not wait.
@@ -79,12 +80,6 @@ interface Waiter {
   readonly fire: () => void
 }
 
-function checkMs(parameter: string, ms: unknown): void {
-  if (typeof ms !== 'number' || Number.isNaN(ms)) {
-    throw new SluiceTypeError(parameter, 'must be a number of milliseconds')
-  }
-}
-
 class SteppedClock implements FakeClock {
   #wallMs: EpochMs
   #monotonicMs = 0
@@ -113,7 +108,7 @@ class SteppedClock implements FakeClock {
 
   startTimer(ms: number, callback: () => void): Timer {
     const dueAfter = (delayMs: number): EpochMs => {
-      checkMs('ms', delayMs)
+      checkTimerMs('ms', delayMs)
       return this.#wallMs + Math.max(0, delayMs)
     }
     const waiter: Waiter = { dueAt: dueAfter(ms), order: 0, isRef: false, fire: callback }
@@ -137,8 +132,7 @@ class SteppedClock implements FakeClock {
   }
 
   startTicker(ms: number, callback: () => void): Ticker {
-    checkMs('ms', ms)
-    if (ms <= 0) throw new SluiceRangeError('ms', `must be above 0, and is ${ms}`)
+    checkTickerMs('ms', ms)
     const waiter: Waiter = {
       dueAt: this.#wallMs + ms,
       order: 0,
@@ -155,18 +149,14 @@ class SteppedClock implements FakeClock {
   }
 
   async step(ms: number): Promise<void> {
-    checkMs('ms', ms)
-    if (ms < 0 || ms === Infinity) {
-      throw new SluiceRangeError('ms', `must be finite and not below 0, and is ${ms}`)
-    }
+    checkNumber('ms', ms, { min: 0 })
     const step = this.#lastStep.then(() => this.#run(ms))
     this.#lastStep = step.catch(() => {})
     await step
   }
 
   setTime(ms: EpochMs): void {
-    checkMs('ms', ms)
-    if (!Number.isFinite(ms)) throw new SluiceRangeError('ms', `must be finite, and is ${ms}`)
+    checkNumber('ms', ms)
     const before = this.#wallMs
     const onNewWall = (instant: EpochMs): EpochMs => ms + (instant - before)
     this.#wallMs = ms
@@ -181,7 +171,7 @@ class SteppedClock implements FakeClock {
   }
 
   async waitForWaiters(count: number): Promise<void> {
-    if (!Number.isInteger(count)) throw new SluiceTypeError('count', 'must be a whole number')
+    checkNumber('count', count, { integer: true })
     if (this.#pending.length >= count) return
     await new Promise<void>((resolve) => {
       this.#watchers.push({ count, resolve })
@@ -280,7 +270,6 @@ export function fakeClock(
   startMs: EpochMs = epochDefault,
   options: FakeClockOptions = {},
 ): FakeClock {
-  checkMs('startMs', startMs)
-  if (!Number.isFinite(startMs)) throw new SluiceRangeError('startMs', 'must be finite')
+  checkNumber('startMs', startMs)
   return new SteppedClock(startMs, options.settle)
 }
