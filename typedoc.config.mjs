@@ -1,5 +1,6 @@
 // The reference: one module per published package, and the guides of docs/ in the same site.
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { OptionDefaults } from 'typedoc'
 
 const published = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(new URL(parent, import.meta.url))
@@ -25,6 +26,7 @@ export default {
   out: 'docs/api',
   readme: 'README.md',
   projectDocuments: globSync('docs/**/*.md', { exclude: (path) => path.includes('docs/api') }),
+  highlightLanguages: [...OptionDefaults.highlightLanguages, 'markdown', 'sql'],
   treatWarningsAsErrors: true,
   validation: { notDocumented: true, invalidLink: true, notExported: true },
 }

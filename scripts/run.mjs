@@ -1,9 +1,12 @@
 // `node scripts/run.mjs <command> [arguments]`: what the root package.json scripts call. Needs
 // Node 20 and npm, nothing else; see toolbox.mjs.
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkPackages } from './check-packages.mjs'
 import { ensureInstalled, fail, root, run, say, toolEnv } from './toolbox.mjs'
+
+/** The lowest that `engines` of the packages allows. */
+const oldestNode = '22.14.0'
 
 const build = () => {
   say('building')
@@ -25,6 +28,18 @@ const commands = {
     const built = await build()
     say(args.length === 0 ? 'running every test' : `running the tests for: ${args.join(' ')}`)
     return (await run('vitest', ['run', ...args])) || built
+  },
+
+  // The Node that the packages promise to run on is older than the one we work with.
+  async oldest(args) {
+    await ensureInstalled()
+    say(`running the tests of the packages on Node ${oldestNode}`)
+    const projects = readdirSync(join(root, 'packages'))
+      .filter((name) => existsSync(join(root, 'packages', name, 'test')))
+      .flatMap((name) => ['--project', name])
+    return run('vitest', ['run', '--reporter=default', ...projects, ...args], {
+      versions: { node: oldestNode },
+    })
   },
 
   async start(args) {
@@ -101,6 +116,7 @@ const commands = {
       () => commands.lint([]),
       () => commands.types(),
       () => commands.test([]),
+      () => commands.oldest([]),
       () => commands.packages(),
       () => commands.docs(),
     ),

@@ -39,7 +39,7 @@ export function fail(line) {
  * A folder whose `node_modules/.bin` holds exactly these versions. It is filled beside its final
  * place and then renamed, so that two commands started at once cannot see it half full.
  */
-function ensureTools(versions = pinned) {
+function ensureTools(versions) {
   const names = Object.entries(versions).map(([name, version]) => `${name}@${version}`)
   const folder = join(root, '.tools', names.join('+'))
   const bin = join(folder, 'node_modules', '.bin')
@@ -76,21 +76,21 @@ function withoutNpmSettings(env) {
 }
 
 /** The environment in which the repository's own programs are found, and the pinned ones first. */
-export function toolEnv(bin = ensureTools()) {
-  const env = withoutNpmSettings(process.env)
+export function toolEnv(bin = ensureTools(pinned)) {
+  const env = { ...withoutNpmSettings(process.env), TURBO_TELEMETRY_DISABLED: '1' }
   const key = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH'
   env[key] = [bin, join(root, 'node_modules', '.bin'), env[key]].join(delimiter)
   return env
 }
 
 /** Runs a program with the repository's tools; resolves to its exit code. */
-export function run(command, args, { cwd = root, env = {} } = {}) {
+export function run(command, args, { cwd = root, env = {}, versions = pinned } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd,
       stdio: 'inherit',
       shell: windows,
-      env: { ...toolEnv(), ...env },
+      env: { ...toolEnv(ensureTools(versions)), ...env },
     })
     child.on('error', (error) => {
       console.error(`sluice: ${command} did not start: ${error.message}`)
