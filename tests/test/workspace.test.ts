@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'vitest'
 
-const source = realpathSync(
-  fileURLToPath(new URL('../../packages/core/src/index.ts', import.meta.url)),
-)
+const source = realpathSync(join(import.meta.dirname, '../../packages/core/src/index.ts'))
 
 test('packages resolve to their sources, so a test never needs a build', () => {
   assert.equal(realpathSync(fileURLToPath(import.meta.resolve('@sluice/core'))), source)
@@ -22,5 +21,5 @@ test('a child process runs the sources as they are', () => {
     ['--conditions=sluice-source', '--input-type=module', '--eval', script],
     { cwd: import.meta.dirname, encoding: 'utf8' },
   )
-  assert.equal(output, `object ${new URL(`file://${source}`).href}\n`)
+  assert.equal(output, `object ${pathToFileURL(source).href}\n`)
 })
