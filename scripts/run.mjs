@@ -10,7 +10,7 @@ const oldestNode = '22.14.0'
 
 const build = () => {
   say('building')
-  return run('turbo', ['run', 'build', '--output-logs=errors-only'])
+  return run('turbo', ['run', 'build', '--output-logs=errors-only', '--concurrency=2'])
 }
 
 /** Runs steps in order, all of them, and answers with the first code that is not zero. */
