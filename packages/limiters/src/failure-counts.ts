@@ -1,0 +1,22 @@
+import { keyOfItem } from '@sluice/core'
+
+/** Counts failures by item, in memory. Items that are equal as JSON are one. */
+export class FailureCounts {
+  readonly #counts = new Map<string, number>()
+
+  /** Counts a failure of `item`; returns how many there were before it. */
+  count(item: unknown): number {
+    const key = keyOfItem(item)
+    const before = this.#counts.get(key) ?? 0
+    this.#counts.set(key, before + 1)
+    return before
+  }
+
+  of(item: unknown): number {
+    return this.#counts.get(keyOfItem(item)) ?? 0
+  }
+
+  forget(item: unknown): void {
+    this.#counts.delete(keyOfItem(item))
+  }
+}

@@ -1,0 +1,31 @@
+import { checkNumber, checkObject, type PlannedLimiter, perKeyDelay } from '@sluice/core'
+import { checkDuration } from './duration.ts'
+import { FailureCounts } from './failure-counts.ts'
+
+/** The two delays of a {@link fastSlow} limiter, and when it changes over. */
+export interface FastSlowOptions {
+  /** The delay after each of the first `maxFast` failures, in milliseconds. */
+  readonly fastMs: number
+  /** The delay after each later one, in milliseconds. */
+  readonly slowMs: number
+  /** How many failures are answered fast; 0 is slow at once. */
+  readonly maxFast: number
+}
+
+/** Tries an item again quickly for a few failures, and slowly from then on, until `forget`. */
+export function fastSlow(options: FastSlowOptions): PlannedLimiter {
+  checkObject('options', options, ['fastMs', 'slowMs', 'maxFast'])
+  const plan = {
+    kind: 'fastSlow',
+    fastMs: checkDuration('options.fastMs', options.fastMs),
+    slowMs: checkDuration('options.slowMs', options.slowMs),
+    maxFast: checkNumber('options.maxFast', options.maxFast, { min: 0, integer: true }),
+  } as const
+  const failures = new FailureCounts()
+  return {
+    plan,
+    when: (item) => perKeyDelay(plan, failures.count(item), 0),
+    forget: (item) => failures.forget(item),
+    numRequeues: (item) => failures.of(item),
+  }
+}

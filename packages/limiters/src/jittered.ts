@@ -1,0 +1,58 @@
+import {
+  checkFunction,
+  checkNumber,
+  checkObject,
+  clampNs,
+  jitteredNs,
+  type Limiter,
+  msOfNs,
+  nsOfMs,
+  type PlannedLimiter,
+} from '@sluice/core'
+import { checkLimiter, composedPlan } from './composed.ts'
+import { defaultRandom, type Random } from './random.ts'
+
+/** Where the chance of a {@link jittered} limiter comes from. */
+export interface JitteredOptions {
+  /** Numbers from 0 to below 1 for when the limiter is used alone; a queue draws its own. */
+  readonly random?: Random | undefined
+}
+
+/**
+ * Makes the delays of another limiter longer by chance: by up to `factor` times themselves, evenly
+ * spread, so that what failed together does not come back together. A factor of 0 changes nothing.
+ *
+ * It only ever adds. Put {@link withMaxWait} around it to bound the result.
+ */
+export function jittered(
+  limiter: PlannedLimiter,
+  factor: number,
+  options?: JitteredOptions,
+): PlannedLimiter
+export function jittered<T>(
+  limiter: Limiter<T>,
+  factor: number,
+  options?: JitteredOptions,
+): Limiter<T>
+export function jittered<T>(
+  limiter: Limiter<T>,
+  factor: number,
+  options: JitteredOptions = {},
+): Limiter<T> {
+  const part = checkLimiter('limiter', limiter)
+  checkNumber('factor', factor, { min: 0 })
+  checkObject('options', options, ['random'])
+  const random = checkFunction('options.random', options.random ?? defaultRandom)
+  const plan = composedPlan([part], ([of]) => ({ kind: 'jittered', of: of!, factor }))
+  return {
+    ...(plan && { plan }),
+    when: (item) => {
+      const ms = part.when(item)
+      // Nothing to add to; and not a number stays so, so that a broken limiter is noticed.
+      if (!(ms > 0)) return ms
+      return msOfNs(jitteredNs(clampNs(nsOfMs(ms)), factor, random()))
+    },
+    forget: (item) => part.forget(item),
+    numRequeues: (item) => part.numRequeues(item),
+  }
+}

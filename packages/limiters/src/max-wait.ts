@@ -1,0 +1,23 @@
+import type { Limiter, PlannedLimiter } from '@sluice/core'
+import { checkLimiter, composedPlan } from './composed.ts'
+import { checkBound } from './duration.ts'
+
+/**
+ * Bounds the delays of another limiter by `maxMs`.
+ *
+ * The other limiter counts and gives tokens as ever; so a bucket whose waits are cut short lets
+ * through more than its rate. `Infinity` bounds nothing.
+ */
+export function withMaxWait(limiter: PlannedLimiter, maxMs: number): PlannedLimiter
+export function withMaxWait<T>(limiter: Limiter<T>, maxMs: number): Limiter<T>
+export function withMaxWait<T>(limiter: Limiter<T>, maxMs: number): Limiter<T> {
+  const part = checkLimiter('limiter', limiter)
+  const bound = checkBound('maxMs', maxMs)
+  const plan = composedPlan([part], ([of]) => ({ kind: 'maxWait', of: of!, maxMs: bound }))
+  return {
+    ...(plan && { plan }),
+    when: (item) => Math.min(part.when(item), bound),
+    forget: (item) => part.forget(item),
+    numRequeues: (item) => part.numRequeues(item),
+  }
+}

@@ -1,0 +1,245 @@
+import {
+  type BucketRate,
+  type BucketReservation,
+  type BucketState,
+  type Clock,
+  checkNumber,
+  checkObject,
+  checkSignal,
+  type EpochMs,
+  msForTokens,
+  reserveTokens,
+  SluiceError,
+  SluiceRangeError,
+  systemClock,
+  tokensAt,
+  tokensDuring,
+} from '@sluice/core'
+import { checkPerSecond, checkTokens } from './rate.ts'
+
+/** How a {@link TokenBucket} starts. */
+export interface TokenBucketOptions {
+  /** Tokens that flow in per second. `Infinity`: everything is allowed, at once. 0: it never fills. */
+  readonly perSecond: number
+  /** The most tokens it holds, and the most that can be taken at a time. It starts full. */
+  readonly burst: number
+  /** Says what time it is where a method is not told. */
+  readonly clock?: Clock | undefined
+}
+
+/** A promise of tokens, which may be there already or still to come. */
+export interface Reservation {
+  /** Whether the tokens were given. If not, nothing was taken and `cancel` does nothing. */
+  readonly ok: boolean
+  /**
+   * How long to wait, from `at`, until the tokens may be used: 0 if they may be already, `Infinity`
+   * if they never may, or were not given.
+   */
+  delayMs(at?: EpochMs): number
+  /**
+   * Gives back, at `at`, as much as can be given back: not what was promised to others on top of
+   * this reservation, and nothing at all once the time to use it has passed. A reservation that
+   * could be used at once has passed a moment later, so cancel it with the instant it was made at.
+   * Call it once: as in the original, each call gives back again.
+   */
+  cancel(at?: EpochMs): void
+}
+
+/** What ends a {@link TokenBucket.wait} early. */
+export interface WaitOptions {
+  /** Ends the wait with the signal's reason, and gives the tokens back. */
+  readonly signal?: AbortSignal | undefined
+  /** An instant, in epoch milliseconds: a wait that would be longer is refused at once. */
+  readonly deadlineMs?: EpochMs | undefined
+}
+
+/**
+ * An instant and what is to be added to it, kept apart: epoch milliseconds are too coarse for the
+ * nanoseconds of a delay, and the difference of two such instants needs them.
+ */
+interface Moment {
+  readonly at: EpochMs
+  readonly plusMs: number
+}
+
+function msBetween(from: Moment, to: Moment): number {
+  return from.plusMs === to.plusMs ? to.at - from.at : to.at - from.at + (to.plusMs - from.plusMs)
+}
+
+function isBefore(moment: Moment, at: EpochMs): boolean {
+  return moment.at + moment.plusMs < at
+}
+
+const waitOptions = ['signal', 'deadlineMs']
+
+/** Half a nanosecond: closer than that, two moments are the same. */
+const sameMs = 0.5e-6
+
+/**
+ * A bucket that fills with `perSecond` tokens up to `burst`, from which callers take tokens: if
+ * there are any (`allow`), waiting for them (`wait`), or being told how long to wait (`reserve`).
+ *
+ * It keeps no timer: what has flowed in is worked out when someone looks. Tokens can be promised
+ * before they are there, so there may be less than none.
+ *
+ * Every method takes its instant, `at`, in epoch milliseconds, and asks the clock if it is not told.
+ * Time may go backwards: that neither adds nor removes tokens.
+ */
+export class TokenBucket {
+  #rate: BucketRate
+  #state: BucketState | undefined
+  /** When the reservation made last may be used. */
+  #lastEvent: Moment = { at: -Infinity, plusMs: 0 }
+  readonly #clock: Clock
+
+  constructor(options: TokenBucketOptions) {
+    checkObject('options', options, ['perSecond', 'burst', 'clock'])
+    this.#rate = {
+      perSecond: checkPerSecond('options.perSecond', options.perSecond),
+      burst: checkTokens('options.burst', options.burst),
+    }
+    this.#clock = checkObject('options.clock', options.clock ?? systemClock)
+  }
+
+  /** Tokens that flow in per second. */
+  get limit(): number {
+    return this.#rate.perSecond
+  }
+
+  /** The most tokens the bucket holds. */
+  get burst(): number {
+    return this.#rate.burst
+  }
+
+  /** How many tokens there are; below zero when later ones are promised already. */
+  tokens(at?: EpochMs): number {
+    return tokensAt(this.#state, this.#rate, this.#instant(at))
+  }
+
+  /** Takes `n` tokens if they are there, and says whether they were. Otherwise nothing changes. */
+  allow(n: number = 1, at?: EpochMs): boolean {
+    return this.#take(checkTokens('n', n), this.#instant(at), 0).ok
+  }
+
+  /**
+   * Takes `n` tokens, now or from those to come, and says how long to wait for them. Not `ok`, and
+   * nothing taken, if they are more than the bucket can hold.
+   */
+  reserve(n: number = 1, at?: EpochMs): Reservation {
+    return this.#reserve(checkTokens('n', n), this.#instant(at), Infinity)
+  }
+
+  /**
+   * Resolves when `n` tokens may be used.
+   *
+   * Rejects without taking any if they are more than the bucket can hold (a typed error), if the
+   * signal is aborted already (with its reason), or if they would come after the deadline
+   * (`ERR_TIMEOUT`). When the signal aborts the wait, the tokens are given back. A wait keeps the
+   * process alive.
+   */
+  async wait(n: number = 1, options: WaitOptions = {}): Promise<void> {
+    checkTokens('n', n)
+    const { signal, deadlineMs = Infinity } = checkObject('options', options, waitOptions)
+    if (signal !== undefined) checkSignal('options.signal', signal)
+    if (deadlineMs !== Infinity) checkNumber('options.deadlineMs', deadlineMs)
+    const { perSecond, burst } = this.#rate
+    if (n > burst && perSecond !== Infinity) {
+      throw new SluiceRangeError('n', `must not be above the bucket's burst of ${burst}; got ${n}`)
+    }
+    signal?.throwIfAborted()
+    const now = this.#clock.now()
+    const maxWaitMs = deadlineMs - now
+    const reservation = maxWaitMs > 0 ? this.#reserve(n, now, maxWaitMs) : undefined
+    if (reservation?.ok !== true) {
+      const message = `${n} tokens would come after the deadline; nothing was taken`
+      throw new SluiceError('ERR_TIMEOUT', message, { retryable: true })
+    }
+    const delayMs = reservation.delayMs(now)
+    if (delayMs === 0) return
+    try {
+      await this.#elapse(delayMs, signal)
+    } catch (error) {
+      reservation.cancel()
+      throw error
+    }
+  }
+
+  /** Changes the rate from `at` on. Reservations made before keep their times. */
+  setLimit(perSecond: number, at?: EpochMs): void {
+    checkPerSecond('perSecond', perSecond)
+    this.#advance(this.#instant(at))
+    this.#rate = { ...this.#rate, perSecond }
+  }
+
+  /** Changes how much the bucket holds, from `at` on. Tokens beyond it are lost. */
+  setBurst(n: number, at?: EpochMs): void {
+    checkTokens('n', n)
+    this.#advance(this.#instant(at))
+    this.#rate = { ...this.#rate, burst: n }
+  }
+
+  #instant(at: EpochMs | undefined): EpochMs {
+    return at === undefined ? this.#clock.now() : checkNumber('at', at)
+  }
+
+  #advance(at: EpochMs): void {
+    this.#state = { tokens: tokensAt(this.#state, this.#rate, at), lastMs: at }
+  }
+
+  #take(n: number, at: EpochMs, maxWaitMs: number): BucketReservation {
+    const taken = reserveTokens(this.#state, this.#rate, at, n, maxWaitMs)
+    if (taken.state !== this.#state) this.#lastEvent = { at, plusMs: taken.delayMs }
+    this.#state = taken.state
+    return taken
+  }
+
+  #reserve(n: number, at: EpochMs, maxWaitMs: number): Reservation {
+    const { ok, delayMs } = this.#take(n, at, maxWaitMs)
+    const due: Moment = { at, plusMs: delayMs }
+    // An infinite bucket keeps no account, so nothing can have been promised on top.
+    const perSecond = this.#rate.perSecond === Infinity ? 0 : this.#rate.perSecond
+    return {
+      ok,
+      delayMs: (from) => {
+        const now = this.#instant(from)
+        if (!ok || delayMs === Infinity) return Infinity
+        return isBefore(due, now) ? 0 : Math.max(0, delayMs - (now - at))
+      },
+      cancel: (from) => {
+        const now = this.#instant(from)
+        if (ok && n > 0 && !isBefore(due, now)) this.#giveBack(n, due, perSecond, now)
+      },
+    }
+  }
+
+  #giveBack(n: number, due: Moment, perSecond: number, at: EpochMs): void {
+    if (this.#rate.perSecond === Infinity) return
+    const sinceMs = msBetween(due, this.#lastEvent)
+    const restored = n - tokensDuring(sinceMs, perSecond)
+    if (!(restored > 0)) return
+    this.#advance(at)
+    const { tokens, lastMs } = this.#state!
+    this.#state = { tokens: Math.min(this.#rate.burst, tokens + restored), lastMs }
+    if (Math.abs(sinceMs) >= sameMs) return
+    // This was the latest reservation: the one before it is the latest again.
+    const backMs = msForTokens(n, perSecond)
+    if (backMs === Infinity) return
+    const before: Moment = { at: due.at, plusMs: due.plusMs - backMs }
+    if (!isBefore(before, at)) this.#lastEvent = before
+  }
+
+  #elapse(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        timer.stop()
+        reject(signal?.reason)
+      }
+      const timer = this.#clock.startTimer(ms, () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      })
+      timer.ref()
+      signal?.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+}
