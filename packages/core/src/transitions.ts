@@ -258,6 +258,11 @@ export function claim(
   state.askedAt = state.claimedAskedAt
 }
 
+/** Whether the token is the key's. That of a key which nobody holds opens nothing either. */
+function isHeldBy(state: KeyState, token: number): boolean {
+  return state.token === token && token !== noToken
+}
+
 /** Stops holding the key and says where that leaves it. */
 function free(state: KeyState, now: EpochMs, seq: number): FinishOutcome {
   state.token = noToken
@@ -283,7 +288,7 @@ export function done(
   now: EpochMs,
   seq: number,
 ): FinishOutcome {
-  if (state.token !== token) return 'lost'
+  if (!isHeldBy(state, token)) return 'lost'
   if (forgets) forget(state)
   if (state.laterAt !== never) collapse(state, now)
   return free(state, now, seq)
@@ -303,7 +308,7 @@ export function retry(
   now: EpochMs,
   seq: number,
 ): FinishOutcome {
-  if (state.token !== token) return 'lost'
+  if (!isHeldBy(state, token)) return 'lost'
   countFailure(state, now)
   if (delayMs > 0) {
     addAfter(state, now + delayMs, 'backoff', state.claimedPriority, dedupe, now, seq)
@@ -344,7 +349,7 @@ export function release(
   now: EpochMs,
   seq: number,
 ): FinishOutcome {
-  if (state.token !== token) return 'lost'
+  if (!isHeldBy(state, token)) return 'lost'
   putBack(state, dedupe, now, seq)
   state.token = noToken
   state.leaseUntil = never
@@ -360,7 +365,7 @@ export function parkHeld(
   now: EpochMs,
   seq: number,
 ): FinishOutcome {
-  if (state.token !== token) return 'lost'
+  if (!isHeldBy(state, token)) return 'lost'
   if (hasFailed) countFailure(state, now)
   state.parked = true
   return release(state, token, dedupe, now, seq)
@@ -368,7 +373,7 @@ export function parkHeld(
 
 /** renew: the lease lasts at least until `leaseUntil`. */
 export function renew(state: KeyState, token: number, leaseUntil: EpochMs): RenewOutcome {
-  if (state.token !== token) return 'lost'
+  if (!isHeldBy(state, token)) return 'lost'
   // A lease without an end is already longer than any.
   if (leaseUntil > state.leaseUntil) state.leaseUntil = leaseUntil
   return 'renewed'
@@ -387,7 +392,7 @@ export function expire(
   now: EpochMs,
   seq: number,
 ): ExpireOutcome {
-  if (state.token !== token || state.leaseUntil > now) return 'lost'
+  if (!isHeldBy(state, token) || state.leaseUntil > now) return 'lost'
   collapse(state, now)
   countFailure(state, now)
   if (state.crashes < failuresMax) state.crashes += 1
