@@ -1,19 +1,45 @@
 import type { Case } from '../case.ts'
 import { addCases } from './add.ts'
+import { batchCases } from './batch.ts'
+import { crashCases } from './crash.ts'
 import { delayCases } from './delay.ts'
+import { fenceCases } from './fence.ts'
+import { finishCases } from './finish.ts'
 import { itemCases } from './items.ts'
 import { latestCases } from './latest.ts'
+import { leaseCases } from './lease.ts'
+import { lifeCases } from './life.ts'
+import { lookCases } from './look.ts'
+import { operateCases } from './operate.ts'
 import { orderCases } from './order.ts'
+import { parkedCases } from './parked.ts'
+import { planCases } from './plan.ts'
 import { priorityCases } from './priority.ts'
+import { queueCases } from './queues.ts'
+import { retryCases } from './retry.ts'
 import { subjectCases } from './subject.ts'
+import { tickCases } from './tick.ts'
 
 /** Every case of the contract half, the easiest promises first. */
 export const allCases: readonly Case[] = [
   ...subjectCases,
   ...addCases,
+  ...finishCases,
   ...itemCases,
   ...orderCases,
   ...priorityCases,
   ...delayCases,
   ...latestCases,
+  ...batchCases,
+  ...leaseCases,
+  ...fenceCases,
+  ...retryCases,
+  ...crashCases,
+  ...planCases,
+  ...parkedCases,
+  ...operateCases,
+  ...queueCases,
+  ...lookCases,
+  ...tickCases,
+  ...lifeCases,
 ]

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../case.ts'
+import type { Scene } from '../scene.ts'
+
+/** Lets the lease of a key run out `times` times. */
+async function crash(s: Scene, key: string, times = 1): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    await s.add(key)
+    const { claims } = await s.claim({ leaseMs: 1_000 })
+    assert.equal(claims[0]?.key, key)
+    await s.step(1_000)
+    assert.deepEqual(await s.expireAll(claims), ['expired'])
+  }
+}
+
+/** What holders that disappear leave behind, and how little they can spoil. */
+export const crashCases: readonly Case[] = [
+  {
+    id: 'crash.counted-apart',
+    title: 'crashes and failures are two counters',
+    async run(s) {
+      await crash(s, 'a')
+      await s.retry(await s.claimOne('a'), 0)
+      const claim = await s.claimOne('a')
+      assert.equal(claim.failures, 2)
+      assert.equal(claim.crashes, 1)
+    },
+  },
+  {
+    id: 'crash.forget',
+    title: 'forget counts crashes from zero again',
+    async run(s) {
+      await crash(s, 'a')
+      assert.equal(await s.forget('a'), 'forgotten')
+      const claim = await s.claimOne('a')
+      assert.equal(claim.crashes, 0)
+      assert.equal(claim.failures, 0)
+    },
+  },
+  {
+    id: 'crash.parks',
+    title: 'a key that has crashed maxCrashes times is parked',
+    async run(s) {
+      await s.add('a')
+      for (let crashes = 1; crashes <= 3; crashes += 1) {
+        const claim = await s.claimOne('a', { leaseMs: 1_000 })
+        await s.step(1_000)
+        assert.equal(await s.expire(claim, { maxCrashes: 3 }), crashes < 3 ? 'expired' : 'parked')
+      }
+      await s.claimNone()
+      const row = await s.row('a')
+      assert.equal(row.state, 'parked')
+      assert.equal(row.crashes, 3)
+      assert.ok(row.dueAt <= s.now(), 'the lost run is still owed')
+    },
+  },
+  {
+    id: 'crash.failures-do-not-park',
+    title: 'failures do not count towards maxCrashes',
+    async run(s) {
+      await s.add('a')
+      for (let i = 0; i < 5; i += 1) await s.retry(await s.claimOne('a'), 0)
+      const claim = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.step(1_000)
+      assert.equal(await s.expire(claim, { maxCrashes: 3 }), 'expired')
+    },
+  },
+  {
+    id: 'crash.alone.whole',
+    title: 'a key with crashes is handed out alone when it comes first',
+    async run(s) {
+      await crash(s, 'poison')
+      await s.step(1)
+      await s.addAll(['a', 'b'])
+      assert.deepEqual(
+        (await s.claim({ limit: 10 })).claims.map(({ key }) => key),
+        ['poison'],
+      )
+      assert.deepEqual(
+        (await s.claim({ limit: 10 })).claims.map(({ key }) => key),
+        ['a', 'b'],
+      )
+    },
+  },
+  {
+    id: 'crash.alone.ends-batch',
+    title: 'a key with crashes ends the batch of those before it',
+    async run(s) {
+      await crash(s, 'poison')
+      await s.addAll([s.ask('a', { priority: 1 }), s.ask('b', { priority: 1 }), s.ask('c')])
+      const batches: string[][] = []
+      for (;;) {
+        const { claims } = await s.claim({ limit: 10 })
+        if (claims.length === 0) break
+        batches.push(claims.map(({ key }) => key))
+      }
+      assert.deepEqual(batches, [['a', 'b'], ['poison'], ['c']])
+    },
+  },
+  {
+    id: 'crash.alone.several',
+    title: 'several keys with crashes are handed out one at a time',
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
+      await s.step(1_000)
+      await s.expireAll(claims)
+      for (const key of ['a', 'b', 'c']) {
+        assert.deepEqual(
+          (await s.claim({ limit: 10 })).claims.map((claim) => claim.key),
+          [key],
+        )
+      }
+    },
+  },
+  {
+    id: 'crash.alone.forgotten',
+    title: 'a key whose crashes are forgotten travels with the others again',
+    async run(s) {
+      await crash(s, 'a')
+      await s.done(await s.claimOne('a'), { forget: true })
+      await s.addAll(['a', 'b'])
+      assert.deepEqual(
+        (await s.claim({ limit: 10 })).claims.map(({ key }) => key),
+        ['a', 'b'],
+      )
+    },
+  },
+  {
+    id: 'crash.others-unharmed',
+    title: 'a key that crashes in every run does not keep the others from running',
+    async run(s) {
+      await s.addAll(['poison', 'a', 'b', 'c'])
+      const seen: string[] = []
+      for (let i = 0; i < 10; i += 1) {
+        const { claims } = await s.claim({ leaseMs: 1_000 })
+        for (const claim of claims) {
+          if (claim.key === 'poison') continue
+          seen.push(claim.key)
+          await s.done(claim)
+        }
+        await s.step(1_000)
+        const { leaseEnds } = await s.tick()
+        if (leaseEnds.length > 0) await s.expireAll(leaseEnds)
+      }
+      assert.deepEqual(seen, ['a', 'b', 'c'])
+    },
+  },
+]

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { systemClock } from '@sluice/core'
+import type { Case } from '../case.ts'
+import type { Scene } from '../scene.ts'
+
+/** How long a hint may take, in milliseconds of real time, before a case says that it never came. */
+const hintMsMax = 2_000
+
+/** Watches, does something, and waits for a wake that comes after it. */
+async function wakes(watching: Scene, act: () => Promise<unknown>): Promise<void> {
+  let woken = (_: string | undefined): void => {}
+  const wake = new Promise<string | undefined>((resolve) => {
+    woken = resolve
+  })
+  const stop = await watching.driver.watch?.((queue) => woken(queue))
+  assert.ok(stop, 'watch answers with how to stop')
+  await act()
+  const timer = systemClock.startTimer(hintMsMax, () => woken('too late'))
+  timer.ref()
+  const queue = await wake
+  timer.stop()
+  await stop()
+  assert.notEqual(queue, 'too late', 'a wake comes')
+  if (queue !== undefined) assert.equal(queue, watching.queue)
+}
+
+/** What outlives a process, what two processes share, and opening and closing. */
+export const lifeCases: readonly Case[] = [
+  {
+    id: 'close.reopen',
+    title: 'a driver that was closed can be opened again',
+    async run(s) {
+      await s.close()
+      await s.open()
+      await s.add('a')
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'close.twice',
+    title: 'closing a driver that is closed does nothing',
+    async run(s) {
+      await s.close()
+      await s.driver.close()
+    },
+  },
+  {
+    id: 'restart.keys',
+    title: 'keys, their items, delays, priorities and failures outlive the process',
+    needs: { durable: true },
+    async run(s) {
+      await s.add('a', { item: '{"n":1}', priority: 3, failed: true })
+      await s.addAfter('b', 1_000, { item: '2' })
+      await s.add('c')
+      const next = await s.restart()
+      const claim = await next.claimOne('a')
+      assert.equal(claim.item, '{"n":1}')
+      assert.equal(claim.priority, 3)
+      assert.equal(claim.failures, 1)
+      assert.deepEqual(await next.claimKeys(), ['c'])
+      await next.step(1_000)
+      assert.equal((await next.claimOne('b')).item, '2')
+    },
+  },
+  {
+    id: 'restart.order',
+    title: 'keys keep their order over a restart, and newer ones stand behind them',
+    needs: { durable: true },
+    async run(s) {
+      await s.addAll(['c', 'a', 'b'])
+      const next = await s.restart()
+      await next.add('0')
+      assert.deepEqual(await next.claimKeys(), ['c', 'a', 'b', '0'])
+    },
+  },
+  {
+    id: 'restart.held',
+    title: 'a key that was held when the process ended stays held until its lease ends',
+    needs: { durable: true },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a', { leaseMs: 1_000 })
+      const next = await s.restart()
+      await next.claimNone()
+      await next.step(1_000)
+      const { leaseEnds } = await next.claim()
+      assert.deepEqual(leaseEnds, [{ key: 'a', token: claim.token }])
+      assert.deepEqual(await next.expireAll(leaseEnds), ['expired'])
+      assert.equal((await next.claimOne('a')).crashes, 1)
+    },
+  },
+  {
+    id: 'restart.token.good',
+    title: 'a token from before the restart is good as long as nobody took the key over',
+    needs: { durable: true },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a', { leaseMs: 1_000 })
+      const next = await s.restart()
+      assert.equal((await next.renew(claim, 5_000)).outcome, 'renewed')
+      assert.equal((await next.done(claim)).outcome, 'idle')
+    },
+  },
+  {
+    id: 'restart.tokens.rise',
+    title: 'tokens go on rising after a restart, also when nothing was left in the store',
+    needs: { durable: true },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.done(claim)
+      const next = await s.restart()
+      await next.add('a')
+      assert.ok((await next.claimOne('a')).token > claim.token)
+    },
+  },
+  {
+    id: 'restart.second-promise',
+    title: 'a second promise outlives the process',
+    needs: { durable: true },
+    async run(s) {
+      await s.add('a')
+      await s.addAfter('a', 100)
+      const next = await s.restart()
+      await next.done(await next.claimOne('a'))
+      assert.equal(await next.state('a'), 'delayed')
+    },
+  },
+  {
+    id: 'restart.buckets',
+    title: 'what a bucket has promised outlives the process',
+    needs: { durable: true },
+    async run(s) {
+      const plan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 } as const
+      await s.add('a', { plan })
+      const next = await s.restart()
+      assert.equal((await next.add('b', { plan })).plannedMs, 100)
+    },
+  },
+  {
+    id: 'restart.counts',
+    title: 'counts are the same after a restart',
+    needs: { durable: true },
+    async run(s) {
+      await s.addAll(['a', 'b', s.ask('c', { delayMs: 100 }), s.ask('d', { failed: true })])
+      await s.claimOne('a')
+      const before = await s.counts()
+      const next = await s.restart()
+      assert.deepEqual(await next.counts(), before)
+    },
+  },
+  {
+    id: 'peers.share',
+    title: 'what one process adds another one claims, and neither twice',
+    needs: { peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await s.addAll(['a', 'b', 'c', 'd'])
+      const seen: string[] = []
+      for (const scene of [s, other, other, s]) seen.push((await scene.claimOne()).key)
+      assert.deepEqual(seen.sort(), ['a', 'b', 'c', 'd'])
+      await s.claimNone()
+      await other.claimNone()
+    },
+  },
+  {
+    id: 'peers.dirty',
+    title: 'a key that another process adds while it is held runs again',
+    needs: { peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      assert.equal((await other.add('a')).outcome, 'added')
+      await other.claimNone()
+      assert.equal((await s.done(claim)).outcome, 'ready')
+      await other.claimOne('a')
+    },
+  },
+  {
+    id: 'peers.lease-end',
+    title: 'one process gives back what another one lost, and the loser finds out',
+    needs: { peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await s.add('a')
+      const lost = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.step(1_000)
+      const { leaseEnds } = await other.tick()
+      await other.expireAll(leaseEnds)
+      const claim = await other.claimOne('a')
+      assert.equal((await s.renew(lost)).outcome, 'lost')
+      assert.equal((await s.done(lost)).outcome, 'lost')
+      assert.equal((await other.done(claim)).outcome, 'idle')
+    },
+  },
+  {
+    id: 'peers.tokens.rise',
+    title: 'tokens rise whichever process claims',
+    needs: { peers: true },
+    async run(s) {
+      const other = await s.peer()
+      let last = 0
+      for (const scene of [s, other, other, s, other]) {
+        await scene.add('a')
+        const claim = await scene.claimOne('a')
+        assert.ok(claim.token > last)
+        last = claim.token
+        await scene.done(claim)
+      }
+    },
+  },
+  {
+    id: 'peers.close',
+    title: 'a process that closes takes nothing from the others, and keeps what it held',
+    needs: { peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await s.addAll(['a', 'b'])
+      await other.claimOne('a')
+      await other.close()
+      assert.deepEqual(await s.claimKeys(), ['b'])
+      assert.deepEqual(await s.states(), { processing: 2 })
+    },
+  },
+  {
+    id: 'watch.add',
+    title: 'who watches is woken by an add',
+    needs: { watch: true },
+    run: (s) => wakes(s, () => s.add('a')),
+  },
+  {
+    id: 'watch.finish',
+    title: 'who watches is woken when a key becomes ready because it was given back',
+    needs: { watch: true },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.add('a')
+      await wakes(s, () => s.done(claim))
+    },
+  },
+  {
+    id: 'watch.resume',
+    title: 'who watches is woken when a paused queue is resumed',
+    needs: { watch: true, operate: true },
+    async run(s) {
+      await s.operate.pause(s.queue)
+      await s.add('a')
+      await wakes(s, async () => s.operate.resume(s.queue))
+    },
+  },
+  {
+    id: 'watch.peers',
+    title: 'who watches is woken by what another process does',
+    needs: { watch: true, peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await wakes(s, () => other.add('a'))
+    },
+  },
+  {
+    id: 'watch.stop',
+    title: 'who has stopped watching is not called any more',
+    needs: { watch: true },
+    async run(s) {
+      let isStopped = false
+      let calls = 0
+      const stop = await s.driver.watch?.(() => {
+        if (isStopped) calls += 1
+      })
+      await wakes(s, () => s.add('a'))
+      await stop?.()
+      isStopped = true
+      // The other watcher's wake shows that a hint has had the time to come.
+      await wakes(s, () => s.add('b'))
+      assert.equal(calls, 0)
+    },
+  },
+  {
+    id: 'adopt.claims',
+    title: 'claims whose answer was lost are found again by their claimId, with the same token',
+    needs: { adopt: true },
+    async run(s) {
+      await s.addAll(['a', 'b', s.ask('c', { item: '3' })])
+      await s.claimOne('a', { claimId: 'earlier' })
+      const { claims } = await s.claim({ limit: 5, claimId: 'lost' })
+      assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
+      assert.deepEqual(await s.driver.adopt?.(s.queue, 'unknown'), [])
+    },
+  },
+  {
+    id: 'adopt.only-held',
+    title: 'claims that were given back, or that somebody else has taken since, are not found',
+    needs: { adopt: true },
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      const { claims } = await s.claim({ limit: 3, claimId: 'first' })
+      const [a, b, c] = claims
+      assert.ok(a && b && c)
+      await s.done(a)
+      await s.release(b)
+      await s.claimOne('b', { claimId: 'second' })
+      assert.deepEqual(await s.driver.adopt?.(s.queue, 'first'), [c])
+    },
+  },
+]
