@@ -18,6 +18,7 @@ import { priorityCases } from './priority.ts'
 import { queueCases } from './queues.ts'
 import { retryCases } from './retry.ts'
 import { subjectCases } from './subject.ts'
+import { tableCases } from './table.ts'
 import { tickCases } from './tick.ts'
 
 /** Every case of the contract half, the easiest promises first. */
@@ -34,6 +35,7 @@ export const allCases: readonly Case[] = [
   ...leaseCases,
   ...fenceCases,
   ...retryCases,
+  ...tableCases,
   ...crashCases,
   ...planCases,
   ...parkedCases,
