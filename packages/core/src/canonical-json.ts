@@ -163,7 +163,10 @@ class Writer {
     }
     if (text.length > itemBytesMax) this.#refuseSize('more')
     if (!text.isWellFormed()) {
-      this.#refuse(`must not contain half a surrogate pair; got ${quoted(text)}`)
+      throw new SluiceRangeError(
+        this.#path(),
+        `must not contain half a surrogate pair; got ${quoted(text)}`,
+      )
     }
     this.#append(JSON.stringify(text))
   }
@@ -238,11 +241,9 @@ class Writer {
   }
 
   #checkSymbols(object: object): void {
-    for (const symbol of Object.getOwnPropertySymbols(object)) {
-      if (Object.prototype.propertyIsEnumerable.call(object, symbol)) {
-        this.#refuse('must not have a member named by a symbol')
-      }
-    }
+    // Hidden ones too: they mark what is no plain object, such as `arguments` and `Math`.
+    if (Object.getOwnPropertySymbols(object).length === 0) return
+    this.#refuse('must not have a member named by a symbol')
   }
 
   #checkMember(holder: object, name: Step): void {
@@ -255,8 +256,8 @@ class Writer {
 /**
  * The one text by which JSON writes `value`, as RFC 8785 defines it: members sorted by the code
  * units of their names, no spaces, numbers as ECMAScript prints them, nothing escaped that need
- * not be. Equal values have equal texts, and `JSON.parse` of the text gives a value that is
- * strictly and deeply equal to the one that came.
+ * not be. Equal values have equal texts, and parsing the text gives a value that is strictly and
+ * deeply equal to the one that came.
  *
  * What could not come back equal is refused with a typed error that names its path, such as
  * `item.a[3]["x y"]`: undefined, functions, symbols, bigints, `NaN`, infinities, -0, dates, every
@@ -266,7 +267,7 @@ class Writer {
  * for more than {@link jsonDepthMax} levels and more than {@link itemBytesMax} bytes.
  *
  * Every property is read once, and nothing of the value is called: a `toJSON` makes it refused.
- * Members that are not enumerable are not seen, as by any comparison. A proxy is taken for what it
+ * Members that are not enumerable are not seen, as in any comparison. A proxy is taken for what it
  * shows. Plain objects and arrays of another realm, as test runners make
  * them, are accepted, and come back as those of this realm.
  */

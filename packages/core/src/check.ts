@@ -41,13 +41,14 @@ export function checkNumber(parameter: string, value: unknown, limits: NumberLim
       `must be ${expectedNumber(limits)}; got ${describeValue(value)}`,
     )
   }
-  const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE, above = -Infinity, integer } = limits
-  const isWithin = value >= min && value <= max && value > above
-  if (!isWithin || (integer === true && !Number.isSafeInteger(value))) {
-    const finite = Number.isFinite(value) ? '' : ', and finite'
+  const { min = -Infinity, max = Infinity, above = -Infinity, integer = false } = limits
+  const isEndless = !Number.isFinite(value)
+  const isWithin = !isEndless && value >= min && value <= max && value > above
+  if (!isWithin || (integer && !Number.isSafeInteger(value))) {
+    const addition = isEndless ? ', and finite' : ''
     throw new SluiceRangeError(
       parameter,
-      `must be ${expectedNumber(limits)}${finite}; got ${describeValue(value)}`,
+      `must be ${expectedNumber(limits)}${addition}; got ${describeValue(value)}`,
     )
   }
   return value
@@ -140,7 +141,10 @@ function closest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let fewest = Math.floor(meant.length / 3) + 1
   for (const candidate of known) {
-    const slips = slipsBetween(meant, candidate.toLowerCase())
+    const other = candidate.toLowerCase()
+    // The likeliest slip of all is to leave out the unit: `lease` for `leaseMs`.
+    const isStart = meant.length > 2 && other.startsWith(meant)
+    const slips = isStart ? Math.min(1, other.length - meant.length) : slipsBetween(meant, other)
     if (slips < fewest) {
       best = candidate
       fewest = slips

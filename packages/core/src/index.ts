@@ -1,3 +1,5 @@
+import * as transitions from './transitions.ts'
+
 export {
   type BucketRate,
   type BucketReservation,
@@ -71,7 +73,7 @@ export {
   type KeyOf,
   keyOfItem,
 } from './item.ts'
-export type { JsonSafe, NotJson } from './json-safe.ts'
+export type { JsonSafe, JsonValue, NotJson } from './json-safe.ts'
 export { checkKey, checkQueueName, type QueueNameRules } from './key.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './key-state.ts'
 export type { Limiter, PlannedLimiter } from './limiter.ts'
@@ -115,6 +117,7 @@ export {
   type OperateOutcome,
   type RenewOutcome,
 } from './outcomes.ts'
+export { parseJson } from './parse-json.ts'
 export {
   type BucketPlan,
   bucketsOf,
@@ -131,4 +134,4 @@ export {
   planDelay,
 } from './plan.ts'
 export { systemClock } from './system-clock.ts'
-export * as transitions from './transitions.ts'
+export { transitions }

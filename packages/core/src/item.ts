@@ -3,6 +3,7 @@ import { quoted } from './describe-value.ts'
 import { SluiceError, SluiceRangeError, SluiceTypeError } from './errors.ts'
 import { checkKey } from './key.ts'
 import { itemBytesDefault, keyBytesMax } from './limits.ts'
+import { parseJson } from './parse-json.ts'
 import { utf8Length } from './utf8-length.ts'
 
 /** Marks a key that is the JSON text of its item. */
@@ -77,14 +78,15 @@ export function keyOfItem<T>(item: T, keyOf?: KeyOf<T>): string {
  * a text longer than `itemBytesMax`.
  */
 export function encodeItem<T>(item: T, options: EncodeOptions<T> = {}): EncodedItem {
-  const { keyOf, itemBytesMax = itemBytesDefault } = options
+  const { keyOf } = options
   if (keyOf === undefined) return { key: keyOfItem(item), text: undefined }
   const text = canonicalJson(item, 'item')
   const bytes = utf8Length(text)
-  if (bytes > itemBytesMax && bytes > keyBytesMax) {
+  const bytesMax = Math.max(options.itemBytesMax ?? itemBytesDefault, keyBytesMax)
+  if (bytes > bytesMax) {
     throw new SluiceRangeError(
       'item',
-      `must be at most ${itemBytesMax} bytes as JSON; got ${bytes} bytes`,
+      `must be at most ${bytesMax} bytes as JSON; got ${bytes} bytes`,
     )
   }
   const key = keyBy(item, keyOf)
@@ -101,7 +103,7 @@ export function encodeItem<T>(item: T, options: EncodeOptions<T> = {}): EncodedI
 export function decodeItem(key: string, text: string | undefined): unknown {
   if (text === undefined && !isMarked(key)) return key
   try {
-    return JSON.parse(text ?? key.slice(jsonPrefix.length))
+    return parseJson(text ?? key.slice(jsonPrefix.length))
   } catch (error) {
     throw new SluiceError('ERR_STORE_DAMAGED', `the item of key ${quoted(key)} is not JSON`, {
       cause: error,

@@ -18,9 +18,11 @@ type NotJsonObject<T> = T extends { toISOString(): string }
           ? NotJson<'a promise is not JSON: await it'>
           : never
 
-type JsonSafeMember<Member, Name> = Name extends symbol
+type JsonSafeMember<T, Name extends keyof T> = Name extends symbol
   ? NotJson<'a member named by a symbol is not JSON'>
-  : JsonSafe<Member>
+  : object extends Pick<T, Name>
+    ? JsonSafe<Exclude<T[Name], undefined>>
+    : JsonSafe<T[Name]>
 
 /** Any JSON value. */
 export type JsonValue =
@@ -53,5 +55,5 @@ export type JsonSafe<T> = unknown extends T
           : T extends (...args: never) => unknown
             ? NotJson<'a function is not JSON'>
             : [NotJsonObject<T>] extends [never]
-              ? { [Name in keyof T]: JsonSafeMember<T[Name], Name> }
+              ? { [Name in keyof T]: JsonSafeMember<T, Name> }
               : NotJsonObject<T>

@@ -16,7 +16,7 @@ function checkStorable(parameter: string, text: string): void {
   if (!text.isWellFormed()) {
     throw new SluiceRangeError(
       parameter,
-      `must be well-formed, without half a surrogate pair; got ${quoted(text)}`,
+      `must not contain half a surrogate pair; got ${quoted(text)}`,
     )
   }
 }
