@@ -1,0 +1,259 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type BucketRow,
+  type CancelOutcome,
+  type Capabilities,
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Counts,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  contractVersion,
+  type DirectQueue,
+  type Driver,
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Finish,
+  type FinishReply,
+  type ForgetOutcome,
+  type Lease,
+  type ListReply,
+  type ListRequest,
+  never,
+  type OpenOptions,
+  type Operate,
+  type OperateOutcome,
+  type RenewReply,
+  SluiceTypeError,
+  systemClock,
+  type TickReply,
+  type TickRequest,
+  type WorkerRow,
+} from '@sluice/core'
+import { BucketShelf } from './bucket-shelf.ts'
+import { MemoryQueue, type MemoryStore } from './memory-queue.ts'
+import { countKeys, listKeys } from './queue-census.ts'
+import type { ReadyOrder } from './ready-order.ts'
+import { StoreTime } from './store-time.ts'
+import { WakeBell, type WakeListener } from './wake-bell.ts'
+
+/** How the memory driver can be made other than by default. */
+export interface MemoryDriverOptions {
+  /**
+   * An order of your own for keys that are ready, in place of priority and arrival. An order serves
+   * one queue; give a function that makes one per queue name if the driver serves several.
+   */
+  readonly order?: ReadyOrder | ((queue: string) => ReadyOrder)
+  /** How many keys a queue will hold at a time. Room is made at once instead of bit by bit. */
+  readonly expectedKeys?: number
+}
+
+/** The most keys that room can be made for in advance. */
+const expectedKeysMax = 100_000_000
+/** How many leases that are over one claim reports. */
+const leaseEndsMax = 100
+
+/**
+ * Makes a store in the memory of this process: the fastest there is, and gone with the process.
+ *
+ * It is shared by every queue that is given this very object, and keeps its keys when the last of
+ * them is closed. It answers at once, claims in strict order, and takes leases if asked to.
+ */
+export function memoryDriver(options: MemoryDriverOptions = {}): Driver {
+  checkObject('options', options, ['order', 'expectedKeys'])
+  const { expectedKeys = 0, order } = options
+  checkNumber('expectedKeys', expectedKeys, { min: 0, max: expectedKeysMax, integer: true })
+  if (order !== undefined && typeof order !== 'function') checkOrder(order)
+  return new MemoryDriver(expectedKeys, order)
+}
+
+/** An order of the caller's, or what makes one for a queue. */
+type OrderOption = MemoryDriverOptions['order']
+
+function checkOrder(order: ReadyOrder): ReadyOrder {
+  checkObject('order', order)
+  for (const name of ['push', 'touch', 'pop', 'len'] as const) {
+    checkFunction(`order.${name}`, order[name])
+  }
+  return order
+}
+
+class MemoryDriver implements Driver {
+  readonly name = 'memory'
+  readonly contractVersion: number = contractVersion
+  readonly capabilities: Capabilities
+  readonly operate: Operate
+  readonly #store: MemoryStore
+  readonly #queues: Map<string, MemoryQueue> = new Map()
+  readonly #expectedKeys: number
+  readonly #order: OrderOption
+
+  constructor(expectedKeys: number, order: OrderOption) {
+    this.#expectedKeys = expectedKeys
+    this.#order = order
+    this.#store = {
+      time: new StoreTime(),
+      shelf: new BucketShelf(),
+      bell: new WakeBell(),
+      lastToken: 0,
+    }
+    this.capabilities = {
+      durable: false,
+      shared: false,
+      clock: true,
+      order: order === undefined ? 'strict' : 'custom',
+      watch: true,
+      peers: false,
+      operate: true,
+      queues: true,
+      workers: true,
+      buckets: true,
+      transact: false,
+    }
+    this.operate = {
+      pause: (queue) => this.#pause(queue, true),
+      resume: (queue) => this.#pause(queue, false),
+      park: (queue, keys) => this.#each(queue, keys, (target, key) => target.park(key)),
+      unpark: (queue, keys, { forget }) =>
+        this.#each(queue, keys, (target, key) => target.unpark(key, forget)),
+      runNow: (queue, keys) => this.#each(queue, keys, (target, key) => target.runNow(key)),
+      remove: (queue, keys) => this.#each(queue, keys, (target, key) => target.remove(key)),
+      purge: (queue) => {
+        const { table } = this.#queue(queue)
+        const outcomes = this.#each(queue, table.keys(), (target, key) => target.remove(key))
+        return outcomes.filter((outcome) => outcome === 'changed').length
+      },
+    }
+  }
+
+  open({ clock }: OpenOptions): void {
+    const store = this.#store
+    store.time.follow(clock)
+    // By the clock of the process, whatever clock was given: what a process before this one gave
+    // out must stay below what this one gives.
+    store.lastToken = Math.max(store.lastToken, Math.floor(systemClock.now() * 1_000))
+  }
+
+  close(): void {
+    this.#store.bell.silence()
+  }
+
+  add(queue: string, asks: readonly Ask[], options: AskOptions): AskReply[] {
+    return this.#each(queue, asks, (target, ask) => target.ask(ask, options))
+  }
+
+  cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
+    return this.#each(queue, keys, (target, key) => target.cancel(key))
+  }
+
+  claim(queue: string, request: ClaimRequest): ClaimReply {
+    const { holder, leaseMs, limit, dueBy = never } = request
+    const target = this.#queue(queue)
+    const claims: Claim[] = []
+    while (claims.length < limit && target.take(holder, leaseMs, dueBy, claims.length === 0)) {
+      const claim = target.taken()
+      claims.push(claim)
+      if (claim.crashes > 0) break
+    }
+    const now = this.#store.time.exact()
+    return { claims, leaseEnds: target.leaseEnds(now, leaseEndsMax), now }
+  }
+
+  expire(queue: string, leases: readonly Lease[], options: ExpireOptions): ExpireOutcome[] {
+    return this.#each(queue, leases, (target, lease) => target.expire(lease, options))
+  }
+
+  renew(queue: string, leases: readonly Lease[], leaseMs: number): RenewReply[] {
+    return this.#each(queue, leases, (target, lease) => target.renew(lease, leaseMs))
+  }
+
+  finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
+    return this.#each(queue, finishes, (target, finish) => target.finishKey(finish, options))
+  }
+
+  forget(queue: string, keys: readonly string[]): ForgetOutcome[] {
+    return this.#each(queue, keys, (target, key) => target.forget(key))
+  }
+
+  tick(queue: string, request: TickRequest): TickReply {
+    const { failuresExpireMs, holder, limit, worker } = request
+    const target = this.#queue(queue)
+    const now = this.#store.time.exact()
+    if (worker !== undefined) target.workers.see({ ...worker, holder }, now)
+    target.workers.forgetBefore(now - failuresExpireMs)
+    return {
+      now,
+      nextAt: target.nextAt(),
+      paused: target.isPaused,
+      leaseEnds: target.leaseEnds(now, limit),
+      swept: target.sweep(limit, failuresExpireMs, now),
+    }
+  }
+
+  counts(queue: string, { cap }: { readonly cap: number }): Counts {
+    return countKeys(this.#queue(queue), cap, this.#store.time.exact())
+  }
+
+  list(queue: string, request: ListRequest): ListReply {
+    return listKeys(this.#queue(queue), request, this.#store.time.exact())
+  }
+
+  watch(onWake: WakeListener): () => void {
+    return this.#store.bell.listen(onWake)
+  }
+
+  queues(): string[] {
+    const inUse = [...this.#queues.values()].filter(({ size, isPaused }) => size > 0 || isPaused)
+    return inUse.map(({ name }) => name)
+  }
+
+  workers(queue: string, withinMs: number): WorkerRow[] {
+    return this.#queue(queue).workers.seenSince(this.#store.time.exact() - withinMs)
+  }
+
+  buckets(): readonly BucketRow[] {
+    return this.#store.shelf.list()
+  }
+
+  direct(queue: string): DirectQueue {
+    return this.#queue(queue)
+  }
+
+  #queue(name: string): MemoryQueue {
+    const known = this.#queues.get(name)
+    if (known !== undefined) return known
+    const queue = new MemoryQueue(name, this.#store, this.#expectedKeys, this.#orderFor(name))
+    this.#queues.set(name, queue)
+    return queue
+  }
+
+  #orderFor(name: string): ReadyOrder | undefined {
+    const order = this.#order
+    if (typeof order === 'function') return checkOrder(order(name))
+    if (order !== undefined && this.#queues.size > 0) {
+      throw new SluiceTypeError('order', 'must be a function if the driver serves several queues')
+    }
+    return order
+  }
+
+  #pause(queue: string, paused: boolean): OperateOutcome {
+    const target = this.#queue(queue)
+    if (target.isPaused === paused) return 'unchanged'
+    target.isPaused = paused
+    if (!paused) this.#store.bell.ring(queue)
+    return 'changed'
+  }
+
+  #each<Request, Reply>(
+    queue: string,
+    requests: readonly Request[],
+    verb: (target: MemoryQueue, request: Request) => Reply,
+  ): Reply[] {
+    const target = this.#queue(queue)
+    return requests.map((request) => verb(target, request))
+  }
+}

@@ -1,0 +1,122 @@
+import {
+  type Counts,
+  type EpochMs,
+  type KeyRow,
+  type ListReply,
+  type ListRequest,
+  noToken,
+  transitions,
+} from '@sluice/core'
+import { compareKeys } from './key-order.ts'
+import type { MemoryQueue } from './memory-queue.ts'
+import { noRow } from './row-links.ts'
+
+/**
+ * Counts the keys of a queue by state, up to `cap` of each. Most numbers are at hand; which delay is
+ * a back-off, and which held key is dirty, takes a look at up to `cap` keys.
+ */
+export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
+  const { cursor, delayed, holds, line } = queue
+  queue.bringUpTo(now)
+  let capped = false
+  const upToCap = (count: number): number => {
+    if (count > cap) capped = true
+    return Math.min(count, cap)
+  }
+  const waiting = upToCap(delayed.size)
+  let backoff = 0
+  for (let at = 0; at < waiting; at += 1) {
+    cursor.at(delayed.rowAt(at))
+    if (cursor.why === 'backoff') backoff += 1
+  }
+  const held = upToCap(holds.count)
+  let dirty = 0
+  for (const row of holds.someRows(held)) {
+    cursor.at(row)
+    if (cursor.dueAt <= now) dirty += 1
+  }
+  return {
+    ready: upToCap(line.size),
+    delayed: waiting - backoff,
+    backoff,
+    processing: held - dirty,
+    dirty,
+    parked: upToCap(queue.parkedCount),
+    idle: upToCap(queue.idleCount),
+    capped,
+    paused: queue.isPaused,
+    oldestReadyAt: line.oldestReadyAt(),
+  }
+}
+
+/**
+ * Lists keys in the order of their bytes.
+ *
+ * A page looks at every key of the queue, since memory keeps no order of keys: about 50 ns for each,
+ * during which nothing else happens. It sorts only what can still be on the page.
+ */
+export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs): ListReply {
+  const { keys, state, prefix = '', cursor: after, limit } = request
+  if (keys !== undefined) {
+    const rows = keys.map((key) => queue.find(key)).filter((row) => row !== noRow)
+    return { now, rows: rows.map((row) => keyRow(queue, row, now)) }
+  }
+  const { cursor, table } = queue
+  const page: { readonly key: string; readonly row: number }[] = []
+  const trim = (): void => {
+    page.sort((a, b) => compareKeys(a.key, b.key))
+    page.length = Math.min(page.length, limit + 1)
+  }
+  let isTrimmed = false
+  for (let row = 1; row < table.used; row += 1) {
+    const key = table.keyAt(row)
+    // Rows without a key are free, or the heads of lists.
+    if (key === '' || !key.startsWith(prefix)) continue
+    if (after !== undefined && compareKeys(key, after) <= 0) continue
+    if (isTrimmed && compareKeys(key, page[limit]!.key) > 0) continue
+    if (state !== undefined) {
+      cursor.at(row)
+      if (transitions.stateWord(cursor, now) !== state) continue
+    }
+    page.push({ key, row })
+    if (page.length > 2 * limit + 2) {
+      trim()
+      isTrimmed = true
+    }
+  }
+  trim()
+  const rows = page.slice(0, limit).map(({ row }) => keyRow(queue, row, now))
+  return { now, rows, ...(page.length > limit && { cursor: page[limit - 1]!.key }) }
+}
+
+function keyRow({ cursor, table }: MemoryQueue, row: number, now: EpochMs): KeyRow {
+  cursor.at(row)
+  return {
+    key: cursor.key,
+    state: transitions.stateWord(cursor, now),
+    item: table.itemAt(row),
+    holder: cursor.token === noToken ? undefined : cursor.holder,
+    lastError: table.errorAt(row),
+    dueAt: cursor.dueAt,
+    why: cursor.why,
+    laterAt: cursor.laterAt,
+    laterWhy: cursor.laterWhy,
+    readyAt: cursor.readyAt,
+    seq: cursor.seq,
+    priority: cursor.priority,
+    askedAt: cursor.askedAt,
+    token: cursor.token,
+    leaseUntil: cursor.leaseUntil,
+    claimedDueAt: cursor.claimedDueAt,
+    claimedWhy: cursor.claimedWhy,
+    claimedLaterAt: cursor.claimedLaterAt,
+    claimedReadyAt: cursor.claimedReadyAt,
+    claimedSeq: cursor.claimedSeq,
+    claimedPriority: cursor.claimedPriority,
+    claimedAskedAt: cursor.claimedAskedAt,
+    failures: cursor.failures,
+    crashes: cursor.crashes,
+    failedAt: cursor.failedAt,
+    parked: cursor.parked,
+  }
+}

@@ -1,0 +1,165 @@
+import { noRow, RowLinks } from './row-links.ts'
+
+/** Columns of numbers that have to be exact beyond 32 bits. */
+export const numberColumn = { dueAt: 0, readyAt: 1, seq: 2, askedAt: 3, failedAt: 4 } as const
+export const numberWidth = 5
+
+/** Columns of small integers. `hold` is a slot of the hold table, `marks` is packed: see `Marks`. */
+export const integerColumn = { hold: 0, marks: 1, failures: 2, crashes: 3 } as const
+export const integerWidth = 4
+
+const chunkBits = 12
+/** How many rows a chunk has; the first one grows up to this. */
+export const chunkRows: number = 1 << chunkBits
+/** `row & rowMask` is the place of a row in its chunk. */
+export const rowMask: number = chunkRows - 1
+const firstChunkRows = 64
+
+/**
+ * A few thousand rows. What most keys have is in columns that are made with the chunk; what few
+ * keys have is in arrays that are made when the first key of the chunk has it.
+ */
+export class RowChunk {
+  readonly numbers: Float64Array
+  readonly integers: Int32Array
+  readonly keys: string[] = []
+  items: (string | undefined)[] | undefined
+  laterAts: Float64Array | undefined
+  errors: (string | undefined)[] | undefined
+
+  constructor(rows: number) {
+    this.numbers = new Float64Array(rows * numberWidth)
+    this.integers = new Int32Array(rows * integerWidth)
+  }
+
+  /** The same rows in a chunk with room for more. */
+  widened(rows: number): RowChunk {
+    const wide = new RowChunk(rows)
+    wide.numbers.set(this.numbers)
+    wide.integers.set(this.integers)
+    for (const key of this.keys) wide.keys.push(key)
+    wide.items = this.items
+    wide.errors = this.errors
+    if (this.laterAts !== undefined) {
+      wide.laterAts = new Float64Array(rows)
+      wide.laterAts.set(this.laterAts)
+    }
+    return wide
+  }
+}
+
+/**
+ * The keys of one queue as numbered rows. There is no object per key: a million rows are a few
+ * hundred arrays, which cost the garbage collector nothing.
+ *
+ * Rows are added in chunks, so that growing copies nothing but the links. Freed rows are used
+ * again; the table keeps the size of its fullest hour.
+ */
+export class RowTable {
+  readonly links: RowLinks = new RowLinks()
+  readonly chunks: RowChunk[] = []
+  /** Every row ever used is below this. */
+  used: number = noRow + 1
+  #capacity = 0
+  #free: number = noRow
+
+  constructor(expectedRows: number) {
+    const rows = Math.min(Math.max(expectedRows, firstChunkRows), chunkRows)
+    this.chunks.push(new RowChunk(1 << Math.ceil(Math.log2(rows))))
+    this.#capacity = 1 << Math.ceil(Math.log2(rows))
+    this.links.reserve(Math.max(this.#capacity, expectedRows))
+  }
+
+  chunk(row: number): RowChunk {
+    return this.chunks[row >>> chunkBits]!
+  }
+
+  keyAt(row: number): string {
+    return this.chunks[row >>> chunkBits]!.keys[row & rowMask]!
+  }
+
+  /** Every key that has a row. */
+  keys(): string[] {
+    // Rows without a key are free, or the heads of lists.
+    return this.chunks.flatMap((chunk) => chunk.keys.filter((key) => key !== ''))
+  }
+
+  /** A row for `key`, with whatever its columns were left with. */
+  take(key: string): number {
+    let row = this.#free
+    if (row !== noRow) {
+      this.#free = this.links.next[row]!
+    } else {
+      row = this.used
+      if (row === this.#capacity) this.#grow()
+      this.used += 1
+    }
+    this.chunks[row >>> chunkBits]!.keys[row & rowMask] = key
+    return row
+  }
+
+  /** Makes a row that belongs to no key, for the head of a list. */
+  takeHead(): number {
+    const row = this.take('')
+    this.links.begin(row)
+    return row
+  }
+
+  /** Lets go of a row and of everything it refers to. */
+  giveBack(row: number): void {
+    const chunk = this.chunks[row >>> chunkBits]!
+    const place = row & rowMask
+    chunk.keys[place] = ''
+    if (chunk.items !== undefined) chunk.items[place] = undefined
+    if (chunk.errors !== undefined) chunk.errors[place] = undefined
+    this.links.next[row] = this.#free
+    this.#free = row
+  }
+
+  /** A number of a row that is not the cursor's. */
+  number(row: number, column: number): number {
+    return this.chunks[row >>> chunkBits]!.numbers[(row & rowMask) * numberWidth + column]!
+  }
+
+  itemAt(row: number): string | undefined {
+    return this.chunk(row).items?.[row & rowMask]
+  }
+
+  setItem(row: number, item: string | undefined): void {
+    const chunk = this.chunk(row)
+    if (chunk.items === undefined) {
+      if (item === undefined) return
+      chunk.items = []
+    }
+    put(chunk.items, row & rowMask, item)
+  }
+
+  errorAt(row: number): string | undefined {
+    return this.chunk(row).errors?.[row & rowMask]
+  }
+
+  setError(row: number, error: string): void {
+    const chunk = this.chunk(row)
+    chunk.errors ??= []
+    put(chunk.errors, row & rowMask, error)
+  }
+
+  #grow(): void {
+    const [first] = this.chunks
+    if (this.#capacity < chunkRows) {
+      this.#capacity *= 2
+      this.chunks[0] = first!.widened(this.#capacity)
+    } else {
+      this.#capacity += chunkRows
+      this.chunks.push(new RowChunk(chunkRows))
+    }
+    const linked = this.links.next.length
+    if (this.#capacity > linked) this.links.reserve(Math.max(this.#capacity, linked * 2))
+  }
+}
+
+/** Sets an element of an array that may be shorter, without leaving holes in it. */
+function put(texts: (string | undefined)[], place: number, text: string | undefined): void {
+  while (texts.length < place) texts.push(undefined)
+  texts[place] = text
+}

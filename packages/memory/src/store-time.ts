@@ -1,0 +1,57 @@
+import { type Clock, type EpochMs, systemClock } from '@sluice/core'
+
+/** How many readings in a row may share one look at the clock. */
+const readingsPerLook = 32
+
+// Taken when the module loads, so that a test runner's fake timers do not hold it up.
+// biome-ignore lint/style/noRestrictedGlobals: not time, but the end of this turn of the event loop.
+const nextTurn = setImmediate
+
+/**
+ * The time of a store, in two grades.
+ *
+ * Looking at the clock costs as much as an add. Where nobody can tell, the time is a *coarse* one:
+ * what an earlier look saw, up to 32 readings ago and in this same turn of the event loop. It is
+ * never ahead of the clock. A clock that was handed in is looked at every time.
+ */
+export class StoreTime {
+  #clock: Clock = systemClock
+  #isCoarse = true
+  #seen: EpochMs = 0
+  #readingsLeft = 0
+  #isTurnWatched = false
+
+  /** Obeys `clock` from now on, or the clock of this process. */
+  follow(clock: Clock | undefined): void {
+    this.#clock = clock ?? systemClock
+    this.#isCoarse = clock === undefined || clock === systemClock
+    this.#readingsLeft = 0
+  }
+
+  /** The time, or a recent one. */
+  coarse(): EpochMs {
+    if (this.#readingsLeft === 0) return this.exact()
+    this.#readingsLeft -= 1
+    return this.#seen
+  }
+
+  /** The time. */
+  exact(): EpochMs {
+    this.#seen = this.#clock.now()
+    if (this.#isCoarse) {
+      this.#readingsLeft = readingsPerLook - 1
+      if (!this.#isTurnWatched) this.#watchTurn()
+    }
+    return this.#seen
+  }
+
+  #watchTurn(): void {
+    this.#isTurnWatched = true
+    nextTurn(this.#endTurn).unref()
+  }
+
+  readonly #endTurn = (): void => {
+    this.#isTurnWatched = false
+    this.#readingsLeft = 0
+  }
+}

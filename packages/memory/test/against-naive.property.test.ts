@@ -1,0 +1,340 @@
+import {
+  type Ask,
+  type AskOptions,
+  type ClaimReply,
+  type ExpireOptions,
+  type Finish,
+  type KeyRow,
+  type LimiterPlan,
+  never,
+} from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { memoryDriver } from '../src/index.ts'
+import { NaiveQueue } from './naive-driver.ts'
+
+const queueName = 'q'
+const plan: LimiterPlan = { kind: 'exponential', baseMs: 10, maxMs: 1_000 }
+const failuresExpireMs = 500
+
+/** A key that was claimed, under its token here and its token there. */
+interface Held {
+  readonly key: string
+  readonly token: number
+  readonly naiveToken: number
+}
+
+/** What the two have done so far. */
+class Pair {
+  readonly clock = fakeClock(1_000_000)
+  readonly driver = memoryDriver()
+  readonly naive = new NaiveQueue(this.clock)
+  /** Also those that were finished since, whose tokens are stale. */
+  readonly held: Held[] = []
+
+  constructor() {
+    void this.driver.open({ clock: this.clock })
+  }
+
+  pick(index: number): Held | undefined {
+    // The latest ones first: they are the likeliest to be held still.
+    return this.held.at(-1 - (index % Math.max(this.held.length, 1)))
+  }
+
+  check(): void {
+    const { driver, naive } = this
+    const { rows } = driver.list(queueName, { limit: 1_000 }) as { rows: readonly KeyRow[] }
+    expect(rows.map(meaningOf)).toEqual(naive.rows().map(meaningOf))
+    expect(driver.counts(queueName, { cap: 1_000 })).toEqual({ ...naive.counts(), capped: false })
+    const direct = driver.direct!(queueName)
+    const ready = naive.counts().ready
+    expect(direct.ready()).toBe(ready)
+    const nextAt = direct.nextAt()
+    if (ready > 0 && !naive.isPaused) expect(nextAt).toBeLessThanOrEqual(this.clock.now())
+    else expect(nextAt).toBe(naive.nextAt())
+  }
+}
+
+/** A row without what means nothing in its state, and without numbers that are anyone's choice. */
+function meaningOf(row: KeyRow): Partial<KeyRow> {
+  const { key, state, item, holder, lastError, dueAt, laterAt, failures, crashes, parked } = row
+  const isHeld = holder !== undefined
+  return {
+    key,
+    state,
+    item,
+    holder,
+    lastError,
+    dueAt,
+    laterAt,
+    failures,
+    crashes,
+    parked,
+    ...((failures > 0 || crashes > 0) && { failedAt: row.failedAt }),
+    ...(dueAt !== never && {
+      why: row.why,
+      readyAt: row.readyAt,
+      priority: row.priority,
+      askedAt: row.askedAt,
+    }),
+    ...(laterAt !== never && { laterWhy: row.laterWhy }),
+    ...(isHeld && {
+      leaseUntil: row.leaseUntil,
+      claimedDueAt: row.claimedDueAt,
+      claimedWhy: row.claimedWhy,
+      claimedLaterAt: row.claimedLaterAt,
+      claimedReadyAt: row.claimedReadyAt,
+      claimedPriority: row.claimedPriority,
+      claimedAskedAt: row.claimedAskedAt,
+    }),
+  }
+}
+
+type Step = (pair: Pair) => void
+
+/** A step of that name, which a counter-example prints with its arguments. */
+function step<Args>(
+  name: string,
+  args: fc.Arbitrary<Args>,
+  take: (pair: Pair, args: Args) => void,
+): fc.Arbitrary<Step> {
+  return args.map((given) =>
+    Object.assign((pair: Pair) => take(pair, given), {
+      [fc.toStringMethod]: () => `${name} ${fc.stringify(given)}`,
+    }),
+  )
+}
+
+const anyKey = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'é', '\u{1f600}', '\uffee')
+const anyKeys = fc.uniqueArray(anyKey, { minLength: 1, maxLength: 4 })
+const anyDelay = fc.constantFrom(-1, 0, 0, 0.5, 10, 10, 20, 50, 400)
+const anyPriority = fc.constantFrom(0, 0, 0, 0, 1, 7, -3, 1_000, -1_000)
+const anyDedupe = fc.constantFrom('client-go' as const, 'earliest' as const)
+
+const anyAsk: fc.Arbitrary<Ask> = fc.record({
+  key: anyKey,
+  item: fc.option(fc.constantFrom('1', '"two"'), { nil: undefined }),
+  priority: anyPriority,
+  delayMs: anyDelay,
+  maxWaitMs: fc.option(fc.constantFrom(15, 60), { nil: undefined, freq: 6 }),
+  failed: fc.option(fc.boolean(), { nil: undefined }),
+  plan: fc.option(fc.constant(plan), { nil: undefined, freq: 4 }),
+  jitter: fc.constant(0.5),
+})
+
+const anyOptions: fc.Arbitrary<AskOptions> = fc.record({
+  dedupe: anyDedupe,
+  failuresExpireMs: fc.constant(failuresExpireMs),
+  maxPending: fc.option(fc.constant(4), { nil: undefined, freq: 5 }),
+})
+
+const anyExpireOptions: fc.Arbitrary<ExpireOptions> = fc.record({
+  dedupe: anyDedupe,
+  plan: fc.option(fc.constant(plan), { nil: undefined }),
+  jitter: fc.constant(0),
+  maxCrashes: fc.constantFrom(1, 2, 5),
+})
+
+const add = step(
+  'add',
+  fc.tuple(fc.uniqueArray(anyAsk, { selector: ({ key }) => key, minLength: 1 }), anyOptions),
+  ({ driver, naive }, [asks, options]) => {
+    expect(driver.add(queueName, asks, options)).toEqual(naive.add(asks, options))
+  },
+)
+
+const addThroughTheDoor = step(
+  'addThroughTheDoor',
+  fc.tuple(anyKey, fc.constantFrom(undefined, '3'), anyPriority, anyDedupe),
+  ({ driver, naive }, [key, item, priority, dedupe]) => {
+    const ask = { key, item, priority, delayMs: 0 }
+    const [reply] = naive.add([ask], { dedupe, failuresExpireMs })
+    expect(driver.direct!(queueName).add(key, item, priority, dedupe)).toBe(reply!.outcome)
+  },
+)
+
+function sorted<Lease extends { readonly key: string }>(leases: readonly Lease[]): Lease[] {
+  return [...leases].sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+const claim = step(
+  'claim',
+  fc.record({
+    limit: fc.constantFrom(1, 1, 2, 3, 10),
+    leaseMs: fc.constantFrom(never, never, 20, 30, 100),
+    dueAgo: fc.option(fc.constantFrom(-10, 0, 10, 25), { nil: undefined, freq: 4 }),
+  }),
+  (pair, { limit, leaseMs, dueAgo }) => {
+    const dueBy = dueAgo === undefined ? undefined : pair.clock.now() - dueAgo
+    const request = { limit, leaseMs, dueBy, holder: 'h', claimId: 'c' }
+    const reply = pair.driver.claim(queueName, request) as ClaimReply
+    const naiveReply = pair.naive.claim(request)
+    const withoutToken = (claims: ClaimReply['claims']): unknown[] =>
+      claims.map(({ token, ...rest }) => rest)
+    expect(withoutToken(reply.claims)).toEqual(withoutToken(naiveReply.claims))
+    expect(sorted(reply.leaseEnds).map(({ key }) => key)).toEqual(
+      sorted(naiveReply.leaseEnds).map(({ key }) => key),
+    )
+    expect(reply.now).toBe(naiveReply.now)
+    reply.claims.forEach(({ key, token }, at) => {
+      expect(token).toBeGreaterThan(pair.held.at(-1)?.token ?? 0)
+      pair.held.push({ key, token, naiveToken: naiveReply.claims[at]!.token })
+    })
+  },
+)
+
+const claimThroughTheDoor = step('claimThroughTheDoor', fc.constant(undefined), (pair) => {
+  const into = {
+    key: '',
+    itemText: undefined,
+    token: 0,
+    handle: 0,
+    failures: 0,
+    crashes: 0,
+    priority: 0,
+    askedAt: 0,
+  }
+  const wasClaimed = pair.driver.direct!(queueName).claim(into, 'h', never)
+  if (!wasClaimed) {
+    const { claims, leaseEnds } = pair.naive.claim({
+      limit: 1,
+      leaseMs: never,
+      holder: 'h',
+      claimId: 'c',
+      dueBy: -never,
+    })
+    expect(claims).toEqual([])
+    const isWaiting = pair.naive.counts().ready > 0 && !pair.naive.isPaused
+    if (isWaiting) expect(leaseEnds).not.toEqual([])
+    return
+  }
+  const request = { limit: 1, leaseMs: never, holder: 'h', claimId: 'c' }
+  const [naiveClaim] = pair.naive.claim(request).claims
+  const { key, token: naiveToken, failures, crashes, priority, askedAt, item } = naiveClaim!
+  const { handle, token, ...rest } = into
+  expect(rest).toEqual({ key, itemText: item, failures, crashes, priority, askedAt })
+  pair.held.push({ key, token, naiveToken })
+})
+
+const finish = step(
+  'finish',
+  fc.record({
+    index: fc.nat(3),
+    as: fc.constantFrom('done', 'done', 'retry', 'release', 'park'),
+    forget: fc.boolean(),
+    delayMs: anyDelay,
+    plan: fc.option(fc.constant(plan), { nil: undefined }),
+    error: fc.option(fc.constant('boom'), { nil: undefined }),
+    options: anyOptions,
+  }),
+  (pair, { index, options, ...finish }) => {
+    const held = pair.pick(index)
+    if (held === undefined) return
+    const request = { ...finish, key: held.key, token: held.token } as Finish
+    const naiveRequest = { ...finish, key: held.key, token: held.naiveToken } as Finish
+    expect(pair.driver.finish(queueName, [request], options)).toEqual(
+      pair.naive.finish([naiveRequest], options),
+    )
+  },
+)
+
+const renew = step(
+  'renew',
+  fc.tuple(fc.nat(3), fc.constantFrom(10, 50, never)),
+  (pair, [index, leaseMs]) => {
+    const held = pair.pick(index)
+    if (held === undefined) return
+    const { key, token, naiveToken } = held
+    expect(pair.driver.renew(queueName, [{ key, token }], leaseMs)).toEqual(
+      pair.naive.renew([{ key, token: naiveToken }], leaseMs),
+    )
+  },
+)
+
+const expire = step('expire', fc.tuple(fc.nat(3), anyExpireOptions), (pair, [index, options]) => {
+  const held = pair.pick(index)
+  if (held === undefined) return
+  const { key, token, naiveToken } = held
+  expect(pair.driver.expire(queueName, [{ key, token }], options)).toEqual(
+    pair.naive.expire([{ key, token: naiveToken }], options),
+  )
+})
+
+const byKeys = step(
+  'byKeys',
+  fc.tuple(
+    anyKeys,
+    fc.constantFrom('forget', 'cancel', 'park', 'unpark', 'runNow', 'remove'),
+    fc.boolean(),
+  ),
+  ({ driver, naive }, [keys, verb, forget]) => {
+    if (verb === 'forget' || verb === 'cancel') {
+      expect(driver[verb](queueName, keys)).toEqual(naive[verb](keys))
+    } else if (verb === 'unpark') {
+      expect(driver.operate!.unpark(queueName, keys, { forget })).toEqual(
+        naive.unpark(keys, forget),
+      )
+    } else {
+      expect(driver.operate![verb as 'park'](queueName, keys)).toEqual(naive[verb as 'park'](keys))
+    }
+  },
+)
+
+const purge = step('purge', fc.constant(undefined), ({ driver, naive }) => {
+  expect(driver.operate!.purge(queueName)).toBe(naive.purge())
+})
+
+const pauseOrResume = step('pauseOrResume', fc.boolean(), ({ driver, naive }, paused) => {
+  const outcome = naive.isPaused === paused ? 'unchanged' : 'changed'
+  naive.isPaused = paused
+  expect(driver.operate![paused ? 'pause' : 'resume'](queueName)).toBe(outcome)
+})
+
+const tick = step('tick', fc.constant(undefined), ({ driver, naive }) => {
+  naive.sweep(failuresExpireMs)
+  void driver.tick(queueName, { holder: 'h', limit: 100, failuresExpireMs })
+})
+
+const passTime = step(
+  'passTime',
+  fc.constantFrom(0.5, 5, 10, 10, 10, 30, 200, 600, -5, -30),
+  ({ clock }, ms) => clock.setTime(clock.now() + ms),
+)
+
+const failures = step('failures', anyKey, ({ driver, naive, clock }, key) => {
+  const row = naive.rows().find((other) => other.key === key)
+  const isStale = row?.state === 'idle' && row.failedAt + failuresExpireMs <= clock.now()
+  expect(driver.direct!(queueName).failures(key, failuresExpireMs)).toBe(
+    row === undefined || isStale ? 0 : row.failures,
+  )
+})
+
+const anyStep = fc.oneof(
+  { weight: 8, arbitrary: add },
+  { weight: 4, arbitrary: addThroughTheDoor },
+  { weight: 6, arbitrary: claim },
+  { weight: 4, arbitrary: claimThroughTheDoor },
+  { weight: 10, arbitrary: finish },
+  { weight: 2, arbitrary: renew },
+  { weight: 3, arbitrary: expire },
+  { weight: 4, arbitrary: byKeys },
+  { weight: 1, arbitrary: purge },
+  { weight: 1, arbitrary: pauseOrResume },
+  { weight: 1, arbitrary: tick },
+  { weight: 6, arbitrary: passTime },
+  { weight: 1, arbitrary: failures },
+)
+
+test('does what a plain map that is sorted for everything does', () => {
+  fc.assert(
+    fc.property(fc.array(anyStep, { minLength: 1, maxLength: 100, size: 'max' }), (steps) => {
+      const pair = new Pair()
+      for (const step of steps) {
+        step(pair)
+        pair.check()
+      }
+    }),
+    { numRuns: 300 },
+  )
+}, 60_000)
