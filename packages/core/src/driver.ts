@@ -37,9 +37,10 @@ export interface Capabilities {
   readonly clock: boolean
   /**
    * How keys of equal priority that are due come out. `strict`: by (`readyAt`, `seq`), always.
-   * `per-producer`: so for what one producer added with awaited or batched calls.
+   * `per-producer`: so for what one producer added with awaited or batched calls. `custom`: as the
+   * caller's own order says, priorities included.
    */
-  readonly order: 'strict' | 'per-producer'
+  readonly order: 'strict' | 'per-producer' | 'custom'
   /** It has `watch`. */
   readonly watch: boolean
   /** A second driver object on the same store sees the same keys (the suite asks for a `peer`). */
