@@ -8,7 +8,7 @@ export { every } from './every.ts'
 export { type ExponentialOptions, exponential } from './exponential.ts'
 export { type FastSlowOptions, fastSlow } from './fast-slow.ts'
 export { type JitteredOptions, jittered } from './jittered.ts'
-export { maxOf } from './max-of.ts'
+export { type ItemOfAll, maxOf } from './max-of.ts'
 export { withMaxWait } from './max-wait.ts'
 export type { Random } from './random.ts'
 export {

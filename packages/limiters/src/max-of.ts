@@ -1,6 +1,15 @@
 import type { Limiter, PlannedLimiter } from '@sluice/core'
 import { checkLimiter, composedPlan } from './composed.ts'
 
+/** The items that every one of several limiters takes. */
+export type ItemOfAll<L extends Limiter<never>> = (
+  L extends Limiter<infer T>
+    ? (item: T) => void
+    : never
+) extends (item: infer T) => void
+  ? T
+  : never
+
 /**
  * Waits for the slowest of several limiters.
  *
@@ -11,7 +20,9 @@ import { checkLimiter, composedPlan } from './composed.ts'
  * If one of them has no plan, the whole has none and runs in this process.
  */
 export function maxOf(...limiters: PlannedLimiter[]): PlannedLimiter
-export function maxOf<T>(...limiters: Limiter<T>[]): Limiter<T>
+export function maxOf<L extends readonly Limiter<never>[]>(
+  ...limiters: L
+): Limiter<ItemOfAll<L[number]>>
 export function maxOf<T>(...limiters: Limiter<T>[]): Limiter<T> {
   const parts = limiters.map((limiter, index) => checkLimiter(`limiters[${index}]`, limiter))
   const plan = composedPlan(parts, (of) => ({ kind: 'maxOf', of }))
