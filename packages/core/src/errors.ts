@@ -37,7 +37,8 @@ export interface ErrorDetails {
   readonly retryable?: boolean
 }
 
-const brand: unique symbol = Symbol.for('sluice.error')
+/** On the prototype of every error of ours, in every copy of this package. */
+const brand = Symbol.for('sluice.error')
 
 /** Where the documentation explains a code. */
 export function errorAnchor(code: ErrorCode): string {
@@ -60,7 +61,6 @@ export class SluiceError extends Error {
   readonly retryable: boolean
   /** Where the documentation explains this code. */
   readonly docs: string
-  readonly [brand] = true
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(`${message} [${code}]`, 'cause' in details ? { cause: details.cause } : undefined)
@@ -83,7 +83,6 @@ export class SluiceTypeError extends TypeError {
   readonly docs: string = errorAnchor('ERR_INVALID_INPUT')
   /** The parameter that was refused, as the caller would write it. */
   readonly parameter: string
-  readonly [brand] = true
 
   constructor(parameter: string, message: string, details: ErrorDetails = {}) {
     super(
@@ -102,7 +101,6 @@ export class SluiceRangeError extends RangeError {
   readonly docs: string = errorAnchor('ERR_INVALID_INPUT')
   /** The parameter that was refused, as the caller would write it. */
   readonly parameter: string
-  readonly [brand] = true
 
   constructor(parameter: string, message: string, details: ErrorDetails = {}) {
     super(
@@ -112,4 +110,8 @@ export class SluiceRangeError extends RangeError {
     this.name = 'SluiceRangeError'
     this.parameter = parameter
   }
+}
+
+for (const type of [SluiceError, SluiceTypeError, SluiceRangeError]) {
+  Object.defineProperty(type.prototype, brand, { value: true })
 }

@@ -1,0 +1,41 @@
+import { heartbeatMs, systemClock, type Ticker } from '@sluice/core'
+import type { HeldSet } from './held-set.ts'
+
+/** What looks after the keys that a queue object holds. */
+export interface Keeper {
+  /** Called with every claim; must cost nothing when it is running already. */
+  start(): void
+  stop(): void
+  /** Until when, on the monotonic clock, a claim that was sent at `sentAt` is trusted. */
+  deadlineOf(sentAt: number): number
+}
+
+/**
+ * Looks after keys without a lease: there is nothing to renew, but a Held that was dropped must be
+ * noticed. In real time, since garbage is collected in real time.
+ */
+export class AgeKeeper implements Keeper {
+  readonly #helds: HeldSet
+  #ticker: Ticker | undefined
+
+  constructor(helds: HeldSet) {
+    this.#helds = helds
+  }
+
+  start(): void {
+    if (this.#ticker !== undefined) return
+    this.#ticker = systemClock.startTicker(heartbeatMs, () => {
+      if (this.#helds.isEmpty) this.stop()
+      else this.#helds.age()
+    })
+  }
+
+  stop(): void {
+    this.#ticker?.stop()
+    this.#ticker = undefined
+  }
+
+  deadlineOf(): number {
+    return Infinity
+  }
+}

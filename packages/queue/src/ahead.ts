@@ -1,0 +1,72 @@
+import type { Clock, Timer } from '@sluice/core'
+import type { HeldKey } from './held-key.ts'
+
+/** A key that was claimed before anybody asked for it. */
+interface Early {
+  readonly held: HeldKey<unknown>
+  readonly since: number
+}
+
+/**
+ * Keys that were claimed ahead of demand. A key that nobody started on for a third of its lease is
+ * given back, so that it does not wait here while others are idle.
+ */
+export class Ahead {
+  #early: Early[] = []
+  readonly #clock: () => Clock
+  readonly #keepMs: number
+  readonly #giveBack: (held: HeldKey<unknown>) => void
+  #timer: Timer | undefined
+
+  constructor(clock: () => Clock, leaseMs: number, giveBack: (held: HeldKey<unknown>) => void) {
+    this.#clock = clock
+    this.#keepMs = leaseMs / 3
+    this.#giveBack = giveBack
+  }
+
+  get size(): number {
+    return this.#early.length
+  }
+
+  push(held: HeldKey<unknown>): void {
+    this.#early.push({ held, since: this.#clock().monotonicMs() })
+    this.#watch()
+  }
+
+  /** Takes the oldest that is still good. */
+  shift(): HeldKey<unknown> | undefined {
+    for (;;) {
+      const early = this.#early.shift()
+      if (early === undefined) return undefined
+      if (!early.held.isLost) return early.held
+    }
+  }
+
+  /** Takes all of them. */
+  takeAll(): HeldKey<unknown>[] {
+    const all = this.#early.map(({ held }) => held)
+    this.#early = []
+    this.#timer?.stop()
+    this.#timer = undefined
+    return all
+  }
+
+  #watch(): void {
+    const oldest = this.#early[0]
+    if (this.#timer !== undefined || oldest === undefined || this.#keepMs === Infinity) return
+    const clock = this.#clock()
+    const ms = oldest.since + this.#keepMs - clock.monotonicMs()
+    this.#timer = clock.startTimer(ms, () => {
+      this.#timer = undefined
+      this.#sweep()
+      this.#watch()
+    })
+  }
+
+  #sweep(): void {
+    const now = this.#clock().monotonicMs()
+    const late = this.#early.filter(({ since }) => since + this.#keepMs <= now)
+    this.#early = this.#early.filter(({ since }) => since + this.#keepMs > now)
+    for (const { held } of late) this.#giveBack(held)
+  }
+}

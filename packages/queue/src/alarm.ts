@@ -1,0 +1,75 @@
+import { type Clock, heartbeatMs, systemClock, type Timer } from '@sluice/core'
+import { nextTurn } from './next-turn.ts'
+
+/** What an alarm is set by. */
+export interface AlarmSetting {
+  /** Whether there is anything to look for; if not, the alarm is off. */
+  readonly isWanted: boolean
+  /** Whether somebody waits, which keeps the process alive. */
+  readonly isWaitedFor: boolean
+  /** How long until it makes sense to look again; at most a heartbeat is waited. */
+  readonly inMs: number
+}
+
+/**
+ * The one timer of a queue object: it rings when the next key is due or the next lease ends, and
+ * every ten seconds in any case, as an insurance against whatever was missed; and while somebody
+ * waits it keeps the process alive.
+ */
+export class Alarm {
+  readonly #clock: () => Clock
+  readonly #ring: () => void
+  readonly #ref: boolean
+  readonly #setting: () => AlarmSetting
+  #timer: Timer | undefined
+  #isSettingLater = false
+
+  constructor(clock: () => Clock, ref: boolean, setting: () => AlarmSetting, ring: () => void) {
+    this.#clock = clock
+    this.#ref = ref
+    this.#setting = setting
+    this.#ring = ring
+  }
+
+  /**
+   * Sets the alarm anew. With the system's clock that is put off to the next turn of the event loop:
+   * keys that come and go within one turn would otherwise pay for a timer each.
+   */
+  set(): void {
+    if (this.#clock() !== systemClock) {
+      this.#set()
+      return
+    }
+    if (this.#isSettingLater) return
+    this.#isSettingLater = true
+    nextTurn(this.#setLater)
+  }
+
+  readonly #setLater = (): void => {
+    this.#isSettingLater = false
+    this.#set()
+  }
+
+  #set(): void {
+    const { isWanted, isWaitedFor, inMs } = this.#setting()
+    if (!isWanted) {
+      this.off()
+      return
+    }
+    const ms = Math.min(Math.max(0, inMs), heartbeatMs)
+    if (this.#timer === undefined) this.#timer = this.#clock().startTimer(ms, this.#onTimer)
+    else this.#timer.reset(ms)
+    if (this.#ref && isWaitedFor) this.#timer.ref()
+    else this.#timer.unref()
+  }
+
+  readonly #onTimer = (): void => {
+    this.#timer = undefined
+    this.#ring()
+  }
+
+  off(): void {
+    this.#timer?.stop()
+    this.#timer = undefined
+  }
+}

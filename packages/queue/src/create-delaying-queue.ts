@@ -1,0 +1,44 @@
+import { checkObject } from '@sluice/core'
+import { AdaptedDelaying, type AdaptOptions, checkQueue } from './adapted-queue.ts'
+import { Delaying } from './delaying.ts'
+import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
+import { engineFor, PlainQueue } from './plain-queue.ts'
+import type { DelayingQueue, Queue } from './queue.ts'
+import { releasing } from './releasing.ts'
+
+/** How a queue that exists is wrapped. */
+export interface WrapOptions<T> extends AdaptOptions<T> {
+  /**
+   * The queue to add delays to: one of ours, whose driver is shared, or any object with a queue's
+   * methods, whose delays then live in this process. The other options are for the latter.
+   */
+  readonly queue: Queue<T>
+}
+
+/** Whether the options wrap a queue instead of making one. */
+export function isWrapping<T>(options: object): options is WrapOptions<T> {
+  return 'queue' in options && options.queue !== undefined
+}
+
+/** The options of a wrap. */
+export const wrapOptionNames: readonly string[] = ['queue', 'clock', 'keyOf', 'onError']
+
+/**
+ * Makes a queue that can be asked for a key later, or adds that to a queue there is.
+ *
+ * Throws for bad options only.
+ */
+export function createDelayingQueue<T = string>(
+  options: (QueueOptions<T> | WrapOptions<T>) & JsonChecked<T>,
+): DelayingQueue<T> {
+  checkObject('options', options)
+  if (isWrapping<T>(options)) {
+    checkObject('options', options, wrapOptionNames)
+    const inner = checkQueue(options.queue)
+    if (!(inner instanceof PlainQueue)) return new AdaptedDelaying<T>(inner, options)
+    const { checkedOptions: checked, engine } = inner as PlainQueue<T>
+    return new Delaying<T>(checked, engine, releasing(checked.limiter, checked.name))
+  }
+  const checked = checkQueueOptions<T>(options)
+  return new Delaying<T>(checked, engineFor(checked), releasing(checked.limiter, checked.name))
+}

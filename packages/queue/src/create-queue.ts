@@ -1,0 +1,16 @@
+import type { HeldPolicy } from './held-key.ts'
+import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
+import { engineFor, PlainQueue } from './plain-queue.ts'
+import type { Queue } from './queue.ts'
+import { releasing } from './releasing.ts'
+
+/**
+ * Makes a queue: add, get, done. Nothing is opened until it is used.
+ *
+ * Throws for bad options only.
+ */
+export function createQueue<T = string>(options: QueueOptions<T> & JsonChecked<T>): Queue<T> {
+  const checked = checkQueueOptions<T>(options)
+  const policy: HeldPolicy = releasing(checked.limiter, checked.name)
+  return new PlainQueue<T>(checked, engineFor(checked), policy)
+}

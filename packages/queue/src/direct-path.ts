@@ -1,0 +1,209 @@
+import type {
+  Ask,
+  AskReply,
+  CancelOutcome,
+  DirectQueue,
+  EpochMs,
+  Finish,
+  FinishReply,
+  ForgetOutcome,
+} from '@sluice/core'
+import { never, SluiceError, sluiceChannel } from '@sluice/core'
+import type { AlarmSetting } from './alarm.ts'
+import type { Engine } from './engine.ts'
+import { HeldKey } from './held-key.ts'
+import type { Path } from './path.ts'
+import { random } from './random.ts'
+import type { Waiter } from './waiters.ts'
+
+/** How many leases of others to look after in one go. */
+const leaseEndsMax = 100
+
+/** The way to a driver that lives in this process: one call at a time, answered at once. */
+export class DirectPath implements Path {
+  readonly #engine: Engine
+  #direct: DirectQueue | undefined
+  #isServing = false
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** The door. Opens the driver if need be. */
+  direct(): DirectQueue {
+    if (this.#direct !== undefined && this.#engine.store.isOpen) return this.#direct
+    const { driver, name, store } = this.#engine
+    if (store.open() instanceof Promise) {
+      throw new SluiceError(
+        'ERR_STORE',
+        `cannot use the driver ${driver.name}: it has a direct door, so it must open at once`,
+      )
+    }
+    const direct = driver.direct?.(name)
+    if (direct === undefined) {
+      throw new SluiceError('ERR_STORE', `cannot use the driver ${driver.name}: its door is gone`)
+    }
+    this.#direct = direct
+    if (this.#engine.phase === 'open') this.#engine.hot = direct
+    return direct
+  }
+
+  #call<R>(verb: Parameters<Engine['call']>[0], request: unknown, send: () => R): R {
+    return this.#engine.call(verb, request, send) as R
+  }
+
+  ask(ask: Ask): AskReply {
+    const direct = this.direct()
+    const { askOptions } = this.#engine
+    // Traced as the batch of one that it is, so that subscribers need to know one form only.
+    return this.#one(
+      this.#call('add', { asks: [ask], options: askOptions }, () => [direct.ask(ask, askOptions)]),
+    )
+  }
+
+  #one<R>(replies: readonly R[]): R {
+    return replies[0] as R
+  }
+
+  cancel(key: string): CancelOutcome {
+    this.direct()
+    const { driver, name } = this.#engine
+    const keys = [key]
+    return this.#one(
+      this.#call('cancel', { keys }, () => driver.cancel(name, keys) as CancelOutcome[]),
+    )
+  }
+
+  forget(key: string): ForgetOutcome {
+    const direct = this.direct()
+    return this.#one(this.#call('forget', { keys: [key] }, () => [direct.forget(key)]))
+  }
+
+  failures(key: string): number {
+    return this.direct().failures(key, this.#engine.options.failuresExpireMs)
+  }
+
+  finish(held: HeldKey<unknown>, finish: Finish): FinishReply {
+    const direct = this.direct()
+    const { askOptions } = this.#engine
+    return this.#one(
+      this.#call('finish', { finishes: [finish], options: askOptions }, () => [
+        direct.finish(held.handle, finish, askOptions),
+      ]),
+    )
+  }
+
+  len(): number {
+    return this.direct().ready()
+  }
+
+  now(): EpochMs {
+    this.direct()
+    return this.#engine.store.clock.now()
+  }
+
+  isQuiet(instant: EpochMs): boolean {
+    this.#endLeases()
+    return this.direct().nextAt() > instant
+  }
+
+  serve(): void {
+    // Handing a key over may run code of the user's that comes back here.
+    if (this.#isServing) return
+    this.#isServing = true
+    const { waiters, phase } = this.#engine
+    try {
+      for (;;) {
+        const waiter = waiters.first()
+        if (waiter === undefined) break
+        const helds = this.#claim(waiter)
+        if (helds.length === 0) break
+        waiters.remove(waiter)
+        this.#engine.deliver(waiter, helds)
+      }
+      if (phase === 'shutting-down') {
+        for (const waiter of waiters.takeAll()) waiter.answer([])
+      }
+    } catch (error) {
+      for (const waiter of waiters.takeAll()) waiter.fail(error)
+    } finally {
+      this.#isServing = false
+    }
+    this.#engine.alarm.set()
+    if (this.#engine.ending.isWatched) this.#engine.ending.check()
+  }
+
+  #claim(waiter: Waiter): HeldKey<unknown>[] {
+    const { phase } = this.#engine
+    if (phase === 'closing' || phase === 'closed') return []
+    const direct = this.direct()
+    const helds: HeldKey<unknown>[] = []
+    while (helds.length < waiter.limit) {
+      const held = new HeldKey<unknown>(this.#engine, waiter.policy)
+      if (!this.#take(direct, held)) {
+        if (helds.length > 0 || !this.#endLeases()) break
+        continue
+      }
+      this.#engine.track(held)
+      // A key whose holders vanished with it is worked on alone.
+      if (held.crashes > 0 && helds.length > 0) {
+        void held.release()
+        break
+      }
+      helds.push(held)
+      if (held.crashes > 0) break
+    }
+    return helds
+  }
+
+  #take(direct: DirectQueue, held: HeldKey<unknown>): boolean {
+    const { holder, dueBy, store } = this.#engine
+    if (!sluiceChannel.hasSubscribers) return direct.claim(held, holder, dueBy)
+    const request = { limit: 1, holder, dueBy, leaseMs: Infinity }
+    const reply = this.#call('claim', request, () => ({
+      claims: direct.claim(held, holder, dueBy) ? [held] : [],
+      leaseEnds: [],
+      now: store.clock.now(),
+    }))
+    return reply.claims.length > 0
+  }
+
+  /** Ends leases that other queue objects of this driver let run out; true if there were any. */
+  #endLeases(): boolean {
+    const direct = this.direct()
+    const { driver, name, holder, store, options } = this.#engine
+    if (direct.nextAt() > store.clock.now()) return false
+    const { failuresExpireMs } = options
+    const tick = driver.tick(name, { holder, limit: leaseEndsMax, failuresExpireMs })
+    if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
+    const { leaseEnds: leases } = tick
+    const expireOptions = { ...this.#engine.expireOptions, jitter: random() }
+    this.#call('expire', { leases, options: expireOptions }, () =>
+      driver.expire(name, leases, expireOptions),
+    )
+    return true
+  }
+
+  look(): void {
+    this.serve()
+  }
+
+  alarm(): AlarmSetting {
+    const { waiters, ending, store, phase } = this.#engine
+    const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isDraining)
+    const nextAt = isWaitedFor ? this.direct().nextAt() : never
+    return { isWanted: isWaitedFor, isWaitedFor, inMs: nextAt - store.clock.now() }
+  }
+
+  giveBackAhead(): void {
+    // Nothing is claimed ahead where claiming costs nothing.
+  }
+
+  settled(): void {
+    // Every call was answered before it returned.
+  }
+
+  stop(): void {
+    this.#direct = undefined
+  }
+}

@@ -1,0 +1,201 @@
+import { type EpochMs, SluiceError } from '@sluice/core'
+import type { Engine } from './engine.ts'
+
+/** How long holders have, after their signals were aborted, before the rest is left to its lease. */
+const settleMs = 1_000
+
+/** Somebody who waits for the end of a drain. */
+interface Drainer {
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * How a queue object ends: shut down (takes no more adds), drained (and what was due is done), and
+ * closed (lets go of everything). Each happens once, however often it is asked for.
+ */
+export class Ending {
+  readonly #engine: Engine
+  #shutDownAt: Promise<EpochMs> | undefined
+  #instant: EpochMs | undefined
+  readonly #drainers = new Set<Drainer>()
+  #givenBack: (() => void)[] = []
+  #isChecking = false
+  #mustCheckAgain = false
+  #closed: Promise<void> | undefined
+  /** Calls to make before closing, such as flushing what was added soon. */
+  readonly beforeClose: (() => Promise<void>)[] = []
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** Whether anybody waits for something to be given back, or for a drain. */
+  get isWatched(): boolean {
+    return this.#drainers.size > 0 || this.#givenBack.length > 0
+  }
+
+  get isDraining(): boolean {
+    return this.#drainers.size > 0
+  }
+
+  /** Takes no more adds; drains under way end. Resolves with the store's time of the call. */
+  shutDown(): Promise<EpochMs> {
+    const at = this.#begin()
+    for (const drainer of this.#drainers) drainer.resolve()
+    this.#drainers.clear()
+    this.#engine.alarm.set()
+    return at
+  }
+
+  #begin(): Promise<EpochMs> {
+    if (this.#shutDownAt !== undefined) return this.#shutDownAt
+    const engine = this.#engine
+    if (engine.phase === 'closing' || engine.phase === 'closed') {
+      return Promise.reject(engine.closedError())
+    }
+    engine.hot = undefined
+    engine.phase = 'shutting-down'
+    engine.notice('shut-down', undefined)
+    const begun = (at: EpochMs): EpochMs => {
+      this.#instant = at
+      engine.dueBy = at
+      void engine.path.giveBackAhead()
+      engine.path.serve()
+      this.check()
+      return at
+    }
+    try {
+      const now = engine.path.now()
+      this.#shutDownAt = now instanceof Promise ? now.then(begun) : Promise.resolve(begun(now))
+    } catch (error) {
+      this.#shutDownAt = Promise.reject(error)
+    }
+    // Whoever wants to know awaits it; nobody has to.
+    this.#shutDownAt.catch(() => undefined)
+    return this.#shutDownAt
+  }
+
+  /** Whether the time of the shutdown is known, so that it can be told what was due then. */
+  get isInstantKnown(): boolean {
+    return this.#instant !== undefined
+  }
+
+  /** Shuts down, and waits until nothing that was due is left. */
+  drain(signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    const begun = this.#begin()
+    return new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#drainers.delete(drainer)
+        this.#engine.alarm.set()
+        reject(signal?.reason)
+      }
+      const drainer: Drainer = {
+        resolve: () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        },
+        reject,
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#drainers.add(drainer)
+      begun.then(
+        () => {
+          this.check()
+          this.#engine.alarm.set()
+        },
+        (error: unknown) => {
+          if (this.#drainers.delete(drainer)) reject(error)
+        },
+      )
+    })
+  }
+
+  /** Resolves when the next key is given back or lost, or the queue is closed. */
+  nextGivenBack(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#givenBack.push(resolve)
+    })
+  }
+
+  /** Something was given back, taken or changed: tells those who wait for it. */
+  check(): void {
+    const givenBack = this.#givenBack
+    this.#givenBack = []
+    for (const resolve of givenBack) resolve()
+    if (this.#drainers.size === 0) return
+    if (this.#isChecking) {
+      this.#mustCheckAgain = true
+      return
+    }
+    this.#isChecking = true
+    this.#checkDrain()
+      .catch((error: unknown) => this.#engine.report(error))
+      .finally(() => {
+        this.#isChecking = false
+        if (!this.#mustCheckAgain) return
+        this.#mustCheckAgain = false
+        this.check()
+      })
+  }
+
+  async #checkDrain(): Promise<void> {
+    if (this.#instant === undefined || this.#engine.helds.size > 0) return
+    if (!(await this.#engine.path.isQuiet(this.#instant))) return
+    if (this.#engine.helds.size > 0) return
+    for (const drainer of this.#drainers) drainer.resolve()
+    this.#drainers.clear()
+    this.#engine.alarm.set()
+  }
+
+  /** Lets go of everything. */
+  close(graceMs: number): Promise<void> {
+    this.#closed ??= this.#close(graceMs)
+    return this.#closed
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const engine = this.#engine
+    for (const flush of this.beforeClose) await flush()
+    engine.hot = undefined
+    engine.phase = 'closing'
+    for (const waiter of engine.waiters.takeAll()) waiter.answer([])
+    for (const drainer of this.#drainers) drainer.resolve()
+    this.#drainers.clear()
+    await engine.path.giveBackAhead()
+    await engine.path.settled()
+    if (graceMs > 0) await this.#allGivenBack(graceMs)
+    for (const held of [...engine.helds.active()]) held.abort(this.#closingError())
+    await this.#allGivenBack(settleMs)
+    engine.phase = 'closed'
+    await engine.path.settled()
+    engine.keeper.stop()
+    engine.alarm.off()
+    engine.path.stop()
+    this.check()
+    await engine.store.leave(engine)
+  }
+
+  #closingError(): SluiceError {
+    return new SluiceError(
+      'ERR_CLOSING',
+      `queue ${JSON.stringify(this.#engine.name)} is closing: stop working on this key; it goes ` +
+        'back to the queue',
+    )
+  }
+
+  /** Waits until nothing is held, but not longer than `ms`. */
+  async #allGivenBack(ms: number): Promise<void> {
+    const { helds, store } = this.#engine
+    if (helds.size === 0) return
+    let isOver = false
+    const timer = store.clock.startTimer(ms, () => {
+      isOver = true
+      this.check()
+    })
+    timer.ref()
+    while (helds.size > 0 && !isOver) await this.nextGivenBack()
+    timer.stop()
+  }
+}

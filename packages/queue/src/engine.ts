@@ -1,0 +1,385 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type AddOutcome,
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type Awaitable,
+  type Clock,
+  type DirectQueue,
+  type Driver,
+  type EpochMs,
+  type ExpireOptions,
+  type Finish,
+  type FinishOutcome,
+  type LimiterPlan,
+  never,
+  SluiceError,
+  type SluiceEvent,
+  sluiceChannel,
+  systemClock,
+  type TracedVerb,
+} from '@sluice/core'
+import { AgeKeeper, type Keeper } from './age-keeper.ts'
+import { Alarm } from './alarm.ts'
+import { DirectPath } from './direct-path.ts'
+import { Ending } from './ending.ts'
+import { HeldKey, type HeldPolicy } from './held-key.ts'
+import { HeldSet } from './held-set.ts'
+import { LanePath } from './lane-path.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
+import type { CheckedOptions } from './options.ts'
+import type { Path } from './path.ts'
+import { issueText, type StandardSchema } from './schema.ts'
+import { addOutcomes, finishOutcomes } from './settled.ts'
+import { Store, type StoreUser } from './store.ts'
+import { notice, traced } from './traced.ts'
+import { Waiter, Waiters } from './waiters.ts'
+
+/** How a failed key comes back where no limiter says it, and one whose holder vanished. */
+export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
+
+/** How far a queue object is on its way out. */
+export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
+
+/**
+ * What all layers over one queue share: the way to the driver, those who wait, what is held, and
+ * how far the queue is on its way out.
+ */
+export class Engine implements StoreUser {
+  readonly name: string
+  /** The random name under which this queue object holds keys. */
+  readonly holder: string = randomUUID()
+  readonly driver: Driver
+  readonly store: Store
+  readonly options: CheckedOptions<unknown>
+  readonly askOptions: AskOptions
+  expireOptions: ExpireOptions
+  readonly waiters: Waiters = new Waiters()
+  readonly helds: HeldSet
+  readonly keeper: Keeper
+  readonly alarm: Alarm
+  readonly path: Path
+  readonly ending: Ending
+  /** The driver's door while the queue is open and the driver has one: the shortest way. */
+  hot: DirectQueue | undefined = undefined
+  phase: Phase = 'open'
+  /** Only what is due by then is handed out: the time of the shutdown, once it is known. */
+  dueBy: EpochMs = never
+  readonly #peers: ReadonlySet<StoreUser>
+
+  constructor(options: CheckedOptions<unknown>) {
+    this.options = options
+    this.name = options.name
+    this.driver = options.driver
+    this.store = Store.of(options.driver, options.clock)
+    const { dedupe, failuresExpireMs, maxPending, leaseMs, maxCrashes } = options
+    this.askOptions = { dedupe, failuresExpireMs, maxPending }
+    this.expireOptions = { dedupe, plan: defaultRetryPlan, maxCrashes }
+    this.helds = new HeldSet((key, token) => this.#dropped(key, token))
+    const clock = (): Clock => this.store.clock
+    const isDirect = this.driver.direct !== undefined && leaseMs === Infinity
+    this.keeper = isDirect
+      ? new AgeKeeper(this.helds)
+      : new LeaseKeeper({
+          leaseMs,
+          clock,
+          helds: this.helds,
+          renew: (leases) =>
+            this.call('renew', { leases, leaseMs }, () =>
+              this.driver.renew(this.name, leases, leaseMs),
+            ),
+          onLost: (held, error) => this.lose(held, error),
+          report: (error) => this.report(error),
+        })
+    this.path = isDirect ? new DirectPath(this) : new LanePath(this)
+    this.alarm = new Alarm(
+      clock,
+      options.ref,
+      () => this.path.alarm(),
+      () => this.path.look(),
+    )
+    this.ending = new Ending(this)
+    this.#peers = this.store.join(this)
+  }
+
+  /** Makes the store usable; at once if it is. */
+  open(): Awaitable<void> {
+    const opening = this.store.isOpen ? undefined : this.store.open()
+    return opening instanceof Promise ? opening.then(() => this.#opened()) : this.#opened()
+  }
+
+  #opened(): void {
+    if (this.hot === undefined && this.phase === 'open' && this.path instanceof DirectPath) {
+      this.hot = this.path.direct()
+    }
+  }
+
+  /** Keys whose holders vanish come back by this plan from now on. */
+  followPlan(plan: LimiterPlan | undefined): void {
+    if (plan !== undefined) this.expireOptions = { ...this.expireOptions, plan }
+  }
+
+  /** Makes a call of the driver, traced. */
+  call<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
+    if (!sluiceChannel.hasSubscribers) return send()
+    return traced(this.#event(verb, request), send)
+  }
+
+  #event(verb: TracedVerb, request: unknown): SluiceEvent {
+    return { verb, queue: this.name, driver: this.driver.name, holder: this.holder, request }
+  }
+
+  /** Tells of an error that no caller can be told of. */
+  report(error: unknown): void {
+    const event = this.#event('error', undefined)
+    event.error = error
+    notice(event)
+    try {
+      this.options.onError?.(error)
+    } catch {
+      // Whoever is told of errors must not make more of them.
+    }
+  }
+
+  /** Publishes something that the queue noticed. */
+  notice(verb: TracedVerb, request: unknown): void {
+    if (sluiceChannel.hasSubscribers) notice(this.#event(verb, request))
+  }
+
+  /** Asks for a run. `givesBack`: it may be work of a holder, which a shutdown does not refuse. */
+  ask(request: Ask, givesBack: boolean): Promise<AddOutcome> {
+    const { hot } = this
+    if (hot !== undefined && !sluiceChannel.hasSubscribers) {
+      try {
+        return this.#asked(hot.ask(request, this.askOptions))
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
+    return this.#askSlowly(request, givesBack)
+  }
+
+  async #askSlowly(request: Ask, givesBack: boolean): Promise<AddOutcome> {
+    this.refuseWhenEnding(request.key, givesBack)
+    const answer = this.path.ask(request)
+    return await this.#asked(answer instanceof Promise ? await answer : answer)
+  }
+
+  /** Asks for a run that was accepted before, whatever has happened to the queue since. */
+  async askAccepted(request: Ask): Promise<AddOutcome> {
+    if (this.phase === 'closed') throw this.closedError()
+    const answer = this.path.ask(request)
+    return await this.#asked(answer instanceof Promise ? await answer : answer)
+  }
+
+  /** Waits in real time. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      systemClock.startTimer(ms, resolve).ref()
+    })
+  }
+
+  #asked({ outcome }: AskReply): Promise<AddOutcome> {
+    if (outcome === 'full') return Promise.reject(this.#full())
+    if (outcome === 'added' || outcome === 'moved') this.changed()
+    return addOutcomes[outcome]
+  }
+
+  #full(): SluiceError {
+    return new SluiceError(
+      'ERR_QUEUE_FULL',
+      `cannot add another key to queue ${JSON.stringify(this.name)}: ${this.options.maxPending} ` +
+        'keys are waiting already, which is maxPending; nothing was stored',
+      { retryable: true },
+    )
+  }
+
+  /** Throws if adds are not taken any more, unless a holder gives back work of its own. */
+  refuseWhenEnding(key: string, givesBack: boolean): void {
+    if (this.phase === 'open') return
+    if (this.phase !== 'closed' && givesBack && this.helds.holds(key)) return
+    const queue = `queue ${JSON.stringify(this.name)}`
+    throw this.phase === 'shutting-down'
+      ? new SluiceError(
+          'ERR_SHUT_DOWN',
+          `cannot add key ${JSON.stringify(key)} to ${queue}: it was shut down; make a new queue ` +
+            'object on the same store to go on',
+        )
+      : this.closedError()
+  }
+
+  closedError(): SluiceError {
+    return new SluiceError(
+      'ERR_CLOSED',
+      `cannot use queue ${JSON.stringify(this.name)}: it was closed; make a new queue object`,
+    )
+  }
+
+  /** Something may be claimable that was not, or be due at another time. */
+  changed(): void {
+    if (this.waiters.size > 0) this.path.serve()
+    if (this.#peers.size > 1) this.store.wake(this.name, this)
+  }
+
+  /** The store says that something may have changed. */
+  wake(): void {
+    if (this.phase === 'closed') return
+    this.path.look()
+  }
+
+  /** Takes a key at once, without waiting, if there is one and the way is short. */
+  takeHot(policy: HeldPolicy): HeldKey<unknown> | undefined {
+    const { hot } = this
+    if (hot === undefined || this.waiters.size > 0 || sluiceChannel.hasSubscribers) return undefined
+    if (this.options.schema !== undefined) return undefined
+    const held = new HeldKey<unknown>(this, policy)
+    if (!hot.claim(held, this.holder, never)) return undefined
+    this.track(held)
+    return held
+  }
+
+  /** Waits for up to `limit` keys. `resolve` gets none when the queue has ended. */
+  wait(
+    limit: number,
+    policy: HeldPolicy,
+    signal: AbortSignal | undefined,
+    resolve: (helds: HeldKey<unknown>[]) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    if (this.phase === 'closing' || this.phase === 'closed') {
+      resolve([])
+      return
+    }
+    const waiter = new Waiter(limit, policy, signal, resolve, reject)
+    if (waiter.isAborted) {
+      waiter.giveUp()
+      return
+    }
+    if (signal !== undefined) {
+      waiter.listen(() => {
+        if (!this.waiters.remove(waiter)) return
+        waiter.giveUp()
+        this.alarm.set()
+      })
+    }
+    this.waiters.add(waiter)
+    this.path.serve()
+  }
+
+  /** Counts a key as held by this queue object. */
+  track(held: HeldKey<unknown>): void {
+    this.helds.add(held)
+    this.keeper.start()
+  }
+
+  /** Hands keys to somebody who waited for them, after checking the items if there is a schema. */
+  deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
+    const { schema } = this.options
+    if (schema === undefined) {
+      waiter.answer(helds)
+      return
+    }
+    this.#deliverChecked(waiter, helds, schema as StandardSchema<unknown>).catch((error: unknown) =>
+      waiter.fail(error),
+    )
+  }
+
+  async #deliverChecked(
+    waiter: Waiter,
+    helds: HeldKey<unknown>[],
+    schema: StandardSchema<unknown>,
+  ): Promise<void> {
+    const good: HeldKey<unknown>[] = []
+    for (const held of helds) {
+      if (await this.#fits(held, schema)) good.push(held)
+    }
+    if (waiter.isAborted) {
+      await Promise.all(good.map((held) => held.release()))
+      waiter.giveUp()
+    } else if (good.length > 0) {
+      waiter.answer(good)
+    } else if (this.phase === 'closing' || this.phase === 'closed') {
+      waiter.answer([])
+    } else {
+      this.waiters.addFirst(waiter)
+      this.path.serve()
+    }
+  }
+
+  async #fits(held: HeldKey<unknown>, schema: StandardSchema<unknown>): Promise<boolean> {
+    let problem: unknown
+    try {
+      const result = await schema['~standard'].validate(held.item)
+      if (result.issues === undefined) {
+        held.setItem(result.value)
+        return true
+      }
+      problem = new SluiceError(
+        'ERR_INVALID_INPUT',
+        `cannot hand out key ${JSON.stringify(held.key)}: its item does not match the schema: ` +
+          `${issueText(result.issues)}; the key was parked`,
+      )
+    } catch (error) {
+      problem = error
+    }
+    this.report(problem)
+    await held.park(problem)
+    return false
+  }
+
+  /** Gives a key back. */
+  finish(held: HeldKey<unknown>, request: Finish): Promise<FinishOutcome> {
+    if (held.phase !== 'held' || this.phase === 'closed') return finishOutcomes.lost
+    held.phase = 'finishing'
+    let answer: ReturnType<Path['finish']>
+    try {
+      answer = this.path.finish(held, request)
+    } catch (error) {
+      held.phase = 'held'
+      return Promise.reject(error)
+    }
+    if (!(answer instanceof Promise)) return this.#finished(held, answer.outcome)
+    return answer.then(
+      ({ outcome }) => this.#finished(held, outcome),
+      (error: unknown) => {
+        held.phase = 'held'
+        throw error
+      },
+    )
+  }
+
+  #finished(held: HeldKey<unknown>, outcome: FinishOutcome): Promise<FinishOutcome> {
+    held.phase = 'finished'
+    this.gaveBack(held, outcome === 'ready' || outcome === 'delayed')
+    return finishOutcomes[outcome]
+  }
+
+  /** A key is not held any more. */
+  gaveBack(held: HeldKey<unknown>, hasMore: boolean): void {
+    this.helds.remove(held)
+    if (hasMore) this.changed()
+    if (this.ending.isWatched) this.ending.check()
+  }
+
+  /** A lease is lost: the holder is told, and the key is not renewed any more. */
+  lose(held: HeldKey<unknown>, error: SluiceError): void {
+    if (held.isLost) return
+    this.helds.lose(held)
+    held.abort(error)
+    this.notice('lease-lost', { key: held.key, token: held.token })
+    if (this.ending.isWatched) this.ending.check()
+  }
+
+  #dropped(key: string, token: number): void {
+    this.notice('held-dropped', { key, token })
+    this.report(
+      new SluiceError(
+        'ERR_HELD_DROPPED',
+        `key ${JSON.stringify(key)} was taken and never given back: its Held was dropped; finish ` +
+          'every Held, or take it with `await using`',
+      ),
+    )
+    if (this.ending.isWatched) this.ending.check()
+  }
+}

@@ -1,0 +1,53 @@
+import type { Engine } from './engine.ts'
+import type { Held } from './held.ts'
+import type { HeldKey, HeldPolicy } from './held-key.ts'
+
+/**
+ * Yields keys until the queue has ended and nothing is held any more: a key that was asked for again
+ * while it was held comes back when it is given back, and must find somebody here.
+ *
+ * Going on to the next key finishes nothing. Leaving the loop releases the key it yielded last, if
+ * that is unfinished and was not detached, and leaves the queue open.
+ */
+export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefined> {
+  readonly #engine: Engine
+  readonly #policy: HeldPolicy
+  #last: HeldKey<T> | undefined
+  #isOver = false
+
+  constructor(engine: Engine, policy: HeldPolicy) {
+    this.#engine = engine
+    this.#policy = policy
+  }
+
+  async next(): Promise<IteratorResult<Held<T>, undefined>> {
+    while (!this.#isOver) {
+      const held = this.#engine.takeHot(this.#policy) ?? (await this.#wait())
+      if (held !== undefined) {
+        this.#last = held as HeldKey<T>
+        return { done: false, value: this.#last }
+      }
+      const { helds, phase, ending } = this.#engine
+      if (phase === 'closed' || helds.size === 0) break
+      await ending.nextGivenBack()
+    }
+    this.#isOver = true
+    return { done: true, value: undefined }
+  }
+
+  #wait(): Promise<HeldKey<unknown> | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#engine.wait(1, this.#policy, undefined, (helds) => resolve(helds[0]), reject)
+    })
+  }
+
+  async return(): Promise<IteratorResult<Held<T>, undefined>> {
+    this.#isOver = true
+    const last = this.#last
+    this.#last = undefined
+    if (last !== undefined && last.phase === 'held' && !last.isDetached && !last.isLost) {
+      await last.release()
+    }
+    return { done: true, value: undefined }
+  }
+}

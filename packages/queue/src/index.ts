@@ -1,0 +1,54 @@
+export {
+  type AddOutcome,
+  type CancelOutcome,
+  type Capabilities,
+  type Clock,
+  channelName,
+  type Dedupe,
+  type Driver,
+  type EpochMs,
+  type ErrorCode,
+  type FinishOutcome,
+  type ForgetOutcome,
+  type JsonSafe,
+  type KeyOf,
+  type KeyStateWord,
+  keyStateWords,
+  type Limiter,
+  type LimiterPlan,
+  SluiceError,
+  type SluiceEvent,
+  SluiceRangeError,
+  SluiceTypeError,
+  systemClock,
+} from '@sluice/core'
+export {
+  defaultControllerLimiter,
+  defaultItemLimiter,
+  every,
+  exponential,
+  fastSlow,
+  jittered,
+  maxOf,
+  TokenBucket,
+  tokenBucket,
+  withMaxWait,
+} from '@sluice/limiters'
+export { type MemoryDriverOptions, memoryDriver, type ReadyOrder } from '@sluice/memory'
+export type { AdaptOptions } from './adapted-queue.ts'
+export { createDelayingQueue, type WrapOptions } from './create-delaying-queue.ts'
+export { createQueue } from './create-queue.ts'
+export { createRateLimitingQueue, type WrapLimitedOptions } from './create-rate-limiting-queue.ts'
+export type { DoneOptions, Held } from './held.ts'
+export type { JsonChecked, QueueOptions } from './options.ts'
+export type {
+  AddAfterOptions,
+  AddOptions,
+  CloseOptions,
+  DelayingQueue,
+  Queue,
+  QueueCapabilities,
+  RateLimitingQueue,
+  WaitOptions,
+} from './queue.ts'
+export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts'

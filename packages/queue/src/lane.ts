@@ -1,0 +1,354 @@
+import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
+import { jitteredMs } from './patience.ts'
+
+/** A call that waits for its turn, or for its answer. */
+export interface Job<Request, Reply> {
+  /** What two jobs of one step must not share. */
+  readonly key: string
+  /** Jobs of one step are of one kind: one verb of the driver with the same options. */
+  readonly kind: string
+  request: Request
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (error: unknown) => void
+  /** When it gives up, on the system's monotonic clock. */
+  readonly deadline: number
+  /** How often it was sent without a definite answer. */
+  tries: number
+  /** It was sent, and nobody knows whether it took effect. */
+  mayHaveHappened: boolean
+  /** Jobs that were merged into this one, and what each of them is answered. */
+  followers: { readonly job: Job<Request, Reply>; readonly answer: (reply: Reply) => Reply }[]
+  isSettled: boolean
+}
+
+/** What distinguishes one lane from another. */
+export interface LaneOptions<Request, Reply> {
+  /** Sends one step to the driver: jobs of one kind, of different keys. */
+  send(kind: string, jobs: readonly Job<Request, Reply>[]): Awaitable<readonly (Reply | Failure)[]>
+  /**
+   * Merges a job into an earlier one of the same step and key; gives what the later one is answered,
+   * or `undefined` if the two cannot share a step.
+   */
+  merge?(
+    earlier: Job<Request, Reply>,
+    later: Job<Request, Reply>,
+  ): ((reply: Reply) => Reply) | undefined
+  /** Whether a step of this kind may be repeated when nobody knows whether it took effect. */
+  canRepeat(kind: string): boolean
+  readonly timeoutMs: number
+  readonly batchMax: number
+}
+
+/** How long the first repetition waits, and how long the longest. */
+const patienceMs = { first: 20, longest: 1_000 }
+
+/**
+ * Calls on their way to the driver: those that are made while a step is in flight travel together in
+ * the next one, in the order of the calls, two of one key never in one step. Each promise settles
+ * after its step has committed.
+ *
+ * A job that the driver could not serve because somebody else has locked its row leaves the others
+ * and is tried alone, so that one locked row stalls nobody else.
+ */
+export class Lane<Request, Reply> {
+  readonly #options: LaneOptions<Request, Reply>
+  #waiting: Job<Request, Reply>[] = []
+  /** Keys that have to wait because a job of theirs is tried again later. */
+  readonly #late = new Map<string, number>()
+  #inFlight = 0
+  #isScheduled = false
+  #isSending = false
+  #watch: Timer | undefined
+  /** Steps without an answer yet, and how to go on without it. */
+  readonly #flights = new Map<readonly Job<Request, Reply>[], () => void>()
+  #idle: (() => void)[] = []
+
+  constructor(options: LaneOptions<Request, Reply>) {
+    this.#options = options
+  }
+
+  submit(kind: string, key: string, request: Request): Promise<Reply> {
+    return new Promise<Reply>((resolve, reject) => {
+      this.#waiting.push({
+        key,
+        kind,
+        request,
+        resolve,
+        reject,
+        deadline: systemClock.monotonicMs() + this.#options.timeoutMs,
+        tries: 0,
+        mayHaveHappened: false,
+        followers: [],
+        isSettled: false,
+      })
+      this.#schedule()
+    })
+  }
+
+  /** Resolves when every job has been answered. */
+  settled(): Awaitable<void> {
+    if (this.#isIdle()) return undefined
+    return new Promise((resolve) => {
+      this.#idle.push(resolve)
+    })
+  }
+
+  #isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.size === 0
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isSending) return
+    this.#isScheduled = true
+    // One turn of the microtask queue, so that calls made together travel together.
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      void this.#run()
+    })
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isSending) return
+    this.#isSending = true
+    try {
+      for (;;) {
+        const jobs = this.#nextStep()
+        if (jobs.length === 0) break
+        const answer = this.#step(jobs)
+        if (answer !== undefined) await answer
+      }
+    } finally {
+      this.#isSending = false
+      this.#checkIdle()
+    }
+  }
+
+  #checkIdle(): void {
+    if (!this.#isIdle()) return
+    this.#watch?.stop()
+    this.#watch = undefined
+    const waiting = this.#idle
+    this.#idle = []
+    for (const resolve of waiting) resolve()
+  }
+
+  /** Takes out the jobs of the next step, leaving those behind that have to wait for another. */
+  #nextStep(): Job<Request, Reply>[] {
+    const chosen = new Map<string, Job<Request, Reply>>()
+    const passed = new Set<string>(this.#late.keys())
+    const left: Job<Request, Reply>[] = []
+    let kind: string | undefined
+    for (const job of this.#waiting) {
+      if (chosen.size >= this.#options.batchMax || passed.has(job.key)) {
+        left.push(job)
+        continue
+      }
+      kind ??= job.kind
+      const earlier = chosen.get(job.key)
+      if (job.kind === kind && earlier === undefined) {
+        chosen.set(job.key, job)
+        continue
+      }
+      const answer =
+        job.kind === kind && earlier !== undefined ? this.#options.merge?.(earlier, job) : undefined
+      if (answer !== undefined) {
+        earlier?.followers.push({ job, answer })
+      } else {
+        passed.add(job.key)
+        left.push(job)
+      }
+    }
+    this.#waiting = left
+    return [...chosen.values()]
+  }
+
+  #step(jobs: readonly Job<Request, Reply>[]): Promise<void> | undefined {
+    const kind = jobs[0]?.kind ?? ''
+    let answer: Awaitable<readonly (Reply | Failure)[]>
+    try {
+      answer = this.#options.send(kind, jobs)
+    } catch (error) {
+      this.#failed(jobs, error)
+      return undefined
+    }
+    if (!(answer instanceof Promise)) {
+      this.#answered(jobs, answer)
+      return undefined
+    }
+    return this.#fly(jobs, answer)
+  }
+
+  async #fly(
+    jobs: readonly Job<Request, Reply>[],
+    answer: Promise<readonly (Reply | Failure)[]>,
+  ): Promise<void> {
+    this.#inFlight += jobs.length
+    let goOn: () => void = () => undefined
+    const landed = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    this.#flights.set(jobs, goOn)
+    this.#startWatch()
+    answer.then(
+      (replies) => {
+        this.#land(jobs)
+        this.#answered(jobs, replies)
+        goOn()
+      },
+      (error: unknown) => {
+        this.#land(jobs)
+        this.#failed(jobs, error)
+        goOn()
+      },
+    )
+    await landed
+  }
+
+  #land(jobs: readonly Job<Request, Reply>[]): void {
+    if (this.#flights.delete(jobs)) this.#inFlight -= jobs.length
+  }
+
+  #startWatch(): void {
+    if (this.#watch !== undefined) return
+    const now = systemClock.monotonicMs()
+    let earliest = Infinity
+    for (const flight of this.#flights.keys()) {
+      for (const job of flight) earliest = Math.min(earliest, job.deadline)
+    }
+    for (const job of this.#waiting) earliest = Math.min(earliest, job.deadline)
+    if (earliest === Infinity) return
+    this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
+      this.#watch = undefined
+      this.#expire()
+      this.#startWatch()
+    })
+  }
+
+  #expire(): void {
+    const now = systemClock.monotonicMs()
+    for (const [flight, goOn] of [...this.#flights]) {
+      if (!flight.every((job) => job.deadline <= now)) continue
+      this.#land(flight)
+      for (const job of flight)
+        this.#reject(job, unknownOutcome('the store did not answer in time'))
+      goOn()
+    }
+    const left: Job<Request, Reply>[] = []
+    for (const job of this.#waiting) {
+      if (job.deadline > now) left.push(job)
+      else this.#reject(job, timedOut())
+    }
+    this.#waiting = left
+    this.#checkIdle()
+  }
+
+  #answered(jobs: readonly Job<Request, Reply>[], replies: readonly (Reply | Failure)[]): void {
+    jobs.forEach((job, index) => {
+      const reply = replies[index]
+      if (reply === undefined) {
+        this.#reject(job, unknownOutcome('the driver gave no answer for this key'))
+      } else if (isFailure(reply)) {
+        this.#later(job, reply.error)
+      } else {
+        this.#resolve(job, reply)
+      }
+    })
+  }
+
+  #failed(jobs: readonly Job<Request, Reply>[], error: unknown): void {
+    const isBusy = SluiceError.is(error, 'ERR_STORE_BUSY')
+    const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
+    const kind = jobs[0]?.kind ?? ''
+    if (isBusy || (isUnknown && this.#options.canRepeat(kind))) {
+      for (const job of jobs) this.#later(job, error, isUnknown)
+      return
+    }
+    const isDefinite = SluiceError.is(error) && error.retryable
+    if (jobs.length > 1 && !isDefinite && !isUnknown) {
+      // One bad key must fail alone, and nothing was done yet: each is tried by itself.
+      for (const job of jobs) {
+        const answer = this.#step([job])
+        if (answer !== undefined) this.#keepBusy(answer)
+      }
+      return
+    }
+    for (const job of jobs) this.#reject(job, error)
+  }
+
+  #keepBusy(answer: Promise<void>): void {
+    void answer.then(() => {
+      this.#checkIdle()
+      this.#schedule()
+    })
+  }
+
+  /** Tries a job again, alone, after a while; or gives up if there is no time left. */
+  #later(job: Job<Request, Reply>, error: unknown, isUnknown = false): void {
+    if (!SluiceError.is(error) || !(error.retryable || isUnknown)) {
+      this.#reject(job, error)
+      return
+    }
+    job.tries += 1
+    if (isUnknown) job.mayHaveHappened = true
+    const waitMs = jitteredMs(job.tries, patienceMs)
+    if (systemClock.monotonicMs() + waitMs >= job.deadline) {
+      this.#reject(job, error)
+      return
+    }
+    this.#late.set(job.key, (this.#late.get(job.key) ?? 0) + 1)
+    const timer = systemClock.startTimer(waitMs, () => {
+      const answer = this.#step([job])
+      if (answer === undefined) this.#onTime(job)
+      else void answer.then(() => this.#onTime(job))
+    })
+    timer.ref()
+  }
+
+  #onTime(job: Job<Request, Reply>): void {
+    const left = (this.#late.get(job.key) ?? 1) - 1
+    if (left === 0) this.#late.delete(job.key)
+    else this.#late.set(job.key, left)
+    this.#schedule()
+    this.#checkIdle()
+  }
+
+  #resolve(job: Job<Request, Reply>, reply: Reply): void {
+    if (job.isSettled) return
+    job.isSettled = true
+    job.resolve(reply)
+    for (const { job: follower, answer } of job.followers) {
+      if (follower.isSettled) continue
+      follower.isSettled = true
+      follower.resolve(answer(reply))
+    }
+  }
+
+  #reject(job: Job<Request, Reply>, error: unknown): void {
+    if (job.isSettled) return
+    job.isSettled = true
+    job.reject(error)
+    for (const { job: follower } of job.followers) this.#reject(follower, error)
+  }
+}
+
+function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
+  return (
+    typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
+  )
+}
+
+function timedOut(): SluiceError {
+  return new SluiceError(
+    'ERR_TIMEOUT',
+    'cannot do what was asked: the store was busy with earlier calls for longer than timeoutMs; ' +
+      'nothing was sent',
+    { retryable: true },
+  )
+}
+
+function unknownOutcome(why: string): SluiceError {
+  return new SluiceError(
+    'ERR_UNKNOWN_OUTCOME',
+    `cannot say whether the call took effect: ${why}; look the key up before you repeat it`,
+  )
+}

@@ -1,0 +1,75 @@
+import {
+  type Ask,
+  delayMsMax,
+  type Limiter,
+  type LimiterPlan,
+  limiterFallbackMs,
+  nameOwnBucket,
+  SluiceTypeError,
+} from '@sluice/core'
+import { random } from './random.ts'
+
+/** The members of an ask or a retry that say how long to wait. */
+export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>
+
+/**
+ * A limiter as a queue uses it: one with a plan is followed in the store, where the failures and the
+ * buckets are; any other runs here, before the write, and is not trusted to answer well.
+ */
+export class LimiterInQueue<T> {
+  readonly #limiter: Limiter<T>
+  readonly #plan: LimiterPlan | undefined
+  readonly #report: (error: unknown) => void
+
+  constructor(limiter: Limiter<T>, queueName: string, report: (error: unknown) => void) {
+    this.#limiter = limiter
+    this.#plan = limiter.plan === undefined ? undefined : nameOwnBucket(limiter.plan, queueName)
+    this.#report = report
+  }
+
+  /** The plan, with its buckets named. */
+  get plan(): LimiterPlan | undefined {
+    return this.#plan
+  }
+
+  /** How long a key that just failed waits. */
+  delayOf(item: T): Delay {
+    if (this.#plan !== undefined) return { delayMs: 0, plan: this.#plan, jitter: random() }
+    return { delayMs: this.#ask(item) }
+  }
+
+  #ask(item: T): number {
+    let ms: unknown
+    try {
+      ms = this.#limiter.when(item)
+      if (typeof ms === 'number' && !Number.isNaN(ms)) {
+        return Math.min(Math.max(0, ms), delayMsMax)
+      }
+    } catch (error) {
+      this.#report(error)
+      return limiterFallbackMs
+    }
+    this.#report(
+      new SluiceTypeError(
+        'limiter.when(item)',
+        `must give a number of milliseconds; got ${String(ms)}, and 1 s was waited instead`,
+      ),
+    )
+    return limiterFallbackMs
+  }
+
+  /** Tells a limiter that counts here. */
+  forget(item: T): void {
+    if (this.#plan !== undefined) return
+    try {
+      this.#limiter.forget(item)
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  /** What a limiter that counts here has counted; `undefined` if the store does. */
+  numRequeues(item: T): number | undefined {
+    return this.#plan === undefined ? this.#limiter.numRequeues(item) : undefined
+  }
+}

@@ -1,0 +1,192 @@
+import type { Clock, Dedupe, Driver, KeyOf, Limiter } from '@sluice/core'
+import {
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkQueueName,
+  delayMsMax,
+  failuresExpireMsDefault,
+  type JsonSafe,
+  leaseMsDefault,
+  leaseMsMax,
+  leaseMsMin,
+  SluiceTypeError,
+  timeoutMsDefault,
+} from '@sluice/core'
+import { memoryDriver } from '@sluice/memory'
+import type { StandardSchema } from './schema.ts'
+
+/** How a queue is made. */
+export interface QueueOptions<T> {
+  /**
+   * What the queue is called in its store and in the metrics. Required with a driver that is durable
+   * or shared; a queue in memory may go without, and then has no metrics.
+   */
+  readonly name?: string
+  /** Where keys live. Default: in memory, for this queue alone. */
+  readonly driver?: Driver
+  /** How an add and a delayed add of one key meet. Default `client-go`: as two promises. */
+  readonly dedupe?: Dedupe
+  /**
+   * How long a lease lasts before it must be renewed, which happens by itself at a third of it.
+   * Default 30 s, and `Infinity` (no lease) in memory.
+   */
+  readonly leaseMs?: number
+  /** The key of an item, where the item is more than its key. */
+  readonly keyOf?: KeyOf<T>
+  /** Checks items when they are added and when they are handed out. */
+  readonly schema?: StandardSchema<T>
+  /** The clock that decides what "now" means, also to the driver. Default: the store's own. */
+  readonly clock?: Clock
+  /** Told of every error that no caller can be told of. Must not throw. */
+  readonly onError?: (error: unknown) => void
+  /** How long one operation on the store may take. Default 30 s, in real time. */
+  readonly timeoutMs?: number
+  /** How many keys to claim ahead of demand. Default 0. */
+  readonly prefetch?: number
+  /** How many keys may be owed a run before adds of new ones reject with `ERR_QUEUE_FULL`. */
+  readonly maxPending?: number
+  /** How long after the last failure the count of an idle key is kept. Default 24 h. */
+  readonly failuresExpireMs?: number
+  /** How often holders may vanish with a key before it is parked. Default 5. */
+  readonly maxCrashes?: number
+  /** Whether waiting keeps the process alive. Default true. */
+  readonly ref?: boolean
+  /**
+   * Decides how long failed keys wait. Default: `defaultControllerLimiter()` on a rate-limiting
+   * queue; on the others `retry` waits 5 ms, doubling up to 1000 s.
+   */
+  readonly limiter?: Limiter<T>
+}
+
+/** Asks for a compiler error, with the reason in it, where items could not be stored as JSON. */
+export type JsonChecked<T> = [T] extends [JsonSafe<T>]
+  ? unknown
+  : { readonly 'items must be JSON': JsonSafe<T> }
+
+/** The names of all options, for the check that refuses others. */
+export const queueOptionNames: readonly string[] = [
+  'name',
+  'driver',
+  'dedupe',
+  'leaseMs',
+  'keyOf',
+  'schema',
+  'clock',
+  'onError',
+  'timeoutMs',
+  'prefetch',
+  'maxPending',
+  'failuresExpireMs',
+  'maxCrashes',
+  'ref',
+  'limiter',
+]
+
+/** The longest queue of claims made ahead of demand. */
+const prefetchMax = 1_000
+
+/** How long one operation may take at the most. */
+const timeoutMsMax = 600_000
+
+/** Options after checking, with every default filled in. */
+export interface CheckedOptions<T> {
+  readonly name: string
+  readonly driver: Driver
+  readonly dedupe: Dedupe
+  readonly leaseMs: number
+  readonly keyOf: KeyOf<T> | undefined
+  readonly schema: StandardSchema<T> | undefined
+  readonly clock: Clock | undefined
+  readonly onError: ((error: unknown) => void) | undefined
+  readonly timeoutMs: number
+  readonly prefetch: number
+  readonly maxPending: number | undefined
+  readonly failuresExpireMs: number
+  readonly maxCrashes: number
+  readonly ref: boolean
+  readonly limiter: Limiter<T> | undefined
+}
+
+function optional<V, C>(value: V | undefined, check: (value: V) => C): C | undefined {
+  return value === undefined ? undefined : check(value)
+}
+
+/** Holds for something with a driver's verbs, which is all that can be seen of one. */
+function checkDriver(driver: Driver): Driver {
+  checkObject('driver', driver)
+  if (typeof driver.add !== 'function' || typeof driver.claim !== 'function') {
+    throw new SluiceTypeError('driver', 'must be a driver, such as memoryDriver()')
+  }
+  return driver
+}
+
+/** Holds for a clock. */
+function checkClock(clock: Clock): Clock {
+  checkObject('clock', clock)
+  for (const verb of ['now', 'monotonicMs', 'startTimer', 'startTicker'] as const) {
+    checkFunction(`clock.${verb}`, clock[verb])
+  }
+  return clock
+}
+
+/** Holds for anything with a limiter's three methods. */
+export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
+  checkObject(parameter, limiter)
+  for (const verb of ['when', 'forget', 'numRequeues'] as const) {
+    checkFunction(`${parameter}.${verb}`, limiter[verb])
+  }
+  return limiter
+}
+
+/** Checks the options that every queue takes, and fills in the defaults. */
+export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T> {
+  checkObject('options', options, queueOptionNames)
+  const driver = optional(options.driver, checkDriver) ?? memoryDriver()
+  const { durable, shared } = driver.capabilities
+  const isLocal = !durable && !shared
+  const name = checkQueueName('name', options.name ?? (isLocal ? '' : undefined), {
+    empty: isLocal,
+  })
+  const leaseMs =
+    options.leaseMs === Infinity && isLocal
+      ? Infinity
+      : optional(options.leaseMs, (ms) =>
+          checkNumber('leaseMs', ms, { min: leaseMsMin, max: leaseMsMax }),
+        )
+  return {
+    name,
+    driver,
+    dedupe: checkOneOf('dedupe', options.dedupe ?? 'client-go', ['client-go', 'earliest']),
+    leaseMs: leaseMs ?? (isLocal ? Infinity : leaseMsDefault),
+    keyOf: optional(options.keyOf, (keyOf) => checkFunction('keyOf', keyOf)),
+    schema: optional(options.schema, (schema) => {
+      checkFunction('schema.~standard.validate', schema?.['~standard']?.validate)
+      return schema
+    }),
+    clock: optional(options.clock, checkClock),
+    onError: optional(options.onError, (onError) => checkFunction('onError', onError)),
+    timeoutMs: checkNumber('timeoutMs', options.timeoutMs ?? timeoutMsDefault, {
+      min: 1,
+      max: timeoutMsMax,
+    }),
+    prefetch: checkNumber('prefetch', options.prefetch ?? 0, {
+      min: 0,
+      max: prefetchMax,
+      integer: true,
+    }),
+    maxPending: optional(options.maxPending, (n) =>
+      checkNumber('maxPending', n, { min: 1, integer: true }),
+    ),
+    failuresExpireMs: checkNumber(
+      'failuresExpireMs',
+      options.failuresExpireMs ?? failuresExpireMsDefault,
+      { min: 0, max: delayMsMax },
+    ),
+    maxCrashes: checkNumber('maxCrashes', options.maxCrashes ?? 5, { min: 1, integer: true }),
+    ref: checkBoolean('ref', options.ref ?? true),
+    limiter: optional(options.limiter, (limiter) => checkLimiter('limiter', limiter)),
+  }
+}

@@ -1,0 +1,43 @@
+import type {
+  Ask,
+  AskReply,
+  Awaitable,
+  CancelOutcome,
+  EpochMs,
+  Finish,
+  FinishReply,
+  ForgetOutcome,
+} from '@sluice/core'
+import type { AlarmSetting } from './alarm.ts'
+import type { HeldKey } from './held-key.ts'
+
+/**
+ * How a queue's calls reach its driver: one by one through the door of a driver in this process, or
+ * gathered into batches. What a call means does not depend on it.
+ */
+export interface Path {
+  ask(ask: Ask): Awaitable<AskReply>
+  cancel(key: string): Awaitable<CancelOutcome>
+  forget(key: string): Awaitable<ForgetOutcome>
+  /** How many failures are counted of a key. */
+  failures(key: string): Awaitable<number>
+  finish(held: HeldKey<unknown>, finish: Finish): Awaitable<FinishReply>
+  /** How many keys are ready. */
+  len(): Awaitable<number>
+  /** The store's time. */
+  now(): Awaitable<EpochMs>
+  /** Whether nothing that was due at `instant` can be taken any more. */
+  isQuiet(instant: EpochMs): Awaitable<boolean>
+  /** Something may be claimable: hands out what there is to those who wait. */
+  serve(): void
+  /** Something may have changed that this process does not know of, then {@link Path.serve}. */
+  look(): void
+  /** When to look again by itself. */
+  alarm(): AlarmSetting
+  /** Gives back keys that were claimed ahead of demand. */
+  giveBackAhead(): Awaitable<void>
+  /** Resolves when every accepted call is answered. */
+  settled(): Awaitable<void>
+  /** Ends what runs by itself. */
+  stop(): void
+}

@@ -1,0 +1,320 @@
+import {
+  type AddOutcome,
+  type Ask,
+  batchKeysMax,
+  type CancelOutcome,
+  checkDelay,
+  checkNumber,
+  checkObject,
+  checkSignal,
+  encodeItem,
+  type FinishOutcome,
+  keyOfItem,
+  priorityDefault,
+  priorityMax,
+  priorityMin,
+  SluiceTypeError,
+  sluiceChannel,
+} from '@sluice/core'
+import { Engine } from './engine.ts'
+import type { DoneOptions, Held } from './held.ts'
+import { HeldIterator } from './held-iterator.ts'
+import { checkDoneOptions, HeldKey, type HeldPolicy } from './held-key.ts'
+import type { CheckedOptions } from './options.ts'
+import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
+import { issueText } from './schema.ts'
+import { addOutcomes, cancelOutcomes, finishOutcomes } from './settled.ts'
+import { SoonBuffer } from './soon-buffer.ts'
+
+/** What an ask says beside its key and its item. */
+export type AskDetails = Omit<Ask, 'key' | 'item'>
+
+/** Checks the options of an add; the priority. */
+export function checkAddOptions(
+  options: AddOptions | undefined,
+  known: readonly string[] = ['priority'],
+): number {
+  if (options === undefined) return priorityDefault
+  checkObject('options', options, known)
+  return options.priority === undefined
+    ? priorityDefault
+    : checkNumber('options.priority', options.priority, {
+        min: priorityMin,
+        max: priorityMax,
+        integer: true,
+      })
+}
+
+function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undefined {
+  if (options === undefined) return undefined
+  checkObject('options', options, ['signal'])
+  return options.signal === undefined ? undefined : checkSignal('options.signal', options.signal)
+}
+
+/** How long a close may wait for holders at the most: a day. */
+const graceMsMax = 86_400_000
+
+function checkCloseOptions(options: CloseOptions | undefined): number {
+  if (options === undefined) return 0
+  checkObject('options', options, ['graceMs'])
+  return checkNumber('options.graceMs', options.graceMs ?? 0, { min: 0, max: graceMsMax })
+}
+
+/** How many keys one call may wait for at the most. */
+function checkCount(n: number): number {
+  return checkNumber('n', n, { min: 1, max: batchKeysMax, integer: true })
+}
+
+/** The first layer, over an engine that the layers above share. */
+export class PlainQueue<T> implements Queue<T> {
+  readonly engine: Engine
+  protected readonly policy: HeldPolicy
+  readonly #options: CheckedOptions<T>
+  readonly #soon: SoonBuffer
+  /** A string item is its own key, and may be added without a limit: the short way is open. */
+  readonly #isPlain: boolean
+
+  constructor(options: CheckedOptions<T>, engine: Engine, policy: HeldPolicy) {
+    this.#options = options
+    this.engine = engine
+    this.policy = policy
+    const { keyOf, schema, maxPending } = options
+    this.#isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
+    this.#soon = new SoonBuffer({
+      report: (error) => engine.report(error),
+      pause: (ms) => engine.pause(ms),
+    })
+    engine.ending.beforeClose.push(() => this.#soon.flush())
+  }
+
+  get name(): string {
+    return this.engine.name
+  }
+
+  get capabilities(): QueueCapabilities {
+    const { capabilities } = this.engine.driver
+    return { ...capabilities, delays: 'store', dedupe: this.#options.dedupe }
+  }
+
+  /** The options this layer was made with, for the layers above. */
+  get checkedOptions(): CheckedOptions<T> {
+    return this.#options
+  }
+
+  add(item: T, options?: AddOptions): Promise<AddOutcome> {
+    if (options === undefined && this.#isPlain && typeof item === 'string') {
+      const { hot } = this.engine
+      if (hot !== undefined && !sluiceChannel.hasSubscribers) {
+        let outcome: AddOutcome
+        try {
+          outcome = hot.add(keyOfItem(item), undefined, 0, this.#options.dedupe)
+        } catch (error) {
+          return Promise.reject(error)
+        }
+        if (outcome === 'added' || outcome === 'moved') this.engine.changed()
+        return addOutcomes[outcome]
+      }
+    }
+    try {
+      return this.ask(item, { priority: checkAddOptions(options), delayMs: 0 }, false)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Asks for a run of an item's key; throws where the item is no good. */
+  protected ask(item: T, details: AskDetails, givesBack: boolean): Promise<AddOutcome> {
+    const { keyOf, schema } = this.#options
+    if (schema !== undefined) return this.#askChecked(item, details, givesBack)
+    if (keyOf === undefined) {
+      return this.engine.ask({ ...details, key: keyOfItem(item), item: undefined }, givesBack)
+    }
+    const { key, text } = encodeItem(item, { keyOf })
+    return this.engine.ask({ ...details, key, item: text }, givesBack)
+  }
+
+  async #askChecked(item: T, details: AskDetails, givesBack: boolean): Promise<AddOutcome> {
+    const { keyOf, schema } = this.#options
+    // Encoded before the first wait, so that what the caller changes afterwards does not matter.
+    const { key, text } = encodeItem(item, { keyOf })
+    const result = await schema?.['~standard'].validate(item)
+    if (result?.issues !== undefined) {
+      throw new SluiceTypeError('item', `must match the schema: ${issueText(result.issues)}`)
+    }
+    return await this.engine.ask({ ...details, key, item: text }, givesBack)
+  }
+
+  /** The key of an item. */
+  protected keyOf(item: T): string {
+    return keyOfItem(item, this.#options.keyOf)
+  }
+
+  addMany(items: readonly T[], options?: AddOptions): Promise<AddOutcome[]> {
+    try {
+      const priority = checkAddOptions(options)
+      if (!Array.isArray(items)) throw new SluiceTypeError('items', 'must be an array')
+      return this.#addHot(items, priority) ?? this.#addMany(items, priority)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #addHot(items: readonly T[], priority: number): Promise<AddOutcome[]> | undefined {
+    const { hot } = this.engine
+    if (hot === undefined || !this.#isPlain || sluiceChannel.hasSubscribers) return undefined
+    const { dedupe } = this.#options
+    // All keys are checked before the first is added: bad input changes nothing.
+    const keys: string[] = []
+    for (const item of items) keys.push(keyOfItem(item))
+    const outcomes: AddOutcome[] = []
+    for (const key of keys) outcomes.push(hot.add(key, undefined, priority, dedupe))
+    if (outcomes.length > 0) this.engine.changed()
+    return Promise.resolve(outcomes)
+  }
+
+  #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
+    const details = { priority, delayMs: 0 }
+    const { keyOf, schema } = this.#options
+    if (schema !== undefined) {
+      return Promise.all(items.map((item) => this.#askChecked(item, details, false)))
+    }
+    const asks = items.map((item) => {
+      const { key, text } = encodeItem(item, { keyOf })
+      return { ...details, key, item: text }
+    })
+    return Promise.all(asks.map((ask) => this.engine.ask(ask, false)))
+  }
+
+  addSoon(item: T, options?: AddOptions): void {
+    try {
+      const priority = checkAddOptions(options)
+      const { key, text } = encodeItem(item, { keyOf: this.#options.keyOf })
+      this.engine.refuseWhenEnding(key, false)
+      const ask = { key, item: text, priority, delayMs: 0 }
+      this.#soon.push({
+        key,
+        run: () =>
+          // What was accepted before a shutdown is stored after it all the same.
+          this.#options.schema === undefined
+            ? this.engine.askAccepted(ask)
+            : this.#askChecked(item, { priority, delayMs: 0 }, false),
+      })
+    } catch (error) {
+      this.engine.report(error)
+    }
+  }
+
+  get(options?: WaitOptions): Promise<Held<T> | undefined> {
+    let signal: AbortSignal | undefined
+    try {
+      signal = checkWaitOptions(options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    if (signal?.aborted !== true) {
+      const held = this.engine.takeHot(this.policy)
+      if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
+    }
+    return new Promise((resolve, reject) => {
+      this.engine.wait(
+        1,
+        this.policy,
+        signal,
+        (helds) => resolve(helds[0] as HeldKey<T> | undefined),
+        reject,
+      )
+    })
+  }
+
+  getMany(n: number, options?: WaitOptions): Promise<Held<T>[]> {
+    let signal: AbortSignal | undefined
+    try {
+      checkCount(n)
+      signal = checkWaitOptions(options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return new Promise((resolve, reject) => {
+      this.engine.wait(
+        n,
+        this.policy,
+        signal,
+        (helds) => resolve(helds as HeldKey<unknown>[] as HeldKey<T>[]),
+        reject,
+      )
+    })
+  }
+
+  done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
+    if (heldOrItem instanceof HeldKey) {
+      return heldOrItem.engine === this.engine ? heldOrItem.done(options) : finishOutcomes.lost
+    }
+    try {
+      checkDoneOptions(options)
+      const held = this.engine.helds.oldest(this.keyOf(heldOrItem as T))
+      return held === undefined ? finishOutcomes.lost : held.done(options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  doneMany(helds: readonly Held<T>[], options?: DoneOptions): Promise<FinishOutcome[]> {
+    try {
+      checkDoneOptions(options)
+      if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return Promise.all(helds.map((held: Held<T>) => this.done(held, options)))
+  }
+
+  cancel(item: T): Promise<CancelOutcome> {
+    try {
+      const key = this.keyOf(item)
+      if (this.engine.phase === 'closed') throw this.engine.closedError()
+      const answer = this.engine.path.cancel(key)
+      return answer instanceof Promise ? answer : cancelOutcomes[answer]
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async len(): Promise<number> {
+    if (this.engine.phase === 'closed') throw this.engine.closedError()
+    return await this.engine.path.len()
+  }
+
+  async shutDown(): Promise<void> {
+    await this.engine.ending.shutDown()
+  }
+
+  async shutDownWithDrain(options?: WaitOptions): Promise<void> {
+    await this.engine.ending.drain(checkWaitOptions(options))
+  }
+
+  get shuttingDown(): boolean {
+    return this.engine.phase !== 'open'
+  }
+
+  async close(options?: CloseOptions): Promise<void> {
+    await this.engine.ending.close(checkCloseOptions(options))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Held<T>, undefined, undefined> {
+    return new HeldIterator<T>(this.engine, this.policy)
+  }
+}
+
+/** Makes an engine for options whose items it never looks into. */
+export function engineFor<T>(options: CheckedOptions<T>): Engine {
+  return new Engine(options as unknown as CheckedOptions<unknown>)
+}
+
+/** Checks a delay given to addAfter. */
+export function checkMs(ms: number): number {
+  return checkDelay('ms', ms)
+}

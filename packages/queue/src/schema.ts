@@ -1,0 +1,33 @@
+/**
+ * What Sluice needs of a validator: version 1 of Standard Schema, which the common validation
+ * libraries implement.
+ */
+export interface StandardSchema<T> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => SchemaResult<T> | Promise<SchemaResult<T>>
+    readonly types?: { readonly input: unknown; readonly output: T } | undefined
+  }
+}
+
+/** What a validator says of a value. */
+export type SchemaResult<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+/** One thing that is wrong with a value. */
+export interface SchemaIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** The first issue as one line: where, and what. */
+export function issueText(issues: readonly SchemaIssue[]): string {
+  const first = issues[0]
+  if (first === undefined) return 'does not match the schema'
+  const path = (first.path ?? [])
+    .map((part) => String(typeof part === 'object' ? part.key : part))
+    .join('.')
+  return path === '' ? first.message : `${path}: ${first.message}`
+}

@@ -1,0 +1,178 @@
+import {
+  type Awaitable,
+  type Clock,
+  contractVersion,
+  type Driver,
+  SluiceError,
+  systemClock,
+} from '@sluice/core'
+
+/** What a store needs to know of the queues that use it. */
+export interface StoreUser {
+  readonly name: string
+  /** Something may have become claimable. */
+  wake(): void
+  /** The driver could not do something that nobody asked for. */
+  report(error: unknown): void
+}
+
+/** One store per driver object, whatever the number of queues and of their layers. */
+const stores = new WeakMap<Driver, Store>()
+
+/**
+ * A driver as the queues of this process share it: opened by the first that needs it, closed after
+ * the last has left, obeying one clock, and waking every queue object of a name when one of them
+ * changes something.
+ */
+export class Store {
+  readonly driver: Driver
+  #clock: Clock | undefined
+  #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'
+  #change: Promise<void> | undefined
+  #unwatch: (() => Awaitable<void>) | undefined
+  readonly #users = new Map<string, Set<StoreUser>>()
+  #userCount = 0
+
+  private constructor(driver: Driver) {
+    this.driver = driver
+  }
+
+  /** The store of a driver, obeying `clock` if one is given. */
+  static of(driver: Driver, clock: Clock | undefined): Store {
+    if (driver.contractVersion !== contractVersion) {
+      throw new SluiceError(
+        'ERR_CONTRACT_VERSION',
+        `cannot use the driver ${driver.name}: it was written for version ` +
+          `${String(driver.contractVersion)} of the driver contract, and this is version ` +
+          `${contractVersion}; install versions that belong together`,
+      )
+    }
+    let store = stores.get(driver)
+    if (store === undefined) {
+      store = new Store(driver)
+      stores.set(driver, store)
+    }
+    if (clock !== undefined) store.#obey(clock)
+    return store
+  }
+
+  #obey(clock: Clock): void {
+    if (this.#clock === clock) return
+    if (this.#clock !== undefined || this.#state !== 'closed') {
+      throw new SluiceError(
+        'ERR_CLOCK_MISMATCH',
+        `cannot use another clock with the driver ${this.driver.name}: its queues share one; give ` +
+          'all of them the same clock, or give it to the first',
+      )
+    }
+    this.#clock = clock
+  }
+
+  /** The clock for everything that happens in this process. */
+  get clock(): Clock {
+    return this.#clock ?? systemClock
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Counts a queue object in; gives all those of its name. */
+  join(user: StoreUser): ReadonlySet<StoreUser> {
+    const users = this.#users.get(user.name) ?? new Set()
+    users.add(user)
+    this.#users.set(user.name, users)
+    this.#userCount += 1
+    return users
+  }
+
+  /** Makes the driver usable; at once if it can be, or if it is already. */
+  open(): Awaitable<void> {
+    if (this.#state === 'open') return undefined
+    if (this.#state === 'opening') return this.#change
+    if (this.#state === 'closing') return this.#change?.then(() => this.open())
+    this.#state = 'opening'
+    let opening: Awaitable<void>
+    try {
+      opening = this.driver.open(this.#clock === undefined ? {} : { clock: this.#clock })
+    } catch (error) {
+      this.#state = 'closed'
+      throw error
+    }
+    if (!(opening instanceof Promise)) return this.#opened()
+    this.#change = opening.then(
+      () => this.#opened(),
+      (error: unknown) => {
+        this.#state = 'closed'
+        throw error
+      },
+    )
+    return this.#change
+  }
+
+  #opened(): Awaitable<void> {
+    this.#state = 'open'
+    const watching = this.driver.watch?.((name) => this.wake(name))
+    if (watching === undefined) return undefined
+    if (!(watching instanceof Promise)) {
+      this.#unwatch = watching
+      return undefined
+    }
+    // Watching is a hint; a queue works without it, so nobody waits for it.
+    watching.then(
+      (unwatch) => {
+        if (this.#state === 'open') this.#unwatch = unwatch
+        else void unwatch()
+      },
+      (error: unknown) => this.#report(error),
+    )
+    return undefined
+  }
+
+  #report(error: unknown): void {
+    for (const users of this.#users.values()) {
+      for (const user of users) user.report(error)
+    }
+  }
+
+  /** Wakes the queue objects of a name, or all of them; except one, if it knows already. */
+  wake(name: string | undefined, except?: StoreUser): void {
+    if (name === undefined) {
+      for (const users of this.#users.values()) {
+        for (const user of users) user.wake()
+      }
+      return
+    }
+    const users = this.#users.get(name)
+    if (users === undefined) return
+    for (const user of users) {
+      if (user !== except) user.wake()
+    }
+  }
+
+  /** Counts a queue object out, and closes the driver after the last one. */
+  async leave(user: StoreUser): Promise<void> {
+    const users = this.#users.get(user.name)
+    if (users?.delete(user) !== true) return
+    if (users.size === 0) this.#users.delete(user.name)
+    this.#userCount -= 1
+    if (this.#userCount > 0) return
+    if (this.#state === 'opening') await this.#change?.catch(() => undefined)
+    if (this.#state !== 'open' || this.#userCount > 0) return
+    this.#state = 'closing'
+    this.#change = this.#close()
+    await this.#change
+  }
+
+  async #close(): Promise<void> {
+    const unwatch = this.#unwatch
+    this.#unwatch = undefined
+    try {
+      await unwatch?.()
+      await this.driver.close()
+    } finally {
+      this.#state = 'closed'
+      if (this.#userCount === 0) this.#clock = undefined
+    }
+  }
+}
