@@ -1,7 +1,7 @@
 /** A string of JSON, its inside, and the colon that makes it the name of a member. */
-const stringOrName: RegExp = /"((?:[^"\\]|\\.)*)"(\s*:)?/gs
+const stringOrName: RegExp = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs
 
-const token: RegExp = /\s*([{}[\],:]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+)/sy
+const token: RegExp = /\s*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+)/gsy
 
 function hasEscapedName(text: string): boolean {
   if (!text.includes('\\')) return false
@@ -16,7 +16,7 @@ class Reader {
   readonly #tokens: IterableIterator<RegExpMatchArray>
 
   constructor(text: string) {
-    this.#tokens = text.matchAll(new RegExp(token, 'gys'))
+    this.#tokens = text.matchAll(token)
   }
 
   #next(): string {
