@@ -1,19 +1,26 @@
-import type { Clock, EpochMs } from './clock.ts'
+import type { Ask, AskOptions, AskReply, Failure } from './asking.ts'
+import type { Clock } from './clock.ts'
 import type { DirectQueue } from './direct-queue.ts'
-import type { SluiceError } from './errors.ts'
-import type { KeyState } from './key-state.ts'
 import type {
-  AddOutcome,
-  CancelOutcome,
-  Dedupe,
-  ExpireOutcome,
-  FinishOutcome,
-  ForgetOutcome,
-  KeyStateWord,
-  OperateOutcome,
-  RenewOutcome,
-} from './outcomes.ts'
-import type { LimiterPlan } from './plan.ts'
+  Claim,
+  ClaimReply,
+  ClaimRequest,
+  ExpireOptions,
+  Finish,
+  FinishReply,
+  Lease,
+  RenewReply,
+} from './holding.ts'
+import type {
+  BucketRow,
+  Counts,
+  ListReply,
+  ListRequest,
+  TickReply,
+  TickRequest,
+  WorkerRow,
+} from './looking.ts'
+import type { CancelOutcome, ExpireOutcome, ForgetOutcome, OperateOutcome } from './outcomes.ts'
 
 /**
  * The version of this contract. A queue opens only a driver that was written for the same one.
@@ -67,255 +74,6 @@ export interface OpenOptions {
    * processes need not agree about the time.
    */
   readonly clock?: Clock
-}
-
-/** One key that asks for a run. */
-export interface Ask {
-  readonly key: string
-  /**
-   * The item as JSON text, to be given back with the claim. `undefined`: the item can be made from
-   * the key alone, and nothing is stored. It replaces what was stored of the key.
-   */
-  readonly item: string | undefined
-  /** Higher first; merges with what is owed by taking the higher one. */
-  readonly priority: number
-  /** When: this many milliseconds from the store's now. Zero and less mean now. Ignored with `plan`. */
-  readonly delayMs: number
-  /**
-   * Set: a key that is only delayed is moved later instead of earlier, but never past this many
-   * milliseconds after it was first asked for (debounce).
-   */
-  readonly maxWaitMs?: number | undefined
-  /** Counts a failure, always, whatever the outcome. */
-  readonly failed?: boolean | undefined
-  /**
-   * The delay is worked out in the store: `planDelay(plan, failures before this one, delays of its
-   * buckets, jitter)`. Every bucket of the plan is charged one token in the same step, unless the
-   * outcome is `unchanged`.
-   */
-  readonly plan?: LimiterPlan | undefined
-  /** A number in [0, 1) for the plan, drawn by the caller so that drivers stay free of chance. */
-  readonly jitter?: number | undefined
-}
-
-/** What holds for every ask of a batch. */
-export interface AskOptions {
-  readonly dedupe: Dedupe
-  /** Failures of idle keys that are this old read as none. */
-  readonly failuresExpireMs: number
-  /**
-   * Keys that would be new to a queue in which this many keys are owed a run get the outcome
-   * `full`. Counted once before the batch, then along it; several processes may overshoot together.
-   */
-  readonly maxPending?: number | undefined
-}
-
-/** The answer for one key that the driver could not serve while it served the others. */
-export interface Failure {
-  readonly outcome: 'failed'
-  readonly error: SluiceError
-}
-
-/** The answer to one {@link Ask}. */
-export interface AskReply {
-  readonly outcome: AddOutcome
-  /** When the next run is due, after this ask. */
-  readonly dueAt: EpochMs
-  /** How many failures are counted, after this ask. */
-  readonly failures: number
-  /** The delay that the plan gave, before it met what was owed. Only with a `plan`. */
-  readonly plannedMs?: number
-}
-
-/** A key together with the token under which it is held. */
-export interface Lease {
-  readonly key: string
-  readonly token: number
-}
-
-/** What a claim asks for. */
-export interface ClaimRequest {
-  /** How many keys at the most; at least 1. */
-  readonly limit: number
-  /** Who holds them: a random name, one per queue object. */
-  readonly holder: string
-  /** A name for this very request, unique, under which its claims can be found again. */
-  readonly claimId: string
-  /** How long the lease lasts; `Infinity` = it does not end by itself. */
-  readonly leaseMs: number
-  /** Set: only keys due at or before this instant of the store. */
-  readonly dueBy?: EpochMs | undefined
-}
-
-/** A key that was handed out. */
-export interface Claim {
-  readonly key: string
-  /** See {@link Ask.item}. */
-  readonly item: string | undefined
-  /** Greater than every token the store has given out before. */
-  readonly token: number
-  readonly failures: number
-  readonly crashes: number
-  readonly priority: number
-  /** When the run was first asked for. */
-  readonly askedAt: EpochMs
-  /** Where it stood in line. */
-  readonly readyAt: EpochMs
-  readonly leaseUntil: EpochMs
-}
-
-/** The answer to a claim. */
-export interface ClaimReply {
-  /** In the order in which they are to be worked on. */
-  readonly claims: readonly Claim[]
-  /** Leases that were found to be over; the caller answers with `expire`. A bounded number. */
-  readonly leaseEnds: readonly Lease[]
-  /** The store's time of this claim. */
-  readonly now: EpochMs
-}
-
-/** How a holder gives a key back. */
-export type Finish =
-  | { readonly as: 'done'; readonly key: string; readonly token: number; readonly forget: boolean }
-  | {
-      readonly as: 'retry'
-      readonly key: string
-      readonly token: number
-      /** See {@link Ask.delayMs}. */
-      readonly delayMs: number
-      /** See {@link Ask.plan}. */
-      readonly plan?: LimiterPlan | undefined
-      /** See {@link Ask.jitter}. */
-      readonly jitter?: number | undefined
-      /** What went wrong, short; kept as the key's last error. */
-      readonly error?: string | undefined
-    }
-  | { readonly as: 'release'; readonly key: string; readonly token: number }
-  | {
-      readonly as: 'park'
-      readonly key: string
-      readonly token: number
-      /** Set: the run failed, and is counted as a failure. */
-      readonly error?: string | undefined
-    }
-
-/** The answer to one {@link Finish}. */
-export interface FinishReply {
-  readonly outcome: FinishOutcome
-  /** When the next run is due; `never` if none is owed. */
-  readonly dueAt: EpochMs
-  /** How many failures are counted, after this finish. 0 when lost. */
-  readonly failures: number
-}
-
-/** The answer to the renewal of one lease. */
-export interface RenewReply {
-  readonly outcome: RenewOutcome
-  readonly leaseUntil: EpochMs
-}
-
-/** What the end of a lease means; see the verb `expire`. */
-export interface ExpireOptions {
-  readonly dedupe: Dedupe
-  /** Gives the delay by its per-key part, `perKeyDelay`; no bucket is charged. Absent: no delay. */
-  readonly plan?: LimiterPlan | undefined
-  /** See {@link Ask.jitter}. */
-  readonly jitter?: number | undefined
-  /** A key that has crashed this often is parked. */
-  readonly maxCrashes: number
-}
-
-/** Who works on a queue, for others to see. Plain data, at most 4 kB as JSON. */
-export interface WorkerInfo {
-  readonly holder: string
-  readonly host: string
-  readonly pid: number
-  readonly concurrency: number
-  /** Settings that ought to be the same in all workers of a queue. */
-  readonly settings: Readonly<Record<string, string | number | boolean>>
-}
-
-/** A worker as the store knows it. */
-export interface WorkerRow extends WorkerInfo {
-  readonly startedAt: EpochMs
-  readonly seenAt: EpochMs
-}
-
-/** What a tick asks for and brings along. */
-export interface TickRequest {
-  readonly holder: string
-  /** Set: registers this worker, or renews its registration. */
-  readonly worker?: WorkerInfo | undefined
-  /** How many expired leases to report, and how many stale rows to sweep away, at the most. */
-  readonly limit: number
-  /** See {@link AskOptions.failuresExpireMs}. */
-  readonly failuresExpireMs: number
-}
-
-/** The answer to a tick. */
-export interface TickReply {
-  /** The store's time. */
-  readonly now: EpochMs
-  /**
-   * The next instant at which looking again makes sense: a key is due or a lease ends. In the past
-   * if something can be claimed now; `never` if there is nothing, and for keys of a paused queue.
-   */
-  readonly nextAt: EpochMs
-  readonly paused: boolean
-  /** See {@link ClaimReply.leaseEnds}. */
-  readonly leaseEnds: readonly Lease[]
-  /** How many rows of which only an expired failure count was left have gone. */
-  readonly swept: number
-}
-
-/** How many keys are in each state. Each key is counted once. */
-export type Counts = Readonly<Record<KeyStateWord, number>> & {
-  /** True if counting stopped at the cap; then the counts are lower bounds. */
-  readonly capped: boolean
-  readonly paused: boolean
-  /** When the key that has been ready longest became so; `never` if none is ready. */
-  readonly oldestReadyAt: EpochMs
-}
-
-/** One key with everything that is stored of it. */
-export interface KeyRow extends Readonly<KeyState> {
-  readonly key: string
-  readonly state: KeyStateWord
-  readonly item: string | undefined
-  readonly holder: string | undefined
-  readonly lastError: string | undefined
-}
-
-/** Which keys to list. */
-export interface ListRequest {
-  /** Only these keys, in any order, without paging. */
-  readonly keys?: readonly string[] | undefined
-  /** Only keys in this state. */
-  readonly state?: KeyStateWord | undefined
-  /** Only keys that start with this text. */
-  readonly prefix?: string | undefined
-  /** Where the page before this one ended. */
-  readonly cursor?: string | undefined
-  /** How many at the most. */
-  readonly limit: number
-}
-
-/** A page of keys, in the bytewise order of the keys. */
-export interface ListReply {
-  readonly now: EpochMs
-  readonly rows: readonly KeyRow[]
-  /** Where the next page begins; absent on the last one. */
-  readonly cursor?: string
-}
-
-/** A token bucket as the store keeps it. */
-export interface BucketRow {
-  readonly name: string
-  readonly perSecond: number
-  readonly burst: number
-  /** Tokens at `at`; below zero when later ones are promised already. */
-  readonly tokens: number
-  readonly at: EpochMs
 }
 
 /** The verbs of an operator. Keys are handled one by one; unknown keys are `missing`. */

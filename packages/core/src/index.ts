@@ -1,5 +1,6 @@
 import * as transitions from './transitions.ts'
 
+export type { Ask, AskOptions, AskReply, Failure } from './asking.ts'
 export {
   type BucketRate,
   type BucketReservation,
@@ -27,34 +28,13 @@ export type { Clock, EpochMs, Ticker, Timer } from './clock.ts'
 export { describeValue, quoted, shortened } from './describe-value.ts'
 export type { DirectClaim, DirectQueue } from './direct-queue.ts'
 export {
-  type Ask,
-  type AskOptions,
-  type AskReply,
   type Awaitable,
-  type BucketRow,
   type Capabilities,
-  type Claim,
-  type ClaimReply,
-  type ClaimRequest,
-  type Counts,
   contractVersion,
   type Driver,
   type DriverTransaction,
-  type ExpireOptions,
-  type Failure,
-  type Finish,
-  type FinishReply,
-  type KeyRow,
-  type Lease,
-  type ListReply,
-  type ListRequest,
   type OpenOptions,
   type Operate,
-  type RenewReply,
-  type TickReply,
-  type TickRequest,
-  type WorkerInfo,
-  type WorkerRow,
 } from './driver.ts'
 export {
   type ErrorCode,
@@ -65,6 +45,16 @@ export {
   SluiceTypeError,
 } from './errors.ts'
 export { channelName, type SluiceEvent, sluiceChannel, type TracedVerb } from './events.ts'
+export type {
+  Claim,
+  ClaimReply,
+  ClaimRequest,
+  ExpireOptions,
+  Finish,
+  FinishReply,
+  Lease,
+  RenewReply,
+} from './holding.ts'
 export {
   decodeItem,
   type EncodedItem,
@@ -103,6 +93,17 @@ export {
   queueNameBytesMax,
   timeoutMsDefault,
 } from './limits.ts'
+export type {
+  BucketRow,
+  Counts,
+  KeyRow,
+  ListReply,
+  ListRequest,
+  TickReply,
+  TickRequest,
+  WorkerInfo,
+  WorkerRow,
+} from './looking.ts'
 export { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from './nanoseconds.ts'
 export {
   type AddOutcome,

@@ -1,0 +1,104 @@
+/** What the transitions share: reading a key, and changing what is owed to it and counted of it. */
+import type { EpochMs } from './clock.ts'
+import { type KeyState, never, noToken } from './key-state.ts'
+import { failuresMax } from './limits.ts'
+import type { CancelOutcome, DueReason, ForgetOutcome, KeyStateWord } from './outcomes.ts'
+
+/** Two promises of which both are due are one waiting run. Comes first in every verb. */
+export function collapse(state: KeyState, now: EpochMs): void {
+  if (state.laterAt <= now && state.dueAt <= now) state.laterAt = never
+}
+
+/** The state of a key in the shared vocabulary. */
+export function stateWord(state: KeyState, now: EpochMs): KeyStateWord {
+  if (state.token !== noToken) return state.dueAt <= now ? 'dirty' : 'processing'
+  if (state.parked) return 'parked'
+  if (state.dueAt === never) return 'idle'
+  if (state.dueAt <= now) return 'ready'
+  return state.why === 'backoff' ? 'backoff' : 'delayed'
+}
+
+/** Whether nothing is worth storing of a key any more. */
+export function isGone(state: KeyState): boolean {
+  return (
+    state.token === noToken &&
+    state.dueAt === never &&
+    state.failures === 0 &&
+    state.crashes === 0 &&
+    !state.parked
+  )
+}
+
+/** Whether a claim may take the key. Whether its queue is paused is not the key's to know. */
+export function isClaimable(state: KeyState, now: EpochMs): boolean {
+  return state.token === noToken && state.dueAt <= now && !state.parked
+}
+
+/** Whether only an expired count of failures is left of the key, which reads as none. */
+export function hasStaleFailures(state: KeyState, now: EpochMs, failuresExpireMs: number): boolean {
+  return (
+    state.token === noToken &&
+    state.dueAt === never &&
+    !state.parked &&
+    state.failedAt + failuresExpireMs <= now
+  )
+}
+
+/** Puts a run that was not owed, or moves one that was, to `dueAt`. */
+export function setDue(state: KeyState, dueAt: EpochMs, why: DueReason, seq: number): void {
+  state.dueAt = dueAt
+  state.why = why
+  state.readyAt = dueAt
+  state.seq = seq
+}
+
+/** Counts a failed run. */
+export function countFailure(state: KeyState, now: EpochMs): void {
+  if (state.failures < failuresMax) state.failures += 1
+  state.failedAt = now
+}
+
+/** Raises the priority of the owed run; true if it rose. */
+export function raisePriority(
+  state: KeyState,
+  priority: number,
+  now: EpochMs,
+  seq: number,
+): boolean {
+  if (priority <= state.priority) return false
+  state.priority = priority
+  state.seq = seq
+  if (state.token === noToken && state.dueAt <= now) state.readyAt = now
+  return true
+}
+
+/** Owes a run that was not owed. */
+export function owe(
+  state: KeyState,
+  dueAt: EpochMs,
+  why: DueReason,
+  priority: number,
+  now: EpochMs,
+  seq: number,
+): void {
+  setDue(state, dueAt, why, seq)
+  state.priority = priority
+  state.askedAt = now
+}
+
+/** forget: failures and crashes are counted from zero again. */
+export function forget(state: KeyState): ForgetOutcome {
+  if (state.failures === 0 && state.crashes === 0) return 'unchanged'
+  state.failures = 0
+  state.crashes = 0
+  state.failedAt = never
+  return 'forgotten'
+}
+
+/** cancel: what is owed is taken back. Who holds the key goes on holding it. */
+export function cancel(state: KeyState): CancelOutcome {
+  if (state.dueAt === never) return 'unchanged'
+  state.dueAt = never
+  state.laterAt = never
+  return 'cancelled'
+}

@@ -1,0 +1,48 @@
+import type { EpochMs } from './clock.ts'
+import { type KeyState, never, noToken } from './key-state.ts'
+import type { OperateOutcome } from './outcomes.ts'
+import { cancel, forget, isGone, setDue } from './owed.ts'
+
+/** park, by an operator. On a held key it takes effect when the key is given back. */
+export function park(state: KeyState): OperateOutcome {
+  if (isGone(state)) return 'missing'
+  if (state.parked) return 'unchanged'
+  state.parked = true
+  return 'changed'
+}
+
+/** unpark: the key can be claimed again, at the tail; with `forgets` its failures are forgotten. */
+export function unpark(
+  state: KeyState,
+  forgets: boolean,
+  now: EpochMs,
+  seq: number,
+): OperateOutcome {
+  if (isGone(state)) return 'missing'
+  if (forgets) forget(state)
+  if (!state.parked) return 'unchanged'
+  state.parked = false
+  if (state.token === noToken && state.dueAt <= now) {
+    state.readyAt = now
+    state.seq = seq
+  }
+  return 'changed'
+}
+
+/** runNow: what is owed later is due now, in place of the delay. */
+export function runNow(state: KeyState, now: EpochMs, seq: number): OperateOutcome {
+  if (isGone(state)) return 'missing'
+  if (state.dueAt === never || state.dueAt <= now) return 'unchanged'
+  setDue(state, now, 'add', seq)
+  return 'changed'
+}
+
+/** remove: forgets all that is owed, counted and parked. Who holds the key goes on holding it. */
+export function remove(state: KeyState): OperateOutcome {
+  if (isGone(state)) return 'missing'
+  const hadPending = cancel(state) === 'cancelled'
+  const hadFailures = forget(state) === 'forgotten'
+  const wasParked = state.parked
+  state.parked = false
+  return hadPending || hadFailures || wasParked ? 'changed' : 'unchanged'
+}
