@@ -47,7 +47,7 @@ type Make = (shop: ReturnType<typeof workshop>) => PlannedLimiter
 
 const { limiter: makes } = fc.letrec<{ limiter: Make }>((tie) => ({
   limiter: fc.oneof(
-    { maxDepth: 3 },
+    { maxDepth: 3, depthIdentifier: 'limiter' },
     fc.tuple(durations, durations).map(
       ([baseMs, maxMs]): Make =>
         () =>
@@ -63,7 +63,7 @@ const { limiter: makes } = fc.letrec<{ limiter: Make }>((tie) => ({
         ({ clock, nextName }) =>
           tokenBucket({ name: nextName(), perSecond, burst, clock }),
     ),
-    fc.array(tie('limiter'), { maxLength: 3 }).map(
+    fc.array(tie('limiter'), { maxLength: 3, size: 'max' }).map(
       (parts): Make =>
         (shop) =>
           maxOf(...parts.map((make) => make(shop))),
@@ -90,7 +90,7 @@ const lives = fc.array(
     { weight: 1, arbitrary: fc.record({ forget: fc.constantFrom('a', 'b', 'c') }) },
     { weight: 2, arbitrary: fc.record({ pass: fc.nat(5_000) }) },
   ),
-  { maxLength: 40 },
+  { maxLength: 40, size: 'max' },
 )
 
 /** A limiter as a store follows it: the plan, a count per key and a row per bucket. */
@@ -127,6 +127,7 @@ test('a limiter alone and its plan in a store give the same delays, whatever hap
         } else expect(limiter.when(event.fail)).toBe(store.when(event.fail))
       }
     }),
+    { numRuns: 1_000 },
   )
 })
 
