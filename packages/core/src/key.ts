@@ -33,6 +33,9 @@ function checkKeySlowly(parameter: string, key: unknown): string {
  * that two keys are the same only if they are the same bytes.
  */
 export function checkKey(parameter: string, key: unknown): string {
+  // 12 to 30 ns for twenty ASCII characters on Node 24, each of the last two tests half of it; a
+  // loop over the characters takes 60, a regular expression 50. To measure anew, time ten million
+  // calls over a thousand keys, less the same loop without the call.
   if (
     typeof key === 'string' &&
     key.length > 0 &&

@@ -26,11 +26,12 @@ describe('reactions', () => {
   test('so does what they put off by a turn of the event loop', async () => {
     const clock = fakeClock(0)
     const log: string[] = []
-    clock.startTimer(1, async () => {
+    const react = async () => {
       await Promise.resolve()
       await turn()
       log.push(`reaction at ${clock.now()}`)
-    })
+    }
+    clock.startTimer(1, () => void react())
     clock.startTimer(2, () => log.push('next timer'))
     await clock.step(2)
     assert.deepEqual(log, ['reaction at 1', 'next timer'])
