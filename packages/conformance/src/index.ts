@@ -29,4 +29,5 @@ export {
   type ExpireParts,
   type OptionParts,
   Scene,
+  type SceneOptions,
 } from './scene.ts'

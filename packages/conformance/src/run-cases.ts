@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly except?: Readonly<Record<string, string>>
   /** How long one case may take, in milliseconds of real time. */
   readonly timeoutMs?: number
+  /** How long a hint that somebody watches for may take, in milliseconds of real time. */
+  readonly hintMs?: number
 }
 
 const timeoutMsUsual = 10_000
@@ -72,9 +74,10 @@ async function withinTime(work: Promise<void>, timeoutMs: number): Promise<void>
 async function play(
   chosen: Case,
   create: CreateSubject,
-  timeoutMs: number,
+  options: RunOptions,
   log: CallLog,
 ): Promise<string | undefined> {
+  const { timeoutMs = timeoutMsUsual, hintMs } = options
   const subject = await create()
   const missing = missingNeed(chosen.needs, subject)
   if (missing !== undefined) {
@@ -86,7 +89,7 @@ async function play(
   try {
     await withinTime(
       (async () => {
-        scene = await Scene.begin(create, log, subject)
+        scene = await Scene.begin(create, { log, subject, ...(hintMs !== undefined && { hintMs }) })
         await chosen.run(scene)
       })(),
       timeoutMs,
@@ -110,7 +113,7 @@ export async function runCase(
   options: RunOptions = {},
 ): Promise<CaseResult> {
   const { id, title } = chosen
-  const { except = {}, timeoutMs = timeoutMsUsual } = options
+  const { except = {} } = options
   const history: CallLog = []
   const startedAt = systemClock.monotonicMs()
   const result = (verdict: Verdict, rest: Partial<CaseResult> = {}): CaseResult => {
@@ -118,7 +121,7 @@ export async function runCase(
   }
   const excuse = except[id]
   try {
-    const missing = await play(chosen, create, timeoutMs, history)
+    const missing = await play(chosen, create, options, history)
     if (missing !== undefined) return result('skipped', { reason: missing })
     if (excuse === undefined) return result('passed')
     const message = `the promise is kept, so the exception made for it has to go: ${excuse}`

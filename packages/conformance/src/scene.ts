@@ -63,8 +63,21 @@ interface Stage {
   /** Opened and not closed yet, over all scenes of the case. */
   readonly opened: Set<Driver>
   readonly disposals: (() => Promise<void>)[]
+  readonly hintMs: number
   claimsMade: number
 }
+
+/** How a scene is set. */
+export interface SceneOptions {
+  /** Where every call is written, with its answer. */
+  readonly log?: CallLog
+  /** A subject that is made already. */
+  readonly subject?: Subject
+  /** How long a hint that somebody watches for may take, in milliseconds of real time. */
+  readonly hintMs?: number
+}
+
+const hintMsUsual = 2_000
 
 /** A long lease where a case does not care. */
 const leaseMsUsual = 30_000
@@ -102,12 +115,9 @@ export class Scene {
   }
 
   /** Sets the stage: makes a subject and opens its driver. */
-  static async begin(
-    create: CreateSubject,
-    log: CallLog = [],
-    made?: Subject | undefined,
-  ): Promise<Scene> {
-    const subject = made ?? (await create())
+  static async begin(create: CreateSubject, options: SceneOptions = {}): Promise<Scene> {
+    const { log = [], hintMs = hintMsUsual } = options
+    const subject = options.subject ?? (await create())
     const stage: Stage = {
       create,
       log,
@@ -115,6 +125,7 @@ export class Scene {
       subject,
       opened: new Set(),
       disposals: [],
+      hintMs,
       claimsMade: 0,
     }
     if (subject.dispose !== undefined) {
@@ -149,6 +160,11 @@ export class Scene {
   /** The clock that the driver obeys. */
   get clock(): FakeClock {
     return this.#stage.clock
+  }
+
+  /** How long a hint may take, in milliseconds of real time. */
+  get hintMs(): number {
+    return this.#stage.hintMs
   }
 
   now(): number {
@@ -188,8 +204,8 @@ export class Scene {
 
   /** A subject with a store of its own, opened. Its clock is its own too. */
   async stranger(): Promise<Scene> {
-    const { create, log, disposals } = this.#stage
-    const scene = await Scene.begin(create, log)
+    const { create, log, hintMs, disposals } = this.#stage
+    const scene = await Scene.begin(create, { log, hintMs })
     disposals.push(async () => await scene.end())
     return scene
   }

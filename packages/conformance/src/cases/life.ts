@@ -3,9 +3,6 @@ import { systemClock } from '@sluice/core'
 import type { Case } from '../case.ts'
 import type { Scene } from '../scene.ts'
 
-/** How long a hint may take, in milliseconds of real time, before a case says that it never came. */
-const hintMsMax = 2_000
-
 /** Watches, does something, and waits for a wake that comes after it. */
 async function wakes(watching: Scene, act: () => Promise<unknown>): Promise<void> {
   let woken = (_: string | undefined): void => {}
@@ -15,7 +12,7 @@ async function wakes(watching: Scene, act: () => Promise<unknown>): Promise<void
   const stop = await watching.driver.watch?.((queue) => woken(queue))
   assert.ok(stop, 'watch answers with how to stop')
   await act()
-  const timer = systemClock.startTimer(hintMsMax, () => woken('too late'))
+  const timer = systemClock.startTimer(watching.hintMs, () => woken('too late'))
   timer.ref()
   const queue = await wake
   timer.stop()

@@ -203,7 +203,7 @@ export const lookCases: readonly Case[] = [
       )
       await s.cancel('d')
       await s.cancel('f')
-      await s.addAll(['a', 'g'])
+      await s.addAll(['a', 'aa', 'c', 'g'])
       const second = await s.list({ limit: 10, cursor: first.cursor })
       assert.deepEqual(
         second.rows.map(({ key }) => key),

@@ -35,7 +35,6 @@ import {
 } from '@sluice/core'
 import { countKeys, listKeys } from './model-list.ts'
 import { modelOperate } from './model-operate.ts'
-import { perKeyPart, planned } from './model-plan.ts'
 import { type ModelKey, ModelStore } from './model-store.ts'
 import { modelRules, type Rules } from './rules.ts'
 
@@ -107,7 +106,7 @@ export class ModelDriver implements Driver {
       const isNew = state.dueAt === never
       if (isNew && pending >= maxPending) return { outcome: 'full', dueAt: never, failures: before }
       if (isNew) pending += 1
-      const plan = planned(this.#store, ask.plan, before, ask.jitter, now)
+      const plan = this.#rules.planned(this.#store, ask.plan, before, ask.jitter, now)
       const delayMs = plan?.delayMs ?? ask.delayMs
       const outcome = this.#rules.ask(state, ask, delayMs, options, now, this.#store.nextSeq())
       entry.item = ask.item
@@ -151,7 +150,7 @@ export class ModelDriver implements Driver {
     const now = this.#clock.now()
     const outcomes = leases.map(({ key, token }) => {
       const entry = this.#store.key(queue, key)
-      const delayMs = perKeyPart(options.plan, entry.state.failures, options.jitter)
+      const delayMs = this.#rules.perKeyPart(options.plan, entry.state.failures, options.jitter)
       const { dedupe, maxCrashes } = options
       const seq = this.#store.nextSeq()
       return this.#rules.expire(entry.state, token, delayMs, maxCrashes, dedupe, now, seq)
@@ -195,7 +194,7 @@ export class ModelDriver implements Driver {
       if (outcome !== 'lost') entry.lastError = finish.error ?? entry.lastError
       return outcome
     }
-    const plan = planned(this.#store, finish.plan, state.failures, finish.jitter, now)
+    const plan = this.#rules.planned(this.#store, finish.plan, state.failures, finish.jitter, now)
     const delayMs = plan?.delayMs ?? finish.delayMs
     const outcome = rules.retry(state, token, delayMs, dedupe, now, seq)
     if (outcome !== 'lost') {

@@ -1,4 +1,5 @@
 import { type EpochMs, type KeyState, transitions } from '@sluice/core'
+import { perKeyPart, planned } from './model-plan.ts'
 
 /**
  * Everything that the model decides, in one replaceable object: the transitions of the contract,
@@ -15,6 +16,10 @@ export type Rules = {
   isOver(state: KeyState, now: EpochMs): boolean
   /** Whether a key is handed out alone. */
   isAlone(state: KeyState): boolean
+  /** Works a plan out, for an ask or a retry. */
+  planned: typeof planned
+  /** Works a plan out for the end of a lease. */
+  perKeyPart: typeof perKeyPart
 }
 
 /** The rules as the contract has them. */
@@ -23,4 +28,6 @@ export const modelRules: Rules = {
   comesBefore: (a, b) => b.priority - a.priority || a.readyAt - b.readyAt || a.seq - b.seq,
   isOver: (state, now) => state.token !== 0 && state.leaseUntil <= now,
   isAlone: (state) => state.crashes > 0,
+  planned,
+  perKeyPart,
 }

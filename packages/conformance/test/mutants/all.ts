@@ -1,0 +1,29 @@
+import { addingMutants } from './adding-mutants.ts'
+import { failureMutants } from './failure-mutants.ts'
+import { finishMutants } from './finish-mutants.ts'
+import { leaseMutants } from './lease-mutants.ts'
+import { lifeMutants } from './life-mutants.ts'
+import { lookMutants } from './look-mutants.ts'
+import type { Mutant } from './mutant.ts'
+import { operateMutants } from './operate-mutants.ts'
+import { orderMutants } from './order-mutants.ts'
+import { parkingMutants } from './parking-mutants.ts'
+import { planMutants } from './plan-mutants.ts'
+import { theEleven } from './the-eleven.ts'
+import { verbMutants } from './verb-mutants.ts'
+
+/** Every mutant. */
+export const allMutants: readonly Mutant[] = [
+  ...theEleven,
+  ...addingMutants,
+  ...orderMutants,
+  ...finishMutants,
+  ...leaseMutants,
+  ...failureMutants,
+  ...parkingMutants,
+  ...planMutants,
+  ...verbMutants,
+  ...lifeMutants,
+  ...lookMutants,
+  ...operateMutants,
+]

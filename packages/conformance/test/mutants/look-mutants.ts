@@ -1,0 +1,223 @@
+import type { KeyRow, ListReply } from '@sluice/core'
+import type { ModelDriver } from '../../src/model/model-driver.ts'
+import { type Mutant, verbMutant } from './mutant.ts'
+
+/** When to look again, as `at` sees each key. */
+function nextAt(driver: ModelDriver, queue: string, at: (row: KeyRow) => number): number {
+  return Math.min(Infinity, ...driver.list(queue, { limit: 1_000 }).rows.map(at))
+}
+
+const waitsOrEnds = (row: KeyRow): number => (row.token === 0 ? row.dueAt : row.leaseUntil)
+
+function tickMutant(
+  id: string,
+  title: string,
+  look: (driver: ModelDriver, queue: string, now: number, right: number) => number,
+): Mutant {
+  return verbMutant(id, title, (driver) => ({
+    tick(queue, request) {
+      const reply = driver.tick(queue, request)
+      return { ...reply, nextAt: look(driver, queue, reply.now, reply.nextAt) }
+    },
+  }))
+}
+
+function listMutant(
+  id: string,
+  title: string,
+  list: (driver: ModelDriver, ...args: Parameters<ModelDriver['list']>) => ListReply,
+): Mutant {
+  return verbMutant(id, title, (driver) => ({
+    list: (queue, request) => list(driver, queue, request),
+  }))
+}
+
+const everything = { limit: 10_000 } as const
+
+function pageOf(reply: ListReply, from: number, limit: number): ListReply {
+  const rows = reply.rows.slice(from, from + limit)
+  const next = from + limit
+  return { now: reply.now, rows, ...(next < reply.rows.length && { cursor: String(next) }) }
+}
+
+/** Looking and ticking, one thing wrong in each. */
+export const lookMutants: readonly Mutant[] = [
+  tickMutant('tick-parked', 'parked keys keep everyone awake', (driver, queue) =>
+    nextAt(driver, queue, waitsOrEnds),
+  ),
+  tickMutant(
+    'tick-dirty',
+    'held keys that were asked for again keep everyone awake',
+    (driver, queue, _, right) =>
+      Math.min(
+        right,
+        nextAt(driver, queue, (row) => (row.token === 0 ? Infinity : row.dueAt)),
+      ),
+  ),
+  tickMutant('tick-future-only', 'keys that are due already are overlooked', (driver, queue, now) =>
+    nextAt(driver, queue, (row) =>
+      waitsOrEnds(row) > now && !row.parked ? waitsOrEnds(row) : Infinity,
+    ),
+  ),
+  tickMutant('tick-no-leases', 'the ends of leases are overlooked', (driver, queue) =>
+    nextAt(driver, queue, (row) => (row.token === 0 && !row.parked ? row.dueAt : Infinity)),
+  ),
+  tickMutant('tick-hot', 'with nothing to come, a tick says now', (_, __, now, right) =>
+    right === Infinity ? now : right,
+  ),
+  tickMutant('tick-whole-ms', 'the next time is whole milliseconds', (_, __, ___, right) =>
+    Math.trunc(right),
+  ),
+  verbMutant('tick-no-ends', 'a tick reports no ends of leases', (driver) => ({
+    tick: (queue, request) => ({ ...driver.tick(queue, request), leaseEnds: [] }),
+  })),
+  verbMutant('tick-unbounded', 'a tick reports every end of a lease at once', (driver) => ({
+    tick: (queue, request) => driver.tick(queue, { ...request, limit: 1_000 }),
+  })),
+  verbMutant('tick-never-sweeps', 'nothing is swept away', (driver) => ({
+    tick: (queue, request) => driver.tick(queue, { ...request, failuresExpireMs: Infinity }),
+  })),
+  verbMutant('tick-not-paused', 'a tick does not know of pauses', (driver) => ({
+    tick: (queue, request) => ({ ...driver.tick(queue, request), paused: false }),
+  })),
+  verbMutant('ends-of-all-queues', 'a queue reports the leases of the others', (driver, store) => ({
+    claim(queue, request) {
+      const reply = driver.claim(queue, request)
+      const others = [...store.queues.keys()].filter((name) => name !== queue)
+      const leaseEnds = others.flatMap(
+        (name) => driver.tick(name, { holder: '', limit: 9, failuresExpireMs: Infinity }).leaseEnds,
+      )
+      return { ...reply, leaseEnds: [...reply.leaseEnds, ...leaseEnds] }
+    },
+  })),
+  verbMutant('workers-restart', 'every heartbeat starts a worker anew', (driver) => ({
+    workers: (queue, withinMs) =>
+      driver.workers(queue, withinMs).map((row) => ({ ...row, startedAt: row.seenAt })),
+  })),
+  verbMutant('workers-for-ever', 'workers are listed for ever', (driver) => ({
+    workers: (queue) => driver.workers(queue, Infinity),
+  })),
+  verbMutant('workers-exclusive', 'a worker is gone a little early', (driver) => ({
+    workers: (queue, withinMs) => driver.workers(queue, withinMs - 1),
+  })),
+  verbMutant('workers-of-all-queues', 'workers of all queues are listed', (driver, store) => ({
+    workers: (_, withinMs) =>
+      [...store.queues.keys()].flatMap((name) => driver.workers(name, withinMs)),
+  })),
+  verbMutant('counts-dirty-twice', 'a key that is held and owed is counted twice', (driver) => ({
+    counts(queue, options) {
+      const counts = driver.counts(queue, options)
+      return { ...counts, processing: counts.processing + counts.dirty }
+    },
+  })),
+  verbMutant('counts-uncapped', 'counting does not say that it stopped', (driver) => ({
+    counts: (queue, options) => ({ ...driver.counts(queue, options), capped: false }),
+  })),
+  verbMutant('counts-not-paused', 'the counts do not know of pauses', (driver) => ({
+    counts: (queue, options) => ({ ...driver.counts(queue, options), paused: false }),
+  })),
+  verbMutant('counts-oldest-any', 'delayed keys count as the oldest', (driver) => ({
+    counts(queue, options) {
+      const { rows } = driver.list(queue, everything)
+      const oldestReadyAt = Math.min(Infinity, ...rows.map(({ dueAt }) => dueAt))
+      return { ...driver.counts(queue, options), oldestReadyAt }
+    },
+  })),
+  listMutant(
+    'list-keys-limited',
+    'named keys are cut off at the limit',
+    (driver, queue, request) => {
+      const reply = driver.list(queue, request)
+      return { ...reply, rows: reply.rows.slice(0, request.limit) }
+    },
+  ),
+  listMutant(
+    'list-utf16',
+    'keys are listed in the order of their UTF-16',
+    (driver, queue, request) => {
+      const reply = driver.list(queue, request)
+      return { ...reply, rows: [...reply.rows].sort((a, b) => (a.key < b.key ? -1 : 1)) }
+    },
+  ),
+  listMutant('list-offset', 'pages are counted from the start', (driver, queue, request) => {
+    if (request.keys !== undefined) return driver.list(queue, request)
+    const { cursor, limit, ...rest } = request
+    return pageOf(driver.list(queue, { ...rest, ...everything }), Number(cursor ?? 0), limit)
+  }),
+  listMutant(
+    'list-repeats',
+    'a page repeats the last key of the one before',
+    (driver, queue, request) => {
+      const { cursor } = request
+      const before = cursor === undefined ? undefined : cursor.slice(0, -1)
+      return driver.list(queue, { ...request, cursor: before })
+    },
+  ),
+  listMutant('list-like', 'a prefix is a pattern', (driver, queue, request) => {
+    const { prefix = '', ...rest } = request
+    const escaped = prefix.replaceAll('%', '.*').replaceAll('_', '.')
+    const pattern = new RegExp(`^${escaped}`, 'i')
+    const reply = driver.list(queue, { ...rest, ...(prefix === '' ? {} : everything) })
+    return { ...reply, rows: reply.rows.filter(({ key }) => pattern.test(key)) }
+  }),
+  listMutant(
+    'list-filters-late',
+    'a page is filtered after it was cut',
+    (driver, queue, request) => {
+      const { state, ...rest } = request
+      const reply = driver.list(queue, rest)
+      const rows = reply.rows.filter((row) => state === undefined || row.state === state)
+      return rows.length > 0 ? { ...reply, rows } : { now: reply.now, rows }
+    },
+  ),
+  listMutant(
+    'list-shows-claimed',
+    'a held key shows the run that its holder has taken',
+    (driver, queue, request) => {
+      const reply = driver.list(queue, request)
+      const rows = reply.rows.map((row) =>
+        row.token !== 0 && row.dueAt === Infinity ? { ...row, dueAt: row.claimedDueAt } : row,
+      )
+      return { ...reply, rows }
+    },
+  ),
+  listMutant('list-hides-idle', 'idle keys are not listed', (driver, queue, request) => {
+    const reply = driver.list(queue, request)
+    return { ...reply, rows: reply.rows.filter(({ state }) => state !== 'idle') }
+  }),
+  listMutant('list-moves', 'looking at keys moves them', (driver, queue, request) => {
+    if (request.keys === undefined) driver.operate.runNow(queue, ['delayed'])
+    return driver.list(queue, request)
+  }),
+  listMutant(
+    'list-holder-lost',
+    'a list does not say who holds a key',
+    (driver, queue, request) => {
+      const reply = driver.list(queue, request)
+      return { ...reply, rows: reply.rows.map((row) => ({ ...row, holder: undefined })) }
+    },
+  ),
+  verbMutant('queues-case-blind', 'the names of queues are compared without case', (driver) => ({
+    add: (queue, ...rest) => driver.add(queue.toLowerCase(), ...rest),
+    claim: (queue, ...rest) => driver.claim(queue.toLowerCase(), ...rest),
+  })),
+  verbMutant('queues-cut', 'the names of queues are cut', (driver) => ({
+    add: (queue, ...rest) => driver.add(queue.slice(0, 63), ...rest),
+    claim: (queue, ...rest) => driver.claim(queue.slice(0, 63), ...rest),
+  })),
+  verbMutant('queues-all', 'queues without keys are listed', (_, store) => ({
+    queues: () => [...store.queues.keys()],
+  })),
+  verbMutant(
+    'queues-forget-leaks',
+    'forget and cancel reach into every queue',
+    (driver, store) => ({
+      forget(queue, keys) {
+        const names = [queue, ...store.queues.keys()].filter(
+          (name, i, all) => all.indexOf(name) === i,
+        )
+        return names.map((name) => driver.forget(name, keys))[0]!
+      },
+    }),
+  ),
+]

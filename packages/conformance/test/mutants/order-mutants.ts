@@ -1,0 +1,72 @@
+import { never, noToken } from '@sluice/core'
+import { type Mutant, ruleMutant } from './mutant.ts'
+
+/** Order and priority, one rule wrong in each. */
+export const orderMutants: readonly Mutant[] = [
+  ruleMutant('order-by-age-only', 'priorities do nothing', (rules) => ({
+    comesBefore: (a, b) => rules.comesBefore({ ...a, priority: 0 }, { ...b, priority: 0 }),
+  })),
+  ruleMutant('order-by-due', 'keys stand in line by when they were due', (rules) => ({
+    comesBefore: (a, b) =>
+      rules.comesBefore({ ...a, readyAt: a.dueAt }, { ...b, readyAt: b.dueAt }),
+  })),
+  ruleMutant(
+    'order-last-first',
+    'of keys that are ready since the same instant the last comes first',
+    () => ({
+      comesBefore: (a, b) => b.priority - a.priority || a.readyAt - b.readyAt || b.seq - a.seq,
+    }),
+  ),
+  ruleMutant('order-by-arrival', 'keys stand in line by when they were asked for', () => ({
+    comesBefore: (a, b) => b.priority - a.priority || a.seq - b.seq,
+  })),
+  ruleMutant('priority-lower-wins', 'a lower priority replaces a higher one', (rules) => ({
+    ask(state, request, ...rest) {
+      const outcome = rules.ask(state, request, ...rest)
+      state.priority = request.priority
+      return outcome
+    },
+  })),
+  ruleMutant('priority-first-wins', 'the first priority stays', (rules) => ({
+    ask: (state, request, ...rest) =>
+      rules.ask(
+        state,
+        state.dueAt === never ? request : { ...request, priority: state.priority },
+        ...rest,
+      ),
+  })),
+  ruleMutant('priority-rise-keeps-place', 'a key whose priority rises keeps its age', (rules) => ({
+    ask(state, request, ...rest) {
+      const { dueAt, readyAt, seq } = state
+      const outcome = rules.ask(state, request, ...rest)
+      if (outcome === 'moved' && state.dueAt === dueAt) Object.assign(state, { readyAt, seq })
+      return outcome
+    },
+  })),
+  ruleMutant('priority-sticks', 'a priority outlives its run', (rules) => ({
+    ask(state, request, ...rest) {
+      const claimed = state.token === noToken ? request.priority : state.claimedPriority
+      const priority = Math.max(request.priority, claimed)
+      return rules.ask(state, { ...request, priority }, ...rest)
+    },
+  })),
+  ruleMutant('priority-lost-on-retry', 'what comes back comes back with priority 0', (rules) => {
+    const plain = (state: { claimedPriority: number }): void => {
+      state.claimedPriority = 0
+    }
+    return {
+      retry(state, ...rest) {
+        plain(state)
+        return rules.retry(state, ...rest)
+      },
+      expire(state, ...rest) {
+        plain(state)
+        return rules.expire(state, ...rest)
+      },
+      release(state, ...rest) {
+        plain(state)
+        return rules.release(state, ...rest)
+      },
+    }
+  }),
+]
