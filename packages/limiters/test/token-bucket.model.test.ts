@@ -45,7 +45,7 @@ describe('the model against the recorded vectors', () => {
     expect(bucket.allow(100n, T)).toBe(true)
   })
 
-  test('TB-05 more than the burst is refused without a trace, and in debt even nothing is refused', () => {
+  test('TB-05 more than the burst is refused without a trace; in debt so is nothing', () => {
     const bucket = new BucketModel(perSecond(1n), 2n)
     expect(bucket.reserve(3n, T).ok).toBe(false)
     expect(bucket.delay(bucket.reserve(3n, T), T)).toBe(NEVER)
@@ -578,7 +578,7 @@ const numRuns = Number(process.env['SLUICE_RUNS'] ?? 500)
 
 describe('the bucket against the model', () => {
   // Drop the word and `movesBackFromNever` when this passes.
-  test.fails('TB-09 a cancelled reservation that never falls due leaves the one before it free', () => {
+  test.fails('TB-09 a reservation that never falls due, once cancelled, is out of the way', () => {
     const steps: Step[] = [
       { do: 'reserve', n: 1, move: 0 },
       { do: 'setLimit', limit: [0, 1], move: 0 },
