@@ -20,7 +20,9 @@ export interface DirectClaim {
 
 /**
  * The hot verbs of one queue, one key at a time, answered at once: see `Driver.direct`. Every verb
- * means what its namesake in `Driver` means for a batch of one.
+ * means what its namesake in `Driver` means for a batch of one. A driver with a door opens at once.
+ *
+ * What is done through the door need not be reported to `watch`: whoever opened it knows.
  */
 export interface DirectQueue {
   /** An ask without a delay, a plan, a limit or a failure. */
