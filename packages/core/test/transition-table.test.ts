@@ -1,0 +1,440 @@
+// The transition table of the contract, cell by cell. A key is written as `due/later` with times
+// relative to now (`-` none, `now`, `-5` overdue, `+5` to come), and `*` in front if it is held.
+import { describe, expect, test } from 'vitest'
+import {
+  type Dedupe,
+  emptyKeyState,
+  type KeyState,
+  never,
+  noToken,
+  transitions,
+} from '../src/index.ts'
+
+const now = 100_000
+const token = 77
+/** Where the held run of every `*` key came from. */
+const claimed = { dueAt: now - 50, readyAt: now - 40, seq: 5, priority: 3, askedAt: now - 60 }
+
+function instant(text: string): number {
+  if (text === '-') return never
+  return text === 'now' ? now : now + Number(text)
+}
+
+function key(text: string): KeyState {
+  const isHeld = text.startsWith('*')
+  const [due = '-', later = '-'] = text.replace('*', '').split('/')
+  const state = emptyKeyState()
+  state.dueAt = instant(due)
+  state.readyAt = state.dueAt
+  state.laterAt = instant(later)
+  if (state.dueAt !== never) {
+    state.seq = 10
+    state.askedAt = now - 20
+    state.why = state.dueAt > now ? 'delay' : 'add'
+  }
+  if (state.laterAt !== never) state.laterWhy = 'delay'
+  if (!isHeld) return state
+  state.token = token
+  state.leaseUntil = now - 1
+  state.claimedDueAt = claimed.dueAt
+  state.claimedReadyAt = claimed.readyAt
+  state.claimedSeq = claimed.seq
+  state.claimedPriority = claimed.priority
+  state.claimedAskedAt = claimed.askedAt
+  return state
+}
+
+function time(at: number): string {
+  if (at === never) return '-'
+  if (at === now) return 'now'
+  return at > now ? `+${at - now}` : `${at - now}`
+}
+
+function written(state: KeyState): string {
+  const held = state.token === noToken ? '' : '*'
+  return `${held}${time(state.dueAt)}/${time(state.laterAt)}`
+}
+
+/** Rows of `before | outcome | after`, for one verb. */
+function table(verb: string, rows: string, run: (state: KeyState) => string | undefined): void {
+  describe(verb, () => {
+    for (const row of rows.trim().split('\n')) {
+      const [before = '', outcome = '', after = ''] = row.split('|').map((cell) => cell.trim())
+      test(`${before} -> ${outcome}, ${after}`, () => {
+        const state = key(before)
+        expect(run(state) ?? '').toBe(outcome)
+        expect(written(state)).toBe(after)
+      })
+    }
+  })
+}
+
+const fresh = 20
+
+function addIn(dedupe: Dedupe) {
+  return (state: KeyState) => transitions.add(state, 0, dedupe, now, fresh)
+}
+
+function addAfterIn(dedupe: Dedupe, ms: number) {
+  return (state: KeyState) => transitions.addAfter(state, now + ms, 'delay', 0, dedupe, now, fresh)
+}
+
+table(
+  'add, client-go',
+  `
+  -/-     | added     | now/-
+  -5/-    | unchanged | -5/-
+  now/-   | unchanged | now/-
+  +5/-    | added     | now/+5
+  -5/+5   | unchanged | -5/+5
+  -5/-2   | unchanged | -5/-
+  +5/+9   | moved     | now/+5
+  *-/-    | added     | *now/-
+  *-5/-   | unchanged | *-5/-
+  *+5/-   | added     | *now/+5
+  *-5/+5  | unchanged | *-5/+5
+  `,
+  addIn('client-go'),
+)
+
+table(
+  'add, earliest',
+  `
+  -/-     | added     | now/-
+  -5/-    | unchanged | -5/-
+  +5/-    | moved     | now/-
+  -5/+5   | unchanged | -5/+5
+  *-/-    | added     | *now/-
+  *+5/-   | moved     | *now/-
+  `,
+  addIn('earliest'),
+)
+
+table(
+  'addAfter 5, client-go',
+  `
+  -/-     | added     | +5/-
+  -5/-    | added     | -5/+5
+  now/-   | added     | now/+5
+  -5/+9   | moved     | -5/+5
+  -5/+3   | unchanged | -5/+3
+  -5/-2   | added     | -5/+5
+  +3/-    | unchanged | +3/-
+  +5/-    | unchanged | +5/-
+  +9/-    | moved     | +5/-
+  *-/-    | added     | *+5/-
+  *-5/-   | added     | *-5/+5
+  *+9/-   | moved     | *+5/-
+  *+3/-   | unchanged | *+3/-
+  `,
+  addAfterIn('client-go', 5),
+)
+
+table(
+  'addAfter 5, earliest',
+  `
+  -/-     | added     | +5/-
+  -5/-    | unchanged | -5/-
+  -5/+9   | unchanged | -5/+9
+  +3/-    | unchanged | +3/-
+  +9/-    | moved     | +5/-
+  *-/-    | added     | *+5/-
+  *-5/-   | unchanged | *-5/-
+  *+9/-   | moved     | *+5/-
+  `,
+  addAfterIn('earliest', 5),
+)
+
+table(
+  'addAfter 5 at the latest, waiting at most 40 since it was asked for (20 ago)',
+  `
+  -/-     | added     | +5/-
+  -5/-    | added     | -5/+5
+  +3/-    | moved     | +5/-
+  +5/-    | unchanged | +5/-
+  +9/-    | unchanged | +9/-
+  *+3/-   | moved     | *+5/-
+  `,
+  (state) => transitions.addLatest(state, now + 5, 40, 0, 'client-go', now, fresh),
+)
+
+table(
+  'claim',
+  `
+  now/-   |  | *-/-
+  -5/-    |  | *-/-
+  -5/+5   |  | *+5/-
+  -5/-2   |  | *-/-
+  `,
+  (state) => {
+    expect(transitions.isClaimable(state, now)).toBe(true)
+    transitions.claim(state, token, now + 30, now, fresh)
+    return undefined
+  },
+)
+
+test('claim takes nothing that is held, parked, or not due', () => {
+  const parked = key('-5/-')
+  parked.parked = true
+  for (const state of [key('-/-'), key('+5/-'), key('*-5/-'), parked]) {
+    expect(transitions.isClaimable(state, now)).toBe(false)
+  }
+})
+
+table(
+  'done',
+  `
+  *-/-    | idle    | -/-
+  *now/-  | ready   | now/-
+  *-5/-   | ready   | -5/-
+  *-5/+5  | ready   | -5/+5
+  *-5/-2  | ready   | -5/-
+  *+5/-   | delayed | +5/-
+  `,
+  (state) => transitions.done(state, token, false, now, fresh),
+)
+
+for (const dedupe of ['client-go', 'earliest'] as const) {
+  table(
+    `retry after 5, ${dedupe}`,
+    dedupe === 'client-go'
+      ? `
+  *-/-    | delayed | +5/-
+  *-5/-   | ready   | -5/+5
+  *-5/+3  | ready   | -5/+3
+  *-5/+9  | ready   | -5/+5
+  *+3/-   | delayed | +3/-
+  *+9/-   | delayed | +5/-
+  `
+      : `
+  *-/-    | delayed | +5/-
+  *-5/-   | ready   | -5/-
+  *-5/+9  | ready   | -5/+9
+  *+9/-   | delayed | +5/-
+  `,
+    (state) => transitions.retry(state, token, 5, dedupe, now, fresh),
+  )
+  table(
+    `release, ${dedupe}`,
+    dedupe === 'client-go'
+      ? `
+  *-/-    | ready | -50/-
+  *-5/-   | ready | -50/-
+  *-5/+5  | ready | -50/+5
+  *+5/-   | ready | -50/+5
+  `
+      : `
+  *-/-    | ready | -50/-
+  *-5/-   | ready | -50/-
+  *-5/+5  | ready | -50/+5
+  *+5/-   | ready | -50/-
+  `,
+    (state) => transitions.release(state, token, dedupe, now, fresh),
+  )
+  // The lease was over 1 ago, so the lost run is asked for at +5.
+  table(
+    `lease end with a delay of 6, ${dedupe}`,
+    dedupe === 'client-go'
+      ? `
+  *-/-    | expired | +5/-
+  *-5/-   | expired | -5/-
+  *-5/+9  | expired | -5/+9
+  *+3/-   | expired | +3/+5
+  *+9/-   | expired | +5/+9
+  `
+      : `
+  *-/-    | expired | +5/-
+  *-5/-   | expired | -5/-
+  *+3/-   | expired | +3/-
+  *+9/-   | expired | +5/-
+  `,
+    (state) => transitions.expire(state, token, 6, 5, dedupe, now, fresh),
+  )
+}
+
+test('release under earliest puts a second promise back that a claim had moved up', () => {
+  const state = key('*+5/-')
+  state.claimedLaterAt = now + 5
+  transitions.release(state, token, 'earliest', now, fresh)
+  expect(written(state)).toBe('-50/+5')
+})
+
+test('release restores the place in line, and a higher priority asked for meanwhile goes last', () => {
+  const plain = key('*-5/-')
+  transitions.release(plain, token, 'client-go', now, fresh)
+  expect(plain).toMatchObject({ ...claimed, token: noToken })
+  const raised = key('*-5/-')
+  raised.priority = 9
+  transitions.release(raised, token, 'client-go', now, fresh)
+  expect(raised).toMatchObject({ priority: 9, readyAt: now, seq: fresh, askedAt: claimed.askedAt })
+})
+
+test('done sends what was asked for meanwhile to the tail, with its own priority', () => {
+  const state = key('*-5/-')
+  state.priority = 1
+  transitions.done(state, token, false, now, fresh)
+  expect(state).toMatchObject({ readyAt: now, seq: fresh, priority: 1 })
+})
+
+test('done keeps the place of what is due later', () => {
+  const state = key('*+5/-')
+  transitions.done(state, token, false, now, fresh)
+  expect(state).toMatchObject({ readyAt: now + 5, seq: 10 })
+})
+
+test('retry and lease end bring the claimed priority back', () => {
+  const retried = key('*-5/-')
+  transitions.retry(retried, token, 5, 'client-go', now, fresh)
+  expect(retried.priority).toBe(claimed.priority)
+  const expired = key('*-/-')
+  transitions.expire(expired, token, 6, 5, 'client-go', now, fresh)
+  expect(expired).toMatchObject({ priority: claimed.priority, askedAt: claimed.askedAt })
+})
+
+test('a raised priority goes to the tail of the new one, and a lower one changes nothing', () => {
+  const state = key('-5/-')
+  expect(transitions.add(state, -3, 'client-go', now, fresh)).toBe('unchanged')
+  expect(state).toMatchObject({ priority: 0, seq: 10, readyAt: now - 5 })
+  expect(transitions.add(state, 4, 'client-go', now, fresh)).toBe('moved')
+  expect(state).toMatchObject({ priority: 4, seq: fresh, readyAt: now, dueAt: now - 5 })
+})
+
+test('a held key that is asked for again has the priority of those asks alone', () => {
+  const state = key('*-/-')
+  state.priority = claimed.priority
+  transitions.add(state, 1, 'client-go', now, fresh)
+  expect(state.priority).toBe(1)
+  transitions.add(state, 2, 'client-go', now, fresh + 1)
+  expect(state.priority).toBe(2)
+})
+
+test('failures and crashes are counted apart, and forgotten together', () => {
+  const state = key('*-/-')
+  transitions.expire(state, token, 6, 5, 'client-go', now, fresh)
+  expect(state).toMatchObject({ failures: 1, crashes: 1, failedAt: now })
+  const retried = key('*-/-')
+  transitions.retry(retried, token, 5, 'client-go', now, fresh)
+  expect(retried).toMatchObject({ failures: 1, crashes: 0 })
+  expect(transitions.forget(state)).toBe('forgotten')
+  expect(state).toMatchObject({ failures: 0, crashes: 0, failedAt: never })
+  expect(transitions.forget(state)).toBe('unchanged')
+})
+
+test('done forgets only when it is told to', () => {
+  const kept = key('*-/-')
+  kept.failures = 3
+  transitions.done(kept, token, false, now, fresh)
+  expect(kept.failures).toBe(3)
+  const forgotten = key('*-/-')
+  forgotten.failures = 3
+  transitions.done(forgotten, token, true, now, fresh)
+  expect(forgotten.failures).toBe(0)
+})
+
+test('the crash that is one too many parks the key', () => {
+  const state = key('*-/-')
+  state.crashes = 4
+  expect(transitions.expire(state, token, 6, 5, 'client-go', now, fresh)).toBe('parked')
+  expect(transitions.stateWord(state, now + 60)).toBe('parked')
+  expect(state.dueAt).toBe(now + 5)
+})
+
+test('renew never shortens a lease', () => {
+  const state = key('*-/-')
+  expect(transitions.renew(state, token, now + 30)).toBe('renewed')
+  expect(transitions.renew(state, token, now + 10)).toBe('renewed')
+  expect(state.leaseUntil).toBe(now + 30)
+  expect(transitions.renew(state, token + 1, now + 99)).toBe('lost')
+})
+
+test('a lease end is refused while the lease lasts, and under another token', () => {
+  const state = key('*-/-')
+  state.leaseUntil = now + 1
+  expect(transitions.expire(state, token, 6, 5, 'client-go', now, fresh)).toBe('lost')
+  state.leaseUntil = now
+  expect(transitions.expire(state, token + 1, 6, 5, 'client-go', now, fresh)).toBe('lost')
+  expect(transitions.expire(state, token, 6, 5, 'client-go', now, fresh)).toBe('expired')
+})
+
+test('a parked key merges what is asked of it, and runs it once unparked', () => {
+  const state = key('-/-')
+  state.failures = 2
+  expect(transitions.park(state)).toBe('changed')
+  expect(transitions.add(state, 0, 'client-go', now, fresh)).toBe('parked')
+  expect(transitions.isClaimable(state, now)).toBe(false)
+  expect(transitions.unpark(state, true, now + 5, fresh + 1)).toBe('changed')
+  expect(state).toMatchObject({ readyAt: now + 5, seq: fresh + 1, failures: 0 })
+  expect(transitions.isClaimable(state, now + 5)).toBe(true)
+})
+
+test('park on a held key takes effect when it is given back', () => {
+  const state = key('*-/-')
+  transitions.park(state)
+  expect(transitions.stateWord(state, now)).toBe('processing')
+  expect(transitions.done(state, token, false, now, fresh)).toBe('parked')
+})
+
+test('park by the holder puts the run back, and counts a failure only if there was one', () => {
+  const failed = key('*-/-')
+  expect(transitions.parkHeld(failed, token, true, 'client-go', now, fresh)).toBe('parked')
+  expect(failed).toMatchObject({ dueAt: claimed.dueAt, failures: 1, parked: true })
+  const decided = key('*-/-')
+  transitions.parkHeld(decided, token, false, 'client-go', now, fresh)
+  expect(decided.failures).toBe(0)
+})
+
+test('cancel and remove take back what is owed, and never touch the held half', () => {
+  for (const verb of [transitions.cancel, transitions.remove]) {
+    const state = key('*-5/+5')
+    verb(state)
+    expect(written(state)).toBe('*-/-')
+    expect(state).toMatchObject({ token, claimedDueAt: claimed.dueAt })
+  }
+})
+
+test('runNow takes the place of the delay', () => {
+  const state = key('+5/-')
+  expect(transitions.runNow(state, now, fresh)).toBe('changed')
+  expect(written(state)).toBe('now/-')
+  expect(transitions.runNow(state, now, fresh)).toBe('unchanged')
+  expect(transitions.runNow(emptyKeyState(), now, fresh)).toBe('missing')
+})
+
+test('failures of an idle key expire, those of any other do not', () => {
+  const idle = key('-/-')
+  idle.failures = 4
+  idle.failedAt = now - 100
+  expect(transitions.countedFailures(idle, now, 101)).toBe(4)
+  expect(transitions.countedFailures(idle, now, 100)).toBe(0)
+  const waiting = key('+5/-')
+  waiting.failures = 4
+  waiting.failedAt = now - 100
+  expect(transitions.countedFailures(waiting, now, 100)).toBe(4)
+})
+
+test('the state words tell every key apart', () => {
+  const backoff = key('+5/-')
+  backoff.why = 'backoff'
+  const parked = key('-5/-')
+  parked.parked = true
+  const words = [
+    key('-/-'),
+    key('now/-'),
+    key('+5/-'),
+    backoff,
+    key('*-/-'),
+    key('*+5/-'),
+    key('*now/-'),
+    parked,
+  ]
+  expect(words.map((state) => transitions.stateWord(state, now))).toEqual([
+    'idle',
+    'ready',
+    'delayed',
+    'backoff',
+    'processing',
+    'processing',
+    'dirty',
+    'parked',
+  ])
+})
