@@ -188,6 +188,10 @@ export class DirectPath implements Path {
     this.serve()
   }
 
+  ring(): void {
+    this.serve()
+  }
+
   alarm(): AlarmSetting {
     const { waiters, ending, store, phase } = this.#engine
     const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isDraining)

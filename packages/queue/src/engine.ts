@@ -97,7 +97,7 @@ export class Engine implements StoreUser {
       clock,
       options.ref,
       () => this.path.alarm(),
-      () => this.path.look(),
+      () => this.path.ring(),
     )
     this.ending = new Ending(this)
     this.#peers = this.store.join(this)

@@ -72,6 +72,8 @@ export class LanePath implements Path {
   /** When the store said it makes sense to look again; and whether it may say otherwise by now. */
   #nextAt: EpochMs = never
   #isNextStale = true
+  /** The next claim is made only if the store says that something is due. */
+  #asksFirst = false
   /** The store's time less this process's monotonic time. */
   #offsetMs: number | undefined
   #troubles = 0
@@ -165,9 +167,9 @@ export class LanePath implements Path {
     return reply
   }
 
-  /** A key is due at `dueAt` now; nobody has to be asked. */
+  /** A key is due at `dueAt`; nobody has to be asked. What is due already is claimed anyway. */
   #learn(dueAt: EpochMs): void {
-    if (dueAt < this.#nextAt) this.#nextAt = dueAt
+    if (dueAt < this.#nextAt && dueAt > this.#storeNow()) this.#nextAt = dueAt
   }
 
   async len(): Promise<number> {
@@ -245,6 +247,12 @@ export class LanePath implements Path {
     this.serve()
   }
 
+  ring(): void {
+    // An idle queue asks one thing of its store, when to look again, and claims only if that is now.
+    this.#asksFirst = this.#engine.phase === 'open' && this.#nextAt > this.#storeNow()
+    this.serve()
+  }
+
   serve(): void {
     this.#handOutAhead()
     const { waiters, ending, phase } = this.#engine
@@ -306,8 +314,9 @@ export class LanePath implements Path {
   #inTrouble(error: unknown): void {
     const { waiters } = this.#engine
     if (!isTrouble(error)) {
-      for (const waiter of waiters.takeAll()) waiter.fail(error)
-      if (waiters.size === 0) this.#engine.report(error)
+      const waiting = waiters.takeAll()
+      for (const waiter of waiting) waiter.fail(error)
+      if (waiting.length === 0) this.#engine.report(error)
       return
     }
     this.#engine.report(error)
@@ -320,7 +329,13 @@ export class LanePath implements Path {
     const ahead = phase === 'open' ? Math.max(0, options.prefetch - this.#ahead.size) : 0
     const limit = Math.min(batchKeysMax, waiters.demand + ahead)
     if (limit === 0) return
-    const { claims, count } = await this.#claim(limit)
+    if (this.#asksFirst) {
+      this.#asksFirst = false
+      const { nextAt, now } = await this.#tick()
+      if (nextAt > now) return
+    }
+    const claims = await this.#claim(limit)
+    const count = claims.length
     this.#handOut(claims)
     if (count === limit) {
       this.#misses = 0
@@ -334,12 +349,13 @@ export class LanePath implements Path {
     if (waiters.size === 0) return
     if (count > 0) {
       this.#misses = 0
-      this.#mustClaimAgain = true
-      return
+      // A key whose holders vanished with it comes alone, so there may be more behind it.
+      if (claims.some(({ crashes }) => crashes > 0)) this.#mustClaimAgain = true
     }
     if (this.#isNextStale || this.#nextAt <= this.#storeNow()) {
       const { nextAt, now } = await this.#tick()
-      if (nextAt <= now) this.#missed()
+      if (nextAt <= now && count === 0) this.#missed()
+      else if (nextAt <= now) this.#mustClaimAgain = true
     }
   }
 
@@ -354,7 +370,7 @@ export class LanePath implements Path {
     this.#holdOffUntil = clock.monotonicMs() + jitteredMs(this.#misses, lockedPatience)
   }
 
-  async #claim(limit: number): Promise<{ claims: HeldKey<unknown>[]; count: number }> {
+  async #claim(limit: number): Promise<HeldKey<unknown>[]> {
     const { driver, name, holder, options, store, keeper, dueBy } = this.#engine
     const { leaseMs } = options
     const request: ClaimRequest = {
@@ -379,7 +395,7 @@ export class LanePath implements Path {
     const deadline = keeper.deadlineOf(sentAt)
     const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
     if (reply.leaseEnds.length > 0) await this.#endLeases(reply.leaseEnds)
-    return { claims, count: claims.length }
+    return claims
   }
 
   /** Finds the claims of a request whose answer was lost. */

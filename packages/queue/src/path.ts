@@ -32,6 +32,8 @@ export interface Path {
   serve(): void
   /** Something may have changed that this process does not know of, then {@link Path.serve}. */
   look(): void
+  /** The alarm went off: looks, at the least cost to an idle store. */
+  ring(): void
   /** When to look again by itself. */
   alarm(): AlarmSetting
   /** Gives back keys that were claimed ahead of demand. */
