@@ -79,19 +79,20 @@ export class Engine implements StoreUser {
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const clock = (): Clock => this.store.clock
     const isDirect = this.driver.direct !== undefined && leaseMs === Infinity
-    this.keeper = isDirect
-      ? new AgeKeeper(this.helds)
-      : new LeaseKeeper({
-          leaseMs,
-          clock,
-          helds: this.helds,
-          renew: (leases) =>
-            this.call('renew', { leases, leaseMs }, () =>
-              this.driver.renew(this.name, leases, leaseMs),
-            ),
-          onLost: (held, error) => this.lose(held, error),
-          report: (error) => this.report(error),
-        })
+    this.keeper =
+      leaseMs === Infinity
+        ? new AgeKeeper(this.helds)
+        : new LeaseKeeper({
+            leaseMs,
+            clock,
+            helds: this.helds,
+            renew: (leases) =>
+              this.call('renew', { leases, leaseMs }, () =>
+                this.driver.renew(this.name, leases, leaseMs),
+              ),
+            onLost: (held, error) => this.lose(held, error),
+            report: (error) => this.report(error),
+          })
     this.path = isDirect ? new DirectPath(this) : new LanePath(this)
     this.alarm = new Alarm(
       clock,

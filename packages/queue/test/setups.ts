@@ -1,0 +1,193 @@
+import type { Driver, KeyRow, Operate } from '@sluice/core'
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
+import { expect, onTestFinished } from 'vitest'
+import {
+  createDelayingQueue,
+  createQueue,
+  createRateLimitingQueue,
+  type DelayingQueue,
+  type Queue,
+  type QueueOptions,
+  type RateLimitingQueue,
+} from '../src/index.ts'
+import { LateDriver, nextTurn } from './late-driver.ts'
+
+/** One way from a queue to a driver. What a queue does must not depend on it. */
+export interface Setup {
+  readonly way: string
+  /** Options that every queue needs to go this way. */
+  readonly options: { readonly leaseMs?: number }
+  driver(inner: Driver): Driver
+}
+
+/** Through the door of a driver in this process. */
+export const direct: Setup = { way: 'direct', options: {}, driver: (inner) => inner }
+
+/** Through lanes, to a driver that answers at once. */
+export const leased: Setup = {
+  way: 'lanes at once',
+  options: { leaseMs: 30_000 },
+  driver: (inner) => inner,
+}
+
+/** Through lanes, to a driver that answers later. */
+export const late: Setup = {
+  way: 'lanes later',
+  options: { leaseMs: 30_000 },
+  driver: (inner) => new LateDriver(inner),
+}
+
+/** Through lanes, to a driver that answers later and has no leases. */
+export const unleased: Setup = {
+  way: 'lanes without leases',
+  options: {},
+  driver: (inner) => new LateDriver(inner),
+}
+
+/** All ways; every test of behaviour runs over each. */
+export const setups: readonly Setup[] = [direct, leased, late, unleased]
+
+/** The ways that go through lanes. */
+export const laneSetups: readonly Setup[] = [leased, late, unleased]
+
+/** The ways on which keys are held under a lease. */
+export const leasedSetups: readonly Setup[] = [leased, late]
+
+/** What a test may say of its queues; the rest is given by the scene. */
+export type SceneOptions<T> = Partial<QueueOptions<T>>
+
+/** A driver with a clock that stands still, and queues on it that are closed after the test. */
+export class Scene {
+  readonly setup: Setup
+  readonly clock: FakeClock
+  /** The memory driver underneath. */
+  readonly inner: Driver
+  /** What the queues are given. */
+  readonly driver: Driver
+  /** What was reported to `onError`. A test has to take what it expects. */
+  errors: unknown[] = []
+  readonly #queues: Queue<never>[] = []
+
+  constructor(setup: Setup, inner: Driver = memoryDriver()) {
+    this.setup = setup
+    this.clock = fakeClock(1_000_000, { settle: () => this.quiet() })
+    this.inner = inner
+    this.driver = setup.driver(inner)
+    onTestFinished(async () => {
+      await this.end()
+      expect(this.errors).toEqual([])
+    })
+  }
+
+  /** The driver as one whose answers can be held back. */
+  get late(): LateDriver {
+    if (this.driver instanceof LateDriver) return this.driver
+    throw new Error('this way has no late driver')
+  }
+
+  get operate(): Operate {
+    return this.driver.operate as Operate
+  }
+
+  options<T>(more: SceneOptions<T> = {}): QueueOptions<T> {
+    return {
+      name: 'q',
+      driver: this.driver,
+      clock: this.clock,
+      onError: (error) => this.errors.push(error),
+      ...this.setup.options,
+      ...more,
+    }
+  }
+
+  keep<Q extends Queue<never>>(queue: Q): Q {
+    this.#queues.push(queue)
+    return queue
+  }
+
+  queue<T = string>(more?: SceneOptions<T>): Queue<T> {
+    return this.keep(createQueue<T>(this.options(more) as never) as Queue<never>) as Queue<T>
+  }
+
+  delaying<T = string>(more?: SceneOptions<T>): DelayingQueue<T> {
+    const queue = createDelayingQueue<T>(this.options(more) as never)
+    return this.keep(queue as Queue<never>) as DelayingQueue<T>
+  }
+
+  limited<T = string>(more?: SceneOptions<T>): RateLimitingQueue<T> {
+    const queue = createRateLimitingQueue<T>(this.options(more) as never)
+    return this.keep(queue as Queue<never>) as RateLimitingQueue<T>
+  }
+
+  /** Lets everything go on that is under way and does not wait for time. */
+  async quiet(): Promise<void> {
+    for (let still = 0; still < 3; still += 1) {
+      await nextTurn()
+      if (this.driver instanceof LateDriver && this.driver.inFlight > 0) still = -1
+    }
+  }
+
+  /** What the store keeps of a key. */
+  async row(key: string, queue = 'q'): Promise<KeyRow | undefined> {
+    const { rows } = await this.inner.list(queue, { keys: [key], limit: 1 })
+    return rows[0]
+  }
+
+  /** The state of every key in the store. */
+  async states(queue = 'q'): Promise<Record<string, string>> {
+    const { rows } = await this.inner.list(queue, { limit: 1_000 })
+    return Object.fromEntries(rows.map(({ key, state }) => [key, state]))
+  }
+
+  /** The codes of what was reported since the last time. */
+  takeErrors(): string[] {
+    const { errors } = this
+    this.errors = []
+    return errors.map((error) => (error as { code?: string }).code ?? String(error))
+  }
+
+  /** Closes every queue, whatever it holds. */
+  async end(): Promise<void> {
+    const closing = Promise.all(this.#queues.map((queue) => queue.close()))
+    await this.clock.step(0)
+    await this.clock.step(1_000)
+    await closing
+  }
+}
+
+/** Takes all keys that are ready now, finishes them, and gives them in the order they came in. */
+export async function drainKeys<T>(queue: Queue<T>): Promise<string[]> {
+  const keys: string[] = []
+  for (let left = await queue.len(); left > 0; left = await queue.len()) {
+    const held = await queue.get()
+    if (held === undefined) break
+    keys.push(held.key)
+    await held.done()
+  }
+  return keys
+}
+
+/** What has become of a promise so far. */
+export interface Seen<R> {
+  state: 'waiting' | 'resolved' | 'rejected'
+  value?: R
+  error?: unknown
+}
+
+/** Watches a promise without waiting for it. */
+export function seen<R>(promise: Promise<R>): Seen<R> {
+  const what: Seen<R> = { state: 'waiting' }
+  promise.then(
+    (value) => Object.assign(what, { state: 'resolved', value }),
+    (error: unknown) => Object.assign(what, { state: 'rejected', error }),
+  )
+  return what
+}
+
+/** Takes the next key, which must be there. */
+export async function take<T>(queue: Queue<T>): Promise<import('../src/index.ts').Held<T>> {
+  const held = await queue.get()
+  if (held === undefined) throw new Error('the queue has ended')
+  return held
+}
