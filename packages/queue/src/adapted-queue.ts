@@ -13,9 +13,9 @@ import {
   systemClock,
   type Timer,
 } from '@sluice/core'
+import { checkAddAfter } from './add-after-options.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
-import { checkMs } from './plain-queue.ts'
 import type {
   AddAfterOptions,
   AddOptions,
@@ -26,6 +26,7 @@ import type {
   RateLimitingQueue,
   WaitOptions,
 } from './queue.ts'
+import type { Within } from './within.ts'
 
 /** How a queue that is not ours is wrapped. */
 export interface AdaptOptions<T> {
@@ -74,7 +75,7 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
 
   addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {
     try {
-      return this.#addAfter(item, checkMs(ms), options)
+      return this.#addAfter(item, checkAddAfter(ms, options).delayMs, options)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -148,6 +149,10 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
 
   doneMany(helds: readonly Held<T>[], options?: DoneOptions): Promise<FinishOutcome[]> {
     return this.inner.doneMany(helds, options)
+  }
+
+  within<Transaction extends object>(transaction: Transaction): Within<T, Transaction> {
+    return this.inner.within(transaction)
   }
 
   len(): Promise<number> {

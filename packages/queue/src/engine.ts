@@ -28,8 +28,10 @@ import { HeldKey, type HeldPolicy } from './held-key.ts'
 import { HeldSet } from './held-set.ts'
 import { LanePath } from './lane-path.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
+import { jitteredMs } from './patience.ts'
 import { issueText, type StandardSchema } from './schema.ts'
 import { addOutcomes, finishOutcomes } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
@@ -38,6 +40,9 @@ import { Waiter, Waiters } from './waiters.ts'
 
 /** How a failed key comes back where no limiter says it, and one whose holder vanished. */
 export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
+
+/** How long to wait between looking whether a transaction of the caller's has committed. */
+const commitPatience = { first: 5, longest: 1_000 }
 
 /** How far a queue object is on its way out. */
 export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
@@ -182,12 +187,13 @@ export class Engine implements StoreUser {
   }
 
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
-    if (outcome === 'full') return Promise.reject(this.#full())
+    if (outcome === 'full') return Promise.reject(this.fullError())
     if (outcome === 'added' || outcome === 'moved') this.changed()
     return addOutcomes[outcome]
   }
 
-  #full(): SluiceError {
+  /** What an add says to a queue that holds maxPending keys. */
+  fullError(): SluiceError {
     return new SluiceError(
       'ERR_QUEUE_FULL',
       `cannot add another key to queue ${JSON.stringify(this.name)}: ${this.options.maxPending} ` +
@@ -221,6 +227,39 @@ export class Engine implements StoreUser {
   changed(): void {
     if (this.waiters.size > 0) this.path.serve()
     if (this.#peers.size > 1) this.store.wake(this.name, this)
+  }
+
+  /** Something may change once a transaction of the caller's commits. */
+  lookSoon(): void {
+    nextTurn(() => this.wake())
+  }
+
+  /**
+   * A key was given back in a transaction of the caller's: finds out whether that has committed, by
+   * renewing the lease, which only works if it has not.
+   */
+  awaitCommit(held: HeldKey<unknown>): void {
+    held.mayBeGivenBack = true
+    this.#awaitCommit(held).catch((error: unknown) => this.report(error))
+  }
+
+  async #awaitCommit(held: HeldKey<unknown>): Promise<void> {
+    const { leaseMs } = this.options
+    for (let tries = 1; held.phase === 'held' && !held.isLost; tries += 1) {
+      await this.pause(jitteredMs(tries, commitPatience))
+      if (held.phase !== 'held' || held.isLost || this.phase === 'closed') return
+      const leases = [{ key: held.key, token: held.token }]
+      const [reply] = await this.call('renew', { leases, leaseMs }, () =>
+        this.driver.renew(this.name, leases, leaseMs),
+      )
+      if (reply?.outcome !== 'lost') continue
+      this.#givenBack(held)
+    }
+  }
+
+  #givenBack(held: HeldKey<unknown>): void {
+    held.phase = 'finished'
+    this.gaveBack(held, true)
   }
 
   /** The store says that something may have changed. */
@@ -366,6 +405,10 @@ export class Engine implements StoreUser {
   /** A lease is lost: the holder is told, and the key is not renewed any more. */
   lose(held: HeldKey<unknown>, error: SluiceError): void {
     if (held.isLost) return
+    if (held.mayBeGivenBack) {
+      this.#givenBack(held)
+      return
+    }
     this.helds.lose(held)
     held.abort(error)
     this.notice('lease-lost', { key: held.key, token: held.token })

@@ -57,6 +57,8 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   /** The lease is known to be lost, or past its local deadline. */
   isLost = false
   isDetached = false
+  /** It was given back in a transaction that may have committed. */
+  mayBeGivenBack = false
   /** Until when, on the monotonic clock, the lease is trusted. */
   deadline: number = Infinity
   /** Neighbours in the set of keys that this queue object holds. */

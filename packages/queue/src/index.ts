@@ -52,3 +52,4 @@ export type {
   WaitOptions,
 } from './queue.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts'
+export type { DatabaseNow, Within, WithinLater, WithinNow } from './within.ts'

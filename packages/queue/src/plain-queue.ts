@@ -3,47 +3,30 @@ import {
   type Ask,
   batchKeysMax,
   type CancelOutcome,
-  checkDelay,
   checkNumber,
   checkObject,
   checkSignal,
   encodeItem,
   type FinishOutcome,
   keyOfItem,
-  priorityDefault,
-  priorityMax,
-  priorityMin,
   SluiceTypeError,
   sluiceChannel,
 } from '@sluice/core'
+import { checkAddOptions } from './add-options.ts'
 import { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from './held-key.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
+import { QueueTransaction } from './queue-transaction.ts'
 import { issueText } from './schema.ts'
 import { addOutcomes, cancelOutcomes, finishOutcomes } from './settled.ts'
 import { SoonBuffer } from './soon-buffer.ts'
+import type { Within } from './within.ts'
 
 /** What an ask says beside its key and its item. */
 export type AskDetails = Omit<Ask, 'key' | 'item'>
-
-/** Checks the options of an add; the priority. */
-export function checkAddOptions(
-  options: AddOptions | undefined,
-  known: readonly string[] = ['priority'],
-): number {
-  if (options === undefined) return priorityDefault
-  checkObject('options', options, known)
-  return options.priority === undefined
-    ? priorityDefault
-    : checkNumber('options.priority', options.priority, {
-        min: priorityMin,
-        max: priorityMax,
-        integer: true,
-      })
-}
 
 function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undefined {
   if (options === undefined) return undefined
@@ -268,6 +251,21 @@ export class PlainQueue<T> implements Queue<T> {
     return Promise.all(helds.map((held: Held<T>) => this.done(held, options)))
   }
 
+  within<Transaction extends object>(transaction: Transaction): Within<T, Transaction> {
+    checkObject('transaction', transaction)
+    const { driver } = this.engine
+    if (driver.transact === undefined) {
+      throw new SluiceTypeError(
+        'transaction',
+        `cannot be used: the driver ${driver.name} takes part in no transactions`,
+      )
+    }
+    // A store that opens at once is open now; one that does not was opened by an earlier call.
+    void this.engine.open()
+    const verbs = driver.transact(transaction)
+    return new QueueTransaction<T>(this.engine, this.#options, verbs) as Within<T, Transaction>
+  }
+
   cancel(item: T): Promise<CancelOutcome> {
     try {
       const key = this.keyOf(item)
@@ -312,9 +310,4 @@ export class PlainQueue<T> implements Queue<T> {
 /** Makes an engine for options whose items it never looks into. */
 export function engineFor<T>(options: CheckedOptions<T>): Engine {
   return new Engine(options as unknown as CheckedOptions<unknown>)
-}
-
-/** Checks a delay given to addAfter. */
-export function checkMs(ms: number): number {
-  return checkDelay('ms', ms)
 }

@@ -7,6 +7,7 @@ import type {
   ForgetOutcome,
 } from '@sluice/core'
 import type { DoneOptions, Held } from './held.ts'
+import type { Within } from './within.ts'
 
 /** How an item is added. */
 export interface AddOptions {
@@ -82,6 +83,11 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome>
   /** Ends several runs. */
   doneMany(helds: readonly Held<T>[], options?: DoneOptions): Promise<FinishOutcome[]>
+  /**
+   * The verbs inside a transaction of yours: of a SQLite database, or of a Postgres client. Throws
+   * where the driver takes part in none.
+   */
+  within<Transaction extends object>(transaction: Transaction): Within<T, Transaction>
   /** Takes back what is owed to the item's key. A holder goes on holding it. */
   cancel(item: T): Promise<CancelOutcome>
   /** How many keys are ready: not those held, delayed or parked. */

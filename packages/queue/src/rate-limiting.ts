@@ -1,9 +1,10 @@
 import type { AddOutcome, Ask, ForgetOutcome } from '@sluice/core'
+import { checkAddOptions } from './add-options.ts'
 import { Delaying } from './delaying.ts'
 import type { Engine } from './engine.ts'
 import type { LimiterInQueue } from './limiter-in-queue.ts'
 import type { CheckedOptions } from './options.ts'
-import { type AskDetails, checkAddOptions } from './plain-queue.ts'
+import type { AskDetails } from './plain-queue.ts'
 import type { AddOptions, RateLimitingQueue } from './queue.ts'
 import { forgetOutcomes } from './settled.ts'
 

@@ -1,0 +1,151 @@
+import {
+  type AddOutcome,
+  type Ask,
+  type AskReply,
+  type Awaitable,
+  batchKeysMax,
+  type DriverTransaction,
+  encodeItem,
+  type Failure,
+  type Finish,
+  type FinishOutcome,
+  type FinishReply,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
+import { checkAddAfter } from './add-after-options.ts'
+import { checkAddOptions } from './add-options.ts'
+import { describeFailure } from './describe-failure.ts'
+import type { Engine } from './engine.ts'
+import type { DoneOptions, Held } from './held.ts'
+import { checkDoneOptions, HeldKey } from './held-key.ts'
+import type { CheckedOptions } from './options.ts'
+import type { AddAfterOptions, AddOptions } from './queue.ts'
+import { issueText } from './schema.ts'
+
+function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> {
+  return answer instanceof Promise ? answer.then(next) : next(answer)
+}
+
+/** The verbs of a queue inside a transaction of the caller's, whichever way its driver answers. */
+export class QueueTransaction<T> {
+  readonly #engine: Engine
+  readonly #options: CheckedOptions<T>
+  readonly #verbs: DriverTransaction
+
+  constructor(engine: Engine, options: CheckedOptions<T>, verbs: DriverTransaction) {
+    this.#engine = engine
+    this.#options = options
+    this.#verbs = verbs
+  }
+
+  add(item: T, options?: AddOptions): Awaitable<AddOutcome> {
+    return this.#one([this.#ask(item, { priority: checkAddOptions(options), delayMs: 0 })])
+  }
+
+  addMany(items: readonly T[], options?: AddOptions): Awaitable<AddOutcome[]> {
+    const priority = checkAddOptions(options)
+    if (!Array.isArray(items)) throw new SluiceTypeError('items', 'must be an array')
+    return this.#add(items.map((item: T) => this.#ask(item, { priority, delayMs: 0 })))
+  }
+
+  addAfter(item: T, ms: number, options?: AddAfterOptions): Awaitable<AddOutcome> {
+    return this.#one([this.#ask(item, checkAddAfter(ms, options))])
+  }
+
+  done(held: Held<T>, options?: DoneOptions): Awaitable<FinishOutcome> {
+    const forget = checkDoneOptions(options)
+    const { key, token } = this.#held(held)
+    return this.#finish(held, { as: 'done', key, token, forget })
+  }
+
+  retry(held: Held<T>, error?: unknown): Awaitable<FinishOutcome> {
+    const { key, token, policy } = this.#held(held)
+    const when = policy.retryAs(held as HeldKey<unknown>)
+    return this.#finish(held, {
+      as: 'retry',
+      key,
+      token,
+      ...when,
+      error: describeFailure(error),
+    })
+  }
+
+  #ask(item: T, details: Omit<Ask, 'key' | 'item'>): Ask {
+    const { keyOf, schema } = this.#options
+    const { key, text } = encodeItem(item, { keyOf })
+    this.#engine.refuseWhenEnding(key, false)
+    const result = schema?.['~standard'].validate(item)
+    if (result instanceof Promise) {
+      throw new SluiceTypeError('schema', 'must answer at once to be used in a transaction')
+    }
+    if (result?.issues !== undefined) {
+      throw new SluiceTypeError('item', `must match the schema: ${issueText(result.issues)}`)
+    }
+    return { ...details, key, item: text }
+  }
+
+  #one(asks: readonly Ask[]): Awaitable<AddOutcome> {
+    return then(this.#add(asks), (outcomes) => outcomes[0] as AddOutcome)
+  }
+
+  /** Adds in steps of different keys, one after the other. */
+  #add(asks: readonly Ask[]): Awaitable<AddOutcome[]> {
+    const step = new Map<string, Ask>()
+    let at = 0
+    for (const ask of asks) {
+      if (step.has(ask.key) || step.size >= batchKeysMax) break
+      step.set(ask.key, ask)
+      at += 1
+    }
+    if (at === 0) return []
+    const { name, askOptions } = this.#engine
+    const first = [...step.values()]
+    const answer = this.#engine.call('add', { asks: first, options: askOptions }, () =>
+      this.#verbs.add(name, first, askOptions),
+    )
+    return then(answer, (replies) => {
+      const outcomes = replies.map((reply) => this.#outcome(reply))
+      this.#engine.lookSoon()
+      return then(this.#add(asks.slice(at)), (rest) => [...outcomes, ...rest])
+    }) as Awaitable<AddOutcome[]>
+  }
+
+  #outcome(reply: AskReply | Failure): AddOutcome {
+    if (reply.outcome === 'failed') throw reply.error
+    if (reply.outcome === 'full') throw this.#engine.fullError()
+    return reply.outcome
+  }
+
+  #held(held: Held<T>): HeldKey<T> {
+    if (!(held instanceof HeldKey) || held.engine !== this.#engine) {
+      throw new SluiceTypeError('held', 'must be a Held that this queue handed out')
+    }
+    if (held.phase !== 'held') throw this.#lostError(held.key)
+    return held
+  }
+
+  #lostError(key: string): SluiceError {
+    return new SluiceError(
+      'ERR_LEASE_LOST',
+      `cannot give back key ${JSON.stringify(key)}: it is not held under this token any more; roll ` +
+        'the transaction back',
+    )
+  }
+
+  #finish(held: Held<T>, finish: Finish): Awaitable<FinishOutcome> {
+    const { name, askOptions } = this.#engine
+    const finishes = [finish]
+    const answer = this.#engine.call('finish', { finishes, options: askOptions }, () =>
+      this.#verbs.finish(name, finishes, askOptions),
+    )
+    return then(answer, (replies) => {
+      const reply = replies[0] as FinishReply | Failure
+      if (reply.outcome === 'failed') throw reply.error
+      if (reply.outcome === 'lost') throw this.#lostError(held.key)
+      this.#engine.awaitCommit(held as HeldKey<unknown>)
+      this.#engine.lookSoon()
+      return reply.outcome
+    })
+  }
+}
