@@ -48,7 +48,8 @@ export type CreateSubject = () => Awaitable<Subject>
 export interface Needs {
   readonly durable?: true
   readonly shared?: true
-  readonly order?: 'strict'
+  /** `strict` gives `per-producer` too; an order of the caller's own gives neither. */
+  readonly order?: 'strict' | 'per-producer'
   readonly watch?: true
   readonly peers?: true
   readonly operate?: true
@@ -81,7 +82,9 @@ export function missingNeed(needs: Needs | undefined, subject: Subject): string 
     if (need === 'adopt') {
       if (driver.adopt === undefined) return 'the driver has no verb adopt'
     } else if (need === 'order') {
-      if (able.order !== 'strict') return `the driver declares order: '${able.order}'`
+      const { order } = able
+      const isMet = order === 'strict' || order === needs.order
+      if (!isMet) return `the driver declares order: '${order}'`
     } else if (!able[need satisfies keyof Capabilities]) {
       return `the driver declares ${need}: false`
     }

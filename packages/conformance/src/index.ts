@@ -11,7 +11,7 @@ export { ModelDriver, type ModelOptions } from './model/model-driver.ts'
 export { ModelStore } from './model/model-store.ts'
 export { modelSubject } from './model/model-subject.ts'
 export { modelRules, type Rules } from './model/rules.ts'
-export { type CallLog, recorded } from './recorded.ts'
+export { CallLog, recorded } from './recorded.ts'
 export {
   type CaseResult,
   checkExceptions,
@@ -25,6 +25,7 @@ export {
 } from './run-cases.ts'
 export {
   type AskParts,
+  type ChanceOptions,
   type ClaimParts,
   type ExpireParts,
   type OptionParts,

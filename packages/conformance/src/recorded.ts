@@ -2,7 +2,21 @@ import { inspect } from 'node:util'
 import type { Driver } from '@sluice/core'
 
 /** What was asked of a driver and what it answered, one line for each call. */
-export type CallLog = string[]
+export class CallLog {
+  readonly lines: string[] = []
+  /** Nothing is written while this is false: some histories are too long to be read. */
+  isOn = true
+
+  /** Writes a line, and gives its place. */
+  write(line: string): number {
+    return this.isOn ? this.lines.push(line) - 1 : -1
+  }
+
+  /** Writes more on a line that was written. */
+  append(place: number, text: string): void {
+    if (this.isOn && place >= 0) this.lines[place] += text
+  }
+}
 
 const lineMax = 240
 
@@ -24,10 +38,9 @@ function recordedCalls<T extends object>(target: T, prefix: string, log: CallLog
         return isOperate ? recordedCalls(value, `${prefix}operate.`, log) : value
       }
       return (...args: unknown[]) => {
-        const line = log.push(`${prefix}${String(name)}(${args.map(shown).join(', ')})`) - 1
-        const note = (outcome: string): void => {
-          log[line] += ` → ${outcome}`
-        }
+        if (!log.isOn) return Reflect.apply(value, target, args)
+        const place = log.write(`${prefix}${String(name)}(${args.map(shown).join(', ')})`)
+        const note = (outcome: string): void => log.append(place, ` → ${outcome}`)
         try {
           const answer: unknown = Reflect.apply(value, target, args)
           if (!isPromise(answer)) {

@@ -1,8 +1,8 @@
 import { type Driver, systemClock } from '@sluice/core'
 import { type Case, type CreateSubject, missingNeed } from './case.ts'
 import { allCases } from './cases/all.ts'
-import type { CallLog } from './recorded.ts'
-import { Scene } from './scene.ts'
+import { CallLog } from './recorded.ts'
+import { type ChanceOptions, Scene } from './scene.ts'
 
 /**
  * What became of a case.
@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly timeoutMs?: number
   /** How long a hint that somebody watches for may take, in milliseconds of real time. */
   readonly hintMs?: number
+  /** How much is left to chance, and which chance. */
+  readonly chance?: ChanceOptions
 }
 
 const timeoutMsUsual = 10_000
@@ -77,7 +79,7 @@ async function play(
   options: RunOptions,
   log: CallLog,
 ): Promise<string | undefined> {
-  const { timeoutMs = timeoutMsUsual, hintMs } = options
+  const { timeoutMs = timeoutMsUsual, hintMs, chance } = options
   const subject = await create()
   const missing = missingNeed(chosen.needs, subject)
   if (missing !== undefined) {
@@ -89,7 +91,12 @@ async function play(
   try {
     await withinTime(
       (async () => {
-        scene = await Scene.begin(create, { log, subject, ...(hintMs !== undefined && { hintMs }) })
+        scene = await Scene.begin(create, {
+          log,
+          subject,
+          ...(hintMs !== undefined && { hintMs }),
+          ...(chance !== undefined && { chance }),
+        })
         await chosen.run(scene)
       })(),
       timeoutMs,
@@ -114,14 +121,15 @@ export async function runCase(
 ): Promise<CaseResult> {
   const { id, title } = chosen
   const { except = {} } = options
-  const history: CallLog = []
+  const log = new CallLog()
   const startedAt = systemClock.monotonicMs()
   const result = (verdict: Verdict, rest: Partial<CaseResult> = {}): CaseResult => {
+    const history = log.lines
     return { id, title, verdict, history, ms: systemClock.monotonicMs() - startedAt, ...rest }
   }
   const excuse = except[id]
   try {
-    const missing = await play(chosen, create, options, history)
+    const missing = await play(chosen, create, options, log)
     if (missing !== undefined) return result('skipped', { reason: missing })
     if (excuse === undefined) return result('passed')
     const message = `the promise is kept, so the exception made for it has to go: ${excuse}`
@@ -153,9 +161,15 @@ export function checkExceptions(
   }
 }
 
+/** What an error says, and what those underneath it say. */
+function messages({ message, cause }: Error): string[] {
+  return cause instanceof Error ? [message, ...messages(cause)] : [message]
+}
+
 /** What a failed case has to say: the promise, what went wrong, and what was asked and answered. */
 export function failureText({ id, title, error, history }: CaseResult): string {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = error instanceof Error ? messages(error).join('\n\n') : String(error)
   const calls = history.map((line, index) => `  ${String(index + 1).padStart(3)} ${line}`)
-  return [`${id}: ${title}`, '', why, '', 'What was asked and answered:', ...calls].join('\n')
+  const told = calls.length === 0 ? [] : ['', 'What was asked and answered:', ...calls]
+  return [`${id}: ${title}`, '', why, ...told].join('\n')
 }

@@ -23,7 +23,7 @@ import {
 } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
 import type { CreateSubject, Subject, SubjectTransaction } from './case.ts'
-import { type CallLog, recorded } from './recorded.ts'
+import { CallLog, recorded } from './recorded.ts'
 
 /** The parts of an {@link Ask} that a case may leave out. */
 export type AskParts = Partial<Omit<Ask, 'key'>>
@@ -64,6 +64,7 @@ interface Stage {
   readonly opened: Set<Driver>
   readonly disposals: (() => Promise<void>)[]
   readonly hintMs: number
+  readonly chance: ChanceOptions
   claimsMade: number
 }
 
@@ -75,6 +76,24 @@ export interface SceneOptions {
   readonly subject?: Subject
   /** How long a hint that somebody watches for may take, in milliseconds of real time. */
   readonly hintMs?: number
+  /** How much is left to chance, and which chance. */
+  readonly chance?: ChanceOptions
+}
+
+/** How cases that draw their histories by chance go about it, or how one failure is repeated. */
+export interface ChanceOptions {
+  /** Where chance begins. A failure tells the seed with which it comes again. */
+  readonly seed?: number
+  /** How many histories are compared with the model. */
+  readonly modelRuns?: number
+  /** The most steps of one of them. */
+  readonly modelSteps?: number
+  /** How many concurrent histories are recorded and checked. */
+  readonly histories?: number
+  /** What a failed comparison with the model said of itself. */
+  readonly path?: string
+  /** What a failed comparison with the model said of itself. */
+  readonly replayPath?: string
 }
 
 const hintMsUsual = 2_000
@@ -116,7 +135,7 @@ export class Scene {
 
   /** Sets the stage: makes a subject and opens its driver. */
   static async begin(create: CreateSubject, options: SceneOptions = {}): Promise<Scene> {
-    const { log = [], hintMs = hintMsUsual } = options
+    const { log = new CallLog(), hintMs = hintMsUsual, chance = {} } = options
     const subject = options.subject ?? (await create())
     const stage: Stage = {
       create,
@@ -126,6 +145,7 @@ export class Scene {
       opened: new Set(),
       disposals: [],
       hintMs,
+      chance,
       claimsMade: 0,
     }
     if (subject.dispose !== undefined) {
@@ -167,13 +187,23 @@ export class Scene {
     return this.#stage.hintMs
   }
 
+  /** What is left to chance. */
+  get chance(): ChanceOptions {
+    return this.#stage.chance
+  }
+
   now(): number {
     return this.#stage.clock.now()
   }
 
   async step(ms: number): Promise<void> {
-    this.#stage.log.push(`step ${ms} ms`)
+    this.#stage.log.write(`step ${ms} ms`)
     await this.#stage.clock.step(ms)
+  }
+
+  /** From here on nothing is written down: for histories that are too long to be read. */
+  hush(): void {
+    this.#stage.log.isOn = false
   }
 
   /** The same driver, another queue. */
@@ -204,8 +234,8 @@ export class Scene {
 
   /** A subject with a store of its own, opened. Its clock is its own too. */
   async stranger(): Promise<Scene> {
-    const { create, log, hintMs, disposals } = this.#stage
-    const scene = await Scene.begin(create, { log, hintMs })
+    const { create, log, hintMs, chance, disposals } = this.#stage
+    const scene = await Scene.begin(create, { log, hintMs, chance })
     disposals.push(async () => await scene.end())
     return scene
   }

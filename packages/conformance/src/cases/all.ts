@@ -10,6 +10,7 @@ import { latestCases } from './latest.ts'
 import { leaseCases } from './lease.ts'
 import { lifeCases } from './life.ts'
 import { lookCases } from './look.ts'
+import { modelCases } from './model.ts'
 import { operateCases } from './operate.ts'
 import { orderCases } from './order.ts'
 import { parkedCases } from './parked.ts'
@@ -44,4 +45,5 @@ export const allCases: readonly Case[] = [
   ...lookCases,
   ...tickCases,
   ...lifeCases,
+  ...modelCases,
 ]

@@ -9,10 +9,10 @@ export const batchCases: readonly Case[] = [
     id: 'batch.answers.in-order',
     title: 'the answers of a batch are in the order of its asks',
     async run(s) {
+      await s.add('held')
+      await s.claimOne('held')
       await s.add('waiting')
       await s.addAfter('delayed', 100)
-      await s.add('held', { priority: 1 })
-      await s.claimOne('held')
       const replies = await s.addAll(['z-new', 'held', 'waiting', 'delayed', 'a-new'], {
         dedupe: 'earliest',
       })
@@ -25,6 +25,7 @@ export const batchCases: readonly Case[] = [
   {
     id: 'batch.largest',
     title: 'a batch of a thousand keys is added, claimed and finished whole, in order',
+    needs: { order: 'per-producer' },
     async run(s) {
       const replies = await s.addAll(thousand)
       assert.ok(replies.every(({ outcome }) => outcome === 'added'))

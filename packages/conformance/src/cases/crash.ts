@@ -68,6 +68,7 @@ export const crashCases: readonly Case[] = [
   {
     id: 'crash.alone.whole',
     title: 'a key with crashes is handed out alone when it comes first',
+    needs: { order: 'per-producer' },
     async run(s) {
       await crash(s, 'poison')
       await s.step(1)
@@ -85,6 +86,7 @@ export const crashCases: readonly Case[] = [
   {
     id: 'crash.alone.ends-batch',
     title: 'a key with crashes ends the batch of those before it',
+    needs: { order: 'per-producer' },
     async run(s) {
       await crash(s, 'poison')
       await s.addAll([s.ask('a', { priority: 1 }), s.ask('b', { priority: 1 }), s.ask('c')])
@@ -105,12 +107,10 @@ export const crashCases: readonly Case[] = [
       const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
       await s.step(1_000)
       await s.expireAll(claims)
-      for (const key of ['a', 'b', 'c']) {
-        assert.deepEqual(
-          (await s.claim({ limit: 10 })).claims.map((claim) => claim.key),
-          [key],
-        )
+      for (let left = 3; left > 0; left -= 1) {
+        assert.equal((await s.claim({ limit: 10 })).claims.length, 1)
       }
+      await s.claimNone()
     },
   },
   {
@@ -120,15 +120,13 @@ export const crashCases: readonly Case[] = [
       await crash(s, 'a')
       await s.done(await s.claimOne('a'), { forget: true })
       await s.addAll(['a', 'b'])
-      assert.deepEqual(
-        (await s.claim({ limit: 10 })).claims.map(({ key }) => key),
-        ['a', 'b'],
-      )
+      assert.equal((await s.claim({ limit: 10 })).claims.length, 2)
     },
   },
   {
     id: 'crash.others-unharmed',
     title: 'a key that crashes in every run does not keep the others from running',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['poison', 'a', 'b', 'c'])
       const seen: string[] = []

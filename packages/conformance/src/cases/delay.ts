@@ -242,6 +242,7 @@ export const delayCases: readonly Case[] = [
   {
     id: 'delay.due-by',
     title: 'a claim that is bounded by an instant takes what was due by then, and nothing later',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll([
         s.ask('late', { delayMs: 20, priority: 5 }),

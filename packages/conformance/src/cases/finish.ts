@@ -34,9 +34,9 @@ export const finishCases: readonly Case[] = [
     title: 'done of one key does nothing to the others',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
-      const claim = await s.claimOne('a')
+      const claim = await s.claimOne()
       await s.addAfter('d', 100)
-      await s.claimOne('b')
+      await s.claimOne()
       await s.done(claim)
       assert.deepEqual(await s.states(), { ready: 1, delayed: 1, processing: 1 })
     },
@@ -149,7 +149,7 @@ export const finishCases: readonly Case[] = [
         assert.equal(await s.state(dedupe), 'delayed')
       }
       await s.step(100)
-      assert.deepEqual(await s.claimKeys(), ['client-go', 'earliest'])
+      assert.deepEqual((await s.claimKeys()).sort(), ['client-go', 'earliest'])
     },
   },
   {

@@ -44,7 +44,7 @@ export const lifeCases: readonly Case[] = [
   {
     id: 'restart.keys',
     title: 'keys, their items, delays, priorities and failures outlive the process',
-    needs: { durable: true },
+    needs: { durable: true, order: 'per-producer' },
     async run(s) {
       await s.add('a', { item: '{"n":1}', priority: 3, failed: true })
       await s.addAfter('b', 1_000, { item: '2' })
@@ -62,7 +62,7 @@ export const lifeCases: readonly Case[] = [
   {
     id: 'restart.order',
     title: 'keys keep their order over a restart, and newer ones stand behind them',
-    needs: { durable: true },
+    needs: { durable: true, order: 'per-producer' },
     async run(s) {
       await s.addAll(['c', 'a', 'b'])
       const next = await s.restart()
@@ -140,7 +140,7 @@ export const lifeCases: readonly Case[] = [
     needs: { durable: true },
     async run(s) {
       await s.addAll(['a', 'b', s.ask('c', { delayMs: 100 }), s.ask('d', { failed: true })])
-      await s.claimOne('a')
+      await s.claimOne()
       const before = await s.counts()
       const next = await s.restart()
       assert.deepEqual(await next.counts(), before)
@@ -214,9 +214,9 @@ export const lifeCases: readonly Case[] = [
     async run(s) {
       const other = await s.peer()
       await s.addAll(['a', 'b'])
-      await other.claimOne('a')
+      const { key } = await other.claimOne()
       await other.close()
-      assert.deepEqual(await s.claimKeys(), ['b'])
+      assert.deepEqual(await s.claimKeys(), [key === 'a' ? 'b' : 'a'])
       assert.deepEqual(await s.states(), { processing: 2 })
     },
   },
@@ -279,8 +279,9 @@ export const lifeCases: readonly Case[] = [
     title: 'claims whose answer was lost are found again by their claimId, with the same token',
     needs: { adopt: true },
     async run(s) {
-      await s.addAll(['a', 'b', s.ask('c', { item: '3' })])
+      await s.add('a')
       await s.claimOne('a', { claimId: 'earlier' })
+      await s.addAll(['b', s.ask('c', { item: '3' })])
       const { claims } = await s.claim({ limit: 5, claimId: 'lost' })
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'unknown'), [])
@@ -297,7 +298,7 @@ export const lifeCases: readonly Case[] = [
       assert.ok(a && b && c)
       await s.done(a)
       await s.release(b)
-      await s.claimOne('b', { claimId: 'second' })
+      await s.claimOne(b.key, { claimId: 'second' })
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'first'), [c])
     },
   },

@@ -97,6 +97,7 @@ export const lookCases: readonly Case[] = [
   {
     id: 'counts.oldest-ready',
     title: 'the counts say since when the oldest ready key has been ready',
+    needs: { order: 'per-producer' },
     async run(s) {
       assert.equal((await s.counts()).oldestReadyAt, Infinity)
       const start = s.now()

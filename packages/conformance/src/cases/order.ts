@@ -6,6 +6,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.arrival',
     title: 'keys come out in the order in which they were added',
+    needs: { order: 'per-producer' },
     async run(s) {
       for (const key of ['c', 'a', 'b', 'd']) await s.add(key)
       assert.deepEqual(await s.claimKeys({ limit: 1 }), ['c', 'a', 'b', 'd'])
@@ -14,6 +15,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.batch',
     title: 'keys of one batch come out in the order of the batch',
+    needs: { order: 'per-producer' },
     async run(s) {
       const keys = Array.from({ length: 40 }, (_, i) => `k${(i * 17) % 40}`)
       await s.addAll(keys)
@@ -23,6 +25,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.batch.next',
     title: 'a later batch stands behind an earlier one',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['z', 'y'])
       await s.addAll(['b', 'y', 'a'])
@@ -32,6 +35,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.claim.first',
     title: 'a claim takes those who have waited longest',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       await s.claimOne('a')
@@ -47,6 +51,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.waiting.keeps-place',
     title: 'a waiting key that is added again keeps its place',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
       await s.step(10)
@@ -58,6 +63,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.dirty.tail',
     title: 'a key that was added while held goes to the tail when it is done',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -74,6 +80,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due-while-held.tail',
     title: 'a delayed key that falls due while it is held goes to the tail when it is done',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -88,6 +95,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.done.batch',
     title: 'keys that were added while held come back in the order of the batch that finishes them',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { claims } = await s.claim({ limit: 3 })
@@ -102,6 +110,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.retry.tail',
     title: 'a key that is retried at once goes to the tail',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
       await s.retry(await s.claimOne('a'), 0)
@@ -111,6 +120,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.release.old-place',
     title: 'a key that is released stands where it stood before',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
       await s.step(10)
@@ -126,6 +136,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.release.batch',
     title: 'keys that are released together keep their order, whatever the order of the batch',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['c', 'a', 'b'])
       const { claims } = await s.claim({ limit: 2 })
@@ -138,6 +149,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.lease-end.tail',
     title: 'a key whose lease ended stands behind those who waited meanwhile',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -151,6 +163,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due',
     title: 'delayed keys come out in the order in which they fall due',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll([
         s.ask('c', { delayMs: 30 }),
@@ -164,6 +177,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due.equal',
     title: 'keys that are due at the same instant keep the order in which they were asked for',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('b', 20)
       await s.step(5)
@@ -176,6 +190,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due.among-ready',
     title: 'a key that fell due stands among the others at the instant at which it was due',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('b', 50)
       await s.add('a')
@@ -187,6 +202,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.moved.tail',
     title: 'a delayed key that is added for now goes to the tail',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('a', 100)
       await s.step(10)
@@ -214,6 +230,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.no-starvation',
     title: 'a key that is added again in every run does not hold up the others',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['busy', 'a', 'b'])
       const seen: string[] = []

@@ -100,7 +100,7 @@ export const parkedCases: readonly Case[] = [
   {
     id: 'unpark.tail',
     title: 'a key that is unparked goes to the tail',
-    needs: { operate: true },
+    needs: { operate: true, order: 'per-producer' },
     async run(s) {
       await s.add('a')
       await s.parkHeld(await s.claimOne('a'))

@@ -6,6 +6,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.higher-first',
     title: 'keys of a higher priority come first, however long the others have waited',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll([
         s.ask('lowest', { priority: -1_000 }),
@@ -26,6 +27,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.equal.arrival',
     title: 'keys of equal priority come out in the order of their arrival',
+    needs: { order: 'per-producer' },
     async run(s) {
       for (const key of ['c', 'a', 'b']) await s.add(key, { priority: 7 })
       assert.deepEqual(await s.claimKeys(), ['c', 'a', 'b'])
@@ -42,6 +44,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.rise.moved',
     title: 'a waiting key that is added with a higher priority moves to the tail of that priority',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a')
       await s.step(10)
@@ -56,6 +59,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.lower.unchanged',
     title: 'a waiting key that is added with a lower priority keeps its priority and its place',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 5 })
       await s.step(10)
@@ -67,6 +71,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.delayed.rise',
     title: 'a delayed key takes a higher priority with it, and stays delayed',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('a', 100)
       assert.equal((await s.addAfter('a', 200, { priority: 3 })).outcome, 'moved')
@@ -80,6 +85,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.delayed.kept',
     title: 'a delayed key of a higher priority that is added for now keeps that priority',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('a', 100, { priority: 9 })
       await s.add('b')
@@ -90,6 +96,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.done.over',
     title: 'a priority ends with the run it was asked for',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 9 })
       await s.done(await s.claimOne('a'))
@@ -114,6 +121,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.retry.kept',
     title: 'a key that is retried keeps the priority of the run that failed',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 9 })
       await s.retry(await s.claimOne('a'), 50)
@@ -143,6 +151,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.release.kept',
     title: 'a key that is released keeps its priority',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 9 })
       const claim = await s.claimOne('a')
@@ -155,6 +164,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.release.rise',
     title: 'a key that is released after it was added with a higher priority goes to its tail',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -169,6 +179,7 @@ export const priorityCases: readonly Case[] = [
   {
     id: 'priority.lease-end.kept',
     title: 'a key whose lease ended keeps its priority',
+    needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 9 })
       const claim = await s.claimOne('a', { leaseMs: 1_000 })

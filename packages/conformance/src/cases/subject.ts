@@ -45,7 +45,10 @@ export const subjectCases: readonly Case[] = [
       assert.equal(typeof driver.workers === 'function', able.workers, 'workers')
       assert.equal(typeof driver.buckets === 'function', able.buckets, 'buckets')
       assert.equal(typeof driver.transact === 'function', able.transact !== false, 'transact')
-      assert.ok(able.order === 'strict' || able.order === 'per-producer', 'order')
+      assert.ok(
+        able.order === 'strict' || able.order === 'per-producer' || able.order === 'custom',
+        'order',
+      )
     },
   },
   {

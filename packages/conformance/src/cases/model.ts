@@ -1,0 +1,46 @@
+import * as fc from 'fast-check'
+import type { Case } from '../case.ts'
+import { histories } from '../commands.ts'
+import { ModelRun } from '../model/model-run.ts'
+import type { Scene } from '../scene.ts'
+
+const runsUsual = 60
+const stepsUsual = 60
+
+/**
+ * Plays random histories to the driver and to the model, and throws the shortest that tells them
+ * apart, with what it takes to play it again.
+ */
+async function compareWithModel(s: Scene): Promise<void> {
+  const { modelRuns = runsUsual, modelSteps = stepsUsual, seed, path, replayPath } = s.chance
+  const able = s.driver.capabilities
+  s.hush()
+  let scenes: readonly Scene[] = able.peers ? [s, await s.peer()] : [s]
+  let played = 0
+  const parts = { operates: able.operate, restarts: able.durable, maxCommands: modelSteps }
+  const property = fc.asyncProperty(histories(parts, replayPath), async (commands) => {
+    // Queues share nothing, so that a name of its own is all that a history needs.
+    played += 1
+    const run = new ModelRun(scenes, `run ${played}`)
+    try {
+      await fc.asyncModelRun(() => ({ model: {}, real: run }), commands)
+    } finally {
+      scenes = run.scenes
+    }
+  })
+  await fc.assert(property, {
+    numRuns: modelRuns,
+    ...(seed !== undefined && { seed }),
+    ...(path !== undefined && { path, endOnFailure: true }),
+  })
+}
+
+/** The driver next to the reference model. */
+export const modelCases: readonly Case[] = [
+  {
+    id: 'model.alike',
+    title: 'after any history the driver answers as the model does, and looks the same',
+    needs: { order: 'per-producer' },
+    run: compareWithModel,
+  },
+]

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import {
+  type Claim,
+  type ClaimReply,
+  type Driver,
+  type KeyRow,
+  keyStateWords,
+  type Lease,
+  never,
+  noToken,
+} from '@sluice/core'
+import type { Scene } from '../scene.ts'
+import { ModelDriver } from './model-driver.ts'
+import { ModelStore } from './model-store.ts'
+
+/** A key that was handed out, by both sides at once. */
+export interface PairedClaim {
+  readonly queue: string
+  readonly key: string
+  readonly modelToken: number
+  readonly realToken: number
+}
+
+/** After how long idle failures expire, in every command. */
+export const failuresExpireMs = 1_000
+
+/** Instants are doubles in every store, but not every store adds them up in the same order. */
+const toleranceMs = 0.001
+
+function areNear(a: number, b: number): boolean {
+  return a === b || Math.abs(a - b) <= toleranceMs
+}
+
+/** Holds if both answers say the same, with instants that are the same but for rounding. */
+export function assertAlike(real: object, model: object, what: string): void {
+  const isAlike = Object.entries(model).every(([name, expected]) => {
+    const actual: unknown = (real as Readonly<Record<string, unknown>>)[name]
+    if (typeof expected === 'number' && typeof actual === 'number') return areNear(actual, expected)
+    return Object.is(actual, expected)
+  })
+  if (!isAlike) assert.deepEqual(real, model, what)
+}
+
+/** What of a row both sides have to agree about: neither tokens nor numbers of arrival. */
+function essence(row: KeyRow): Readonly<Record<string, unknown>> {
+  const isHeld = row.token !== noToken
+  const isOwed = row.dueAt !== never
+  return {
+    key: row.key,
+    state: row.state,
+    item: isHeld || isOwed ? row.item : undefined,
+    failures: row.failures,
+    crashes: row.crashes,
+    parked: row.parked,
+    failedAt: row.failedAt,
+    holder: row.holder,
+    leaseUntil: row.leaseUntil,
+    dueAt: row.dueAt,
+    laterAt: row.laterAt,
+    ...(isOwed && { why: row.why, priority: row.priority, askedAt: row.askedAt }),
+    ...(row.laterAt !== never && { laterWhy: row.laterWhy }),
+    ...(isOwed && !isHeld && { readyAt: row.readyAt }),
+  }
+}
+
+/** One history, played to the driver under examination and to the model at the same time. */
+export class ModelRun {
+  readonly queues: readonly string[]
+  /** Every claim that was made and not accepted back, and some that were. */
+  readonly claims: PairedClaim[] = []
+  /** The bucket of this history. */
+  readonly bucket: string
+  readonly #scenes: Scene[]
+  readonly #model: ModelDriver
+
+  constructor(scenes: readonly Scene[], name: string) {
+    this.#scenes = [...scenes]
+    this.queues = [`${name}/a`, `${name}/b`]
+    this.bucket = `${name}/bucket`
+    this.#model = new ModelDriver({ store: new ModelStore() })
+    this.#model.open({ clock: this.clock })
+  }
+
+  get clock(): Scene['clock'] {
+    return this.#first.clock
+  }
+
+  get model(): ModelDriver {
+    return this.#model
+  }
+
+  get #first(): Scene {
+    return this.#scenes[0] as Scene
+  }
+
+  /** The scenes as they are now, for the next history. */
+  get scenes(): readonly Scene[] {
+    return this.#scenes
+  }
+
+  /** One of the drivers on the store. */
+  real(via: number): Driver {
+    return (this.#scenes[via % this.#scenes.length] as Scene).driver
+  }
+
+  async step(ms: number): Promise<void> {
+    await this.#first.step(ms)
+  }
+
+  /** Closes the first driver and opens what a later process would have. */
+  async restart(): Promise<void> {
+    this.#scenes[0] = await this.#first.restart()
+  }
+
+  /** Holds if both sides handed out the same keys in the same order, and keeps their tokens. */
+  pair(queue: string, real: ClaimReply, model: ClaimReply): void {
+    assert.deepEqual(
+      real.claims.map(({ key }) => key),
+      model.claims.map(({ key }) => key),
+      'the keys that are handed out, in order',
+    )
+    for (const [index, theirs] of model.claims.entries()) {
+      const ours = real.claims[index] as Claim
+      const { token: realToken, ...said } = ours
+      const { token: modelToken, ...expected } = theirs
+      assertAlike(said, expected, `the claim of ${ours.key}`)
+      const last = Math.max(0, ...this.claims.map((claim) => claim.realToken))
+      assert.ok(realToken > last, 'tokens rise')
+      this.claims.push({ queue, key: ours.key, modelToken, realToken })
+    }
+    this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
+  }
+
+  /** Holds if both sides say that the same leases are over. */
+  pairEnds(queue: string, real: readonly Lease[], model: readonly Lease[]): void {
+    const ours = real.map(({ key, token }) => `${key} ${token}`).sort()
+    const theirs = model.map(({ key, token }) => `${key} ${this.#realToken(queue, token)}`).sort()
+    assert.deepEqual(ours, theirs, 'the leases that are over')
+  }
+
+  #realToken(queue: string, modelToken: number): number | undefined {
+    return this.claims.find((claim) => claim.queue === queue && claim.modelToken === modelToken)
+      ?.realToken
+  }
+
+  /** Holds if everything that can be seen from outside is the same on both sides. */
+  async compare(): Promise<void> {
+    for (const queue of this.queues) {
+      const real = await this.real(0).list(queue, { limit: 100 })
+      const model = this.#model.list(queue, { limit: 100 })
+      assert.deepEqual(
+        real.rows.filter(isFresh(real.now)).map(({ key }) => key),
+        model.rows.filter(isFresh(model.now)).map(({ key }) => key),
+        `the keys of ${queue}`,
+      )
+      const rows = new Map(model.rows.map((row) => [row.key, row]))
+      for (const row of real.rows.filter(isFresh(real.now))) {
+        assertAlike(essence(row), essence(rows.get(row.key) as KeyRow), `the row of ${row.key}`)
+      }
+      await this.#compareSums(queue, real.rows)
+    }
+  }
+
+  async #compareSums(queue: string, rows: readonly KeyRow[]): Promise<void> {
+    const counts = await this.real(0).counts(queue, { cap: 1_000 })
+    for (const word of keyStateWords) {
+      const recount = rows.filter(({ state }) => state === word).length
+      assert.equal(counts[word], recount, `the count of ${word} equals a recount`)
+    }
+    const request = { holder: 'clock', limit: 100, failuresExpireMs: Infinity }
+    const real = await this.real(0).tick(queue, request)
+    const model = this.#model.tick(queue, request)
+    this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
+    assert.equal(real.paused, model.paused, 'whether the queue is paused')
+    // A time that has come may be told in any way that says so.
+    const next = (at: number): number => Math.max(at, real.now)
+    assert.ok(areNear(next(real.nextAt), next(model.nextAt)), 'when to look again')
+  }
+}
+
+/** Whether a row is more than expired failures, which a driver may have swept away or not. */
+function isFresh(now: number): (row: KeyRow) => boolean {
+  return ({ state, failedAt }) => state !== 'idle' || failedAt + failuresExpireMs > now
+}
