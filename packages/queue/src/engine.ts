@@ -26,13 +26,12 @@ import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
 import { HeldSet } from './held-set.ts'
+import { ItemInspection } from './item-inspection.ts'
 import { LanePath } from './lane-path.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
-import { jitteredMs } from './patience.ts'
-import { issueText, type StandardSchema } from './schema.ts'
 import { addOutcomes, finishOutcomes } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
 import { notice, traced } from './traced.ts'
@@ -40,9 +39,6 @@ import { Waiter, Waiters } from './waiters.ts'
 
 /** How a failed key comes back where no limiter says it, and one whose holder vanished. */
 export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
-
-/** How long to wait between looking whether a transaction of the caller's has committed. */
-const commitPatience = { first: 5, longest: 1_000 }
 
 /** How far a queue object is on its way out. */
 export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
@@ -72,6 +68,7 @@ export class Engine implements StoreUser {
   /** Only what is due by then is handed out: the time of the shutdown, once it is known. */
   dueBy: EpochMs = never
   readonly #peers: ReadonlySet<StoreUser>
+  readonly #inspection: ItemInspection | undefined
 
   constructor(options: CheckedOptions<unknown>) {
     this.options = options
@@ -106,6 +103,8 @@ export class Engine implements StoreUser {
       () => this.path.ring(),
     )
     this.ending = new Ending(this)
+    this.#inspection =
+      options.schema === undefined ? undefined : new ItemInspection(this, options.schema)
     this.#peers = this.store.join(this)
   }
 
@@ -113,6 +112,12 @@ export class Engine implements StoreUser {
   open(): Awaitable<void> {
     const opening = this.store.isOpen ? undefined : this.store.open()
     return opening instanceof Promise ? opening.then(() => this.#opened()) : this.#opened()
+  }
+
+  /** Makes a call as soon as the store is usable. */
+  opened<R>(send: () => Awaitable<R>): Awaitable<R> {
+    const opening = this.open()
+    return opening instanceof Promise ? opening.then(send) : send()
   }
 
   #opened(): void {
@@ -234,30 +239,8 @@ export class Engine implements StoreUser {
     nextTurn(() => this.wake())
   }
 
-  /**
-   * A key was given back in a transaction of the caller's: finds out whether that has committed, by
-   * renewing the lease, which only works if it has not.
-   */
-  awaitCommit(held: HeldKey<unknown>): void {
-    held.mayBeGivenBack = true
-    this.#awaitCommit(held).catch((error: unknown) => this.report(error))
-  }
-
-  async #awaitCommit(held: HeldKey<unknown>): Promise<void> {
-    const { leaseMs } = this.options
-    for (let tries = 1; held.phase === 'held' && !held.isLost; tries += 1) {
-      await this.pause(jitteredMs(tries, commitPatience))
-      if (held.phase !== 'held' || held.isLost || this.phase === 'closed') return
-      const leases = [{ key: held.key, token: held.token }]
-      const [reply] = await this.call('renew', { leases, leaseMs }, () =>
-        this.driver.renew(this.name, leases, leaseMs),
-      )
-      if (reply?.outcome !== 'lost') continue
-      this.#givenBack(held)
-    }
-  }
-
-  #givenBack(held: HeldKey<unknown>): void {
+  /** It is known by now that a key was given back in a transaction of the caller's. */
+  committed(held: HeldKey<unknown>): void {
     held.phase = 'finished'
     this.gaveBack(held, true)
   }
@@ -313,59 +296,10 @@ export class Engine implements StoreUser {
     this.keeper.start()
   }
 
-  /** Hands keys to somebody who waited for them, after checking the items if there is a schema. */
+  /** Hands keys to somebody who waited for them. */
   deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
-    const { schema } = this.options
-    if (schema === undefined) {
-      waiter.answer(helds)
-      return
-    }
-    this.#deliverChecked(waiter, helds, schema as StandardSchema<unknown>).catch((error: unknown) =>
-      waiter.fail(error),
-    )
-  }
-
-  async #deliverChecked(
-    waiter: Waiter,
-    helds: HeldKey<unknown>[],
-    schema: StandardSchema<unknown>,
-  ): Promise<void> {
-    const good: HeldKey<unknown>[] = []
-    for (const held of helds) {
-      if (await this.#fits(held, schema)) good.push(held)
-    }
-    if (waiter.isAborted) {
-      await Promise.all(good.map((held) => held.release()))
-      waiter.giveUp()
-    } else if (good.length > 0) {
-      waiter.answer(good)
-    } else if (this.phase === 'closing' || this.phase === 'closed') {
-      waiter.answer([])
-    } else {
-      this.waiters.addFirst(waiter)
-      this.path.serve()
-    }
-  }
-
-  async #fits(held: HeldKey<unknown>, schema: StandardSchema<unknown>): Promise<boolean> {
-    let problem: unknown
-    try {
-      const result = await schema['~standard'].validate(held.item)
-      if (result.issues === undefined) {
-        held.setItem(result.value)
-        return true
-      }
-      problem = new SluiceError(
-        'ERR_INVALID_INPUT',
-        `cannot hand out key ${JSON.stringify(held.key)}: its item does not match the schema: ` +
-          `${issueText(result.issues)}; the key was parked`,
-      )
-    } catch (error) {
-      problem = error
-    }
-    this.report(problem)
-    await held.park(problem)
-    return false
+    if (this.#inspection === undefined) waiter.answer(helds)
+    else this.#inspection.deliver(waiter, helds)
   }
 
   /** Gives a key back. */
@@ -406,7 +340,7 @@ export class Engine implements StoreUser {
   lose(held: HeldKey<unknown>, error: SluiceError): void {
     if (held.isLost) return
     if (held.mayBeGivenBack) {
-      this.#givenBack(held)
+      this.committed(held)
       return
     }
     this.helds.lose(held)

@@ -47,13 +47,11 @@ const outcomeOfState: Readonly<Record<KeyStateWord, FinishOutcome>> = {
 export class FinishLane {
   readonly #engine: Engine
   readonly #lane: Lane<Request, Reply>
-  readonly #opened: <R>(send: () => Awaitable<R>) => Awaitable<R>
   /** Waits under way, and how to end them. */
   readonly #pauses = new Map<Timer, () => void>()
 
-  constructor(engine: Engine, opened: <R>(send: () => Awaitable<R>) => Awaitable<R>) {
+  constructor(engine: Engine) {
     this.#engine = engine
-    this.#opened = opened
     this.#lane = new Lane<Request, Reply>({
       send: (_kind, jobs) => this.#send(jobs),
       canRepeat: () => true,
@@ -106,7 +104,7 @@ export class FinishLane {
         (error: unknown) => [{ as: 'run', error }],
       )
     }
-    const answer = this.#opened(() => this.#finish(jobs))
+    const answer = this.#engine.opened(() => this.#finish(jobs))
     return answer instanceof Promise
       ? answer.then((replies) => this.#replied(jobs, replies))
       : this.#replied(jobs, answer)

@@ -15,6 +15,7 @@ import {
 } from '@sluice/core'
 import { checkAddAfter } from './add-after-options.ts'
 import { checkAddOptions } from './add-options.ts'
+import { awaitCommit } from './await-commit.ts'
 import { describeFailure } from './describe-failure.ts'
 import type { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
@@ -143,7 +144,7 @@ export class QueueTransaction<T> {
       const reply = replies[0] as FinishReply | Failure
       if (reply.outcome === 'failed') throw reply.error
       if (reply.outcome === 'lost') throw this.#lostError(held.key)
-      this.#engine.awaitCommit(held as HeldKey<unknown>)
+      awaitCommit(this.#engine, held as HeldKey<unknown>)
       this.#engine.lookSoon()
       return reply.outcome
     })

@@ -1,0 +1,89 @@
+import {
+  type Ask,
+  type AskReply,
+  type Awaitable,
+  batchKeysMax,
+  type CancelOutcome,
+  type Failure,
+  type ForgetOutcome,
+} from '@sluice/core'
+import type { Engine } from './engine.ts'
+import { type Job, Lane } from './lane.ts'
+
+type AddRequest = Ask | undefined
+type AddReply = AskReply | CancelOutcome | ForgetOutcome
+type AddJob = Job<AddRequest, AddReply>
+
+/** The answer to an add that shares a step with an earlier, immediate add of its key. */
+function afterwards(earlier: Ask, later: Ask): (reply: AddReply) => AddReply {
+  const raises = later.priority > earlier.priority
+  return (reply) => {
+    const { outcome, dueAt, failures } = reply as AskReply
+    if (outcome === 'parked' || outcome === 'full') return { outcome, dueAt, failures }
+    return { outcome: raises ? 'moved' : 'unchanged', dueAt, failures }
+  }
+}
+
+function isPlain({ delayMs, failed, plan }: Ask): boolean {
+  return delayMs <= 0 && failed !== true && plan === undefined
+}
+
+/** The lane of everything that changes what is owed to keys without holding them. */
+export class AddLane {
+  readonly #engine: Engine
+  readonly #lane: Lane<AddRequest, AddReply>
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+    this.#lane = new Lane<AddRequest, AddReply>({
+      send: (kind, jobs) => engine.opened(() => this.#send(kind, jobs)),
+      merge,
+      // An add is owed at least as early as it was, however often it is repeated.
+      canRepeat: () => true,
+      timeoutMs: engine.options.timeoutMs,
+      batchMax: batchKeysMax,
+    })
+  }
+
+  #send(kind: string, jobs: readonly AddJob[]): Awaitable<readonly (AddReply | Failure)[]> {
+    const { driver, name, askOptions } = this.#engine
+    if (kind === 'add') {
+      const asks = jobs.map(({ request }) => request as Ask)
+      return this.#engine.call('add', { asks, options: askOptions }, () =>
+        driver.add(name, asks, askOptions),
+      )
+    }
+    const keys = jobs.map(({ key }) => key)
+    return kind === 'cancel'
+      ? this.#engine.call('cancel', { keys }, () => driver.cancel(name, keys))
+      : this.#engine.call('forget', { keys }, () => driver.forget(name, keys))
+  }
+
+  async ask(ask: Ask): Promise<AskReply> {
+    return (await this.#lane.submit('add', ask.key, ask)) as AskReply
+  }
+
+  async cancel(key: string): Promise<CancelOutcome> {
+    return (await this.#lane.submit('cancel', key, undefined)) as CancelOutcome
+  }
+
+  async forget(key: string): Promise<ForgetOutcome> {
+    return (await this.#lane.submit('forget', key, undefined)) as ForgetOutcome
+  }
+
+  settled(): Awaitable<void> {
+    return this.#lane.settled()
+  }
+}
+
+/** Immediate adds of one key travel as one; each gets the answer that it would have got alone. */
+function merge(earlier: AddJob, later: AddJob): ((reply: AddReply) => AddReply) | undefined {
+  const first = earlier.request
+  const second = later.request
+  if (first === undefined || second === undefined) return undefined
+  if (!isPlain(first) || !isPlain(second)) return undefined
+  const answer = afterwards(first, second)
+  const priority = Math.max(first.priority, second.priority)
+  earlier.request = { ...first, item: second.item, priority }
+  return answer
+}

@@ -1,0 +1,63 @@
+import { SluiceError } from '@sluice/core'
+import type { Engine } from './engine.ts'
+import type { HeldKey } from './held-key.ts'
+import { issueText, type StandardSchema } from './schema.ts'
+import type { Waiter } from './waiters.ts'
+
+/**
+ * Checks items against a schema when they are handed out: what was stored may be older than the
+ * schema. A key whose item does not fit is parked, so that it stands in nobody's way.
+ */
+export class ItemInspection {
+  readonly #engine: Engine
+  readonly #schema: StandardSchema<unknown>
+
+  constructor(engine: Engine, schema: StandardSchema<unknown>) {
+    this.#engine = engine
+    this.#schema = schema
+  }
+
+  /** Hands over the keys whose items fit; if none does, the waiter goes on waiting. */
+  deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
+    this.#deliver(waiter, helds).catch((error: unknown) => waiter.fail(error))
+  }
+
+  async #deliver(waiter: Waiter, helds: HeldKey<unknown>[]): Promise<void> {
+    const good: HeldKey<unknown>[] = []
+    for (const held of helds) {
+      if (await this.#fits(held)) good.push(held)
+    }
+    if (waiter.isAborted) {
+      await Promise.all(good.map((held) => held.release()))
+      waiter.giveUp()
+    } else if (good.length > 0) {
+      waiter.answer(good)
+    } else if (this.#engine.phase === 'closing' || this.#engine.phase === 'closed') {
+      waiter.answer([])
+    } else {
+      this.#engine.waiters.addFirst(waiter)
+      this.#engine.path.serve()
+    }
+  }
+
+  async #fits(held: HeldKey<unknown>): Promise<boolean> {
+    let problem: unknown
+    try {
+      const result = await this.#schema['~standard'].validate(held.item)
+      if (result.issues === undefined) {
+        held.setItem(result.value)
+        return true
+      }
+      problem = new SluiceError(
+        'ERR_INVALID_INPUT',
+        `cannot hand out key ${JSON.stringify(held.key)}: its item does not match the schema: ` +
+          `${issueText(result.issues)}; the key was parked`,
+      )
+    } catch (error) {
+      problem = error
+    }
+    this.#engine.report(problem)
+    await held.park(problem)
+    return false
+  }
+}

@@ -1,0 +1,68 @@
+import { type EpochMs, type Lease, never, type TickReply } from '@sluice/core'
+import type { Engine } from './engine.ts'
+import { random } from './random.ts'
+
+/** How many leases that are over one tick reports. */
+const tickLimit = 100
+
+/**
+ * What this process knows of the store's time, and of when it makes sense to look into it again.
+ */
+export class Outlook {
+  readonly #engine: Engine
+  /** The next instant at which something is due, as far as anybody here knows. */
+  nextAt: EpochMs = never
+  /** Others may have changed that since. */
+  isStale = true
+  /** The store's time less this process's monotonic time. */
+  #offsetMs: number | undefined
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** The store's time, from when it was last told. */
+  now(): EpochMs {
+    const { clock } = this.#engine.store
+    return this.#offsetMs === undefined ? clock.now() : clock.monotonicMs() + this.#offsetMs
+  }
+
+  /** Whether the store has to be asked before it is known when to look again. */
+  get isOver(): boolean {
+    return this.isStale || this.nextAt <= this.now()
+  }
+
+  knowTime(now: EpochMs): void {
+    this.#offsetMs = now - this.#engine.store.clock.monotonicMs()
+  }
+
+  /** A key is due at `dueAt`; nobody has to be asked. What is due already is claimed anyway. */
+  learn(dueAt: EpochMs): void {
+    if (dueAt < this.nextAt && dueAt > this.now()) this.nextAt = dueAt
+  }
+
+  /** Asks the store, and ends the leases that it reports to be over. */
+  async tick(): Promise<TickReply> {
+    const { driver, name, holder, options } = this.#engine
+    const { failuresExpireMs } = options
+    const request = { holder, limit: tickLimit, failuresExpireMs }
+    this.isStale = false
+    const reply = await this.#engine.opened(() =>
+      this.#engine.call('tick', request, () => driver.tick(name, request)),
+    )
+    this.nextAt = reply.nextAt
+    this.knowTime(reply.now)
+    if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
+    return reply
+  }
+
+  /** Ends leases that are over. When the lost runs are due now is for the store to say. */
+  async endLeases(leases: readonly Lease[]): Promise<void> {
+    const { driver, name } = this.#engine
+    const options = { ...this.#engine.expireOptions, jitter: random() }
+    await this.#engine.call('expire', { leases, options }, () =>
+      driver.expire(name, leases, options),
+    )
+    this.isStale = true
+  }
+}
