@@ -14,14 +14,11 @@ type AddRequest = Ask | undefined
 type AddReply = AskReply | CancelOutcome | ForgetOutcome
 type AddJob = Job<AddRequest, AddReply>
 
-/** The answer to an add that shares a step with an earlier, immediate add of its key. */
-function afterwards(earlier: Ask, later: Ask): (reply: AddReply) => AddReply {
-  const raises = later.priority > earlier.priority
-  return (reply) => {
-    const { outcome, dueAt, failures } = reply as AskReply
-    if (outcome === 'parked' || outcome === 'full') return { outcome, dueAt, failures }
-    return { outcome: raises ? 'moved' : 'unchanged', dueAt, failures }
-  }
+/** The answer to an add that shares a step with an earlier add of its key, which asks for as much. */
+function afterwards(reply: AddReply): AddReply {
+  const { outcome, dueAt, failures } = reply as AskReply
+  const isRefused = outcome === 'parked' || outcome === 'full'
+  return { outcome: isRefused ? outcome : 'unchanged', dueAt, failures }
 }
 
 function isPlain({ delayMs, failed, plan }: Ask): boolean {
@@ -81,9 +78,8 @@ function merge(earlier: AddJob, later: AddJob): ((reply: AddReply) => AddReply) 
   const first = earlier.request
   const second = later.request
   if (first === undefined || second === undefined) return undefined
-  if (!isPlain(first) || !isPlain(second)) return undefined
-  const answer = afterwards(first, second)
-  const priority = Math.max(first.priority, second.priority)
-  earlier.request = { ...first, item: second.item, priority }
-  return answer
+  // Which of the two a higher priority would have moved, only a step of its own can tell.
+  if (!isPlain(first) || !isPlain(second) || second.priority > first.priority) return undefined
+  earlier.request = { ...first, item: second.item }
+  return afterwards
 }

@@ -125,9 +125,11 @@ export class HeldSet {
     this.#first = held
   }
 
-  /** The oldest unfinished Held of a key, also if it is lost. */
+  /** The oldest Held of a key that nobody is finishing yet, also if it is lost. */
   oldest(key: string): HeldKey<unknown> | undefined {
-    return this.#indexed().get(key)?.[0]
+    return this.#indexed()
+      .get(key)
+      ?.find(({ phase }) => phase === 'held')
   }
 
   /** Whether a key is held, and not lost. */
