@@ -1,0 +1,27 @@
+export { Backoff, type BackoffOptions, type DelayFn } from './backoff.ts'
+export type { BackoffManager } from './backoff-manager.ts'
+export { type BackoffUntilOptions, backoffUntil, type LoopFn } from './backoff-until.ts'
+export {
+  type Condition,
+  type ExponentialBackoffWaitOptions,
+  exponentialBackoff,
+} from './exponential-backoff.ts'
+export {
+  type ExponentialBackoffOptions,
+  exponentialBackoffManager,
+} from './exponential-backoff-manager.ts'
+export { isInterrupted } from './interrupted.ts'
+export { jitter } from './jitter.ts'
+export { type JitteredBackoffOptions, jitteredBackoffManager } from './jittered-backoff-manager.ts'
+export type { LoopErrorOptions } from './loop-errors.ts'
+export { type PollOptions, pollUntil } from './poll-until.ts'
+export type { Random } from './random.ts'
+export {
+  type ForeverOptions,
+  forever,
+  type JitterUntilOptions,
+  jitterUntil,
+  nonSlidingUntil,
+  type UntilOptions,
+  until,
+} from './until.ts'
