@@ -39,6 +39,7 @@ export type { AdaptOptions } from './adapted-queue.ts'
 export { createDelayingQueue, type WrapOptions } from './create-delaying-queue.ts'
 export { createQueue } from './create-queue.ts'
 export { createRateLimitingQueue, type WrapLimitedOptions } from './create-rate-limiting-queue.ts'
+export { createWorker } from './create-worker.ts'
 export type { DoneOptions, Held } from './held.ts'
 export type { JsonChecked, QueueOptions } from './options.ts'
 export type {
@@ -53,3 +54,13 @@ export type {
 } from './queue.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts'
 export type { DatabaseNow, Within, WithinLater, WithinNow } from './within.ts'
+export {
+  type Handler,
+  type HandlerContext,
+  type HandlerResult,
+  type OnExhausted,
+  type StopOptions,
+  TerminalError,
+  type Worker,
+  type WorkerOptions,
+} from './worker.ts'

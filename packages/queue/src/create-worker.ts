@@ -1,0 +1,194 @@
+import {
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  concurrencyMax,
+  delayMsMax,
+  graceMsDefault,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
+import type { Engine } from './engine.ts'
+import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
+import type { HeldKey } from './held-key.ts'
+import { PlainQueue } from './plain-queue.ts'
+import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
+
+/** How long a handler may go on after it was told to stop. */
+const abandonMsDefault = 30_000
+
+/** How long handlers have between being told to stop and being left behind. */
+const settleMs = 1_000
+
+const optionNames: readonly string[] = [
+  'queue',
+  'handler',
+  'concurrency',
+  'timeoutMs',
+  'abandonMs',
+  'maxFailures',
+  'onExhausted',
+  'onTerminal',
+  'onError',
+]
+
+function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<T> {
+  const { timeoutMs, abandonMs, maxFailures, onExhausted, onTerminal, onError } = options
+  if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, { above: 0, max: delayMsMax })
+  if (maxFailures !== undefined) checkNumber('maxFailures', maxFailures, { min: 1, integer: true })
+  if (onError !== undefined) checkFunction('onError', onError)
+  if (onExhausted !== undefined && typeof onExhausted !== 'function') {
+    checkOneOf('onExhausted', onExhausted, ['park', 'drop'])
+  }
+  return {
+    handler: checkFunction('handler', options.handler),
+    abandonMs: checkNumber('abandonMs', abandonMs ?? abandonMsDefault, { min: 0, max: delayMsMax }),
+    onExhausted: onExhausted ?? 'park',
+    onTerminal: checkOneOf('onTerminal', onTerminal ?? 'forget', ['forget', 'park']),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxFailures === undefined ? {} : { maxFailures }),
+    ...(onError === undefined ? {} : { onError }),
+  }
+}
+
+/** The loops of a worker: each takes a key, runs the handler, and takes the next. */
+class QueueWorker<T> implements Worker {
+  readonly #queue: PlainQueue<T>
+  readonly #engine: Engine
+  readonly #options: CheckedWorkerOptions<T>
+  readonly #stopping = new AbortController()
+  readonly #runs = new Set<HandlerRun<T>>()
+  readonly stopped: Promise<void>
+  #onIdle: (() => void)[] = []
+  #idleCheck: Promise<void> | undefined
+
+  constructor(queue: PlainQueue<T>, options: CheckedWorkerOptions<T>, concurrency: number) {
+    this.#queue = queue
+    this.#engine = queue.engine
+    this.#options = options
+    const loops = Array.from({ length: concurrency }, () => this.#loop())
+    this.stopped = Promise.all(loops).then(() => undefined)
+    // One loop that cannot go on ends all of them.
+    this.stopped.catch(() => this.#stopping.abort())
+  }
+
+  get running(): number {
+    return this.#runs.size
+  }
+
+  async #loop(): Promise<void> {
+    for (;;) {
+      const held = await this.#next()
+      if (held === undefined) return
+      const run = new HandlerRun<T>(this.#engine, this.#options, held)
+      this.#runs.add(run)
+      await run.run()
+      this.#runs.delete(run)
+      this.#checkIdle()
+    }
+  }
+
+  /** The next key; `undefined` when the worker stops, or the queue has ended and nothing is held. */
+  async #next(): Promise<HeldKey<T> | undefined> {
+    const { signal } = this.#stopping
+    for (;;) {
+      if (signal.aborted) return undefined
+      let held: unknown
+      try {
+        const getting = this.#queue.get({ signal })
+        this.#checkIdle()
+        held = await getting
+      } catch (error) {
+        if (signal.aborted) return undefined
+        throw error
+      }
+      if (held !== undefined) return held as HeldKey<T>
+      const { helds, phase, ending } = this.#engine
+      if (phase === 'closed' || phase === 'closing' || helds.size === 0) return undefined
+      await ending.nextGivenBack()
+    }
+  }
+
+  async stop(options: StopOptions = {}): Promise<void> {
+    checkObject('options', options, ['graceMs'])
+    const graceMs = checkNumber('options.graceMs', options.graceMs ?? graceMsDefault, {
+      min: 0,
+      max: delayMsMax,
+    })
+    this.#stopping.abort()
+    const ended = this.stopped.catch(() => undefined)
+    if (await this.#endsWithin(ended, graceMs)) return
+    for (const run of this.#runs) run.abort(this.#closing())
+    if (await this.#endsWithin(ended, settleMs)) return
+    for (const run of this.#runs) run.abandon()
+    await ended
+  }
+
+  #closing(): SluiceError {
+    return new SluiceError('ERR_CLOSING', 'the worker is stopping: stop working on this key')
+  }
+
+  #endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#engine.store.clock.startTimer(ms, () => resolve(false))
+      timer.ref()
+      void ended.then(() => {
+        timer.stop()
+        resolve(true)
+      })
+    })
+  }
+
+  async runUntilIdle(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#onIdle.push(resolve)
+      this.stopped.then(resolve, reject)
+      this.#checkIdle()
+    })
+    await this.stop()
+  }
+
+  /** Looks whether nothing is due and nothing is running, if anybody wants to know. */
+  #checkIdle(): void {
+    if (this.#onIdle.length === 0 || this.#runs.size > 0 || this.#idleCheck !== undefined) return
+    this.#idleCheck = this.#isIdle()
+      .then((isIdle) => {
+        this.#idleCheck = undefined
+        if (!isIdle) return
+        const waiting = this.#onIdle
+        this.#onIdle = []
+        for (const resolve of waiting) resolve()
+      })
+      .catch((error: unknown) => {
+        this.#idleCheck = undefined
+        this.#engine.report(error)
+      })
+  }
+
+  async #isIdle(): Promise<boolean> {
+    const { path } = this.#engine
+    if (!(await path.isQuiet(await path.now()))) return false
+    return this.#runs.size === 0
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+}
+
+/**
+ * Makes a worker and starts it: it takes keys from the queue and runs the handler for each, the loop
+ * of a controller done right.
+ *
+ * Throws for bad options only. An error of a handler never stops the worker.
+ */
+export function createWorker<T>(options: WorkerOptions<T>): Worker {
+  checkObject('options', options, optionNames)
+  const { queue, concurrency = 1 } = options
+  if (!(queue instanceof PlainQueue)) {
+    throw new SluiceTypeError('queue', 'must be a queue made by this package')
+  }
+  checkNumber('concurrency', concurrency, { min: 1, max: concurrencyMax, integer: true })
+  return new QueueWorker<T>(queue as PlainQueue<T>, checkWorkerOptions(options), concurrency)
+}

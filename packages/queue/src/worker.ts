@@ -1,0 +1,91 @@
+import type { Held } from './held.ts'
+import type { Queue } from './queue.ts'
+
+/** What a handler is told besides the item. */
+export interface HandlerContext {
+  readonly key: string
+  /** The fencing number; see `Held.token`. */
+  readonly token: number
+  /** How many runs have failed since the last forget, before this one. */
+  readonly failures: number
+  readonly crashes: number
+  readonly priority: number
+  /** Aborts when the work is to be stopped: the lease is lost, the time is up, the worker stops. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * How a run that went well ends: with nothing, the key is done and its failures are forgotten;
+ * with `requeueAfterMs` the same, and it comes back then; with `requeue` it comes back after the
+ * limiter's delay, and that counts as a failure.
+ */
+export type HandlerResult =
+  | undefined
+  // biome-ignore lint/suspicious/noConfusingVoidType: what a handler without a return gives.
+  | void
+  | { readonly requeueAfterMs: number }
+  | { readonly requeue: true }
+
+/** Does the work for one item. Throwing means that the run has failed. */
+export type Handler<T> = (
+  item: T,
+  context: HandlerContext,
+) => HandlerResult | Promise<HandlerResult>
+
+/** What becomes of a key that has failed too often. */
+export type OnExhausted<T> =
+  | 'park'
+  | 'drop'
+  | ((held: Held<T>, error: unknown) => 'park' | 'drop' | Promise<'park' | 'drop'>)
+
+/** How a worker is made. */
+export interface WorkerOptions<T> {
+  readonly queue: Queue<T>
+  readonly handler: Handler<T>
+  /** How many handlers run at a time. Default 1. */
+  readonly concurrency?: number
+  /** Aborts the signal of a handler that takes longer. Its slot and its key stay taken. */
+  readonly timeoutMs?: number
+  /**
+   * How long after its signal was aborted a handler may go on before its slot is given to others and
+   * its lease is left to end by itself. Default 30 s.
+   */
+  readonly abandonMs?: number
+  /** How many runs in a row may fail; the last of them ends with `onExhausted`. Default: no end. */
+  readonly maxFailures?: number
+  /** What becomes of a key that has failed `maxFailures` times in a row. Default `park`. */
+  readonly onExhausted?: OnExhausted<T>
+  /** What a {@link TerminalError} does. Default `forget`: the key is done, as in the original. */
+  readonly onTerminal?: 'forget' | 'park'
+  /** Told of every error of a handler, and of what goes wrong in giving keys back. */
+  readonly onError?: (error: unknown, held: Held<T> | undefined) => void
+}
+
+/** How to stop a worker. */
+export interface StopOptions {
+  /** How long running handlers have before their signals are aborted. Default 10 s. */
+  readonly graceMs?: number
+}
+
+/** Takes keys from a queue and runs a handler for each, several at a time. */
+export interface Worker extends AsyncDisposable {
+  /** Resolves when the worker has ended; rejects if it had to, such as for a damaged store. */
+  readonly stopped: Promise<void>
+  /** How many handlers are running. */
+  readonly running: number
+  /**
+   * Takes no more keys and waits for those that are running; after `graceMs` their signals are
+   * aborted, and a second later what has not ended is left to its lease. The queue stays open.
+   */
+  stop(options?: StopOptions): Promise<void>
+  /** Resolves when nothing is due and nothing is running, and stops the worker then. */
+  runUntilIdle(): Promise<void>
+}
+
+/** An error after which a key is not tried again. */
+export class TerminalError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TerminalError'
+  }
+}
