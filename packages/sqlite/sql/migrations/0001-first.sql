@@ -1,0 +1,121 @@
+-- breaking: yes
+--
+-- The first schema. Instants are milliseconds since the epoch, as REAL; none is NULL.
+
+-- Which migrations this file has been through.
+create table sluice_schema (
+  version integer primary key,
+  breaking integer not null check (breaking in (0, 1)),
+  applied_at real not null
+) strict;
+
+-- What belongs to the store as a whole: the last token that was given out. It starts at the epoch
+-- microseconds of the file's making, so that a file which was deleted and made anew does not give
+-- out tokens that an outside system has seen already.
+create table sluice_store (
+  id integer primary key check (id = 1),
+  token integer not null check (token > 0)
+) strict;
+
+-- One row for each queue that was ever written to.
+create table sluice_queues (
+  id integer primary key,
+  name text not null unique,
+  paused integer not null default 0 check (paused in (0, 1)),
+  -- The last place in line that was given out.
+  seq integer not null default 0,
+  -- How many keys are owed a run: a count that is kept, because counting would take time.
+  owed integer not null default 0 check (owed >= 0),
+  -- The latest instant at which the queue was written to. Later than now if the clock went back.
+  latest_at real not null
+) strict;
+
+-- The names of holders, so that rows need not carry them. Ids are never used twice.
+create table sluice_holders (
+  id integer primary key autoincrement,
+  name text not null unique
+) strict;
+
+-- One row for each key of each queue.
+--
+-- The run that is waiting and the run that is being worked on are the same columns: a claim leaves
+-- them in place and fills in the held half, which is what makes it, and a release, cheap. What a
+-- held key is owed besides stands in next_*.
+create table sluice_keys (
+  id integer primary key,
+  queue integer not null,
+  key text not null,
+
+  -- The run: waiting if token is null, being worked on if not.
+  due_at real,
+  due_why integer not null default 0 check (due_why between 0 and 2),
+  later_at real,
+  later_why integer,
+  ready_at real,
+  seq integer,
+  priority integer not null default 0,
+  asked_at real,
+
+  -- Who holds it. claim is a hash of the name of the request that took it.
+  token integer,
+  lease_until real,
+  holder integer,
+  claim integer,
+
+  -- What is owed to the key while it is held.
+  next_due_at real,
+  next_why integer,
+  next_seq integer,
+  next_priority integer,
+  next_asked_at real,
+  next_later_at real,
+  next_later_why integer,
+
+  failures integer not null default 0,
+  crashes integer not null default 0,
+  failed_at real,
+  parked integer not null default 0 check (parked in (0, 1)),
+  item text,
+  last_error text,
+
+  unique (queue, key),
+  check ((due_at is null) = (ready_at is null)),
+  check (due_at is not null or (later_at is null and token is null)),
+  check ((token is null) = (holder is null)),
+  check (token is not null or (lease_until is null and next_due_at is null)),
+  check (next_due_at is not null or next_later_at is null)
+) strict;
+
+-- Waiting keys in the order of claims. due_at and due_why ride along so that looking for what is due
+-- by some instant, and counting, need not visit the rows.
+create index sluice_keys_waiting on sluice_keys (queue, priority desc, ready_at, seq, due_at, due_why)
+where token is null and parked = 0 and due_at is not null;
+
+-- Held keys by the end of their leases.
+create index sluice_keys_held on sluice_keys (queue, lease_until)
+where token is not null;
+
+-- Parked keys that nobody holds.
+create index sluice_keys_parked on sluice_keys (queue, key)
+where token is null and parked = 1;
+
+-- Keys of which only a count of failures is left, oldest first.
+create index sluice_keys_idle on sluice_keys (queue, failed_at)
+where token is null and parked = 0 and due_at is null;
+
+create table sluice_workers (
+  queue integer not null,
+  holder text not null,
+  info text not null,
+  started_at real not null,
+  seen_at real not null,
+  primary key (queue, holder)
+) strict, without rowid;
+
+create table sluice_buckets (
+  name text primary key,
+  per_second real not null,
+  burst real not null,
+  tokens real not null,
+  at real not null
+) strict, without rowid;

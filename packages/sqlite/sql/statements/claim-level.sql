@@ -1,0 +1,10 @@
+-- The next lower priority at which keys wait, and when the first of them is ready.
+-- Parameters: queue, priority below which to look.
+-- Why this plan: one step down the index; keys of the same priority are jumped over, however many.
+select priority, ready_at
+from sluice_keys indexed by sluice_keys_waiting
+where
+  queue = ? and priority < ?
+  and token is null and parked = 0 and due_at is not null
+order by priority desc, ready_at, seq
+limit 1

@@ -1,0 +1,13 @@
+-- How many keys of one priority can be claimed, up to a cap.
+-- Parameters: queue, priority, horizon, now, cap.
+-- Why this plan: a range of the index, without visiting rows, that ends at the cap.
+select count(*) as n, min(ready_at) as oldest
+from (
+  select ready_at
+  from sluice_keys indexed by sluice_keys_waiting
+  where
+    queue = ? and priority = ? and ready_at <= ? and due_at <= ?
+    and token is null and parked = 0 and due_at is not null
+  order by ready_at, seq
+  limit ?
+)

@@ -1,0 +1,4 @@
+-- Parameters: token.
+update sluice_store
+set token = ?
+where id = 1

@@ -1,0 +1,5 @@
+-- Drops workers that were not seen since some instant.
+-- Parameters: queue, instant.
+-- Why this plan: the workers of one queue are few and stand together.
+delete from sluice_workers
+where queue = ? and seen_at < ?

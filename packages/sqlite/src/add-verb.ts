@@ -1,0 +1,163 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type DueReason,
+  never,
+  transitions,
+} from '@sluice/core'
+import { BucketCharges } from './bucket-charges.ts'
+import { storedReason } from './instant.ts'
+import { type KeyRecord, newRecord } from './key-record.ts'
+import type { QueueTransaction } from './queue-transaction.ts'
+
+/**
+ * Asks for runs.
+ *
+ * Keys of which nothing is stored need no decision: they are simply inserted, by one statement for
+ * as many as ask for the same. What is stored already is read and goes through the transitions.
+ */
+export function addVerb(
+  tx: QueueTransaction,
+  asks: readonly Ask[],
+  options: AskOptions,
+): AskReply[] {
+  const firstSeq = tx.drawSeqs(asks.length)
+  const replies: (AskReply | undefined)[] = Array(asks.length).fill(undefined)
+  const { maxPending = Infinity } = options
+  if (tx.owed + asks.length <= maxPending && asks.every(isPlain)) {
+    insertNew(tx, asks, firstSeq, replies)
+  }
+  const left = asks.filter((_, index) => replies[index] === undefined)
+  if (left.length === 0) return replies as AskReply[]
+
+  const known = readKnown(tx, left)
+  const charges = new BucketCharges(tx.session, tx.now)
+  for (const [index, ask] of asks.entries()) {
+    if (replies[index] !== undefined) continue
+    const record = known.get(ask.key) ?? newRecord(ask.key)
+    replies[index] = decide(tx, record, ask, options, firstSeq + index, charges)
+  }
+  charges.end()
+  return replies as AskReply[]
+}
+
+/** Whether what a new key gets is known without looking at anything. */
+function isPlain(ask: Ask): boolean {
+  return ask.plan === undefined && ask.failed !== true
+}
+
+function readKnown(tx: QueueTransaction, asks: readonly Ask[]): Map<string, KeyRecord> {
+  const [only] = asks
+  if (asks.length > 1 || only === undefined) return tx.keys(asks.map(({ key }) => key))
+  const record = tx.key(only.key)
+  return new Map([[record.key, record]])
+}
+
+/** Inserts those of which nothing is stored, and fills in their replies. */
+function insertNew(
+  tx: QueueTransaction,
+  asks: readonly Ask[],
+  firstSeq: number,
+  replies: (AskReply | undefined)[],
+): void {
+  const [first] = asks
+  if (first === undefined) return
+  const { priority, delayMs } = first
+  const isUniform =
+    asks.length > 1 && asks.every((ask) => ask.priority === priority && ask.delayMs === delayMs)
+  if (isUniform) insertUniform(tx, asks, first, firstSeq, replies)
+  else insertEach(tx, asks, firstSeq, replies)
+}
+
+function dueOf(tx: QueueTransaction, { delayMs }: Ask): { dueAt: number; why: DueReason } {
+  return delayMs > 0 ? { dueAt: tx.now + delayMs, why: 'delay' } : { dueAt: tx.now, why: 'add' }
+}
+
+function insertUniform(
+  tx: QueueTransaction,
+  asks: readonly Ask[],
+  first: Ask,
+  firstSeq: number,
+  replies: (AskReply | undefined)[],
+): void {
+  const { session, queueId, now } = tx
+  const { dueAt, why } = dueOf(tx, first)
+  const hasItems = asks.some(({ item }) => item !== undefined)
+  const statement = hasItems ? session.addItems : session.addKeys
+  const rows = hasItems ? asks.map(({ key, item }) => [key, item]) : asks.map(({ key }) => key)
+  const { changes, lastInsertRowid } = statement.run(
+    queueId,
+    storedReason(why),
+    firstSeq,
+    first.priority,
+    now,
+    dueAt,
+    JSON.stringify(rows),
+  )
+  const inserted = Number(changes)
+  if (inserted === 0) return
+  tx.wrote(inserted)
+  const reply: AskReply = { outcome: 'added', dueAt, failures: 0 }
+  if (inserted === asks.length) {
+    replies.fill(reply)
+    return
+  }
+  const lastId = Number(lastInsertRowid)
+  const found = session.keysBetween.all(lastId - inserted + 1, lastId) as { readonly key: string }[]
+  const isNew = new Set(found.map(({ key }) => key))
+  for (const [index, { key }] of asks.entries()) if (isNew.has(key)) replies[index] = reply
+}
+
+function insertEach(
+  tx: QueueTransaction,
+  asks: readonly Ask[],
+  firstSeq: number,
+  replies: (AskReply | undefined)[],
+): void {
+  const { session, queueId, now } = tx
+  let inserted = 0
+  for (const [index, ask] of asks.entries()) {
+    const { dueAt, why } = dueOf(tx, ask)
+    const { changes } = session.addOne.run(
+      queueId,
+      ask.key,
+      dueAt,
+      storedReason(why),
+      dueAt,
+      firstSeq + index,
+      ask.priority,
+      now,
+      ask.item ?? null,
+    )
+    if (Number(changes) === 0) continue
+    inserted += 1
+    replies[index] = { outcome: 'added', dueAt, failures: 0 }
+  }
+  if (inserted > 0) tx.wrote(inserted)
+}
+
+/** What an ask does to a key of which something may be stored. */
+function decide(
+  tx: QueueTransaction,
+  record: KeyRecord,
+  ask: Ask,
+  options: AskOptions,
+  seq: number,
+  charges: BucketCharges,
+): AskReply {
+  const { state } = record
+  const before = transitions.countedFailures(state, tx.now, options.failuresExpireMs)
+  const { maxPending = Infinity } = options
+  if (state.dueAt === never && tx.owed >= maxPending) {
+    return { outcome: 'full', dueAt: never, failures: before }
+  }
+  const planned = ask.plan && charges.plan(ask.plan, before, ask.jitter)
+  const outcome = tx.change(record, () => {
+    record.item = ask.item ?? null
+    return transitions.ask(state, ask, planned?.delayMs ?? ask.delayMs, options, tx.now, seq)
+  })
+  if (outcome !== 'unchanged') planned?.charge()
+  const { dueAt, failures } = state
+  return { outcome, dueAt, failures, ...(planned && { plannedMs: planned.delayMs }) }
+}

@@ -1,0 +1,119 @@
+import { type Awaitable, SluiceError, type Timer } from '@sluice/core'
+import type { Machine } from './machine.ts'
+
+/** The longest pause between two attempts, in milliseconds. */
+const pauseMsMax = 100
+
+/** How long waiting attempts may follow on one another before other work gets a turn. */
+const turnMsMax = 20
+
+interface Waiting {
+  readonly attempt: () => unknown
+  readonly deadline: number
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Waits for a file that another process has locked, without holding up this one.
+ *
+ * SQLite's own waiting stops the whole process, so it is kept short, and what is still busy after
+ * it is attempted again from here, after a pause, until its deadline. While one operation waits,
+ * those that come after it line up behind it instead of each waiting for the same lock.
+ */
+export class BusyRetry {
+  readonly #machine: Machine
+  readonly #waitMs: number
+  #line: Waiting[] = []
+  #timer: Timer | undefined
+  #pauses = 0
+
+  constructor(machine: Machine, waitMs: number) {
+    this.#machine = machine
+    this.#waitMs = waitMs
+  }
+
+  /** How many operations wait. */
+  get waiting(): number {
+    return this.#line.length
+  }
+
+  /** Does `attempt`, again and again as long as it is busy. Answers at once if it was not. */
+  run<T>(attempt: () => T): Awaitable<T> {
+    if (this.#line.length > 0) return this.#lineUp(attempt)
+    return this.overtake(attempt)
+  }
+
+  /** The same, but without lining up; for what needs no lock as a rule. */
+  overtake<T>(attempt: () => T): Awaitable<T> {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!SluiceError.is(error, 'ERR_STORE_BUSY')) return Promise.reject(error)
+      return this.#lineUp(attempt)
+    }
+  }
+
+  /** Gives up everything that waits. */
+  giveUp(error: SluiceError): void {
+    const line = this.#line
+    this.#line = []
+    this.#timer?.stop()
+    this.#timer = undefined
+    for (const waiting of line) waiting.reject(error)
+  }
+
+  #lineUp<T>(attempt: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const deadline = this.#machine.clock.monotonicMs() + this.#waitMs
+      this.#line.push({ attempt, deadline, resolve: resolve as (value: unknown) => void, reject })
+      if (this.#line.length === 1) this.#pause()
+    })
+  }
+
+  #pause(): void {
+    // From a few milliseconds on, twice as long each time, and never in step with other processes.
+    const longest = Math.min(pauseMsMax, 4 * 2 ** this.#pauses)
+    this.#pauses += 1
+    const { clock, random } = this.#machine
+    this.#timer = clock.startTimer(longest * (0.5 + random() / 2), () => this.#goOn())
+    // Somebody awaits what waits here.
+    this.#timer.ref()
+  }
+
+  #goOn(): void {
+    this.#timer = undefined
+    const { clock } = this.#machine
+    const startedAt = clock.monotonicMs()
+    for (;;) {
+      const [first] = this.#line
+      if (first === undefined) return
+      try {
+        const value = first.attempt()
+        this.#line.shift()
+        this.#pauses = 0
+        first.resolve(value)
+      } catch (error) {
+        if (SluiceError.is(error, 'ERR_STORE_BUSY')) {
+          this.#rejectLate(error)
+          if (this.#line.length > 0) this.#pause()
+          return
+        }
+        this.#line.shift()
+        first.reject(error)
+      }
+      if (this.#line.length > 0 && clock.monotonicMs() - startedAt > turnMsMax) {
+        this.#pause()
+        return
+      }
+    }
+  }
+
+  #rejectLate(error: SluiceError): void {
+    const now = this.#machine.clock.monotonicMs()
+    const late = this.#line.filter(({ deadline }) => deadline <= now)
+    if (late.length === 0) return
+    this.#line = this.#line.filter(({ deadline }) => deadline > now)
+    for (const waiting of late) waiting.reject(error)
+  }
+}

@@ -1,0 +1,128 @@
+import type { Clock, Ticker } from '@sluice/core'
+
+/** How often to look for what other processes have done, in milliseconds. */
+const lookMs = 5
+
+/** The same after a while in which nothing happened. */
+const lookQuietMs = 50
+
+/** How long that while is. */
+const quietAfterMs = 60_000
+
+type OnWake = (queue: string | undefined) => void
+
+/**
+ * Tells whoever waits that something may have become claimable: at once of what this process did,
+ * and within a few milliseconds of what others did.
+ *
+ * SQLite has no notifications. It has a number that changes when another connection has committed,
+ * and reading it costs a few microseconds; so it is read again and again, and less often once
+ * nothing has happened for a minute. It says neither which queue nor what; those who are woken look
+ * for themselves.
+ */
+export class ChangeWatch {
+  readonly #clock: Clock
+  readonly #readVersion: () => unknown
+  readonly #watchers = new Set<OnWake>()
+  readonly #announced = new Set<string | undefined>()
+  #ticker: Ticker | undefined
+  #tickerMs = 0
+  #lastVersion: number | undefined
+  /** Whether a transaction that nobody here is told the end of still goes on. */
+  #isPending: (() => boolean) | undefined
+  #lastChangeMs = 0
+
+  constructor(clock: Clock, readVersion: () => unknown) {
+    this.#clock = clock
+    this.#readVersion = readVersion
+  }
+
+  /** Calls `onWake` from now on, until what it returns is called. */
+  watch(onWake: OnWake): () => void {
+    const watcher: OnWake = (queue) => onWake(queue)
+    this.#watchers.add(watcher)
+    if (this.#watchers.size === 1) this.#start()
+    return () => {
+      this.#watchers.delete(watcher)
+      if (this.#watchers.size === 0) this.stop()
+    }
+  }
+
+  /** Something was done in this process that others here may wait for. */
+  announce(queue: string | undefined): void {
+    if (this.#watchers.size === 0) return
+    this.#stirred()
+    if (this.#announced.has(queue)) return
+    this.#announced.add(queue)
+    if (this.#announced.size > 1) return
+    // Not before whoever did it has its answer.
+    queueMicrotask(() => {
+      const announced = [...this.#announced]
+      this.#announced.clear()
+      for (const name of announced) this.#wake(name)
+    })
+  }
+
+  /**
+   * Something was done on the connection itself in a transaction of somebody else's. No number
+   * changes when it commits, so those who wait are woken once it is over.
+   */
+  announceAfter(isPending: () => boolean): void {
+    if (this.#watchers.size === 0) return
+    this.#isPending = isPending
+    this.#stirred()
+  }
+
+  stop(): void {
+    this.#isPending = undefined
+    this.#ticker?.stop()
+    this.#ticker = undefined
+    this.#watchers.clear()
+  }
+
+  #start(): void {
+    this.#lastVersion = this.#version()
+    this.#lastChangeMs = this.#clock.monotonicMs()
+    this.#tickEvery(lookMs)
+  }
+
+  #tickEvery(ms: number): void {
+    this.#ticker?.stop()
+    this.#tickerMs = ms
+    this.#ticker = this.#clock.startTicker(ms, () => this.#look())
+  }
+
+  #look(): void {
+    const version = this.#version()
+    const isOver = this.#isPending?.() === false
+    if (isOver) this.#isPending = undefined
+    if (isOver || version !== this.#lastVersion) {
+      this.#lastVersion = version
+      this.#stirred()
+      this.#wake(undefined)
+    } else if (
+      this.#tickerMs === lookMs &&
+      this.#clock.monotonicMs() - this.#lastChangeMs >= quietAfterMs
+    ) {
+      this.#tickEvery(lookQuietMs)
+    }
+  }
+
+  #stirred(): void {
+    this.#lastChangeMs = this.#clock.monotonicMs()
+    if (this.#tickerMs === lookQuietMs && this.#ticker !== undefined) this.#tickEvery(lookMs)
+  }
+
+  /** `undefined` while there is no connection; what happens meanwhile shows as a change later. */
+  #version(): number | undefined {
+    try {
+      return (this.#readVersion() as { readonly data_version: number } | undefined)?.data_version
+    } catch {
+      return undefined
+    }
+  }
+
+  #wake(queue: string | undefined): void {
+    for (const watcher of [...this.#watchers]) watcher(queue)
+  }
+}

@@ -1,0 +1,206 @@
+import {
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type EpochMs,
+  type Lease,
+  priorityMax,
+  transitions,
+} from '@sluice/core'
+import { claimNumber } from './claim-name.ts'
+import { holderNumber } from './holder.ts'
+import { instantOf, storedInstant } from './instant.ts'
+import { findQueue, type QueueTransaction } from './queue-transaction.ts'
+import type { Session } from './session.ts'
+
+/** How many leases that are over one claim reports. */
+const leaseEndsMax = 100
+
+interface Candidate {
+  readonly id: number
+  readonly key: string
+  readonly item: string | null
+  readonly failures: number
+  readonly crashes: number
+  readonly priority: number
+  readonly asked_at: number
+  readonly ready_at: number
+  readonly later_at: number | null
+}
+
+interface Level {
+  readonly priority: number
+  readonly ready_at: number
+}
+
+/** Leases that are over. */
+export function leaseEndsOf(
+  session: Session,
+  queueId: number,
+  now: EpochMs,
+  limit: number,
+): Lease[] {
+  const rows = session.leaseEnds.all(queueId, now, limit) as Lease[]
+  return rows.map(({ key, token }) => ({ key, token }))
+}
+
+/**
+ * The answer to a claim that finds nothing, without taking the write lock; `undefined` if there is
+ * something to take. Whoever waits is woken by every commit of another process, mostly in vain.
+ */
+export function claimNothing(
+  session: Session,
+  queue: string,
+  request: ClaimRequest,
+  now: EpochMs,
+): ClaimReply | undefined {
+  const row = findQueue(session, queue)
+  if (row === undefined) return { claims: [], leaseEnds: [], now }
+  if (!row.isPaused) {
+    const horizon = Math.max(now, row.latestAt)
+    const bound = Math.min(now, request.dueBy ?? now)
+    if (candidates(session, row.id, horizon, bound, 1).length > 0) return undefined
+  }
+  return { claims: [], leaseEnds: leaseEndsOf(session, row.id, now, leaseEndsMax), now }
+}
+
+/** Hands out keys that are due, under a lease. */
+export function claimVerb(tx: QueueTransaction, request: ClaimRequest): ClaimReply {
+  const { session, queueId, now } = tx
+  const bound = Math.min(now, request.dueBy ?? now)
+  const found = tx.isPaused
+    ? []
+    : alone(candidates(session, queueId, tx.horizon, bound, request.limit))
+  const claims = found.length === 0 ? [] : take(tx, found, request)
+  return { claims, leaseEnds: leaseEndsOf(session, queueId, now, leaseEndsMax), now }
+}
+
+/**
+ * The first keys in the order of claims: from the highest priority down, of each those that are due.
+ * A priority at which nothing is due yet costs one step, however many keys are delayed there.
+ */
+function candidates(
+  session: Session,
+  queueId: number,
+  horizon: EpochMs,
+  bound: EpochMs,
+  limit: number,
+): Candidate[] {
+  let found: Candidate[] = []
+  let below = priorityMax + 1
+  for (;;) {
+    const level = session.claimLevel.get(queueId, below) as Level | undefined
+    if (level === undefined) return found
+    below = level.priority
+    if (level.ready_at > horizon) continue
+    const left = limit - found.length
+    const rows = session.claimCandidates.all(queueId, below, horizon, bound, left) as Candidate[]
+    found = found.length === 0 ? rows : found.concat(rows)
+    if (found.length === limit) return found
+  }
+}
+
+/** A key with crashes is handed out alone, so that it takes only itself down. */
+function alone(found: Candidate[]): Candidate[] {
+  const index = found.findIndex(({ crashes }) => crashes > 0)
+  return index === -1 ? found : found.slice(0, Math.max(1, index))
+}
+
+function take(tx: QueueTransaction, found: readonly Candidate[], request: ClaimRequest): Claim[] {
+  const { session, now } = tx
+  const last = session.tokenLast.get() as { readonly token: number }
+  const hold: Hold = {
+    leaseUntil: now + request.leaseMs,
+    holder: holderNumber(session, request.holder),
+    claim: claimNumber(request.claimId),
+  }
+  const firstToken = last.token + 1
+  session.tokenSave.run(last.token + found.length)
+  takePlain(tx, found, firstToken, hold)
+  return found.map((row, index): Claim => {
+    const token = firstToken + index
+    if (row.later_at !== null) takeWithSecondPromise(tx, row.key, token, hold)
+    return {
+      key: row.key,
+      item: row.item ?? undefined,
+      token,
+      failures: row.failures,
+      crashes: row.crashes,
+      priority: row.priority,
+      askedAt: row.asked_at,
+      readyAt: row.ready_at,
+      leaseUntil: hold.leaseUntil,
+    }
+  })
+}
+
+/** What a claim writes into the held half of every key that it takes. */
+interface Hold {
+  readonly leaseUntil: EpochMs
+  readonly holder: number
+  readonly claim: number
+}
+
+/** Takes all that are owed one run. Their rows keep the run, and get who holds it. */
+function takePlain(
+  tx: QueueTransaction,
+  found: readonly Candidate[],
+  firstToken: number,
+  { leaseUntil, holder, claim }: Hold,
+): void {
+  // Null is nobody's id, and keeps the places of those behind it.
+  const ids = found.map(({ id, later_at }) => (later_at === null ? id : null))
+  const taken = tx.session.claimTake.run(
+    firstToken,
+    storedInstant(leaseUntil),
+    holder,
+    claim,
+    JSON.stringify(ids),
+  )
+  tx.wrote(-Number(taken.changes))
+}
+
+/** A second promise moves up when the first is claimed, which the transitions know how to do. */
+function takeWithSecondPromise(
+  tx: QueueTransaction,
+  key: string,
+  token: number,
+  { leaseUntil, holder, claim }: Hold,
+): void {
+  const record = tx.key(key)
+  tx.change(record, ({ state }) => {
+    transitions.claim(state, token, leaseUntil, tx.now, tx.drawSeqs(1))
+    record.holder = holder
+    record.claim = claim
+  })
+}
+
+interface HeldRow {
+  readonly key: string
+  readonly item: string | null
+  readonly token: number
+  readonly failures: number
+  readonly crashes: number
+  readonly priority: number
+  readonly asked_at: number
+  readonly ready_at: number
+  readonly lease_until: number | null
+}
+
+/** What is still held of the claims that were made under a name. */
+export function adoptVerb(session: Session, queue: string, claimId: string): Claim[] {
+  const row = findQueue(session, queue)
+  if (row === undefined) return []
+  const held = session.claimAdopt.all(row.id, claimNumber(claimId)) as HeldRow[]
+  return held.map((each) => ({
+    key: each.key,
+    item: each.item ?? undefined,
+    token: each.token,
+    failures: each.failures,
+    crashes: each.crashes,
+    priority: each.priority,
+    askedAt: each.asked_at,
+    readyAt: each.ready_at,
+    leaseUntil: instantOf(each.lease_until),
+  }))
+}

@@ -1,0 +1,78 @@
+import { type Awaitable, type EpochMs, SluiceError } from '@sluice/core'
+import { Connection } from './connection.ts'
+import type { Machine } from './machine.ts'
+import { type FileSettings, FileSource } from './session-source.ts'
+
+interface Entry {
+  readonly settings: FileSettings
+  readonly connection: Connection
+  users: number
+}
+
+/**
+ * The connections of this process by the real paths of their files. One is enough for any number of
+ * queues and drivers: SQLite has one writer at a time anyway, and two connections of one process
+ * would only wait for each other.
+ */
+const entries = new Map<string, Entry>()
+
+/** A share in a connection. */
+export interface ConnectionShare {
+  readonly connection: Connection
+  /** Gives the share back; the last one closes the connection. */
+  release(): void
+}
+
+/** Opens a file, or joins those who have opened it already. */
+export function shareConnection(
+  settings: FileSettings,
+  machine: Machine,
+  lockWaitMs: number,
+  now: () => EpochMs,
+): Awaitable<ConnectionShare> {
+  const { file } = settings
+  let entry = entries.get(file)
+  if (entry === undefined) {
+    const connection = new Connection(new FileSource(settings), machine, lockWaitMs)
+    entry = { settings, connection, users: 0 }
+    entries.set(file, entry)
+  } else {
+    checkAgreement(entry.settings, settings)
+  }
+  return openShare(file, entry, now)
+}
+
+function openShare(file: string, entry: Entry, now: () => EpochMs): Awaitable<ConnectionShare> {
+  const { connection } = entry
+  entry.users += 1
+  const share: ConnectionShare = {
+    connection,
+    release() {
+      entry.users -= 1
+      if (entry.users > 0) return
+      entries.delete(file)
+      connection.close()
+    },
+  }
+  const opened = connection.open(now)
+  if (!(opened instanceof Promise)) return share
+  return opened.then(
+    () => share,
+    (error: unknown) => {
+      share.release()
+      throw error
+    },
+  )
+}
+
+function checkAgreement(open: FileSettings, wanted: FileSettings): void {
+  const differing: string[] = []
+  if (open.durability !== wanted.durability) differing.push('durability')
+  // Two copies of SQLite in one process drop each other's locks.
+  if (open.library.name !== wanted.library.name) differing.push('library')
+  if (differing.length === 0) return
+  throw new SluiceError(
+    'ERR_STORE',
+    `${open.file} is open in this process already, with another ${differing.join(' and ')}`,
+  )
+}

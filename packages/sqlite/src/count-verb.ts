@@ -1,0 +1,121 @@
+import { type Counts, type EpochMs, never } from '@sluice/core'
+import { storedReason } from './instant.ts'
+import { findQueue } from './queue-transaction.ts'
+import type { Session } from './session.ts'
+import { levelsOf } from './tick-verb.ts'
+
+/** A count that stops at a cap, and knows whether it did. */
+class CappedCount {
+  readonly #cap: number
+  #n = 0
+  isCapped = false
+
+  constructor(cap: number) {
+    this.#cap = cap
+  }
+
+  /** How many more it takes to know that there are more than the cap. */
+  get room(): number {
+    return this.#cap + 1 - this.#n
+  }
+
+  get value(): number {
+    return Math.min(this.#n, this.#cap)
+  }
+
+  add(n: number): void {
+    this.#n += n
+    if (this.#n > this.#cap) this.isCapped = true
+  }
+}
+
+const nothing: Counts = {
+  ready: 0,
+  delayed: 0,
+  backoff: 0,
+  processing: 0,
+  dirty: 0,
+  parked: 0,
+  idle: 0,
+  capped: false,
+  paused: false,
+  oldestReadyAt: never,
+}
+
+/** Counts keys by state, looking at about `cap` of each at the most. */
+export function countVerb(session: Session, queue: string, cap: number, now: EpochMs): Counts {
+  const row = findQueue(session, queue)
+  if (row === undefined) return nothing
+  const waiting = countWaiting(session, row.id, Math.max(now, row.latestAt), now, cap)
+  const held = session.countHeld.get(now, row.id, cap + 1) as Record<'held' | 'dirty', number>
+  const processing = counted(cap, held.held - held.dirty)
+  const dirty = counted(cap, held.dirty)
+  const parked = counted(cap, (session.countParked.get(row.id, cap + 1) as { n: number }).n)
+  const idle = counted(cap, (session.countIdle.get(row.id, cap + 1) as { n: number }).n)
+  const all = [waiting.ready, waiting.delayed, waiting.backoff, processing, dirty, parked, idle]
+  return {
+    ready: waiting.ready.value,
+    delayed: waiting.delayed.value,
+    backoff: waiting.backoff.value,
+    processing: processing.value,
+    dirty: dirty.value,
+    parked: parked.value,
+    idle: idle.value,
+    capped: held.held > cap || waiting.isCut || all.some(({ isCapped }) => isCapped),
+    paused: row.isPaused,
+    oldestReadyAt: waiting.oldestReadyAt,
+  }
+}
+
+function counted(cap: number, n: number): CappedCount {
+  const count = new CappedCount(cap)
+  count.add(n)
+  return count
+}
+
+interface Waiting {
+  readonly ready: CappedCount
+  readonly delayed: CappedCount
+  readonly backoff: CappedCount
+  /** Whether some that are due later were not looked at. */
+  readonly isCut: boolean
+  readonly oldestReadyAt: EpochMs
+}
+
+function countWaiting(
+  session: Session,
+  queueId: number,
+  horizon: EpochMs,
+  now: EpochMs,
+  cap: number,
+): Waiting {
+  const ready = new CappedCount(cap)
+  const delayed = new CappedCount(cap)
+  const backoff = new CappedCount(cap)
+  let oldestReadyAt = never
+  // Both kinds of waiting stand in one index, so they share what may be looked at.
+  let laterLeft = 2 * cap + 1
+  for (const { priority, ready_at } of levelsOf(session, queueId)) {
+    if (ready_at <= horizon) {
+      // Looked at once the cap is reached too: the oldest may stand at the last priority.
+      const limit = Math.max(1, ready.room)
+      const row = session.countReady.get(queueId, priority, horizon, now, limit) as {
+        readonly n: number
+        readonly oldest: number | null
+      }
+      ready.add(row.n)
+      oldestReadyAt = Math.min(oldestReadyAt, row.oldest ?? never)
+    }
+    if (laterLeft <= 0) continue
+    const rows = session.countDelayed.all(queueId, priority, now, now, laterLeft) as {
+      readonly due_why: number
+      readonly n: number
+    }[]
+    for (const { due_why, n } of rows) {
+      laterLeft -= n
+      if (due_why === storedReason('backoff')) backoff.add(n)
+      else delayed.add(n)
+    }
+  }
+  return { ready, delayed, backoff, isCut: laterLeft <= 0, oldestReadyAt }
+}

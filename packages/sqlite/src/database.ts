@@ -1,0 +1,28 @@
+/** What may be bound to a parameter. Instants that are not set are null here. */
+export type SqliteValue = null | number | string
+
+/** A prepared statement, as far as better-sqlite3 and node:sqlite agree. */
+export interface SqliteStatement {
+  run(...parameters: SqliteValue[]): {
+    readonly changes: number | bigint
+    readonly lastInsertRowid: number | bigint
+  }
+  get(...parameters: SqliteValue[]): unknown
+  all(...parameters: SqliteValue[]): unknown[]
+}
+
+/**
+ * A connection, as far as better-sqlite3 and node:sqlite agree. A `Database` of the one and a
+ * `DatabaseSync` of the other both are one.
+ */
+export interface SqliteDatabase {
+  prepare(sql: string): SqliteStatement
+  exec(sql: string): unknown
+  close(): unknown
+}
+
+/** The one value of a pragma, or of any query with one row and one column. */
+export function singleValue(database: SqliteDatabase, sql: string): unknown {
+  const row = database.prepare(sql).get()
+  return row === undefined ? undefined : Object.values(row as object)[0]
+}

@@ -1,0 +1,18 @@
+import type { Session } from './session.ts'
+
+/** The number of a holder, given out when it first claims something. */
+export function holderNumber(session: Session, name: string): number {
+  // Not remembered between transactions: another process may have swept the row away.
+  const row = session.holderFind.get(name) as { readonly id: number } | undefined
+  return row?.id ?? Number(session.holderMake.run(name).lastInsertRowid)
+}
+
+/** The names of holders by their numbers. */
+export function holderNames(session: Session, numbers: ReadonlySet<number>): Map<number, string> {
+  if (numbers.size === 0) return new Map()
+  const rows = session.holdersList.all(JSON.stringify([...numbers])) as {
+    readonly id: number
+    readonly name: string
+  }[]
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

@@ -1,0 +1,25 @@
+import type { Driver } from '@sluice/core'
+import { thisMachine } from './machine.ts'
+import { placeOf } from './place.ts'
+import { SqliteDriver } from './sqlite-driver.ts'
+import { checkOptions, type SqliteOptions } from './sqlite-options.ts'
+
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from './database.ts'
+export type { Durability } from './durability.ts'
+export type { LibraryName } from './library.ts'
+export type { Migrate } from './schema.ts'
+export type {
+  CommonOptions,
+  DatabaseOptions,
+  FileOptions,
+  SqliteOptions,
+} from './sqlite-options.ts'
+
+/**
+ * Keeps keys in a SQLite file, which several processes of one machine may share.
+ *
+ * Nothing is opened before the first queue needs it. Throws for bad options only.
+ */
+export function sqliteDriver(options: SqliteOptions): Driver {
+  return new SqliteDriver(placeOf(checkOptions(options), thisMachine))
+}

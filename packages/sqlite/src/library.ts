@@ -1,0 +1,79 @@
+import { createRequire } from 'node:module'
+import { SluiceError, SluiceTypeError } from '@sluice/core'
+import type { SqliteDatabase } from './database.ts'
+
+/** A library that speaks to SQLite. */
+export type LibraryName = 'better-sqlite3' | 'node:sqlite'
+
+/** A library that was found, and how it opens a file. */
+export interface Library {
+  readonly name: LibraryName
+  open(path: string): SqliteDatabase
+}
+
+type DatabaseClass = new (path: string) => SqliteDatabase
+
+const requireHere = createRequire(import.meta.url)
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown }
+  return code === 'MODULE_NOT_FOUND' || code === 'ERR_UNKNOWN_BUILTIN_MODULE'
+}
+
+function classOf(name: LibraryName): DatabaseClass {
+  if (name === 'better-sqlite3') return requireHere(name) as DatabaseClass
+  return (requireHere(name) as { readonly DatabaseSync: DatabaseClass }).DatabaseSync
+}
+
+function libraryOf(name: LibraryName, Database: DatabaseClass): Library {
+  return { name, open: (path) => new Database(path) }
+}
+
+/** Loads a library; without a name better-sqlite3 if it is installed, and node:sqlite if not. */
+export function loadLibrary(name: LibraryName | undefined): Library {
+  for (const candidate of name === undefined ? libraryNames : [name]) {
+    try {
+      return libraryOf(candidate, classOf(candidate))
+    } catch (error) {
+      if (name === undefined && isMissing(error)) continue
+      const message = isMissing(error)
+        ? `${candidate} is not installed`
+        : `${candidate} does not load`
+      throw new SluiceError('ERR_STORE', message, { cause: error })
+    }
+  }
+  throw new SluiceError(
+    'ERR_STORE',
+    'neither better-sqlite3 is installed nor has this Node node:sqlite',
+  )
+}
+
+/** In the order of preference: the first is faster, and newer than what old versions of Node bring. */
+export const libraryNames: readonly LibraryName[] = ['better-sqlite3', 'node:sqlite']
+
+/** Holds for a connection of either library. */
+export function checkDatabase(parameter: string, value: unknown): SqliteDatabase {
+  const database = value as Partial<SqliteDatabase> | null | undefined
+  if (
+    typeof database === 'object' &&
+    database !== null &&
+    typeof database.prepare === 'function' &&
+    typeof database.exec === 'function'
+  ) {
+    return database as SqliteDatabase
+  }
+  throw new SluiceTypeError(
+    parameter,
+    'must be a Database of better-sqlite3 or a DatabaseSync of node:sqlite',
+  )
+}
+
+/**
+ * The library that a connection is of: its very class, so that a second connection to the same file
+ * comes from the same copy of SQLite. Two copies in one process drop each other's locks.
+ */
+export function libraryBehind(database: SqliteDatabase): Library {
+  // Only better-sqlite3 has this method.
+  const name = 'pragma' in database ? 'better-sqlite3' : 'node:sqlite'
+  return libraryOf(name, database.constructor as DatabaseClass)
+}

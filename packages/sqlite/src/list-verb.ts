@@ -1,0 +1,105 @@
+import {
+  type EpochMs,
+  type KeyRow,
+  type KeyStateWord,
+  type ListReply,
+  type ListRequest,
+  noToken,
+  transitions,
+} from '@sluice/core'
+import type { SqliteStatement } from './database.ts'
+import { holderNames } from './holder.ts'
+import { type KeyColumns, type KeyRecord, recordOf } from './key-record.ts'
+import { findQueue, readKeys } from './queue-transaction.ts'
+import type { Session } from './session.ts'
+
+/**
+ * How many keys one page looks at, at the most. A page of a state that is rare among many keys may
+ * therefore be short, or empty, and still not be the last.
+ */
+const looksMax = 2_000
+
+/** The states that have an index of their own; the others are found by looking through the keys. */
+function sourceOf(session: Session, state: KeyStateWord | undefined): SqliteStatement {
+  if (state === 'processing' || state === 'dirty') return session.listHeld
+  if (state === 'parked') return session.listParked
+  return session.listPage
+}
+
+/** Lists keys in the order of their bytes. */
+export function listVerb(
+  session: Session,
+  queue: string,
+  request: ListRequest,
+  now: EpochMs,
+): ListReply {
+  const row = findQueue(session, queue)
+  if (row === undefined) return { now, rows: [] }
+  if (request.keys !== undefined) return listNamed(session, row.id, request, request.keys, now)
+  const { state, prefix = '', limit } = request
+  const source = sourceOf(session, state)
+  const found: KeyRecord[] = []
+  let looksLeft = Math.max(looksMax, limit)
+  let cursor = request.cursor
+  for (;;) {
+    // One more than fits, to know whether there is a page after this one, and the one before it.
+    const least = limit + 2
+    const wanted = Math.min(looksLeft + 1, state === undefined ? least : Math.max(least, 256))
+    const rows = source.all(row.id, laterOf(prefix, cursor ?? ''), wanted) as KeyColumns[]
+    for (const each of rows) {
+      if (each.key === cursor) continue
+      if (!each.key.startsWith(prefix)) return page(session, found, now)
+      const record = recordOf(each)
+      if (state === undefined || transitions.stateWord(record.state, now) === state) {
+        if (found.length === limit) return page(session, found, now, found.at(-1)?.key)
+        found.push(record)
+      }
+      cursor = each.key
+    }
+    if (rows.length < wanted) return page(session, found, now)
+    looksLeft -= rows.length
+    if (looksLeft <= 0) return page(session, found, now, cursor)
+  }
+}
+
+/** Which of two texts comes later in the order of bytes. */
+function laterOf(a: string, b: string): string {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) >= 0 ? a : b
+}
+
+function listNamed(
+  session: Session,
+  queueId: number,
+  { state, prefix = '' }: ListRequest,
+  keys: readonly string[],
+  now: EpochMs,
+): ListReply {
+  const found = [...readKeys(session, queueId, [...new Set(keys)]).values()]
+    .filter(({ key }) => key.startsWith(prefix))
+    .filter((each) => state === undefined || transitions.stateWord(each.state, now) === state)
+    .sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+  return page(session, found, now)
+}
+
+function page(
+  session: Session,
+  found: readonly KeyRecord[],
+  now: EpochMs,
+  cursor?: string | undefined,
+): ListReply {
+  const numbers = new Set(found.flatMap(({ holder }) => (holder === null ? [] : [holder])))
+  const names = holderNames(session, numbers)
+  const rows = found.map((record): KeyRow => {
+    const { key, state, item, holder, lastError } = record
+    return {
+      ...state,
+      key,
+      state: transitions.stateWord(state, now),
+      item: item ?? undefined,
+      holder:
+        state.token === noToken || holder === null ? undefined : (names.get(holder) ?? undefined),
+      lastError: lastError ?? undefined,
+    }
+  })
+  return { now, rows, ...(cursor !== undefined && { cursor }) }
+}

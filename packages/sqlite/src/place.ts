@@ -1,0 +1,103 @@
+import { type Awaitable, type EpochMs, SluiceTypeError } from '@sluice/core'
+import { Connection } from './connection.ts'
+import { type ConnectionShare, shareConnection } from './connections.ts'
+import type { SqliteDatabase } from './database.ts'
+import { libraryBehind, loadLibrary } from './library.ts'
+import type { Machine } from './machine.ts'
+import { fileOf, HandedInSource } from './session-source.ts'
+import type { DatabaseOptions, FileOptions, SqliteOptions } from './sqlite-options.ts'
+import { realPathOf } from './store-file.ts'
+
+/** Where a driver keeps its keys, and how it gets there. */
+export interface Place {
+  readonly isInMemory: boolean
+  /** The connection that was handed in for everything, if one was. */
+  readonly exclusive: SqliteDatabase | undefined
+  /** The real path of the file; empty for a database in memory. Throws if it cannot be reached. */
+  file(): string
+  connect(now: () => EpochMs): Awaitable<ConnectionShare>
+}
+
+const lockWaitMsUsual = 20_000
+
+/** The place that the options name. */
+export function placeOf(options: SqliteOptions, machine: Machine): Place {
+  if (!('database' in options)) return filePlace(options, machine)
+  if (options.exclusive === true) return handedInPlace(options, machine)
+  return guestPlace(options, machine)
+}
+
+function filePlace(options: FileOptions, machine: Machine): Place {
+  return {
+    isInMemory: false,
+    exclusive: undefined,
+    file: () => realPathOf(options.file),
+    connect: (now) =>
+      shareConnection(
+        {
+          ...common(options),
+          file: realPathOf(options.file),
+          library: loadLibrary(options.library),
+          mustExist: options.mustExist ?? false,
+          ownership: 'ours',
+        },
+        machine,
+        options.lockWaitMs ?? lockWaitMsUsual,
+        now,
+      ),
+  }
+}
+
+/** A connection of our own beside the one that was handed in. */
+function guestPlace(options: DatabaseOptions, machine: Machine): Place {
+  const { database } = options
+  const path = fileOf(database)
+  if (path === '') {
+    throw new SluiceTypeError(
+      'options.exclusive',
+      'must be true for a database in memory; there is no second connection to it',
+    )
+  }
+  return {
+    isInMemory: false,
+    exclusive: undefined,
+    file: () => realPathOf(path),
+    connect: (now) =>
+      shareConnection(
+        {
+          ...common(options),
+          file: realPathOf(path),
+          library: libraryBehind(database),
+          mustExist: true,
+          ownership: 'guest',
+        },
+        machine,
+        options.lockWaitMs ?? lockWaitMsUsual,
+        now,
+      ),
+  }
+}
+
+function handedInPlace(options: DatabaseOptions, machine: Machine): Place {
+  const { database } = options
+  const path = fileOf(database)
+  return {
+    isInMemory: path === '',
+    exclusive: database,
+    file: () => (path === '' ? '' : realPathOf(path)),
+    connect(now) {
+      const { durability, migrate } = common(options)
+      const file = path === '' ? 'the database in memory' : path
+      const source = new HandedInSource(database, file, durability, migrate)
+      const lockWaitMs = options.lockWaitMs ?? lockWaitMsUsual
+      const connection = new Connection(source, machine, lockWaitMs)
+      const share: ConnectionShare = { connection, release: () => connection.close() }
+      const opened = connection.open(now)
+      return opened instanceof Promise ? opened.then(() => share) : share
+    },
+  }
+}
+
+function common({ durability = 'power', migrate = 'apply', unsafeFilesystem }: SqliteOptions) {
+  return { durability, migrate, unsafeFilesystem: unsafeFilesystem ?? false }
+}

@@ -1,0 +1,154 @@
+import type { EpochMs } from '@sluice/core'
+import { type SqliteDatabase, singleValue } from './database.ts'
+import { applyPragmas, type Durability } from './durability.ts'
+import type { Library } from './library.ts'
+import { type Migrate, type Ownership, settleSchema } from './schema.ts'
+import { prepareSession, type Session } from './session.ts'
+import { checkVersion } from './sqlite-version.ts'
+import { settleFile, statusOf } from './store-file.ts'
+
+/** Where a connection comes from, and where it goes when it is not needed any more. */
+export interface SessionSource {
+  /** What it is called in messages: the path of the file. */
+  readonly file: string
+  open(now: EpochMs): Session
+  close(session: Session): void
+  /** Whether another file stands where the one that was opened stood, or none. */
+  isReplaced(): boolean
+  /** Whether the connection is in a transaction that is not ours. */
+  isTaken(): boolean
+}
+
+/** How a file is opened. */
+export interface FileSettings {
+  /** The real path. */
+  readonly file: string
+  readonly library: Library
+  readonly durability: Durability
+  readonly migrate: Migrate
+  readonly mustExist: boolean
+  readonly unsafeFilesystem: boolean
+  /** `guest`: our tables may be put into a file that is somebody else's. */
+  readonly ownership: Ownership
+}
+
+/** Connections of our own to a file. */
+export class FileSource implements SessionSource {
+  readonly settings: FileSettings
+  /** Device and number of the file that was opened. */
+  #identity: string | undefined
+
+  constructor(settings: FileSettings) {
+    this.settings = settings
+  }
+
+  get file(): string {
+    return this.settings.file
+  }
+
+  open(now: EpochMs): Session {
+    const { file, library, durability, migrate, ownership } = this.settings
+    // A file that was there a moment ago is not to be replaced by an empty one.
+    const mustExist = this.settings.mustExist || this.#identity !== undefined
+    settleFile(file, { ...this.settings, mustExist, now })
+    const database = library.open(file)
+    try {
+      checkVersion(database)
+      applyPragmas(database, durability)
+      settleSchema(database, file, { ownership, migrate, now })
+      const session = prepareSession(database)
+      this.#identity = this.#identityNow()
+      return session
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  close(session: Session): void {
+    session.database.close()
+  }
+
+  isReplaced(): boolean {
+    return this.#identity !== this.#identityNow()
+  }
+
+  isTaken(): boolean {
+    return false
+  }
+
+  #identityNow(): string | undefined {
+    const status = statusOf(this.settings.file)
+    return status === undefined ? undefined : `${status.dev}:${status.ino}`
+  }
+}
+
+/** The one connection that the program has handed in. It stays the program's to close. */
+export class HandedInSource implements SessionSource {
+  readonly file: string
+  readonly #database: SqliteDatabase
+  readonly #durability: Durability
+  readonly #migrate: Migrate
+
+  constructor(database: SqliteDatabase, file: string, durability: Durability, migrate: Migrate) {
+    this.file = file
+    this.#database = database
+    this.#durability = durability
+    this.#migrate = migrate
+  }
+
+  open(now: EpochMs): Session {
+    applyPragmas(this.#database, this.#durability)
+    const options = { ownership: 'guest', migrate: this.#migrate, now } as const
+    settleSchema(this.#database, this.file, options)
+    return prepareSession(this.#database)
+  }
+
+  close(): void {}
+
+  isReplaced(): boolean {
+    return false
+  }
+
+  isTaken(): boolean {
+    return isInTransaction(this.#database)
+  }
+}
+
+/** The path of the file that a connection is on; empty for one in memory. */
+export function fileOf(database: SqliteDatabase): string {
+  const rows = database.prepare('pragma database_list').all() as {
+    readonly name: string
+    readonly file: string | null
+  }[]
+  return rows.find(({ name }) => name === 'main')?.file ?? ''
+}
+
+/** Whether a transaction was begun on a connection and has not ended. */
+export function isInTransaction(database: SqliteDatabase): boolean {
+  const { inTransaction, isTransaction } = database as {
+    readonly inTransaction?: unknown
+    readonly isTransaction?: unknown
+  }
+  if (typeof inTransaction === 'boolean') return inTransaction
+  if (typeof isTransaction === 'boolean') return isTransaction
+  // An old node:sqlite does not say. A transaction cannot begin within another one.
+  try {
+    database.exec('begin')
+  } catch {
+    return true
+  }
+  database.exec('rollback')
+  return false
+}
+
+/** What is wrong with a database, page by page; empty if nothing is. */
+export function findings(database: SqliteDatabase, isThorough: boolean): string[] {
+  const sql = isThorough ? 'pragma integrity_check(100)' : 'pragma quick_check(1)'
+  if (!isThorough) {
+    const finding = String(singleValue(database, sql))
+    return finding === 'ok' ? [] : [finding]
+  }
+  const rows = database.prepare(sql).all() as Record<string, unknown>[]
+  return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
+}

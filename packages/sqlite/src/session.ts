@@ -1,0 +1,37 @@
+import type { SqliteDatabase, SqliteStatement } from './database.ts'
+import { statementTexts } from './statements.generated.ts'
+
+/** The name of a statement in `sql/statements`, in camel case. */
+export type StatementName = keyof typeof statementTexts
+
+/** Every statement, prepared. */
+export type Statements = Readonly<Record<StatementName, SqliteStatement>>
+
+/** A connection with everything prepared on it that is ever run. */
+export interface Session extends Statements {
+  readonly database: SqliteDatabase
+  /** Begins a transaction that holds the write lock from the start, so that it cannot lose it. */
+  readonly begin: SqliteStatement
+  /** Begins a transaction that only reads. */
+  readonly beginRead: SqliteStatement
+  readonly commit: SqliteStatement
+  readonly rollback: SqliteStatement
+  /** Changes when another connection has committed. */
+  readonly dataVersion: SqliteStatement
+}
+
+/** Prepares every statement on `database`. */
+export function prepareSession(database: SqliteDatabase): Session {
+  const prepared = Object.entries(statementTexts).map(
+    ([name, text]) => [name, database.prepare(text)] as const,
+  )
+  return {
+    ...(Object.fromEntries(prepared) as Statements),
+    database,
+    begin: database.prepare('begin immediate'),
+    beginRead: database.prepare('begin'),
+    commit: database.prepare('commit'),
+    rollback: database.prepare('rollback'),
+    dataVersion: database.prepare('pragma data_version'),
+  }
+}

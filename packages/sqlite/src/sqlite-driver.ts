@@ -1,0 +1,260 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type Awaitable,
+  type BucketRow,
+  type CancelOutcome,
+  type Capabilities,
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Clock,
+  type Counts,
+  contractVersion,
+  type Driver,
+  type DriverTransaction,
+  type EpochMs,
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Finish,
+  type FinishReply,
+  type ForgetOutcome,
+  type Lease,
+  type ListReply,
+  type ListRequest,
+  type OpenOptions,
+  type Operate,
+  type RenewReply,
+  SluiceError,
+  systemClock,
+  type TickReply,
+  type TickRequest,
+  type WorkerRow,
+} from '@sluice/core'
+import { addVerb } from './add-verb.ts'
+import { adoptVerb, claimNothing, claimVerb } from './claim-verb.ts'
+import type { Connection, Work } from './connection.ts'
+import type { ConnectionShare } from './connections.ts'
+import { countVerb } from './count-verb.ts'
+import { finishVerb } from './finish-verb.ts'
+import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './lease-verbs.ts'
+import { listVerb } from './list-verb.ts'
+import { sqliteOperate } from './operate.ts'
+import type { Place } from './place.ts'
+import { QueueTransaction } from './queue-transaction.ts'
+import { tickRead, tickWrite, workersVerb } from './tick-verb.ts'
+import { transact } from './transact.ts'
+
+/** The contract on a SQLite file, or on a database that was handed in. */
+export class SqliteDriver implements Driver {
+  readonly name = 'sqlite'
+  readonly contractVersion: number = contractVersion
+  readonly capabilities: Capabilities
+  readonly operate: Operate
+  readonly #place: Place
+  #clock: Clock = systemClock
+  #share: ConnectionShare | undefined
+  readonly #stops = new Set<() => void>()
+  readonly #now = (): EpochMs => this.#clock.now()
+
+  constructor(place: Place) {
+    this.#place = place
+    this.capabilities = {
+      durable: !place.isInMemory,
+      shared: !place.isInMemory,
+      clock: true,
+      order: 'strict',
+      watch: true,
+      peers: !place.isInMemory,
+      operate: true,
+      queues: true,
+      workers: true,
+      buckets: true,
+      transact: 'sync',
+    }
+    this.operate = sqliteOperate((queue, work) => this.#change(queue, work))
+  }
+
+  open({ clock = systemClock }: OpenOptions): Awaitable<void> {
+    if (this.#share !== undefined) return undefined
+    this.#clock = clock
+    try {
+      const share = this.#place.connect(this.#now)
+      if (!(share instanceof Promise)) {
+        this.#share = share
+        return undefined
+      }
+      return share.then((each) => {
+        this.#share = each
+      })
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop()
+    this.#stops.clear()
+    this.#share?.release()
+    this.#share = undefined
+  }
+
+  add(queue: string, asks: readonly Ask[], options: AskOptions): Awaitable<AskReply[]> {
+    return this.#change(queue, (tx) => addVerb(tx, asks, options))
+  }
+
+  cancel(queue: string, keys: readonly string[]): Awaitable<CancelOutcome[]> {
+    return this.#change(queue, (tx) => cancelVerb(tx, keys))
+  }
+
+  claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply> {
+    const found = this.#read((session, now) => claimNothing(session, queue, request, now))
+    const take = (): Awaitable<ClaimReply> =>
+      this.#write((session, now) => {
+        const tx = new QueueTransaction(session, queue, now)
+        const reply = claimVerb(tx, request)
+        tx.end()
+        return reply
+      })
+    if (found instanceof Promise) return found.then((reply) => reply ?? take())
+    return found ?? take()
+  }
+
+  adopt(queue: string, claimId: string): Awaitable<Claim[]> {
+    return this.#read((session) => adoptVerb(session, queue, claimId))
+  }
+
+  expire(
+    queue: string,
+    leases: readonly Lease[],
+    options: ExpireOptions,
+  ): Awaitable<ExpireOutcome[]> {
+    return this.#change(queue, (tx) => expireVerb(tx, leases, options))
+  }
+
+  renew(queue: string, leases: readonly Lease[], leaseMs: number): Awaitable<RenewReply[]> {
+    return this.#write((session, now) => renewVerb(session, queue, leases, now + leaseMs))
+  }
+
+  finish(
+    queue: string,
+    finishes: readonly Finish[],
+    options: AskOptions,
+  ): Awaitable<FinishReply[]> {
+    return this.#change(queue, (tx) => finishVerb(tx, finishes, options))
+  }
+
+  forget(queue: string, keys: readonly string[]): Awaitable<ForgetOutcome[]> {
+    return this.#change(queue, (tx) => forgetVerb(tx, keys))
+  }
+
+  tick(queue: string, request: TickRequest): Awaitable<TickReply> {
+    const read = this.#read((session, now) => {
+      this.#connection().checkFile()
+      return tickRead(session, queue, request, now)
+    })
+    const finish = ({ reply, mustWrite }: ReturnType<typeof tickRead>): Awaitable<TickReply> => {
+      if (!mustWrite) return reply
+      const swept = this.#write((session, now) => {
+        const tx = new QueueTransaction(session, queue, now)
+        return tickWrite(tx, request)
+      })
+      return swept instanceof Promise
+        ? swept.then((rows) => ({ ...reply, swept: rows }))
+        : { ...reply, swept }
+    }
+    return read instanceof Promise ? read.then(finish) : finish(read)
+  }
+
+  counts(queue: string, { cap }: { readonly cap: number }): Awaitable<Counts> {
+    return this.#read((session, now) => countVerb(session, queue, cap, now))
+  }
+
+  list(queue: string, request: ListRequest): Awaitable<ListReply> {
+    return this.#read((session, now) => listVerb(session, queue, request, now))
+  }
+
+  watch(onWake: (queue: string | undefined) => void): () => void {
+    const unwatch = this.#connection().changes.watch(onWake)
+    const stop = (): void => {
+      unwatch()
+      this.#stops.delete(stop)
+    }
+    this.#stops.add(stop)
+    return stop
+  }
+
+  queues(): Awaitable<string[]> {
+    return this.#read((session) =>
+      (session.queuesList.all() as { readonly name: string }[]).map(({ name }) => name),
+    )
+  }
+
+  workers(queue: string, withinMs: number): Awaitable<WorkerRow[]> {
+    return this.#read((session, now) => workersVerb(session, queue, now - withinMs))
+  }
+
+  buckets(): Awaitable<BucketRow[]> {
+    return this.#read((session) =>
+      (session.bucketsList.all() as Record<string, never>[]).map((row) => ({
+        name: row['name'] as unknown as string,
+        perSecond: row['per_second'] as unknown as number,
+        burst: row['burst'] as unknown as number,
+        tokens: row['tokens'] as unknown as number,
+        at: row['at'] as unknown as number,
+      })),
+    )
+  }
+
+  transact(transaction: unknown): DriverTransaction {
+    const { changes } = this.#connection()
+    return transact(
+      {
+        file: () => this.#place.file(),
+        exclusive: this.#place.exclusive,
+        now: this.#now,
+        wrote: (isPending) => changes.announceAfter(isPending),
+      },
+      transaction,
+    )
+  }
+
+  #connection(): Connection {
+    if (this.#share === undefined) throw new SluiceError('ERR_CLOSED', 'the driver is not open')
+    return this.#share.connection
+  }
+
+  #write<T>(work: Work<T>): Awaitable<T> {
+    if (this.#share === undefined) return this.#notOpen()
+    return this.#share.connection.write(this.#now, work)
+  }
+
+  #read<T>(work: Work<T>): Awaitable<T> {
+    if (this.#share === undefined) return this.#notOpen()
+    return this.#share.connection.read(this.#now, work)
+  }
+
+  #notOpen(): Promise<never> {
+    return Promise.reject(new SluiceError('ERR_CLOSED', 'the driver is not open'))
+  }
+
+  /** Does `work` on a queue, and wakes whoever waits for what it may have made claimable. */
+  #change<T>(queue: string, work: (tx: QueueTransaction) => T): Awaitable<T> {
+    const done = this.#write((session, now) => {
+      const tx = new QueueTransaction(session, queue, now)
+      const value = work(tx)
+      tx.end()
+      return value
+    })
+    const changes = this.#share?.connection.changes
+    if (!(done instanceof Promise)) {
+      changes?.announce(queue)
+      return done
+    }
+    return done.then((value) => {
+      changes?.announce(queue)
+      return value
+    })
+  }
+}

@@ -1,0 +1,96 @@
+import { SluiceError } from '@sluice/core'
+
+/** What went wrong in SQLite, as far as it matters to us. */
+export type Trouble =
+  | 'busy'
+  | 'full'
+  | 'input-output'
+  | 'damaged'
+  | 'cannot-open'
+  | 'read-only'
+  | 'other'
+
+// https://sqlite.org/rescode.html: the low byte of an extended code is the primary one.
+const troubleOfCode: Readonly<Record<number, Trouble>> = {
+  5: 'busy',
+  6: 'busy',
+  // Too many others were at the locks at the same moment; trying again is all there is to do.
+  15: 'busy',
+  8: 'read-only',
+  10: 'input-output',
+  11: 'damaged',
+  13: 'full',
+  14: 'cannot-open',
+  26: 'damaged',
+}
+
+const troubleOfName: readonly (readonly [string, Trouble])[] = [
+  ['SQLITE_BUSY', 'busy'],
+  ['SQLITE_LOCKED', 'busy'],
+  ['SQLITE_PROTOCOL', 'busy'],
+  ['SQLITE_READONLY', 'read-only'],
+  ['SQLITE_IOERR', 'input-output'],
+  ['SQLITE_CORRUPT', 'damaged'],
+  ['SQLITE_FULL', 'full'],
+  ['SQLITE_CANTOPEN', 'cannot-open'],
+  ['SQLITE_NOTADB', 'damaged'],
+]
+
+/** Sorts an error of either library; `undefined` if it is not one of SQLite's. */
+export function troubleOf(error: unknown): Trouble | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
+  if (typeof errcode === 'number') return troubleOfCode[errcode & 0xff] ?? 'other'
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
+  return troubleOfName.find(([name]) => code.startsWith(name))?.[1] ?? 'other'
+}
+
+/** At which point a transaction was when it failed. */
+export type Stage = 'opening' | 'before-commit' | 'commit'
+
+/**
+ * The error that a caller is told of.
+ *
+ * An input or output error while committing leaves open what happened: the log may hold the commit
+ * although its fsync failed, and whoever opens the file next may find it. Everything else leaves
+ * nothing behind.
+ */
+export function storeError(error: unknown, stage: Stage, file: string): SluiceError {
+  if (SluiceError.is(error)) return error
+  const trouble = troubleOf(error)
+  const details = { cause: error, retryable: true }
+  switch (trouble) {
+    case 'busy':
+      return new SluiceError('ERR_STORE_BUSY', `${file} is locked by another process`, details)
+    case 'full':
+      return new SluiceError('ERR_STORE_FULL', `the disk under ${file} is full`, details)
+    case 'damaged':
+      return new SluiceError(
+        'ERR_STORE_DAMAGED',
+        `${file} is damaged, or is not a SQLite database`,
+        { cause: error },
+      )
+    case 'input-output':
+      if (stage === 'commit') {
+        return new SluiceError(
+          'ERR_UNKNOWN_OUTCOME',
+          `${file} could not be written to while committing; whether it took effect is open`,
+          { cause: error },
+        )
+      }
+      return new SluiceError('ERR_STORE', `${file} could not be read or written`, details)
+    case 'cannot-open':
+      return new SluiceError('ERR_STORE', `${file} cannot be opened`, details)
+    case 'read-only':
+      return new SluiceError('ERR_STORE', `${file} cannot be written to`, details)
+    case 'other':
+    case undefined:
+      return new SluiceError('ERR_STORE', `${file}: ${describe(error)}`, { cause: error })
+    default:
+      return trouble satisfies never
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,404 @@
+// Generated from sql/ by embed-sql.ts; change those files instead.
+import type { Migration } from './migration.ts'
+
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    title: 'first',
+    breaking: true,
+    sql: `-- breaking: yes
+--
+-- The first schema. Instants are milliseconds since the epoch, as REAL; none is NULL.
+
+-- Which migrations this file has been through.
+create table sluice_schema (
+  version integer primary key,
+  breaking integer not null check (breaking in (0, 1)),
+  applied_at real not null
+) strict;
+
+-- What belongs to the store as a whole: the last token that was given out. It starts at the epoch
+-- microseconds of the file's making, so that a file which was deleted and made anew does not give
+-- out tokens that an outside system has seen already.
+create table sluice_store (
+  id integer primary key check (id = 1),
+  token integer not null check (token > 0)
+) strict;
+
+-- One row for each queue that was ever written to.
+create table sluice_queues (
+  id integer primary key,
+  name text not null unique,
+  paused integer not null default 0 check (paused in (0, 1)),
+  -- The last place in line that was given out.
+  seq integer not null default 0,
+  -- How many keys are owed a run: a count that is kept, because counting would take time.
+  owed integer not null default 0 check (owed >= 0),
+  -- The latest instant at which the queue was written to. Later than now if the clock went back.
+  latest_at real not null
+) strict;
+
+-- The names of holders, so that rows need not carry them. Ids are never used twice.
+create table sluice_holders (
+  id integer primary key autoincrement,
+  name text not null unique
+) strict;
+
+-- One row for each key of each queue.
+--
+-- The run that is waiting and the run that is being worked on are the same columns: a claim leaves
+-- them in place and fills in the held half, which is what makes it, and a release, cheap. What a
+-- held key is owed besides stands in next_*.
+create table sluice_keys (
+  id integer primary key,
+  queue integer not null,
+  key text not null,
+
+  -- The run: waiting if token is null, being worked on if not.
+  due_at real,
+  due_why integer not null default 0 check (due_why between 0 and 2),
+  later_at real,
+  later_why integer,
+  ready_at real,
+  seq integer,
+  priority integer not null default 0,
+  asked_at real,
+
+  -- Who holds it. claim is a hash of the name of the request that took it.
+  token integer,
+  lease_until real,
+  holder integer,
+  claim integer,
+
+  -- What is owed to the key while it is held.
+  next_due_at real,
+  next_why integer,
+  next_seq integer,
+  next_priority integer,
+  next_asked_at real,
+  next_later_at real,
+  next_later_why integer,
+
+  failures integer not null default 0,
+  crashes integer not null default 0,
+  failed_at real,
+  parked integer not null default 0 check (parked in (0, 1)),
+  item text,
+  last_error text,
+
+  unique (queue, key),
+  check ((due_at is null) = (ready_at is null)),
+  check (due_at is not null or (later_at is null and token is null)),
+  check ((token is null) = (holder is null)),
+  check (token is not null or (lease_until is null and next_due_at is null)),
+  check (next_due_at is not null or next_later_at is null)
+) strict;
+
+-- Waiting keys in the order of claims. due_at and due_why ride along so that looking for what is due
+-- by some instant, and counting, need not visit the rows.
+create index sluice_keys_waiting on sluice_keys (queue, priority desc, ready_at, seq, due_at, due_why)
+where token is null and parked = 0 and due_at is not null;
+
+-- Held keys by the end of their leases.
+create index sluice_keys_held on sluice_keys (queue, lease_until)
+where token is not null;
+
+-- Parked keys that nobody holds.
+create index sluice_keys_parked on sluice_keys (queue, key)
+where token is null and parked = 1;
+
+-- Keys of which only a count of failures is left, oldest first.
+create index sluice_keys_idle on sluice_keys (queue, failed_at)
+where token is null and parked = 0 and due_at is null;
+
+create table sluice_workers (
+  queue integer not null,
+  holder text not null,
+  info text not null,
+  started_at real not null,
+  seen_at real not null,
+  primary key (queue, holder)
+) strict, without rowid;
+
+create table sluice_buckets (
+  name text primary key,
+  per_second real not null,
+  burst real not null,
+  tokens real not null,
+  at real not null
+) strict, without rowid;`,
+  },
+]
+
+export const statementTexts = {
+  addItems: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item)
+select ?, j.value ->> 0, t.due_at, ?, t.due_at, ? + j.key, ?, ?, j.value ->> 1
+from (select ? as due_at) t
+cross join json_each(?) j
+where true
+on conflict (queue, key) do nothing`,
+  addKeys: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at)
+select ?, j.value, t.due_at, ?, t.due_at, ? + j.key, ?, ?
+from (select ? as due_at) t
+cross join json_each(?) j
+where true
+on conflict (queue, key) do nothing`,
+  addOne: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (queue, key) do nothing`,
+  bucketFind: `select tokens, at
+from sluice_buckets
+where name = ?`,
+  bucketSave: `insert into sluice_buckets (name, per_second, burst, tokens, at)
+values (?, ?, ?, ?, ?)
+on conflict (name) do update
+set
+  per_second = excluded.per_second, burst = excluded.burst,
+  tokens = excluded.tokens, at = excluded.at`,
+  bucketsList: `select name, per_second, burst, tokens, at
+from sluice_buckets
+order by name`,
+  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until
+from sluice_keys indexed by sluice_keys_held
+where queue = ? and claim = ? and token is not null
+order by token`,
+  claimCandidates: `select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at
+from sluice_keys indexed by sluice_keys_waiting
+where
+  queue = ? and priority = ? and ready_at <= ? and due_at <= ?
+  and token is null and parked = 0 and due_at is not null
+order by ready_at, seq
+limit ?`,
+  claimLevel: `select priority, ready_at
+from sluice_keys indexed by sluice_keys_waiting
+where
+  queue = ? and priority < ?
+  and token is null and parked = 0 and due_at is not null
+order by priority desc, ready_at, seq
+limit 1`,
+  claimTake: `update sluice_keys
+set token = ? + j.key, lease_until = ?, holder = ?, claim = ?
+from json_each(?) j
+where sluice_keys.id = j.value`,
+  countDelayed: `select due_why, count(*) as n
+from (
+  select due_why
+  from sluice_keys indexed by sluice_keys_waiting
+  where
+    queue = ? and priority = ? and ready_at > ? and due_at > ?
+    and token is null and parked = 0 and due_at is not null
+  order by ready_at, seq
+  limit ?
+)
+group by due_why`,
+  countHeld: `select count(*) as held, coalesce(sum(is_dirty), 0) as dirty
+from (
+  select coalesce(next_due_at <= ?, 0) as is_dirty
+  from sluice_keys indexed by sluice_keys_held
+  where queue = ? and token is not null
+  limit ?
+)`,
+  countIdle: `select count(*) as n
+from (
+  select 1
+  from sluice_keys indexed by sluice_keys_idle
+  where queue = ? and token is null and parked = 0 and due_at is null
+  limit ?
+)`,
+  countParked: `select count(*) as n
+from (
+  select 1
+  from sluice_keys indexed by sluice_keys_parked
+  where queue = ? and token is null and parked = 1
+  limit ?
+)`,
+  countReady: `select count(*) as n, min(ready_at) as oldest
+from (
+  select ready_at
+  from sluice_keys indexed by sluice_keys_waiting
+  where
+    queue = ? and priority = ? and ready_at <= ? and due_at <= ?
+    and token is null and parked = 0 and due_at is not null
+  order by ready_at, seq
+  limit ?
+)`,
+  doneClean: `delete from sluice_keys
+where
+  queue = ? and key = ? and token = ?
+  and next_due_at is null and failures = 0 and crashes = 0 and parked = 0`,
+  doneForget: `delete from sluice_keys
+where queue = ? and key = ? and token = ? and next_due_at is null and parked = 0`,
+  holderFind: `select id
+from sluice_holders
+where name = ?`,
+  holderMake: `insert into sluice_holders (name)
+values (?)`,
+  holdersList: `select h.id, h.name
+from json_each(?) j
+cross join sluice_holders h on h.id = j.value`,
+  holdersSweep: `delete from sluice_holders
+where id not in (select holder from sluice_keys where token is not null)`,
+  idleFirst: `select 1 as found
+from sluice_keys indexed by sluice_keys_idle
+where queue = ? and failed_at <= ? and token is null and parked = 0 and due_at is null
+limit 1`,
+  keyDelete: `delete from sluice_keys
+where id = ?`,
+  keyFind: `select
+  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
+  token, lease_until, holder, claim,
+  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
+  failures, crashes, failed_at, parked, item, last_error
+from sluice_keys
+where queue = ? and key = ?`,
+  keyInsert: `insert into sluice_keys (
+  queue, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
+  token, lease_until, holder, claim,
+  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
+  failures, crashes, failed_at, parked, item, last_error
+)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  keyUpdate: `update sluice_keys
+set
+  due_at = ?, due_why = ?, later_at = ?, later_why = ?, ready_at = ?, seq = ?, priority = ?,
+  asked_at = ?, token = ?, lease_until = ?, holder = ?, claim = ?,
+  next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
+  next_later_at = ?, next_later_why = ?,
+  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?
+where id = ?`,
+  keysBetween: `select key
+from sluice_keys
+where id between ? and ?`,
+  keysFind: `select
+  k.id, k.key, k.due_at, k.due_why, k.later_at, k.later_why, k.ready_at, k.seq, k.priority,
+  k.asked_at, k.token, k.lease_until, k.holder, k.claim,
+  k.next_due_at, k.next_why, k.next_seq, k.next_priority, k.next_asked_at, k.next_later_at,
+  k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error
+from json_each(?) j
+cross join sluice_keys k on k.queue = ? and k.key = j.value`,
+  leaseEnds: `select key, token
+from sluice_keys indexed by sluice_keys_held
+where queue = ? and lease_until <= ? and token is not null
+order by lease_until
+limit ?`,
+  leaseFirst: `select lease_until
+from sluice_keys indexed by sluice_keys_held
+where queue = ? and token is not null and lease_until is not null
+order by lease_until
+limit 1`,
+  levels: `with recursive level (priority, ready_at) as (
+  select *
+  from (
+    select priority, ready_at
+    from sluice_keys indexed by sluice_keys_waiting
+    where queue = ? and token is null and parked = 0 and due_at is not null
+    order by priority desc, ready_at, seq
+    limit 1
+  )
+  union all
+  select k.priority, k.ready_at
+  from level
+  cross join sluice_keys k
+  where k.id = (
+    select id
+    from sluice_keys indexed by sluice_keys_waiting
+    where
+      queue = ? and priority < level.priority
+      and token is null and parked = 0 and due_at is not null
+    order by priority desc, ready_at, seq
+    limit 1
+  )
+)
+select priority, ready_at
+from level`,
+  listHeld: `select
+  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
+  token, lease_until, holder, claim,
+  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
+  failures, crashes, failed_at, parked, item, last_error
+from sluice_keys indexed by sluice_keys_held
+where queue = ? and key >= ? and token is not null
+order by key
+limit ?`,
+  listPage: `select
+  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
+  token, lease_until, holder, claim,
+  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
+  failures, crashes, failed_at, parked, item, last_error
+from sluice_keys
+where queue = ? and key >= ?
+order by key
+limit ?`,
+  listParked: `select
+  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
+  token, lease_until, holder, claim,
+  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
+  failures, crashes, failed_at, parked, item, last_error
+from sluice_keys indexed by sluice_keys_parked
+where queue = ? and key >= ? and token is null and parked = 1
+order by key
+limit ?`,
+  purgeFree: `delete from sluice_keys
+where queue = ? and token is null`,
+  purgeHeld: `update sluice_keys
+set
+  next_due_at = null, next_why = null, next_seq = null, next_priority = null,
+  next_asked_at = null, next_later_at = null, next_later_why = null,
+  failures = 0, crashes = 0, failed_at = null, parked = 0
+where
+  queue = ? and token is not null
+  and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)`,
+  queueFind: `select id, paused, seq, owed, latest_at
+from sluice_queues
+where name = ?`,
+  queueMake: `insert into sluice_queues (name, latest_at)
+values (?, ?)`,
+  queuePause: `update sluice_queues
+set paused = ?
+where id = ? and paused <> ?`,
+  queueSave: `update sluice_queues
+set seq = ?, owed = ?, latest_at = ?
+where id = ?`,
+  queuesList: `select q.name
+from sluice_queues q
+where q.paused = 1 or exists (select 1 from sluice_keys k where k.queue = q.id)
+order by q.name`,
+  renew: `update sluice_keys
+set lease_until = case
+  when lease_until is null or ? is null then null
+  else max(lease_until, ?)
+end
+where id in (
+  select k.id
+  from json_each(?) j
+  cross join sluice_keys k on k.queue = ? and k.key = j.value ->> 0 and k.token = j.value ->> 1
+)
+returning key, lease_until`,
+  sweepIdle: `delete from sluice_keys
+where id in (
+  select id
+  from sluice_keys indexed by sluice_keys_idle
+  where queue = ? and failed_at <= ? and token is null and parked = 0 and due_at is null
+  order by failed_at
+  limit ?
+)`,
+  tokenLast: `select token
+from sluice_store
+where id = 1`,
+  tokenSave: `update sluice_store
+set token = ?
+where id = 1`,
+  waitingFirstDue: `select min(due_at) as due_at
+from sluice_keys indexed by sluice_keys_waiting
+where queue = ? and token is null and parked = 0 and due_at is not null`,
+  workerSave: `insert into sluice_workers (queue, holder, info, started_at, seen_at)
+values (?, ?, ?, ?, ?)
+on conflict (queue, holder) do update
+set info = excluded.info, seen_at = excluded.seen_at`,
+  workersList: `select holder, info, started_at, seen_at
+from sluice_workers
+where queue = ? and seen_at >= ?
+order by started_at, holder`,
+  workersSweep: `delete from sluice_workers
+where queue = ? and seen_at < ?`,
+} as const

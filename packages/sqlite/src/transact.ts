@@ -1,0 +1,110 @@
+import {
+  type AskOptions,
+  type DriverTransaction,
+  type EpochMs,
+  type Finish,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
+import { addVerb } from './add-verb.ts'
+import type { SqliteDatabase } from './database.ts'
+import { finishVerb } from './finish-verb.ts'
+import { checkDatabase } from './library.ts'
+import { QueueTransaction } from './queue-transaction.ts'
+import { prepareSession, type Session } from './session.ts'
+import { fileOf, isInTransaction } from './session-source.ts'
+import { storeError } from './sqlite-error.ts'
+import { realPathOf } from './store-file.ts'
+
+/** Prepared once for each connection that takes part. */
+const sessions = new WeakMap<SqliteDatabase, Session>()
+
+/** What a transaction of the caller's has to be on. */
+export interface TransactPlace {
+  /** The real path of the store's file; empty if it is in memory. */
+  file(): string
+  /** The connection that was handed in for everything, if one was. */
+  readonly exclusive: SqliteDatabase | undefined
+  now(): EpochMs
+  /** Told of each verb that has written, and how to see whether its transaction still goes on. */
+  wrote(isPending: () => boolean): void
+}
+
+/** The verbs inside a transaction that the caller began on a connection of its own. */
+export function transact(place: TransactPlace, transaction: unknown): DriverTransaction {
+  const database = checkDatabase('transaction', transaction)
+  checkPlace(place, database)
+  const inside = <T>(queue: string, work: (tx: QueueTransaction) => T): T => {
+    if (!isInTransaction(database)) {
+      throw new SluiceTypeError('transaction', 'must have begun; begin one on the database first')
+    }
+    try {
+      return asOne(database, () => {
+        const tx = new QueueTransaction(sessionOf(database), queue, place.now())
+        const value = work(tx)
+        tx.end()
+        place.wrote(() => isInTransaction(database))
+        return value
+      })
+    } catch (error) {
+      throw storeError(error, 'before-commit', place.file())
+    }
+  }
+  return {
+    add: (queue, asks, options) => inside(queue, (tx) => addVerb(tx, asks, options)),
+    finish: (queue, finishes, options) =>
+      inside(queue, (tx) => finishOrThrow(tx, finishes, options)),
+  }
+}
+
+function checkPlace(place: TransactPlace, database: SqliteDatabase): void {
+  if (database === place.exclusive) return
+  const file = place.file()
+  const theirs = fileOf(database)
+  if (file !== '' && theirs !== '' && realPathOf(theirs) === file) return
+  throw new SluiceTypeError(
+    'transaction',
+    `must be a connection to ${file === '' ? 'the database that was handed in' : file}`,
+  )
+}
+
+function sessionOf(database: SqliteDatabase): Session {
+  const known = sessions.get(database)
+  if (known !== undefined) return known
+  const session = prepareSession(database)
+  sessions.set(database, session)
+  return session
+}
+
+/** Does `work` whole or not at all, inside a transaction that goes on either way. */
+function asOne<T>(database: SqliteDatabase, work: () => T): T {
+  database.exec('savepoint sluice')
+  try {
+    const value = work()
+    database.exec('release sluice')
+    return value
+  } catch (error) {
+    try {
+      database.exec('rollback to sluice')
+      database.exec('release sluice')
+    } catch {
+      // Some errors have ended the whole transaction already.
+    }
+    throw error
+  }
+}
+
+function finishOrThrow(
+  tx: QueueTransaction,
+  finishes: readonly Finish[],
+  options: AskOptions,
+): ReturnType<typeof finishVerb> {
+  const replies = finishVerb(tx, finishes, options)
+  const index = replies.findIndex(({ outcome }) => outcome === 'lost')
+  if (index === -1) return replies
+  throw new SluiceError(
+    'ERR_LEASE_LOST',
+    `key ${JSON.stringify(finishes[index]?.key)} is not held under this token any more; roll the ` +
+      'transaction back',
+  )
+}
