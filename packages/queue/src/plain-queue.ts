@@ -17,10 +17,10 @@ import { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from './held-key.ts'
+import { ItemAdmission } from './item-admission.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueTransaction } from './queue-transaction.ts'
-import { issueText } from './schema.ts'
 import { addOutcomes, cancelOutcomes, finishOutcomes } from './settled.ts'
 import { SoonBuffer } from './soon-buffer.ts'
 import type { Within } from './within.ts'
@@ -54,6 +54,7 @@ export class PlainQueue<T> implements Queue<T> {
   protected readonly policy: HeldPolicy
   readonly #options: CheckedOptions<T>
   readonly #soon: SoonBuffer
+  readonly #admission: ItemAdmission<T> | undefined
   /** A string item is its own key, and may be added without a limit: the short way is open. */
   readonly #isPlain: boolean
 
@@ -62,6 +63,7 @@ export class PlainQueue<T> implements Queue<T> {
     this.engine = engine
     this.policy = policy
     const { keyOf, schema, maxPending } = options
+    this.#admission = schema === undefined ? undefined : new ItemAdmission(schema)
     this.#isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
     this.#soon = new SoonBuffer({
       report: (error) => engine.report(error),
@@ -108,23 +110,22 @@ export class PlainQueue<T> implements Queue<T> {
   /** Asks for a run of an item's key; throws where the item is no good. */
   protected ask(item: T, details: AskDetails, givesBack: boolean): Promise<AddOutcome> {
     const { keyOf, schema } = this.#options
-    if (schema !== undefined) return this.#askChecked(item, details, givesBack)
-    if (keyOf === undefined) {
+    if (keyOf === undefined && schema === undefined) {
       return this.engine.ask({ ...details, key: keyOfItem(item), item: undefined }, givesBack)
     }
-    const { key, text } = encodeItem(item, { keyOf })
-    return this.engine.ask({ ...details, key, item: text }, givesBack)
+    // Encoded before any wait, so that what the caller changes afterwards does not matter.
+    const ask = this.#encoded(item, details)
+    return this.#admitted([item], () => this.engine.ask(ask, givesBack))
   }
 
-  async #askChecked(item: T, details: AskDetails, givesBack: boolean): Promise<AddOutcome> {
-    const { keyOf, schema } = this.#options
-    // Encoded before the first wait, so that what the caller changes afterwards does not matter.
-    const { key, text } = encodeItem(item, { keyOf })
-    const result = await schema?.['~standard'].validate(item)
-    if (result?.issues !== undefined) {
-      throw new SluiceTypeError('item', `must match the schema: ${issueText(result.issues)}`)
-    }
-    return await this.engine.ask({ ...details, key, item: text }, givesBack)
+  #encoded(item: T, details: AskDetails): Ask {
+    const { key, text } = encodeItem(item, { keyOf: this.#options.keyOf })
+    return { ...details, key, item: text }
+  }
+
+  /** Calls `go`, after checking the items if there is a schema. */
+  #admitted<R>(items: readonly T[], go: () => Promise<R>): Promise<R> {
+    return this.#admission === undefined ? go() : this.#admission.pass(items, go)
   }
 
   /** The key of an item. */
@@ -156,32 +157,19 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
-    const details = { priority, delayMs: 0 }
-    const { keyOf, schema } = this.#options
-    if (schema !== undefined) {
-      return Promise.all(items.map((item) => this.#askChecked(item, details, false)))
-    }
-    const asks = items.map((item) => {
-      const { key, text } = encodeItem(item, { keyOf })
-      return { ...details, key, item: text }
-    })
-    return Promise.all(asks.map((ask) => this.engine.ask(ask, false)))
+    const asks = items.map((item) => this.#encoded(item, { priority, delayMs: 0 }))
+    return this.#admitted(items, () => Promise.all(asks.map((ask) => this.engine.ask(ask, false))))
   }
 
   addSoon(item: T, options?: AddOptions): void {
     try {
       const priority = checkAddOptions(options)
-      const { key, text } = encodeItem(item, { keyOf: this.#options.keyOf })
-      this.engine.refuseWhenEnding(key, false)
-      const ask = { key, item: text, priority, delayMs: 0 }
-      this.#soon.push({
-        key,
-        run: () =>
-          // What was accepted before a shutdown is stored after it all the same.
-          this.#options.schema === undefined
-            ? this.engine.askAccepted(ask)
-            : this.#askChecked(item, { priority, delayMs: 0 }, false),
-      })
+      const ask = this.#encoded(item, { priority, delayMs: 0 })
+      this.engine.refuseWhenEnding(ask.key, false)
+      // What was accepted before a shutdown is stored after it all the same.
+      const run = (): Promise<AddOutcome> =>
+        this.#admitted([item], () => this.engine.askAccepted(ask))
+      this.#soon.push({ key: ask.key, run })
     } catch (error) {
       this.engine.report(error)
     }

@@ -79,7 +79,7 @@ describe.each(setups)('done over $way', (setup) => {
       'lost',
     ])
     expect(await held.park()).toBe('lost')
-    expect(await scene(queue)).toBe(0)
+    expect(await queue.len()).toBe(0)
   })
 
   test('done with forget forgets failures', async () => {
@@ -106,11 +106,6 @@ describe.each(setups)('done over $way', (setup) => {
     expect(getters.filter(({ state }) => state === 'resolved').length).toBe(1)
   })
 })
-
-/** How many keys are ready. */
-async function scene(queue: { len(): Promise<number> }): Promise<number> {
-  return await queue.len()
-}
 
 describe.each(setups)('done(item) over $way', (setup) => {
   test('ends the run of a key that this queue object handed out', async () => {

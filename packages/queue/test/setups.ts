@@ -7,6 +7,7 @@ import {
   createQueue,
   createRateLimitingQueue,
   type DelayingQueue,
+  type Held,
   type Queue,
   type QueueOptions,
   type RateLimitingQueue,
@@ -67,7 +68,7 @@ export class Scene {
   readonly driver: Driver
   /** What was reported to `onError`. A test has to take what it expects. */
   errors: unknown[] = []
-  readonly #queues: Queue<never>[] = []
+  readonly #queues: { close(): Promise<void> }[] = []
 
   constructor(setup: Setup, inner: Driver = memoryDriver()) {
     this.setup = setup
@@ -101,23 +102,24 @@ export class Scene {
     }
   }
 
-  keep<Q extends Queue<never>>(queue: Q): Q {
+  /** Closes this queue after the test, too. */
+  keep<Q extends { close(): Promise<void> }>(queue: Q): Q {
     this.#queues.push(queue)
     return queue
   }
 
+  // The factories look into T to refuse items that are not JSON; here T is not known yet.
+
   queue<T = string>(more?: SceneOptions<T>): Queue<T> {
-    return this.keep(createQueue<T>(this.options(more) as never) as Queue<never>) as Queue<T>
+    return this.keep(createQueue<T>(this.options(more) as never))
   }
 
   delaying<T = string>(more?: SceneOptions<T>): DelayingQueue<T> {
-    const queue = createDelayingQueue<T>(this.options(more) as never)
-    return this.keep(queue as Queue<never>) as DelayingQueue<T>
+    return this.keep(createDelayingQueue<T>(this.options(more) as never))
   }
 
   limited<T = string>(more?: SceneOptions<T>): RateLimitingQueue<T> {
-    const queue = createRateLimitingQueue<T>(this.options(more) as never)
-    return this.keep(queue as Queue<never>) as RateLimitingQueue<T>
+    return this.keep(createRateLimitingQueue<T>(this.options(more) as never))
   }
 
   /** Lets everything go on that is under way and does not wait for time. */
@@ -186,7 +188,7 @@ export function seen<R>(promise: Promise<R>): Seen<R> {
 }
 
 /** Takes the next key, which must be there. */
-export async function take<T>(queue: Queue<T>): Promise<import('../src/index.ts').Held<T>> {
+export async function take<T>(queue: Queue<T>): Promise<Held<T>> {
   const held = await queue.get()
   if (held === undefined) throw new Error('the queue has ended')
   return held
