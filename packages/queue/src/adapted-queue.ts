@@ -15,6 +15,7 @@ import {
 } from '@sluice/core'
 import { checkAddAfter } from './add-after-options.ts'
 import type { DoneOptions, Held } from './held.ts'
+import type { Inspect } from './inspect.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
 import type {
   AddAfterOptions,
@@ -71,6 +72,10 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
 
   get capabilities(): QueueCapabilities {
     return { ...this.inner.capabilities, delays: 'process', dedupe: 'client-go' }
+  }
+
+  get inspect(): Inspect {
+    return this.inner.inspect
   }
 
   addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {

@@ -6,13 +6,16 @@ import {
   concurrencyMax,
   delayMsMax,
   graceMsDefault,
+  heartbeatMs,
   SluiceError,
   SluiceTypeError,
+  type Ticker,
 } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
 import type { HeldKey } from './held-key.ts'
 import { PlainQueue } from './plain-queue.ts'
+import { thisProcess } from './this-process.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 
 /** How long a handler may go on after it was told to stop. */
@@ -60,6 +63,7 @@ class QueueWorker<T> implements Worker {
   readonly #stopping = new AbortController()
   readonly #runs = new Set<HandlerRun<T>>()
   readonly stopped: Promise<void>
+  readonly #heart: Ticker
   #onIdle: (() => void)[] = []
   #idleCheck: Promise<void> | undefined
 
@@ -67,10 +71,32 @@ class QueueWorker<T> implements Worker {
     this.#queue = queue
     this.#engine = queue.engine
     this.#options = options
+    const { dedupe, leaseMs } = queue.checkedOptions
+    this.#engine.worker = {
+      holder: this.#engine.holder,
+      ...thisProcess(),
+      concurrency,
+      settings: { dedupe, leaseMs: leaseMs === Infinity ? 'none' : leaseMs },
+    }
+    this.#beat()
+    this.#heart = this.#engine.store.clock.startTicker(heartbeatMs, () => this.#beat())
     const loops = Array.from({ length: concurrency }, () => this.#loop())
-    this.stopped = Promise.all(loops).then(() => undefined)
+    this.stopped = Promise.all(loops)
+      .then(() => undefined)
+      .finally(() => this.#heart.stop())
     // One loop that cannot go on ends all of them.
     this.stopped.catch(() => this.#stopping.abort())
+  }
+
+  /** Tells the store that this worker is alive. Nothing depends on it but what others see. */
+  #beat(): void {
+    if (this.#engine.phase !== 'open') return
+    try {
+      const beat = this.#engine.path.heartbeat()
+      if (beat instanceof Promise) beat.catch((error: unknown) => this.#engine.report(error))
+    } catch (error) {
+      this.#engine.report(error)
+    }
   }
 
   get running(): number {

@@ -192,6 +192,14 @@ export class DirectPath implements Path {
     this.serve()
   }
 
+  heartbeat(): void {
+    this.direct()
+    const { driver, name, holder, options, worker } = this.#engine
+    const { failuresExpireMs } = options
+    const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
+    this.#call('tick', request, () => driver.tick(name, request))
+  }
+
   alarm(): AlarmSetting {
     const { waiters, ending, store, phase } = this.#engine
     const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isDraining)

@@ -19,6 +19,7 @@ import {
   sluiceChannel,
   systemClock,
   type TracedVerb,
+  type WorkerInfo,
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
 import { Alarm } from './alarm.ts'
@@ -65,6 +66,8 @@ export class Engine implements StoreUser {
   /** The driver's door while the queue is open and the driver has one: the shortest way. */
   hot: DirectQueue | undefined = undefined
   phase: Phase = 'open'
+  /** The worker on this queue object, for the store to know of. */
+  worker: WorkerInfo | undefined = undefined
   /** Only what is due by then is handed out: the time of the shutdown, once it is known. */
   dueBy: EpochMs = never
   readonly #peers: ReadonlySet<StoreUser>

@@ -6,6 +6,7 @@ export {
   channelName,
   type Dedupe,
   type Driver,
+  type DueReason,
   type EpochMs,
   type ErrorCode,
   type FinishOutcome,
@@ -16,11 +17,13 @@ export {
   keyStateWords,
   type Limiter,
   type LimiterPlan,
+  type OperateOutcome,
   SluiceError,
   type SluiceEvent,
   SluiceRangeError,
   SluiceTypeError,
   systemClock,
+  type WorkerRow,
 } from '@sluice/core'
 export {
   defaultControllerLimiter,
@@ -41,6 +44,18 @@ export { createQueue } from './create-queue.ts'
 export { createRateLimitingQueue, type WrapLimitedOptions } from './create-rate-limiting-queue.ts'
 export { createWorker } from './create-worker.ts'
 export type { DoneOptions, Held } from './held.ts'
+export type {
+  Condition,
+  Explanation,
+  HolderInfo,
+  Inspect,
+  KeyInfo,
+  KeyPage,
+  LastError,
+  ListOptions,
+  QueueCounts,
+  ReasonCode,
+} from './inspect.ts'
 export type { JsonChecked, QueueOptions } from './options.ts'
 export type {
   AddAfterOptions,

@@ -96,6 +96,10 @@ export class LanePath implements Path {
     this.#claimer.ring()
   }
 
+  heartbeat(): Promise<void> {
+    return this.#outlook.heartbeat()
+  }
+
   alarm(): AlarmSetting {
     return this.#claimer.alarm()
   }

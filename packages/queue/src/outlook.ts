@@ -1,4 +1,4 @@
-import { type EpochMs, type Lease, never, type TickReply } from '@sluice/core'
+import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import { random } from './random.ts'
 
@@ -14,6 +14,7 @@ export class Outlook {
   nextAt: EpochMs = never
   /** Others may have changed that since. */
   isStale = true
+  #tickedAt = -Infinity
   /** The store's time less this process's monotonic time. */
   #offsetMs: number | undefined
 
@@ -41,12 +42,20 @@ export class Outlook {
     if (dueAt < this.nextAt && dueAt > this.now()) this.nextAt = dueAt
   }
 
+  /** Asks the store unless it was asked lately, so that it knows of the worker here. */
+  async heartbeat(): Promise<void> {
+    // A little less than a beat ago counts as a beat ago.
+    if (this.#engine.store.clock.monotonicMs() - this.#tickedAt < heartbeatMs * 0.9) return
+    await this.tick()
+  }
+
   /** Asks the store, and ends the leases that it reports to be over. */
   async tick(): Promise<TickReply> {
-    const { driver, name, holder, options } = this.#engine
+    const { driver, name, holder, options, worker } = this.#engine
     const { failuresExpireMs } = options
-    const request = { holder, limit: tickLimit, failuresExpireMs }
+    const request = { holder, limit: tickLimit, failuresExpireMs, worker }
     this.isStale = false
+    this.#tickedAt = this.#engine.store.clock.monotonicMs()
     const reply = await this.#engine.opened(() =>
       this.#engine.call('tick', request, () => driver.tick(name, request)),
     )

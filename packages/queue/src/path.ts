@@ -34,6 +34,8 @@ export interface Path {
   look(): void
   /** The alarm went off: looks, at the least cost to an idle store. */
   ring(): void
+  /** Lets the store know that the worker here is alive. */
+  heartbeat(): Awaitable<void>
   /** When to look again by itself. */
   alarm(): AlarmSetting
   /** Gives back keys that were claimed ahead of demand. */

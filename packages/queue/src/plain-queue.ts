@@ -17,9 +17,11 @@ import { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from './held-key.ts'
+import type { Inspect } from './inspect.ts'
 import { ItemAdmission } from './item-admission.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
+import { QueueInspection } from './queue-inspection.ts'
 import { QueueTransaction } from './queue-transaction.ts'
 import { addOutcomes, cancelOutcomes, finishOutcomes } from './settled.ts'
 import { SoonBuffer } from './soon-buffer.ts'
@@ -57,6 +59,7 @@ export class PlainQueue<T> implements Queue<T> {
   readonly #admission: ItemAdmission<T> | undefined
   /** A string item is its own key, and may be added without a limit: the short way is open. */
   readonly #isPlain: boolean
+  #inspect: Inspect | undefined
 
   constructor(options: CheckedOptions<T>, engine: Engine, policy: HeldPolicy) {
     this.#options = options
@@ -79,6 +82,11 @@ export class PlainQueue<T> implements Queue<T> {
   get capabilities(): QueueCapabilities {
     const { capabilities } = this.engine.driver
     return { ...capabilities, delays: 'store', dedupe: this.#options.dedupe }
+  }
+
+  get inspect(): Inspect {
+    this.#inspect ??= new QueueInspection(this.engine)
+    return this.#inspect
   }
 
   /** The options this layer was made with, for the layers above. */

@@ -7,6 +7,7 @@ import type {
   ForgetOutcome,
 } from '@sluice/core'
 import type { DoneOptions, Held } from './held.ts'
+import type { Inspect } from './inspect.ts'
 import type { Within } from './within.ts'
 
 /** How an item is added. */
@@ -59,6 +60,8 @@ export interface QueueCapabilities extends Capabilities {
 export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   readonly name: string
   readonly capabilities: QueueCapabilities
+  /** Sees into the queue, and works on it as an operator does. */
+  readonly inspect: Inspect
 
   /** Asks for a run of the item's key, now. */
   add(item: T, options?: AddOptions): Promise<AddOutcome>

@@ -1,0 +1,138 @@
+import type { DueReason, EpochMs, KeyStateWord, OperateOutcome, WorkerRow } from '@sluice/core'
+
+/** What is kept of the error with which a run failed. */
+export interface LastError {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+}
+
+/** Who holds a key. */
+export interface HolderInfo {
+  readonly holder: string | undefined
+  readonly token: number
+  /** When the lease ends; absent if it does not end by itself. */
+  readonly leaseUntil?: EpochMs
+  /** When the key was asked for again while it was held; absent if it was not. */
+  readonly dirtySince?: EpochMs
+}
+
+/** One key with everything that is stored of it. */
+export interface KeyInfo {
+  readonly key: string
+  readonly state: KeyStateWord
+  readonly item: unknown
+  readonly priority: number
+  /** When the run that is owed, or under way, was first asked for. */
+  readonly askedAt?: EpochMs
+  /** When the next run is due, and why then; absent if none is owed. */
+  readonly dueAt?: EpochMs
+  readonly why?: DueReason
+  /** A second promise; see `dedupe`. */
+  readonly laterAt?: EpochMs
+  /** Its place in line among keys of its priority. */
+  readonly readyAt?: EpochMs
+  readonly failures: number
+  readonly crashes: number
+  readonly parked: boolean
+  readonly held?: HolderInfo
+  readonly lastError?: LastError
+}
+
+/** How many keys are in each state. Each key is counted once. */
+export type QueueCounts = Readonly<Record<KeyStateWord, number>> & {
+  /** True if counting stopped at the cap: the counts are lower bounds then. */
+  readonly capped: boolean
+  readonly paused: boolean
+}
+
+/** Which keys to list. */
+export interface ListOptions {
+  readonly state?: KeyStateWord
+  /** Only keys that start with this. */
+  readonly prefix?: string
+  /** Where the page before ended. */
+  readonly cursor?: string
+  /** Default 100, at most 1000. */
+  readonly limit?: number
+}
+
+/** A page of keys, in the order of the keys. */
+export interface KeyPage {
+  readonly keys: readonly KeyInfo[]
+  /** Where the next page begins; absent on the last one. */
+  readonly cursor?: string
+}
+
+/** Why a key is not running: stable words. */
+export type ReasonCode =
+  | 'NOT_FOUND'
+  | 'QUEUE_PAUSED'
+  | 'QUEUE_SHUTTING_DOWN'
+  | 'NO_WORKERS'
+  | 'PARKED'
+  | 'NOTHING_OWED'
+  | 'PROCESSING'
+  | 'LEASE_EXPIRED_AWAITING_REAP'
+  | 'REQUEUED_AFTER_DONE'
+  | 'DELAYED'
+  | 'BACKOFF_ITEM'
+  | 'BACKOFF_BUCKET'
+  | 'WAITING_TURN'
+
+/** One thing that must be so for a key to run. */
+export interface Condition {
+  readonly code: ReasonCode
+  /** Whether it is so; `null` if that cannot be told, or does not matter yet. */
+  readonly ok: boolean | null
+  /** When it becomes so by itself, if it does. */
+  readonly until?: EpochMs
+  /** What shows it, as a short sentence. */
+  readonly evidence: string
+}
+
+/** Why a key is not running, or that it is. */
+export interface Explanation {
+  readonly key: string
+  readonly state: KeyStateWord | 'absent'
+  /** The first condition that is not met; absent if the key only waits for a worker to take it. */
+  readonly blockedBy?: ReasonCode
+  readonly conditions: readonly Condition[]
+  /** What happens to the key by itself next, and when. */
+  readonly next?: { readonly at: EpochMs; readonly to: KeyStateWord }
+  readonly inspectedAt: EpochMs
+}
+
+/**
+ * Sees into a queue, and works on it as an operator does. Acts on the store, so that what it says
+ * and does holds for all processes.
+ */
+export interface Inspect {
+  /** Counts keys by state. Looks at no more than about `cap` (10,000 unless given) of each. */
+  counts(options?: { readonly cap?: number }): Promise<QueueCounts>
+  /** Lists keys, page by page. */
+  list(options?: ListOptions): Promise<KeyPage>
+  /** Looks one key up. */
+  get(key: string): Promise<KeyInfo | undefined>
+  /** Says why a key is not running. */
+  explain(key: string): Promise<Explanation>
+  /** The workers that were seen lately; empty where the driver keeps no list. */
+  workers(): Promise<readonly WorkerRow[]>
+  /** How long the key that has been ready longest has waited; `undefined` if none is ready. */
+  oldest(): Promise<{ readonly readyAt: EpochMs; readonly ageMs: number } | undefined>
+
+  /** Stops handing out keys, in all processes. Adds are taken, held keys go on. */
+  pause(): Promise<OperateOutcome>
+  /** Ends a pause, in all processes. */
+  resume(): Promise<OperateOutcome>
+  /** Sets a key aside; a held one when it is given back. */
+  park(key: string): Promise<OperateOutcome>
+  /** Puts a parked key back in line. */
+  unpark(key: string, options?: { readonly forget?: boolean }): Promise<OperateOutcome>
+  /** Ends the delay or the back-off of a key. */
+  runNow(key: string): Promise<OperateOutcome>
+  /** Forgets all that is owed to a key and counted of it. Who holds it goes on holding it. */
+  remove(key: string): Promise<OperateOutcome>
+  /** Removes every key, and says how many there were. */
+  purge(): Promise<number>
+}

@@ -1,0 +1,188 @@
+import {
+  type Awaitable,
+  type Counts,
+  checkBoolean,
+  checkKey,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkString,
+  type EpochMs,
+  keyStateWords,
+  never,
+  type Operate,
+  type OperateOutcome,
+  SluiceTypeError,
+  type WorkerRow,
+} from '@sluice/core'
+import type { Engine } from './engine.ts'
+import { explainAbsent, explainKey } from './explain.ts'
+import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
+import { keyInfo } from './key-info.ts'
+
+/** How many keys of each state are counted unless something else is said. */
+const capDefault = 10_000
+
+/** How many keys one page has, and how many it may have. */
+const page = { default: 100, max: 1_000 }
+
+/** How long ago a worker may have been seen to count as there. */
+const workersWithinMs = 60_000
+
+/** Sees into a queue through its driver. */
+export class QueueInspection implements Inspect {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  async #counts(cap: number): Promise<Counts> {
+    const { driver, name } = this.#engine
+    this.#refuseClosed()
+    return await this.#engine.opened(() =>
+      this.#engine.call('counts', { cap }, () => driver.counts(name, { cap })),
+    )
+  }
+
+  #refuseClosed(): void {
+    if (this.#engine.phase === 'closed') throw this.#engine.closedError()
+  }
+
+  async counts(options: { readonly cap?: number } = {}): Promise<QueueCounts> {
+    checkObject('options', options, ['cap'])
+    const cap = checkNumber('options.cap', options.cap ?? capDefault, { min: 1, integer: true })
+    const { oldestReadyAt: _, ...counts } = await this.#counts(cap)
+    return counts
+  }
+
+  async list(options: ListOptions = {}): Promise<KeyPage> {
+    checkObject('options', options, ['state', 'prefix', 'cursor', 'limit'])
+    const { state, prefix, cursor } = options
+    if (state !== undefined) checkOneOf('options.state', state, keyStateWords)
+    if (prefix !== undefined) checkString('options.prefix', prefix)
+    if (cursor !== undefined) checkString('options.cursor', cursor)
+    const limit = checkNumber('options.limit', options.limit ?? page.default, {
+      min: 1,
+      max: page.max,
+      integer: true,
+    })
+    const reply = await this.#list({ state, prefix, cursor, limit })
+    return {
+      keys: reply.rows.map(keyInfo),
+      ...(reply.cursor === undefined ? {} : { cursor: reply.cursor }),
+    }
+  }
+
+  async #list(request: Parameters<Engine['driver']['list']>[1]) {
+    const { driver, name } = this.#engine
+    this.#refuseClosed()
+    return await this.#engine.opened(() =>
+      this.#engine.call('list', request, () => driver.list(name, request)),
+    )
+  }
+
+  async #row(key: string): Promise<{ now: EpochMs; info: KeyInfo | undefined }> {
+    const { now, rows } = await this.#list({ keys: [checkKey('key', key)], limit: 1 })
+    const row = rows[0]
+    return { now, info: row === undefined ? undefined : keyInfo(row) }
+  }
+
+  async get(key: string): Promise<KeyInfo | undefined> {
+    return (await this.#row(key)).info
+  }
+
+  async explain(key: string): Promise<Explanation> {
+    const { now, info } = await this.#row(key)
+    if (info === undefined) return explainAbsent(key, now)
+    const { capabilities } = this.#engine.driver
+    const [counts, workers] = await Promise.all([
+      this.#counts(capDefault),
+      capabilities.workers ? this.workers() : undefined,
+    ])
+    return explainKey(info, {
+      now,
+      isPaused: counts.paused,
+      isShuttingDown: this.#engine.phase !== 'open',
+      workers: workers?.length,
+      ready: counts.ready,
+      plan: this.#engine.expireOptions.plan,
+    })
+  }
+
+  async workers(): Promise<readonly WorkerRow[]> {
+    const { driver, name } = this.#engine
+    this.#refuseClosed()
+    return await this.#engine.opened(() => driver.workers?.(name, workersWithinMs) ?? [])
+  }
+
+  async oldest(): Promise<{ readyAt: EpochMs; ageMs: number } | undefined> {
+    const [{ oldestReadyAt: readyAt }, now] = await Promise.all([
+      this.#counts(1),
+      this.#engine.path.now(),
+    ])
+    return readyAt === never ? undefined : { readyAt, ageMs: Math.max(0, now - readyAt) }
+  }
+
+  async #operate<R>(
+    verb: keyof Operate,
+    request: object,
+    send: (operate: Operate) => Awaitable<R>,
+  ): Promise<R> {
+    const { driver, name, store } = this.#engine
+    this.#refuseClosed()
+    const { operate } = driver
+    if (operate === undefined) {
+      throw new SluiceTypeError(
+        'queue',
+        `cannot be operated on: the driver ${driver.name} has no verbs for that`,
+      )
+    }
+    const result = await this.#engine.opened(() =>
+      this.#engine.call('operate', { verb, ...request }, () => send(operate)),
+    )
+    store.wake(name)
+    return result
+  }
+
+  async #one(verb: 'park' | 'runNow' | 'remove', key: string): Promise<OperateOutcome> {
+    const keys = [checkKey('key', key)]
+    const { name } = this.#engine
+    const outcomes = await this.#operate(verb, { keys }, (operate) => operate[verb](name, keys))
+    return outcomes[0] as OperateOutcome
+  }
+
+  pause(): Promise<OperateOutcome> {
+    return this.#operate('pause', {}, (operate) => operate.pause(this.#engine.name))
+  }
+
+  resume(): Promise<OperateOutcome> {
+    return this.#operate('resume', {}, (operate) => operate.resume(this.#engine.name))
+  }
+
+  park(key: string): Promise<OperateOutcome> {
+    return this.#one('park', key)
+  }
+
+  async unpark(key: string, options: { readonly forget?: boolean } = {}): Promise<OperateOutcome> {
+    const keys = [checkKey('key', key)]
+    checkObject('options', options, ['forget'])
+    const forget = checkBoolean('options.forget', options.forget ?? false)
+    const outcomes = await this.#operate('unpark', { keys, forget }, (operate) =>
+      operate.unpark(this.#engine.name, keys, { forget }),
+    )
+    return outcomes[0] as OperateOutcome
+  }
+
+  runNow(key: string): Promise<OperateOutcome> {
+    return this.#one('runNow', key)
+  }
+
+  remove(key: string): Promise<OperateOutcome> {
+    return this.#one('remove', key)
+  }
+
+  purge(): Promise<number> {
+    return this.#operate('purge', {}, (operate) => operate.purge(this.#engine.name))
+  }
+}
