@@ -17,8 +17,8 @@ import {
   type ForgetOutcome,
   failuresExpireMsDefault,
   type Lease,
-  never,
-  noToken,
+  never as neverImported,
+  noToken as noTokenImported,
   type OperateOutcome,
   perKeyDelay,
   type RenewReply,
@@ -29,14 +29,20 @@ import { HoldTable } from './hold-table.ts'
 import { ReadyLanes } from './ready-lanes.ts'
 import { OrderedRows, type ReadyOrder } from './ready-order.ts'
 import type { ReadyRows } from './ready-rows.ts'
-import { place, RowCursor } from './row-cursor.ts'
+import { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
-import { noRow } from './row-links.ts'
+import { noRow as noRowImported, place as placeImported, type RowLinks } from './row-links.ts'
 import { RowTable } from './row-table.ts'
 import type { StoreTime } from './store-time.ts'
 import { StringIndex } from './string-index.ts'
 import type { WakeBell } from './wake-bell.ts'
 import { WorkerBook } from './worker-book.ts'
+
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const never = neverImported
+const noToken = noTokenImported
+const noRow = noRowImported
+const place = placeImported
 
 /** What the queues of one store share. */
 export interface MemoryStore {
@@ -72,91 +78,98 @@ export class MemoryQueue implements DirectQueue {
   readonly parked: number
   idleCount = 0
   parkedCount = 0
-  readonly #store: MemoryStore
-  readonly #index: StringIndex
-  #seq = 0
+  heldCount = 0
+  private readonly store: MemoryStore
+  private readonly links: RowLinks
+  private readonly index: StringIndex
+  private seq = 0
   /** How many keys are owed a run. */
-  #owed = 0
+  private owed = 0
   /** The time up to which the line holds what is due. */
-  #latest: EpochMs = -Infinity
+  private latest: EpochMs = -Infinity
   /** As the last verb had it that could count a failure; the door's `add` is not told. */
-  #failuresExpireMs: number = failuresExpireMsDefault
+  private failuresExpireMs: number = failuresExpireMsDefault
 
   constructor(name: string, store: MemoryStore, expectedKeys: number, order?: ReadyOrder) {
     this.name = name
-    this.#store = store
+    this.store = store
     this.table = new RowTable(expectedKeys)
+    this.links = this.table.links
     this.cursor = new RowCursor(this.table, this.holds)
-    this.#index = new StringIndex(this.table, expectedKeys)
-    this.delayed = new RowHeap(this.table.links)
-    this.leases = new RowHeap(this.table.links)
+    this.index = new StringIndex(this.table, expectedKeys)
+    this.delayed = new RowHeap(this.links)
+    this.leases = new RowHeap(this.links)
     this.idle = this.table.takeHead()
     this.parked = this.table.takeHead()
     this.line =
       order === undefined
-        ? new ReadyLanes(this.table)
-        : new OrderedRows(this.table, this.#index, order)
+        ? new ReadyLanes(this.table, this.cursor)
+        : new OrderedRows(this.links, this.index, this.cursor, order)
   }
 
   /** How many keys there are, in any state. */
   get size(): number {
-    return this.#index.size
+    return this.index.size
   }
 
   /** The row of a key; `noRow` if nothing is stored of it. */
   find(key: string): number {
-    return this.#index.find(key)
+    return this.index.find(key)
   }
 
   add(key: string, item: string | undefined, priority: number, dedupe: Dedupe): AddOutcome {
-    const now = this.#store.time.coarse()
+    const now = this.store.time.coarse()
     this.bringUpTo(now)
     const { cursor } = this
-    const row = this.#index.find(key)
+    const row = this.index.find(key)
     if (row === noRow) {
-      this.#begin(key)
+      this.begin(key)
     } else {
       cursor.at(row)
       if (cursor.failedAt !== never) {
-        const options = { dedupe, failuresExpireMs: this.#failuresExpireMs }
-        return this.#ask({ ...askNow, key, item, priority }, 0, options, now)
+        const options = { dedupe, failuresExpireMs: this.failuresExpireMs }
+        return this.askFor({ ...askNow, key, item, priority }, 0, options, now)
       }
     }
-    const dueBefore = cursor.dueAt
-    this.#seq += 1
-    const outcome = transitions.add(cursor, priority, dedupe, now, this.#seq)
+    const { dueAt, laterAt } = cursor
+    this.seq += 1
+    const outcome = transitions.add(cursor, priority, dedupe, now, this.seq)
     this.table.setItem(cursor.row, item)
-    if (dueBefore === never) this.#owed += 1
-    if (outcome !== 'unchanged') this.#keep(now)
-    else if (cursor.place === place.line) this.line.touch(cursor)
+    if (outcome === 'unchanged') {
+      if (laterAt !== never) cursor.isDirty = true
+      if (this.links.placeOf(cursor.row) === place.line) this.line.touch()
+      return outcome
+    }
+    if (dueAt === never) this.owed += 1
+    this.keep(now)
     return outcome
   }
 
   ask(request: Ask, options: AskOptions): AskReply {
     const { plan } = request
-    const { time, shelf } = this.#store
+    const { shelf, time } = this.store
     // What is due later is due exactly then; for what is due now a little earlier is no matter.
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
     this.bringUpTo(now)
-    this.#failuresExpireMs = options.failuresExpireMs
+    this.failuresExpireMs = options.failuresExpireMs
     const { cursor } = this
-    const row = this.#index.find(request.key)
+    const row = this.index.find(request.key)
     if (row !== noRow) cursor.at(row)
     const { maxPending } = options
-    if (maxPending !== undefined && this.#owed >= maxPending) {
+    if (maxPending !== undefined && this.owed >= maxPending) {
       if (row === noRow || cursor.dueAt === never) {
-        return { outcome: 'full', dueAt: never, failures: this.#failures(row, options, now) }
+        return { outcome: 'full', dueAt: never, failures: this.countedFailures(row, options, now) }
       }
     }
     if (plan === undefined) {
-      if (row === noRow) this.#begin(request.key)
-      const outcome = this.#ask(request, request.delayMs, options, now)
+      if (row === noRow) this.begin(request.key)
+      const outcome = this.askFor(request, request.delayMs, options, now)
       return { outcome, dueAt: cursor.dueAt, failures: cursor.failures }
     }
-    const failures = this.#failures(row, options, now)
+    const failures = this.countedFailures(row, options, now)
     const plannedMs = shelf.delay(plan, failures, request.jitter ?? 0, now)
-    if (row === noRow) this.#begin(request.key)
-    const outcome = this.#ask(request, plannedMs, options, now)
+    if (row === noRow) this.begin(request.key)
+    const outcome = this.askFor(request, plannedMs, options, now)
     if (outcome !== 'unchanged') shelf.charge()
     return { outcome, dueAt: cursor.dueAt, failures: cursor.failures, plannedMs }
   }
@@ -164,7 +177,7 @@ export class MemoryQueue implements DirectQueue {
   claim(into: DirectClaim, holder: string, dueBy: EpochMs): boolean {
     if (this.leases.size > 0) {
       // Leases that are over must be reported, which takes the longer way.
-      if (this.leases.firstAt <= this.#store.time.exact()) return false
+      if (this.leases.firstAt <= this.store.time.exact()) return false
     }
     if (!this.take(holder, never, dueBy, true)) return false
     const { cursor } = this
@@ -185,13 +198,12 @@ export class MemoryQueue implements DirectQueue {
    */
   take(holder: string, leaseMs: number, dueBy: EpochMs, isFirst: boolean): boolean {
     if (this.isPaused) return false
-    const { time } = this.#store
-    const { cursor } = this
-    let now = leaseMs === never ? time.coarse() : time.exact()
+    const { cursor, store } = this
+    let now = leaseMs === never ? store.time.coarse() : store.time.exact()
     this.bringUpTo(now)
     if (this.line.size === 0) {
       if (this.delayed.size === 0) return false
-      now = time.exact()
+      now = store.time.exact()
       this.bringUpTo(now)
     }
     let row = this.line.peek()
@@ -203,14 +215,15 @@ export class MemoryQueue implements DirectQueue {
       cursor.at(row)
     }
     if (!isFirst && cursor.crashes > 0) return false
-    this.line.remove(cursor)
-    cursor.place = place.away
-    cursor.beginHold(holder)
-    this.#store.lastToken += 1
-    this.#seq += 1
-    transitions.claim(cursor, this.#store.lastToken, now + leaseMs, now, this.#seq)
+    this.line.remove()
+    this.heldCount += 1
+    store.lastToken += 1
+    this.seq += 1
+    transitions.claim(cursor, store.lastToken, now + leaseMs, now, this.seq)
+    cursor.holder = holder
+    cursor.isDirty = true
     if (leaseMs !== never) this.leases.add(row, cursor.leaseUntil, cursor.token)
-    if (cursor.dueAt === never) this.#owed -= 1
+    if (cursor.dueAt === never) this.owed -= 1
     return true
   }
 
@@ -231,43 +244,44 @@ export class MemoryQueue implements DirectQueue {
   }
 
   done(handle: number, token: number, forget: boolean): FinishOutcome {
-    const now = this.#store.time.coarse()
+    const now = this.store.time.coarse()
     this.bringUpTo(now)
     this.cursor.at(handle)
-    this.#seq += 1
-    const outcome = transitions.done(this.cursor, token, forget, now, this.#seq)
-    if (outcome !== 'lost') this.#letGo(now)
+    this.seq += 1
+    const outcome = transitions.done(this.cursor, token, forget, now, this.seq)
+    if (outcome !== 'lost') this.letGo(now)
     return outcome
   }
 
   finish(handle: number, request: Finish, options: AskOptions): FinishReply {
-    const now = request.as === 'retry' ? this.#store.time.exact() : this.#store.time.coarse()
+    const now = request.as === 'retry' ? this.store.time.exact() : this.store.time.coarse()
     this.bringUpTo(now)
-    this.#failuresExpireMs = options.failuresExpireMs
+    this.failuresExpireMs = options.failuresExpireMs
     const { cursor } = this
     cursor.at(handle)
     const dueBefore = cursor.dueAt
-    const outcome = this.#finish(request, options, now)
+    const outcome = this.settle(request, options, now)
     if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
-    if (dueBefore === never && cursor.dueAt !== never) this.#owed += 1
     const { dueAt, failures } = cursor
-    this.#letGo(now)
+    if (dueBefore === never && dueAt !== never) this.owed += 1
+    this.letGo(now)
     return { outcome, dueAt, failures }
   }
 
   /** Finishes by key; `lost` if nothing is stored of it. */
   finishKey(request: Finish, options: AskOptions): FinishReply {
-    const row = this.#index.find(request.key)
+    const row = this.index.find(request.key)
     if (row === noRow) return { outcome: 'lost', dueAt: never, failures: 0 }
     return this.finish(row, request, options)
   }
 
   renew({ key, token }: Lease, leaseMs: number): RenewReply {
-    const row = this.#index.find(key)
+    const row = this.index.find(key)
     if (row === noRow) return { outcome: 'lost', leaseUntil: never }
     const { cursor } = this
     cursor.at(row)
-    const outcome = transitions.renew(cursor, token, this.#store.time.exact() + leaseMs)
+    const outcome = transitions.renew(cursor, token, this.store.time.exact() + leaseMs)
+    cursor.isDirty = true
     const { leaseUntil } = cursor
     if (outcome === 'renewed' && this.leases.has(row)) {
       if (leaseUntil === never) this.leases.remove(row)
@@ -277,62 +291,62 @@ export class MemoryQueue implements DirectQueue {
   }
 
   expire({ key, token }: Lease, options: ExpireOptions): ExpireOutcome {
-    const now = this.#store.time.exact()
+    const now = this.store.time.exact()
     this.bringUpTo(now)
-    const row = this.#index.find(key)
+    const row = this.index.find(key)
     if (row === noRow) return 'lost'
     const { cursor } = this
     cursor.at(row)
     const { plan, jitter = 0, maxCrashes, dedupe } = options
     const delayMs = plan === undefined ? 0 : perKeyDelay(plan, cursor.failures, jitter)
     const dueBefore = cursor.dueAt
-    this.#seq += 1
-    const outcome = transitions.expire(cursor, token, delayMs, maxCrashes, dedupe, now, this.#seq)
+    this.seq += 1
+    const outcome = transitions.expire(cursor, token, delayMs, maxCrashes, dedupe, now, this.seq)
     if (outcome === 'lost') return 'lost'
-    if (dueBefore === never) this.#owed += 1
-    this.#letGo(now)
+    if (dueBefore === never) this.owed += 1
+    this.letGo(now)
     return outcome
   }
 
   forget(key: string): ForgetOutcome {
-    return this.#change(key, 'unchanged', () => transitions.forget(this.cursor))
+    return this.change(key, 'unchanged', () => transitions.forget(this.cursor))
   }
 
   cancel(key: string): CancelOutcome {
-    return this.#change(key, 'unchanged', () => transitions.cancel(this.cursor))
+    return this.change(key, 'unchanged', () => transitions.cancel(this.cursor))
   }
 
   park(key: string): OperateOutcome {
-    return this.#change(key, 'missing', () => transitions.park(this.cursor))
+    return this.change(key, 'missing', () => transitions.park(this.cursor))
   }
 
   unpark(key: string, forgets: boolean): OperateOutcome {
-    return this.#change(key, 'missing', (now, seq) =>
+    return this.change(key, 'missing', (now, seq) =>
       transitions.unpark(this.cursor, forgets, now, seq),
     )
   }
 
   runNow(key: string): OperateOutcome {
-    return this.#change(key, 'missing', (now, seq) => transitions.runNow(this.cursor, now, seq))
+    return this.change(key, 'missing', (now, seq) => transitions.runNow(this.cursor, now, seq))
   }
 
   remove(key: string): OperateOutcome {
-    return this.#change(key, 'missing', () => transitions.remove(this.cursor))
+    return this.change(key, 'missing', () => transitions.remove(this.cursor))
   }
 
   failures(key: string, failuresExpireMs: number): number {
-    const row = this.#index.find(key)
+    const row = this.index.find(key)
     if (row !== noRow) this.cursor.at(row)
-    return this.#failures(row, { failuresExpireMs }, this.#store.time.coarse())
+    return this.countedFailures(row, { failuresExpireMs }, this.store.time.coarse())
   }
 
   ready(): number {
-    this.bringUpTo(this.#store.time.coarse())
+    this.bringUpTo(this.store.time.coarse())
     return this.line.size
   }
 
   nextAt(): EpochMs {
-    const now = this.#store.time.exact()
+    const now = this.store.time.exact()
     this.bringUpTo(now)
     const leaseEnd = this.leases.firstAt
     if (this.isPaused) return leaseEnd
@@ -350,19 +364,18 @@ export class MemoryQueue implements DirectQueue {
 
   /** Drops at most `limit` idle keys whose failures have expired; says how many. */
   sweep(limit: number, failuresExpireMs: number, now: EpochMs): number {
-    this.#failuresExpireMs = failuresExpireMs
-    const { cursor } = this
-    const { links } = this.table
+    this.failuresExpireMs = failuresExpireMs
+    const { cursor, links } = this
     let swept = 0
     let lookedAt = 0
-    let row = links.first(this.idle)
+    let row = links.next(this.idle)
     while (row !== this.idle && swept < limit && lookedAt < 4 * limit) {
-      const next = links.next[row]!
+      const next = links.next(row)
       lookedAt += 1
       cursor.at(row)
       if (transitions.hasStaleFailures(cursor, now, failuresExpireMs)) {
         transitions.forget(cursor)
-        this.#keep(now)
+        this.keep(now)
         swept += 1
       }
       row = next
@@ -372,59 +385,64 @@ export class MemoryQueue implements DirectQueue {
 
   /** Moves keys that are due at `now` into the line. Comes first in every verb. */
   bringUpTo(now: EpochMs): void {
-    if (now < this.#latest) this.#goBackTo(now)
-    this.#latest = now
-    if (this.delayed.firstAt <= now) this.#ripen(now)
+    if (now < this.latest) this.goBackTo(now)
+    this.latest = now
+    if (this.delayed.firstAt <= now) this.ripen(now)
   }
 
-  #ripen(now: EpochMs): void {
+  private ripen(now: EpochMs): void {
     const { cursor, delayed } = this
     while (delayed.firstAt <= now) {
       const row = delayed.first
       delayed.remove(row)
       cursor.at(row)
-      this.line.add(cursor)
+      this.line.add()
     }
   }
 
   /** The wall was set back: keys in the line may not be due yet, once more. */
-  #goBackTo(now: EpochMs): void {
+  private goBackTo(now: EpochMs): void {
     for (const row of this.line.notDueAt(now)) {
       this.cursor.at(row)
-      this.#keep(now)
+      this.keep(now)
     }
   }
 
   /** Puts the cursor on a new row, for a key that the index has just not found. */
-  #begin(key: string): void {
+  private begin(key: string): void {
     const row = this.table.take(key)
-    this.#index.addMissed(row)
-    this.cursor.atNew(row)
+    this.index.addMissed(row)
+    this.cursor.atNew(row, key)
   }
 
-  #failures(row: number, options: Pick<AskOptions, 'failuresExpireMs'>, now: EpochMs): number {
+  private countedFailures(
+    row: number,
+    { failuresExpireMs }: Pick<AskOptions, 'failuresExpireMs'>,
+    now: EpochMs,
+  ): number {
     if (row === noRow) return 0
-    return transitions.countedFailures(this.cursor, now, options.failuresExpireMs)
+    return transitions.countedFailures(this.cursor, now, failuresExpireMs)
   }
 
-  #ask(request: Ask, delayMs: number, options: AskOptions, now: EpochMs): AddOutcome {
+  private askFor(request: Ask, delayMs: number, options: AskOptions, now: EpochMs): AddOutcome {
     const { cursor } = this
     const dueBefore = cursor.dueAt
-    this.#seq += 1
-    const outcome = transitions.ask(cursor, request, delayMs, options, now, this.#seq)
+    this.seq += 1
+    const outcome = transitions.ask(cursor, request, delayMs, options, now, this.seq)
+    cursor.isDirty = true
     this.table.setItem(cursor.row, request.item)
-    if (dueBefore === never) this.#owed += 1
-    if (outcome !== 'unchanged') this.#keep(now)
-    else if (cursor.place === place.line && !(delayMs > 0)) this.line.touch(cursor)
+    if (dueBefore === never) this.owed += 1
+    if (outcome !== 'unchanged') this.keep(now)
+    else if (this.links.placeOf(cursor.row) === place.line && !(delayMs > 0)) this.line.touch()
     return outcome
   }
 
-  #finish(request: Finish, options: AskOptions, now: EpochMs): FinishOutcome {
+  private settle(request: Finish, options: AskOptions, now: EpochMs): FinishOutcome {
     const { cursor } = this
     const { token } = request
     const { dedupe } = options
-    this.#seq += 1
-    const seq = this.#seq
+    this.seq += 1
+    const { seq } = this
     switch (request.as) {
       case 'done':
         return transitions.done(cursor, token, request.forget, now, seq)
@@ -433,99 +451,99 @@ export class MemoryQueue implements DirectQueue {
       case 'park': {
         const { error } = request
         const outcome = transitions.parkHeld(cursor, token, error !== undefined, dedupe, now, seq)
-        return this.#noted(outcome, error)
+        return this.noted(outcome, error)
       }
       case 'retry': {
         const { plan, jitter = 0 } = request
-        const { shelf } = this.#store
+        const { shelf } = this.store
         const delayMs =
           plan === undefined ? request.delayMs : shelf.delay(plan, cursor.failures, jitter, now)
         const outcome = transitions.retry(cursor, token, delayMs, dedupe, now, seq)
         if (plan !== undefined && outcome !== 'lost') shelf.charge()
-        return this.#noted(outcome, request.error)
+        return this.noted(outcome, request.error)
       }
     }
   }
 
   /** Keeps the error of a finish that was accepted. */
-  #noted(outcome: FinishOutcome, error: string | undefined): FinishOutcome {
+  private noted(outcome: FinishOutcome, error: string | undefined): FinishOutcome {
     if (outcome !== 'lost' && error !== undefined) this.table.setError(this.cursor.row, error)
     return outcome
   }
 
-  /** Ends the hold of a row that the transitions have let go of. */
-  #letGo(now: EpochMs): void {
-    const { cursor } = this
-    if (this.leases.size > 0 && this.leases.has(cursor.row)) this.leases.remove(cursor.row)
-    cursor.endHold()
-    this.#keep(now)
+  /** What comes after the transitions have let go of a held row. */
+  private letGo(now: EpochMs): void {
+    const { row } = this.cursor
+    if (this.leases.size > 0 && this.leases.has(row)) this.leases.remove(row)
+    this.heldCount -= 1
+    this.keep(now)
   }
 
-  #change<Outcome>(
+  private change<Outcome>(
     key: string,
     missing: Outcome,
     verb: (now: EpochMs, seq: number) => Outcome,
   ): Outcome {
-    const now = this.#store.time.exact()
+    const now = this.store.time.exact()
     this.bringUpTo(now)
-    const row = this.#index.find(key)
+    const row = this.index.find(key)
     if (row === noRow) return missing
     const { cursor } = this
     cursor.at(row)
     const wasOwed = cursor.dueAt !== never
-    this.#seq += 1
-    const outcome = verb(now, this.#seq)
-    if (wasOwed && cursor.dueAt === never) this.#owed -= 1
-    if (outcome !== missing) this.#keep(now)
+    this.seq += 1
+    const outcome = verb(now, this.seq)
+    if (wasOwed && cursor.dueAt === never) this.owed -= 1
+    if (outcome !== missing) this.keep(now)
     return outcome
   }
 
-  /** Moves the cursor's row to where its state says, or lets go of it. */
-  #keep(now: EpochMs): void {
-    const { cursor } = this
-    this.#takeOut()
+  /** Keeps the cursor's row, which was changed, where its state says; or lets go of it. */
+  private keep(now: EpochMs): void {
+    const { cursor, links } = this
+    const { row } = cursor
+    cursor.isDirty = true
+    if (links.placeOf(row) !== place.nowhere) this.takeOut()
     if (cursor.token !== noToken) return
     if (cursor.parked) {
-      this.table.links.append(this.parked, cursor.row)
+      links.append(this.parked, row, place.parked)
       this.parkedCount += 1
-      cursor.place = place.parked
     } else if (cursor.dueAt <= now) {
-      this.line.add(cursor)
-      if (this.#store.bell.isWatched) this.#store.bell.ring(this.name)
+      this.line.add()
+      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
     } else if (cursor.dueAt !== never) {
-      this.delayed.add(cursor.row, cursor.dueAt, cursor.seq)
-      cursor.place = place.delayed
-      if (this.#store.bell.isWatched) this.#store.bell.ring(this.name)
+      this.delayed.add(row, cursor.dueAt, cursor.seq)
+      links.setPlace(row, place.delayed)
+      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
     } else if (transitions.isGone(cursor)) {
-      this.#index.remove(cursor.row)
-      this.table.giveBack(cursor.row)
+      this.index.remove(row)
+      cursor.leave()
+      this.table.giveBack(row)
     } else {
-      this.table.links.append(this.idle, cursor.row)
+      links.append(this.idle, row, place.idle)
       this.idleCount += 1
-      cursor.place = place.idle
     }
   }
 
   /** Takes the cursor's row out of wherever it is kept. */
-  #takeOut(): void {
-    const { cursor } = this
-    switch (cursor.place) {
-      case place.away:
-        return
+  private takeOut(): void {
+    const { links } = this
+    const { row } = this.cursor
+    switch (links.placeOf(row)) {
       case place.delayed:
-        this.delayed.remove(cursor.row)
+        this.delayed.remove(row)
+        links.setPlace(row, place.nowhere)
         break
       case place.idle:
-        this.table.links.unlink(cursor.row)
+        links.unlink(row)
         this.idleCount -= 1
         break
       case place.parked:
-        this.table.links.unlink(cursor.row)
+        links.unlink(row)
         this.parkedCount -= 1
         break
       default:
-        this.line.remove(cursor)
+        this.line.remove()
     }
-    cursor.place = place.away
   }
 }

@@ -29,7 +29,8 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
     cursor.at(delayed.rowAt(at))
     if (cursor.why === 'backoff') backoff += 1
   }
-  const held = upToCap(holds.count)
+  const held = upToCap(queue.heldCount)
+  cursor.pack()
   let dirty = 0
   for (const row of holds.someRows(held)) {
     cursor.at(row)

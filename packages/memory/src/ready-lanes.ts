@@ -1,9 +1,13 @@
 import { type EpochMs, never } from '@sluice/core'
 import type { ReadyRows } from './ready-rows.ts'
-import { place, type RowCursor } from './row-cursor.ts'
+import type { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
-import { noRow } from './row-links.ts'
-import { numberColumn, type RowTable } from './row-table.ts'
+import { noRow as noRowImported, place as placeImported, type RowLinks } from './row-links.ts'
+import type { RowTable } from './row-table.ts'
+
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const noRow = noRowImported
+const place = placeImported
 
 /** The ready rows of one priority. */
 interface Lane {
@@ -28,44 +32,47 @@ interface Lane {
  */
 export class ReadyLanes implements ReadyRows {
   size = 0
-  readonly #table: RowTable
+  private readonly table: RowTable
+  private readonly links: RowLinks
+  private readonly cursor: RowCursor
   /** For priority 0, which most queues use alone. */
-  readonly #plain: Lane
+  private readonly plain: Lane
   /** All of them, the highest priority first. */
-  readonly #lanes: Lane[]
+  private readonly lanes: Lane[]
   /** No lane before this one has rows. */
-  #first = 0
+  private first = 0
 
-  constructor(table: RowTable) {
-    this.#table = table
-    this.#plain = newLane(table, 0)
-    this.#lanes = [this.#plain]
+  constructor(table: RowTable, cursor: RowCursor) {
+    this.table = table
+    this.links = table.links
+    this.cursor = cursor
+    this.plain = newLane(table, 0)
+    this.lanes = [this.plain]
   }
 
-  add(cursor: RowCursor): void {
-    const { row, priority, readyAt, seq } = cursor
-    const lane = priority === 0 ? this.#plain : this.#laneOf(priority)
-    const { links } = this.#table
+  add(): void {
+    const { links } = this
+    const { row, priority, readyAt, seq } = this.cursor
+    const lane = priority === 0 ? this.plain : this.laneOf(priority)
     const isLast =
       readyAt > lane.lastReadyAt || (readyAt === lane.lastReadyAt && seq > lane.lastSeq)
-    if (isLast || links.isEmpty(lane.head)) {
-      links.append(lane.head, row)
+    if (isLast || links.next(lane.head) === lane.head) {
+      links.append(lane.head, row, place.line)
       lane.lastReadyAt = readyAt
       lane.lastSeq = seq
-      cursor.place = place.line
     } else {
       lane.side ??= new RowHeap(links)
       lane.side.add(row, readyAt, seq)
-      cursor.place = place.side
+      links.setPlace(row, place.side)
     }
-    if (lane.index < this.#first) this.#first = lane.index
+    if (lane.index < this.first) this.first = lane.index
     this.size += 1
   }
 
-  remove(cursor: RowCursor): void {
-    const { row } = cursor
-    if (cursor.place === place.line) this.#table.links.unlink(row)
-    else this.#lanes.find(({ side }) => side?.has(row))!.side!.remove(row)
+  remove(): void {
+    const { row } = this.cursor
+    if (this.links.placeOf(row) === place.line) this.links.unlink(row)
+    else this.removeFromSide(row)
     this.size -= 1
   }
 
@@ -73,24 +80,23 @@ export class ReadyLanes implements ReadyRows {
 
   peek(): number {
     if (this.size === 0) return noRow
-    const { links } = this.#table
     for (;;) {
-      const lane = this.#lanes[this.#first]!
-      const row = links.first(lane.head)
+      const lane = this.lanes[this.first]!
+      const row = this.links.next(lane.head)
       if (lane.side !== undefined && lane.side.size > 0) {
-        return row === lane.head || this.#isSideFirst(lane.side, row) ? lane.side.first : row
+        return row === lane.head || this.isSideFirst(lane.side, row) ? lane.side.first : row
       }
       if (row !== lane.head) return row
-      this.#first += 1
+      this.first += 1
     }
   }
 
   pick(dueBy: EpochMs): number {
-    for (const lane of this.#lanes) {
-      let best = this.#inList(lane).find((row) => this.#dueAt(row) <= dueBy) ?? noRow
-      for (const row of this.#inSide(lane)) {
-        if (this.#dueAt(row) > dueBy) continue
-        if (best === noRow || this.#isBefore(row, best)) best = row
+    for (const lane of this.lanes) {
+      let best = this.inList(lane).find((row) => this.dueAt(row) <= dueBy) ?? noRow
+      for (const row of this.inSide(lane)) {
+        if (this.dueAt(row) > dueBy) continue
+        if (best === noRow || this.isBefore(row, best)) best = row
       }
       if (best !== noRow) return best
     }
@@ -99,52 +105,63 @@ export class ReadyLanes implements ReadyRows {
 
   oldestReadyAt(): EpochMs {
     let oldest = never
-    for (const { head, side } of this.#lanes) {
-      const row = this.#table.links.first(head)
-      if (row !== head) oldest = Math.min(oldest, this.#table.number(row, numberColumn.readyAt))
+    for (const { head, side } of this.lanes) {
+      const row = this.links.next(head)
+      if (row !== head) {
+        this.cursor.at(row)
+        oldest = Math.min(oldest, this.cursor.readyAt)
+      }
       if (side !== undefined) oldest = Math.min(oldest, side.firstAt)
     }
     return oldest
   }
 
   notDueAt(now: EpochMs): readonly number[] {
-    return this.#lanes
-      .flatMap((lane) => [...this.#inList(lane), ...this.#inSide(lane)])
-      .filter((row) => this.#dueAt(row) > now)
+    return this.lanes
+      .flatMap((lane) => [...this.inList(lane), ...this.inSide(lane)])
+      .filter((row) => this.dueAt(row) > now)
   }
 
-  #dueAt(row: number): EpochMs {
-    return this.#table.number(row, numberColumn.dueAt)
+  private dueAt(row: number): EpochMs {
+    this.cursor.at(row)
+    return this.cursor.dueAt
   }
 
-  #isBefore(row: number, other: number): boolean {
-    const readyAt = this.#table.number(row, numberColumn.readyAt)
-    const otherReadyAt = this.#table.number(other, numberColumn.readyAt)
-    if (readyAt !== otherReadyAt) return readyAt < otherReadyAt
-    return this.#table.number(row, numberColumn.seq) < this.#table.number(other, numberColumn.seq)
+  private isBefore(row: number, other: number): boolean {
+    this.cursor.at(row)
+    const { readyAt, seq } = this.cursor
+    this.cursor.at(other)
+    return (
+      readyAt < this.cursor.readyAt || (readyAt === this.cursor.readyAt && seq < this.cursor.seq)
+    )
   }
 
-  #isSideFirst(side: RowHeap, row: number): boolean {
-    const readyAt = this.#table.number(row, numberColumn.readyAt)
-    if (side.firstAt !== readyAt) return side.firstAt < readyAt
-    return side.firstTie < this.#table.number(row, numberColumn.seq)
+  private isSideFirst(side: RowHeap, row: number): boolean {
+    this.cursor.at(row)
+    const { readyAt, seq } = this.cursor
+    return side.firstAt < readyAt || (side.firstAt === readyAt && side.firstTie < seq)
   }
 
-  #inList(lane: Lane): number[] {
+  private removeFromSide(row: number): void {
+    this.lanes.find(({ side }) => side?.has(row))!.side!.remove(row)
+    this.links.setPlace(row, place.nowhere)
+  }
+
+  private inList({ head }: Lane): number[] {
+    const { links } = this
     const rows: number[] = []
-    const { links } = this.#table
-    for (let row = links.first(lane.head); row !== lane.head; row = links.next[row]!) rows.push(row)
+    for (let row = links.next(head); row !== head; row = links.next(row)) rows.push(row)
     return rows
   }
 
-  #inSide({ side }: Lane): number[] {
+  private inSide({ side }: Lane): number[] {
     const rows: number[] = []
     for (let at = 0; side !== undefined && at < side.size; at += 1) rows.push(side.rowAt(at))
     return rows
   }
 
-  #laneOf(priority: number): Lane {
-    const lanes = this.#lanes
+  private laneOf(priority: number): Lane {
+    const { lanes } = this
     let low = 0
     let high = lanes.length
     while (low < high) {
@@ -154,10 +171,10 @@ export class ReadyLanes implements ReadyRows {
     }
     const found = lanes[low]
     if (found !== undefined && found.priority === priority) return found
-    const lane = newLane(this.#table, priority)
+    const lane = newLane(this.table, priority)
     lanes.splice(low, 0, lane)
     for (let index = low; index < lanes.length; index += 1) lanes[index]!.index = index
-    if (low <= this.#first) this.#first += 1
+    if (low <= this.first) this.first += 1
     return lane
   }
 }

@@ -1,8 +1,7 @@
 import { type EpochMs, never } from '@sluice/core'
 import type { ReadyRows } from './ready-rows.ts'
-import { place, type RowCursor } from './row-cursor.ts'
-import { noRow } from './row-links.ts'
-import { numberColumn, type RowTable } from './row-table.ts'
+import type { RowCursor } from './row-cursor.ts'
+import { noRow, place, type RowLinks } from './row-links.ts'
 
 /**
  * An order of the caller's for keys that are ready: the custom `Queue` of client-go.
@@ -29,8 +28,9 @@ export interface RowFinder {
 
 /** The ready rows in an order of the caller's. */
 export class OrderedRows implements ReadyRows {
-  readonly #table: RowTable
+  readonly #links: RowLinks
   readonly #index: RowFinder
+  readonly #cursor: RowCursor
   readonly #order: ReadyOrder
   readonly #rows: Set<number> = new Set()
   /** Keys that are no longer ready. The order has no way to be told; they are skipped when popped. */
@@ -38,9 +38,10 @@ export class OrderedRows implements ReadyRows {
   /** A row that was popped, and not taken so far. */
   #popped: number = noRow
 
-  constructor(table: RowTable, index: RowFinder, order: ReadyOrder) {
-    this.#table = table
+  constructor(links: RowLinks, index: RowFinder, cursor: RowCursor, order: ReadyOrder) {
+    this.#links = links
     this.#index = index
+    this.#cursor = cursor
     this.#order = order
   }
 
@@ -48,22 +49,25 @@ export class OrderedRows implements ReadyRows {
     return this.#rows.size
   }
 
-  add(cursor: RowCursor): void {
-    cursor.place = place.line
-    this.#rows.add(cursor.row)
-    const { key } = cursor
+  add(): void {
+    const { key, row } = this.#cursor
+    this.#links.setPlace(row, place.line)
+    this.#rows.add(row)
     if (this.#withdrawn.delete(key)) this.#order.touch(key)
     else this.#order.push(key)
   }
 
-  remove(cursor: RowCursor): void {
-    this.#rows.delete(cursor.row)
-    if (cursor.row === this.#popped) this.#popped = noRow
-    else this.#withdrawn.add(cursor.key)
+  remove(): void {
+    const { key, row } = this.#cursor
+    this.#links.setPlace(row, place.nowhere)
+    this.#rows.delete(row)
+    if (row === this.#popped) this.#popped = noRow
+    else this.#withdrawn.add(key)
   }
 
-  touch(cursor: RowCursor): void {
-    if (cursor.row !== this.#popped) this.#order.touch(cursor.key)
+  touch(): void {
+    const { key, row } = this.#cursor
+    if (row !== this.#popped) this.#order.touch(key)
   }
 
   peek(): number {
@@ -78,27 +82,32 @@ export class OrderedRows implements ReadyRows {
   }
 
   pick(dueBy: EpochMs): number {
-    const passedOver: number[] = []
+    const passedOver: string[] = []
     let row = this.peek()
-    while (row !== noRow && this.#table.number(row, numberColumn.dueAt) > dueBy) {
-      passedOver.push(row)
+    while (row !== noRow && this.#isDueAfter(row, dueBy)) {
+      passedOver.push(this.#cursor.key)
       this.#popped = noRow
       row = this.peek()
     }
-    for (const other of passedOver) this.#order.push(this.#table.keyAt(other))
+    for (const key of passedOver) this.#order.push(key)
     return row
   }
 
   oldestReadyAt(): EpochMs {
     let oldest = never
     for (const row of this.#rows) {
-      oldest = Math.min(oldest, this.#table.number(row, numberColumn.readyAt))
+      this.#cursor.at(row)
+      oldest = Math.min(oldest, this.#cursor.readyAt)
     }
     return oldest
   }
 
   notDueAt(now: EpochMs): readonly number[] {
-    const { dueAt } = numberColumn
-    return [...this.#rows].filter((row) => this.#table.number(row, dueAt) > now)
+    return [...this.#rows].filter((row) => this.#isDueAfter(row, now))
+  }
+
+  #isDueAfter(row: number, instant: EpochMs): boolean {
+    this.#cursor.at(row)
+    return this.#cursor.dueAt > instant
   }
 }

@@ -1,15 +1,17 @@
 import type { EpochMs } from '@sluice/core'
-import type { RowCursor } from './row-cursor.ts'
 
-/** The rows that can be claimed, in the order in which they are. */
+/**
+ * The rows that can be claimed, in the order in which they are. It looks at them through the cursor,
+ * which may stand anywhere afterwards unless the verb says otherwise.
+ */
 export interface ReadyRows {
   readonly size: number
-  /** Takes in the row of the cursor. */
-  add(cursor: RowCursor): void
-  /** Takes out the row of the cursor, wherever it stands. */
-  remove(cursor: RowCursor): void
+  /** Takes in the row of the cursor, where the cursor stays. */
+  add(): void
+  /** Takes out the row of the cursor, where the cursor stays. */
+  remove(): void
   /** The row of the cursor, which waits, was asked for again. */
-  touch(cursor: RowCursor): void
+  touch(): void
   /** The row to be claimed next; `noRow` if there is none. */
   peek(): number
   /** The first row that was due at `dueBy`; `noRow` if there is none. May look at every row. */

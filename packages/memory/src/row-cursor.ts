@@ -1,297 +1,228 @@
-import { type DueReason, type KeyState, never } from '@sluice/core'
-import { type HoldTable, holdColumn, holdWidth, noHold } from './hold-table.ts'
-import { noRow } from './row-links.ts'
 import {
-  integerColumn,
-  integerWidth,
-  numberColumn,
-  numberWidth,
-  RowChunk,
+  type DueReason,
+  type KeyState,
+  never as neverImported,
+  noToken as noTokenImported,
+} from '@sluice/core'
+import {
+  type HoldTable,
+  holdWidth as holdWidthImported,
+  noHold as noHoldImported,
+} from './hold-table.ts'
+import { noRow as noRowImported } from './row-links.ts'
+import {
+  integerWidth as integerWidthImported,
+  numberWidth as numberWidthImported,
   type RowTable,
-  rowMask,
+  rowMask as rowMaskImported,
 } from './row-table.ts'
 
-/**
- * Where a row that is not held is kept. `away`: in no structure, because it is held, in nobody's
- * use, or the head of a list.
- */
-export const place = { away: 0, line: 1, side: 2, delayed: 3, idle: 4, parked: 5 } as const
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const never = neverImported
+const noToken = noTokenImported
+const noRow = noRowImported
+const noHold = noHoldImported
+const holdWidth = holdWidthImported
+const integerWidth = integerWidthImported
+const numberWidth = numberWidthImported
+const rowMask = rowMaskImported
 
-// The packed column `marks`, from the lowest bit.
-const whyShift = 0
+// How the small members share one integer.
 const laterWhyShift = 2
-const parkedBit = 1 << 4
-const laterBit = 1 << 5
-const placeShift = 6
-const claimedWhyShift = 9
+const claimedWhyShift = 4
 const reasonMask = 3
-const placeMask = 7
+const parkedBit = 1 << 6
+const laterBit = 1 << 7
 const priorityShift = 16
-const belowPriority = (1 << priorityShift) - 1
 
 const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 
-function reasonBits(reason: DueReason): number {
+function codeOf(reason: DueReason): number {
   return reason === 'add' ? 0 : reason === 'delay' ? 1 : 2
 }
 
 /**
- * A view of one row as the {@link KeyState} that the transitions work on. There is one per queue,
- * moved from row to row, so that the hot paths see a single shape and make no object.
+ * One row, unpacked: the {@link KeyState} that the transitions work on. There is one cursor per
+ * queue, moved from row to row, so that they see a single shape and make no object.
+ *
+ * It keeps what was changed, and writes it back only when it is moved away. A key that is added,
+ * claimed and done before another one comes between is never packed at all.
+ *
+ *                                  sync steady add/claim/done   fill then drain 1 M
+ *   accessors over packed columns            375 ns                   880 ns
+ *   unpacked, written back on leaving        ??? ns                   ??? ns
  */
 export class RowCursor implements KeyState {
   /** The row that is looked at. */
   row: number = noRow
-  readonly table: RowTable
-  readonly #holds: HoldTable
-  #chunk: RowChunk
-  #numbers: Float64Array
-  #integers: Int32Array
-  #held: Float64Array
-  /** Where the row begins in the chunk's numbers, its integers, and the numbers of its hold. */
-  #n = 0
-  #i = 0
-  #h = 0
+  /** Its key. */
+  key = ''
+  /** Whether members were changed since they were unpacked. Set by whoever changes them. */
+  isDirty = false
+
+  // All instants and counters begin as fractions: it makes the engine keep them unboxed.
+  dueAt = 0.5
+  why: DueReason = 'add'
+  laterAt = 0.5
+  laterWhy: DueReason = 'add'
+  readyAt = 0.5
+  seq = 0.5
+  priority = 0
+  askedAt = 0.5
+  token = 0.5
+  leaseUntil = 0.5
+  claimedDueAt = 0.5
+  claimedWhy: DueReason = 'add'
+  claimedLaterAt = 0.5
+  claimedReadyAt = 0.5
+  claimedSeq = 0.5
+  claimedPriority = 0
+  claimedAskedAt = 0.5
+  failures = 0
+  crashes = 0
+  failedAt = 0.5
+  parked = false
+  /** Who holds the key, while it is held. */
+  holder = ''
+
+  private readonly table: RowTable
+  private readonly holds: HoldTable
+  /** Where the hold is packed, if it has been. */
+  private slot: number = noHold
 
   constructor(table: RowTable, holds: HoldTable) {
     this.table = table
-    this.#holds = holds
-    this.#chunk = new RowChunk(1)
-    this.#numbers = this.#chunk.numbers
-    this.#integers = this.#chunk.integers
-    this.#held = holds.numbers
+    this.holds = holds
   }
 
   /** Looks at `row`. */
   at(row: number): void {
-    const chunk = this.table.chunk(row)
-    const local = row & rowMask
+    if (row !== this.row) this.unpack(row)
+  }
+
+  /**
+   * Looks at `row`, and makes it that of a key of which nothing is stored yet. What means nothing
+   * while no run is owed is left as it was.
+   */
+  atNew(row: number, key: string): void {
+    this.pack()
     this.row = row
-    this.#chunk = chunk
-    this.#numbers = chunk.numbers
-    this.#integers = chunk.integers
-    this.#held = this.#holds.numbers
-    this.#n = local * numberWidth
-    this.#i = local * integerWidth
-    this.#h = chunk.integers[this.#i + integerColumn.hold]! * holdWidth
+    this.key = key
+    this.isDirty = true
+    this.dueAt = never
+    this.laterAt = never
+    this.token = noToken
+    this.leaseUntil = never
+    this.failures = 0
+    this.crashes = 0
+    this.failedAt = never
+    this.parked = false
+    this.slot = noHold
   }
 
-  /** Looks at `row`, and makes it that of a key of which nothing is stored yet. */
-  atNew(row: number): void {
-    const chunk = this.table.chunk(row)
-    const local = row & rowMask
+  /** Stops looking at the row, which is about to be freed. */
+  leave(): void {
+    if (this.slot !== noHold) this.endHold()
+    this.row = noRow
+    this.isDirty = false
+  }
+
+  /** Writes back what was changed. */
+  pack(): void {
+    if (!this.isDirty) return
+    this.isDirty = false
+    const chunk = this.table.chunk(this.row)
+    const place = this.row & rowMask
+    const { integers, numbers } = chunk
+    const n = place * numberWidth
+    numbers[n] = this.dueAt
+    numbers[n + 1] = this.readyAt
+    numbers[n + 2] = this.seq
+    numbers[n + 3] = this.askedAt
+    numbers[n + 4] = this.failedAt
+    let marks =
+      codeOf(this.why) |
+      (codeOf(this.laterWhy) << laterWhyShift) |
+      (codeOf(this.claimedWhy) << claimedWhyShift) |
+      (this.priority << priorityShift)
+    if (this.parked) marks |= parkedBit
+    if (this.laterAt !== never) {
+      marks |= laterBit
+      chunk.setLaterAt(place, this.laterAt)
+    }
+    const i = place * integerWidth
+    integers[i] = marks
+    integers[i + 1] = this.failures
+    integers[i + 2] = this.crashes
+    if (this.token !== noToken) this.packHold()
+    else if (this.slot !== noHold) this.endHold()
+    integers[i + 3] = this.slot
+  }
+
+  private unpack(row: number): void {
+    this.pack()
     this.row = row
-    this.#chunk = chunk
-    this.#numbers = chunk.numbers
-    this.#integers = chunk.integers
-    this.#held = this.#holds.numbers
-    this.#n = local * numberWidth
-    this.#i = local * integerWidth
-    this.#h = noHold * holdWidth
-    this.#numbers[this.#n + numberColumn.dueAt] = never
-    this.#numbers[this.#n + numberColumn.failedAt] = never
-    this.#integers[this.#i + integerColumn.hold] = noHold
-    this.#integers[this.#i + integerColumn.marks] = 0
-    this.#integers[this.#i + integerColumn.failures] = 0
-    this.#integers[this.#i + integerColumn.crashes] = 0
+    const chunk = this.table.chunk(row)
+    const place = row & rowMask
+    this.key = chunk.keys[place]!
+    const { integers, numbers } = chunk
+    const n = place * numberWidth
+    this.dueAt = numbers[n]!
+    this.readyAt = numbers[n + 1]!
+    this.seq = numbers[n + 2]!
+    this.askedAt = numbers[n + 3]!
+    this.failedAt = numbers[n + 4]!
+    const i = place * integerWidth
+    const marks = integers[i]!
+    this.why = reasons[marks & reasonMask]!
+    this.laterWhy = reasons[(marks >> laterWhyShift) & reasonMask]!
+    this.priority = marks >> priorityShift
+    this.parked = (marks & parkedBit) !== 0
+    this.laterAt = (marks & laterBit) === 0 ? never : chunk.laterAts![place]!
+    this.failures = integers[i + 1]!
+    this.crashes = integers[i + 2]!
+    this.slot = integers[i + 3]!
+    if (this.slot === noHold) {
+      this.token = noToken
+      this.leaseUntil = never
+    } else {
+      this.claimedWhy = reasons[(marks >> claimedWhyShift) & reasonMask]!
+      this.unpackHold()
+    }
   }
 
-  get key(): string {
-    return this.#chunk.keys[this.row & rowMask]!
+  private packHold(): void {
+    const { holds } = this
+    if (this.slot === noHold) this.slot = holds.take(this.row, this.holder)
+    const { numbers } = holds
+    const h = this.slot * holdWidth
+    numbers[h] = this.token
+    numbers[h + 1] = this.leaseUntil
+    numbers[h + 2] = this.claimedDueAt
+    numbers[h + 3] = this.claimedLaterAt
+    numbers[h + 4] = this.claimedReadyAt
+    numbers[h + 5] = this.claimedSeq
+    numbers[h + 6] = this.claimedPriority
+    numbers[h + 7] = this.claimedAskedAt
   }
 
-  /** Gives the row a slot for what is only stored while it is held. */
-  beginHold(holder: string): void {
-    const slot = this.#holds.take(this.row, holder)
-    this.#held = this.#holds.numbers
-    this.#h = slot * holdWidth
-    this.#integers[this.#i + integerColumn.hold] = slot
+  private unpackHold(): void {
+    const { numbers, holders } = this.holds
+    const h = this.slot * holdWidth
+    this.token = numbers[h]!
+    this.leaseUntil = numbers[h + 1]!
+    this.claimedDueAt = numbers[h + 2]!
+    this.claimedLaterAt = numbers[h + 3]!
+    this.claimedReadyAt = numbers[h + 4]!
+    this.claimedSeq = numbers[h + 5]!
+    this.claimedPriority = numbers[h + 6]!
+    this.claimedAskedAt = numbers[h + 7]!
+    this.holder = holders[this.slot]!
   }
 
-  endHold(): void {
-    this.#holds.giveBack(this.#h / holdWidth)
-    this.#h = noHold * holdWidth
-    this.#integers[this.#i + integerColumn.hold] = noHold
-  }
-
-  /** Who holds the key; `''` if nobody does. */
-  get holder(): string {
-    return this.#holds.holders[this.#h / holdWidth]!
-  }
-
-  get place(): number {
-    return (this.#integers[this.#i + integerColumn.marks]! >>> placeShift) & placeMask
-  }
-  set place(value: number) {
-    const at = this.#i + integerColumn.marks
-    this.#integers[at] = (this.#integers[at]! & ~(placeMask << placeShift)) | (value << placeShift)
-  }
-
-  get dueAt(): number {
-    return this.#numbers[this.#n + numberColumn.dueAt]!
-  }
-  set dueAt(value: number) {
-    this.#numbers[this.#n + numberColumn.dueAt] = value
-  }
-
-  get readyAt(): number {
-    return this.#numbers[this.#n + numberColumn.readyAt]!
-  }
-  set readyAt(value: number) {
-    this.#numbers[this.#n + numberColumn.readyAt] = value
-  }
-
-  get seq(): number {
-    return this.#numbers[this.#n + numberColumn.seq]!
-  }
-  set seq(value: number) {
-    this.#numbers[this.#n + numberColumn.seq] = value
-  }
-
-  get askedAt(): number {
-    return this.#numbers[this.#n + numberColumn.askedAt]!
-  }
-  set askedAt(value: number) {
-    this.#numbers[this.#n + numberColumn.askedAt] = value
-  }
-
-  get failedAt(): number {
-    return this.#numbers[this.#n + numberColumn.failedAt]!
-  }
-  set failedAt(value: number) {
-    this.#numbers[this.#n + numberColumn.failedAt] = value
-  }
-
-  get failures(): number {
-    return this.#integers[this.#i + integerColumn.failures]!
-  }
-  set failures(value: number) {
-    this.#integers[this.#i + integerColumn.failures] = value
-  }
-
-  get crashes(): number {
-    return this.#integers[this.#i + integerColumn.crashes]!
-  }
-  set crashes(value: number) {
-    this.#integers[this.#i + integerColumn.crashes] = value
-  }
-
-  get why(): DueReason {
-    return reasons[(this.#integers[this.#i + integerColumn.marks]! >>> whyShift) & reasonMask]!
-  }
-  set why(value: DueReason) {
-    const at = this.#i + integerColumn.marks
-    this.#integers[at] =
-      (this.#integers[at]! & ~(reasonMask << whyShift)) | (reasonBits(value) << whyShift)
-  }
-
-  get laterWhy(): DueReason {
-    return reasons[(this.#integers[this.#i + integerColumn.marks]! >>> laterWhyShift) & reasonMask]!
-  }
-  set laterWhy(value: DueReason) {
-    const at = this.#i + integerColumn.marks
-    this.#integers[at] =
-      (this.#integers[at]! & ~(reasonMask << laterWhyShift)) | (reasonBits(value) << laterWhyShift)
-  }
-
-  get parked(): boolean {
-    return (this.#integers[this.#i + integerColumn.marks]! & parkedBit) !== 0
-  }
-  set parked(value: boolean) {
-    const at = this.#i + integerColumn.marks
-    this.#integers[at] = value ? this.#integers[at]! | parkedBit : this.#integers[at]! & ~parkedBit
-  }
-
-  get priority(): number {
-    return this.#integers[this.#i + integerColumn.marks]! >> priorityShift
-  }
-  set priority(value: number) {
-    const at = this.#i + integerColumn.marks
-    this.#integers[at] = (this.#integers[at]! & belowPriority) | (value << priorityShift)
-  }
-
-  get laterAt(): number {
-    const marks = this.#integers[this.#i + integerColumn.marks]!
-    return (marks & laterBit) === 0 ? never : this.#chunk.laterAts![this.row & rowMask]!
-  }
-  set laterAt(value: number) {
-    const at = this.#i + integerColumn.marks
-    if (value === never) this.#integers[at] = this.#integers[at]! & ~laterBit
-    else this.#setLaterAt(value)
-  }
-
-  #setLaterAt(value: number): void {
-    const chunk = this.#chunk
-    chunk.laterAts ??= new Float64Array(chunk.integers.length / integerWidth)
-    chunk.laterAts[this.row & rowMask] = value
-    const at = this.#i + integerColumn.marks
-    this.#integers[at] = this.#integers[at]! | laterBit
-  }
-
-  get token(): number {
-    return this.#held[this.#h + holdColumn.token]!
-  }
-  set token(value: number) {
-    this.#held[this.#h + holdColumn.token] = value
-  }
-
-  get leaseUntil(): number {
-    return this.#held[this.#h + holdColumn.leaseUntil]!
-  }
-  set leaseUntil(value: number) {
-    this.#held[this.#h + holdColumn.leaseUntil] = value
-  }
-
-  get claimedDueAt(): number {
-    return this.#held[this.#h + holdColumn.claimedDueAt]!
-  }
-  set claimedDueAt(value: number) {
-    this.#held[this.#h + holdColumn.claimedDueAt] = value
-  }
-
-  get claimedReadyAt(): number {
-    return this.#held[this.#h + holdColumn.claimedReadyAt]!
-  }
-  set claimedReadyAt(value: number) {
-    this.#held[this.#h + holdColumn.claimedReadyAt] = value
-  }
-
-  get claimedSeq(): number {
-    return this.#held[this.#h + holdColumn.claimedSeq]!
-  }
-  set claimedSeq(value: number) {
-    this.#held[this.#h + holdColumn.claimedSeq] = value
-  }
-
-  get claimedAskedAt(): number {
-    return this.#held[this.#h + holdColumn.claimedAskedAt]!
-  }
-  set claimedAskedAt(value: number) {
-    this.#held[this.#h + holdColumn.claimedAskedAt] = value
-  }
-
-  get claimedLaterAt(): number {
-    return this.#held[this.#h + holdColumn.claimedLaterAt]!
-  }
-  set claimedLaterAt(value: number) {
-    this.#held[this.#h + holdColumn.claimedLaterAt] = value
-  }
-
-  get claimedPriority(): number {
-    return this.#held[this.#h + holdColumn.claimedPriority]!
-  }
-  set claimedPriority(value: number) {
-    this.#held[this.#h + holdColumn.claimedPriority] = value
-  }
-
-  get claimedWhy(): DueReason {
-    const marks = this.#integers[this.#i + integerColumn.marks]!
-    return reasons[(marks >>> claimedWhyShift) & reasonMask]!
-  }
-  set claimedWhy(value: DueReason) {
-    const at = this.#i + integerColumn.marks
-    this.#integers[at] =
-      (this.#integers[at]! & ~(reasonMask << claimedWhyShift)) |
-      (reasonBits(value) << claimedWhyShift)
+  private endHold(): void {
+    this.holds.giveBack(this.slot)
+    this.slot = noHold
+    this.table.chunk(this.row).integers[(this.row & rowMask) * integerWidth + 3] = noHold
   }
 }

@@ -13,62 +13,62 @@ const capacityInitial = 16
  */
 export class RowHeap {
   size = 0
-  readonly #links: RowLinks
-  #instants: Float64Array = new Float64Array(capacityInitial).fill(Infinity)
-  #ties: Float64Array = new Float64Array(capacityInitial)
-  #rows: Int32Array = new Int32Array(capacityInitial)
+  private readonly links: RowLinks
+  private instants: Float64Array = new Float64Array(capacityInitial).fill(Infinity)
+  private ties: Float64Array = new Float64Array(capacityInitial)
+  private rows: Int32Array = new Int32Array(capacityInitial)
 
   constructor(links: RowLinks) {
-    this.#links = links
+    this.links = links
   }
 
   /** The earliest instant; `Infinity` if there is none. */
   get firstAt(): EpochMs {
-    return this.#instants[0]!
+    return this.instants[0]!
   }
 
   /** What breaks the tie for the earliest. */
   get firstTie(): number {
-    return this.#ties[0]!
+    return this.ties[0]!
   }
 
   /** The earliest row; `noRow` if there is none. */
   get first(): number {
-    return this.size === 0 ? noRow : this.#rows[0]!
+    return this.size === 0 ? noRow : this.rows[0]!
   }
 
   has(row: number): boolean {
-    const at = this.#links.next[row]!
-    return at < this.size && this.#rows[at] === row
+    const at = this.links.next(row)
+    return at < this.size && this.rows[at] === row
   }
 
   /** The row at a position below `size`, in no particular order. */
   rowAt(position: number): number {
-    return this.#rows[position]!
+    return this.rows[position]!
   }
 
   add(row: number, instant: EpochMs, tie: number): void {
     const at = this.size
     this.size += 1
     // One is kept free at the end, so that an empty heap has an infinite first instant.
-    if (this.size === this.#rows.length) this.#grow()
-    this.#rise(at, row, instant, tie)
+    if (this.size === this.rows.length) this.grow()
+    this.rise(at, row, instant, tie)
   }
 
   /** Gives a row that is in the heap another instant. */
   move(row: number, instant: EpochMs, tie: number): void {
-    this.#settle(this.#links.next[row]!, row, instant, tie)
+    this.settle(this.links.next(row), row, instant, tie)
   }
 
   remove(row: number): void {
-    const at = this.#links.next[row]!
+    const at = this.links.next(row)
     this.size -= 1
     const end = this.size
-    const last = this.#rows[end]!
-    const instant = this.#instants[end]!
-    const tie = this.#ties[end]!
-    this.#instants[end] = Infinity
-    if (at !== end) this.#settle(at, last, instant, tie)
+    const last = this.rows[end]!
+    const instant = this.instants[end]!
+    const tie = this.ties[end]!
+    this.instants[end] = Infinity
+    if (at !== end) this.settle(at, last, instant, tie)
   }
 
   /** At most `limit` of the rows whose instant is not after `now`, in no particular order. */
@@ -77,37 +77,37 @@ export class RowHeap {
     // Below a node that is not over yet, none is.
     const nodes = [0]
     for (let at = nodes.pop(); at !== undefined && found.length < limit; at = nodes.pop()) {
-      if (at >= this.size || this.#instants[at]! > now) continue
-      found.push(this.#rows[at]!)
+      if (at >= this.size || this.instants[at]! > now) continue
+      found.push(this.rows[at]!)
       for (let child = at * arity + arity; child > at * arity; child -= 1) nodes.push(child)
     }
     return found
   }
 
-  #settle(at: number, row: number, instant: EpochMs, tie: number): void {
+  private settle(at: number, row: number, instant: EpochMs, tie: number): void {
     const parent = (at - 1) >> 2
-    if (at > 0 && this.#isAfter(parent, instant, tie)) this.#rise(at, row, instant, tie)
-    else this.#sink(at, row, instant, tie)
+    if (at > 0 && this.isAfter(parent, instant, tie)) this.rise(at, row, instant, tie)
+    else this.sink(at, row, instant, tie)
   }
 
   /** Whether what stands at `at` belongs after (`instant`, `tie`). */
-  #isAfter(at: number, instant: EpochMs, tie: number): boolean {
-    const other = this.#instants[at]!
-    return other > instant || (other === instant && this.#ties[at]! > tie)
+  private isAfter(at: number, instant: EpochMs, tie: number): boolean {
+    const other = this.instants[at]!
+    return other > instant || (other === instant && this.ties[at]! > tie)
   }
 
-  #rise(from: number, row: number, instant: EpochMs, tie: number): void {
+  private rise(from: number, row: number, instant: EpochMs, tie: number): void {
     let at = from
     while (at > 0) {
       const parent = (at - 1) >> 2
-      if (!this.#isAfter(parent, instant, tie)) break
-      this.#put(at, this.#rows[parent]!, this.#instants[parent]!, this.#ties[parent]!)
+      if (!this.isAfter(parent, instant, tie)) break
+      this.put(at, this.rows[parent]!, this.instants[parent]!, this.ties[parent]!)
       at = parent
     }
-    this.#put(at, row, instant, tie)
+    this.put(at, row, instant, tie)
   }
 
-  #sink(from: number, row: number, instant: EpochMs, tie: number): void {
+  private sink(from: number, row: number, instant: EpochMs, tie: number): void {
     const { size } = this
     let at = from
     for (;;) {
@@ -115,42 +115,42 @@ export class RowHeap {
       if (firstChild >= size) break
       const end = Math.min(firstChild + arity, size)
       let least = firstChild
-      let leastInstant = this.#instants[firstChild]!
+      let leastInstant = this.instants[firstChild]!
       for (let child = firstChild + 1; child < end; child += 1) {
-        const other = this.#instants[child]!
+        const other = this.instants[child]!
         if (
           other < leastInstant ||
-          (other === leastInstant && this.#ties[child]! < this.#ties[least]!)
+          (other === leastInstant && this.ties[child]! < this.ties[least]!)
         ) {
           least = child
           leastInstant = other
         }
       }
-      if (this.#isAfter(least, instant, tie)) break
-      this.#put(at, this.#rows[least]!, leastInstant, this.#ties[least]!)
+      if (this.isAfter(least, instant, tie)) break
+      this.put(at, this.rows[least]!, leastInstant, this.ties[least]!)
       at = least
     }
-    this.#put(at, row, instant, tie)
+    this.put(at, row, instant, tie)
   }
 
-  #put(at: number, row: number, instant: EpochMs, tie: number): void {
-    this.#rows[at] = row
-    this.#instants[at] = instant
-    this.#ties[at] = tie
-    this.#links.next[row] = at
+  private put(at: number, row: number, instant: EpochMs, tie: number): void {
+    this.rows[at] = row
+    this.instants[at] = instant
+    this.ties[at] = tie
+    this.links.setNext(row, at)
   }
 
-  #grow(): void {
-    const capacity = this.#rows.length * 2
+  private grow(): void {
+    const capacity = this.rows.length * 2
     const instants = new Float64Array(capacity)
-    instants.set(this.#instants)
-    instants.fill(Infinity, this.#instants.length)
-    this.#instants = instants
+    instants.set(this.instants)
+    instants.fill(Infinity, this.instants.length)
+    this.instants = instants
     const ties = new Float64Array(capacity)
-    ties.set(this.#ties)
-    this.#ties = ties
+    ties.set(this.ties)
+    this.ties = ties
     const rows = new Int32Array(capacity)
-    rows.set(this.#rows)
-    this.#rows = rows
+    rows.set(this.rows)
+    this.rows = rows
   }
 }

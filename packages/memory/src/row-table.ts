@@ -1,11 +1,12 @@
-import { noRow, RowLinks } from './row-links.ts'
+import type { EpochMs } from '@sluice/core'
+import { noRow as noRowImported, RowLinks } from './row-links.ts'
 
-/** Columns of numbers that have to be exact beyond 32 bits. */
-export const numberColumn = { dueAt: 0, readyAt: 1, seq: 2, askedAt: 3, failedAt: 4 } as const
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const noRow = noRowImported
+
+/** Columns of {@link RowChunk.numbers}: `dueAt`, `readyAt`, `seq`, `askedAt`, `failedAt`. */
 export const numberWidth = 5
-
-/** Columns of small integers. `hold` is a slot of the hold table, `marks` is packed: see `Marks`. */
-export const integerColumn = { hold: 0, marks: 1, failures: 2, crashes: 3 } as const
+/** Columns of {@link RowChunk.integers}: several small ones in one, `failures`, `crashes`, the hold. */
 export const integerWidth = 4
 
 const chunkBits = 12
@@ -30,6 +31,11 @@ export class RowChunk {
   constructor(rows: number) {
     this.numbers = new Float64Array(rows * numberWidth)
     this.integers = new Int32Array(rows * integerWidth)
+  }
+
+  setLaterAt(place: number, laterAt: EpochMs): void {
+    this.laterAts ??= new Float64Array(this.integers.length / integerWidth)
+    this.laterAts[place] = laterAt
   }
 
   /** The same rows in a chunk with room for more. */
@@ -60,14 +66,17 @@ export class RowTable {
   readonly chunks: RowChunk[] = []
   /** Every row ever used is below this. */
   used: number = noRow + 1
-  #capacity = 0
-  #free: number = noRow
+  private capacity = 0
+  /** Whether any row ever had an item, or an error: most queues never store either. */
+  private hasItems = false
+  private hasErrors = false
+  private free: number = noRow
 
   constructor(expectedRows: number) {
     const rows = Math.min(Math.max(expectedRows, firstChunkRows), chunkRows)
     this.chunks.push(new RowChunk(1 << Math.ceil(Math.log2(rows))))
-    this.#capacity = 1 << Math.ceil(Math.log2(rows))
-    this.links.reserve(Math.max(this.#capacity, expectedRows))
+    this.capacity = 1 << Math.ceil(Math.log2(rows))
+    this.links.reserve(Math.max(this.capacity, expectedRows))
   }
 
   chunk(row: number): RowChunk {
@@ -78,6 +87,14 @@ export class RowTable {
     return this.chunks[row >>> chunkBits]!.keys[row & rowMask]!
   }
 
+  hashOf(row: number): number {
+    return this.links.hashOf(row)
+  }
+
+  setHash(row: number, hash: number): void {
+    this.links.setHash(row, hash)
+  }
+
   /** Every key that has a row. */
   keys(): string[] {
     // Rows without a key are free, or the heads of lists.
@@ -86,12 +103,12 @@ export class RowTable {
 
   /** A row for `key`, with whatever its columns were left with. */
   take(key: string): number {
-    let row = this.#free
+    let row = this.free
     if (row !== noRow) {
-      this.#free = this.links.next[row]!
+      this.free = this.links.next(row)
     } else {
       row = this.used
-      if (row === this.#capacity) this.#grow()
+      if (row === this.capacity) this.grow()
       this.used += 1
     }
     this.chunks[row >>> chunkBits]!.keys[row & rowMask] = key
@@ -110,27 +127,21 @@ export class RowTable {
     const chunk = this.chunks[row >>> chunkBits]!
     const place = row & rowMask
     chunk.keys[place] = ''
-    if (chunk.items !== undefined) chunk.items[place] = undefined
-    if (chunk.errors !== undefined) chunk.errors[place] = undefined
-    this.links.next[row] = this.#free
-    this.#free = row
-  }
-
-  /** A number of a row that is not the cursor's. */
-  number(row: number, column: number): number {
-    return this.chunks[row >>> chunkBits]!.numbers[(row & rowMask) * numberWidth + column]!
+    if (this.hasItems && chunk.items !== undefined) chunk.items[place] = undefined
+    if (this.hasErrors && chunk.errors !== undefined) chunk.errors[place] = undefined
+    this.links.setNext(row, this.free)
+    this.free = row
   }
 
   itemAt(row: number): string | undefined {
-    return this.chunk(row).items?.[row & rowMask]
+    return this.hasItems ? this.chunk(row).items?.[row & rowMask] : undefined
   }
 
   setItem(row: number, item: string | undefined): void {
+    if (item === undefined && !this.hasItems) return
+    this.hasItems = true
     const chunk = this.chunk(row)
-    if (chunk.items === undefined) {
-      if (item === undefined) return
-      chunk.items = []
-    }
+    chunk.items ??= []
     put(chunk.items, row & rowMask, item)
   }
 
@@ -139,22 +150,23 @@ export class RowTable {
   }
 
   setError(row: number, error: string): void {
+    this.hasErrors = true
     const chunk = this.chunk(row)
     chunk.errors ??= []
     put(chunk.errors, row & rowMask, error)
   }
 
-  #grow(): void {
+  private grow(): void {
     const [first] = this.chunks
-    if (this.#capacity < chunkRows) {
-      this.#capacity *= 2
-      this.chunks[0] = first!.widened(this.#capacity)
+    if (this.capacity < chunkRows) {
+      this.capacity *= 2
+      this.chunks[0] = first!.widened(this.capacity)
     } else {
-      this.#capacity += chunkRows
+      this.capacity += chunkRows
       this.chunks.push(new RowChunk(chunkRows))
     }
-    const linked = this.links.next.length
-    if (this.#capacity > linked) this.links.reserve(Math.max(this.#capacity, linked * 2))
+    const linked = this.links.capacity
+    if (this.capacity > linked) this.links.reserve(Math.max(this.capacity, linked * 2))
   }
 }
 

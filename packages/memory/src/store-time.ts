@@ -15,43 +15,48 @@ const nextTurn = setImmediate
  * never ahead of the clock. A clock that was handed in is looked at every time.
  */
 export class StoreTime {
-  #clock: Clock = systemClock
-  #isCoarse = true
-  #seen: EpochMs = 0
-  #readingsLeft = 0
-  #isTurnWatched = false
+  private clock: Clock = systemClock
+  private isCoarse = true
+  /**
+   * What the last look saw. Begins undefined so that the engine keeps it boxed and hands the same
+   * box on and on, where it would make one per reading of a plain number: 222 against 262 ns for a
+   * synchronous add, claim and done.
+   */
+  private seen: EpochMs | undefined
+  private readingsLeft = 0
+  private isTurnWatched = false
 
   /** Obeys `clock` from now on, or the clock of this process. */
   follow(clock: Clock | undefined): void {
-    this.#clock = clock ?? systemClock
-    this.#isCoarse = clock === undefined || clock === systemClock
-    this.#readingsLeft = 0
+    this.clock = clock ?? systemClock
+    this.isCoarse = clock === undefined || clock === systemClock
+    this.readingsLeft = 0
   }
 
   /** The time, or a recent one. */
   coarse(): EpochMs {
-    if (this.#readingsLeft === 0) return this.exact()
-    this.#readingsLeft -= 1
-    return this.#seen
+    if (this.readingsLeft === 0) return this.exact()
+    this.readingsLeft -= 1
+    return this.seen!
   }
 
   /** The time. */
   exact(): EpochMs {
-    this.#seen = this.#clock.now()
-    if (this.#isCoarse) {
-      this.#readingsLeft = readingsPerLook - 1
-      if (!this.#isTurnWatched) this.#watchTurn()
+    this.seen = this.clock.now()
+    if (this.isCoarse) {
+      this.readingsLeft = readingsPerLook - 1
+      if (!this.isTurnWatched) this.watchTurn()
     }
-    return this.#seen
+    return this.seen!
   }
 
-  #watchTurn(): void {
-    this.#isTurnWatched = true
-    nextTurn(this.#endTurn).unref()
+  private watchTurn(): void {
+    this.isTurnWatched = true
+    nextTurn(this.endTurn).unref()
   }
 
-  readonly #endTurn = (): void => {
-    this.#isTurnWatched = false
-    this.#readingsLeft = 0
+  private readonly endTurn = (): void => {
+    this.isTurnWatched = false
+    this.readingsLeft = 0
   }
 }

@@ -1,9 +1,14 @@
-import { noRow } from './row-links.ts'
+import { noRow as noRowImported } from './row-links.ts'
 import { hashOfEnd } from './string-hash.ts'
 
-/** Where the index reads the keys that it has rows for; it keeps no string of its own. */
-export interface KeySource {
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const noRow = noRowImported
+
+/** Where the index reads the key of a row, and keeps its hash; it keeps no string of its own. */
+export interface IndexedRows {
   keyAt(row: number): string
+  hashOf(row: number): number
+  setHash(row: number, hash: number): void
 }
 
 /** How a string becomes 32 bits; see {@link hashOfEnd}. */
@@ -12,8 +17,11 @@ export type HashOfEnd = (key: string, units: number) => number
 /** Up to this many keys are found by looking at all of them, without a hash. */
 const scanMax = 4
 const slotsInitial = 64
-/** How many code units are hashed, at first and after keys have turned out to share an end. */
-const unitsOfLevel = [4, 8, Infinity] as const
+/**
+ * How many code units are hashed, at first and after keys have turned out to share an end. Integers,
+ * also for "all": with an infinity among them the loop would count in floats.
+ */
+const unitsOfLevel = [4, 8, 2 ** 30] as const
 /** When this many keys share a hash, more of the keys is hashed. */
 const sharedMax = 5
 /**
@@ -33,150 +41,141 @@ const distanceMax = 1_024
  */
 export class StringIndex {
   size = 0
-  readonly #keys: KeySource
-  readonly #hashOfEnd: HashOfEnd
-  readonly #scanned: Int32Array = new Int32Array(scanMax)
-  /** False: `#scanned` is in use, true: the table is. */
-  #isTable = false
-  #pairs: Int32Array = new Int32Array(slotsInitial * 2)
-  #mask: number = slotsInitial - 1
-  #level = 0
-  #units: number = unitsOfLevel[0]
-  /** The hash of each row in the table. */
-  #hashes: Int32Array = new Int32Array(slotsInitial)
-  #map: Map<string, number> | undefined
+  private readonly rows: IndexedRows
+  private readonly hashOfEnd: HashOfEnd
+  private readonly scanned: Int32Array = new Int32Array(scanMax)
+  /** False: `scanned` is in use, true: the table is. */
+  private isTable = false
+  private pairs: Int32Array = new Int32Array(slotsInitial * 2)
+  private mask: number = slotsInitial - 1
+  private level = 0
+  private units: number = unitsOfLevel[0]
+  private map: Map<string, number> | undefined
   /** What the last search that found nothing came across. */
-  #missedHash = 0
-  #missedSlot = 0
-  #missedIsCrowded = false
+  private missedHash = 0
+  private missedSlot = 0
+  private missedIsCrowded = false
 
-  constructor(keys: KeySource, expectedKeys: number, hash: HashOfEnd = hashOfEnd) {
-    this.#keys = keys
-    this.#hashOfEnd = hash
+  constructor(rows: IndexedRows, expectedKeys: number, hash: HashOfEnd = hashOfEnd) {
+    this.rows = rows
+    this.hashOfEnd = hash
     let slots = slotsInitial
     while (expectedKeys > (slots >> 2) * 3) slots *= 2
-    if (slots > slotsInitial) this.#resize(slots)
+    if (slots > slotsInitial) this.resize(slots)
   }
 
   /** How keys are found at present: for tests. */
   get method(): 'scan' | 'table' | 'map' {
-    if (this.#map !== undefined) return 'map'
-    return this.#isTable ? 'table' : 'scan'
+    if (this.map !== undefined) return 'map'
+    return this.isTable ? 'table' : 'scan'
   }
 
   /** The row of `key`, or `noRow`. */
   find(key: string): number {
-    if (!this.#isTable) {
-      const scanned = this.#scanned
+    if (!this.isTable) {
+      const scanned = this.scanned
       const { size } = this
       for (let at = 0; at < size; at += 1) {
         const row = scanned[at]!
-        if (this.#keys.keyAt(row) === key) return row
+        if (this.rows.keyAt(row) === key) return row
       }
       return noRow
     }
-    if (this.#map !== undefined) return this.#map.get(key) ?? noRow
-    return this.#probe(key)
+    if (this.map !== undefined) return this.map.get(key) ?? noRow
+    return this.probe(key)
   }
 
   /** Adds the key of `row`, which the last {@link find} did not find. */
   addMissed(row: number): void {
-    if (!this.#isTable) {
+    if (!this.isTable) {
       if (this.size < scanMax) {
-        this.#scanned[this.size] = row
+        this.scanned[this.size] = row
         this.size += 1
         return
       }
-      this.#fillTable()
-      this.#probe(this.#keys.keyAt(row))
+      this.fillTable()
+      this.probe(this.rows.keyAt(row))
     }
     this.size += 1
-    if (this.#map !== undefined) {
-      this.#map.set(this.#keys.keyAt(row), row)
+    if (this.map !== undefined) {
+      this.map.set(this.rows.keyAt(row), row)
       return
     }
-    if (this.#missedIsCrowded) this.#escalate(row)
-    else this.#place(this.#missedSlot, this.#missedHash, row)
-    const isFull = this.size > (this.#mask >> 2) * 3
-    if (isFull && this.#map === undefined) this.#resize((this.#mask + 1) * 2)
+    if (this.missedIsCrowded) this.escalate(row)
+    else this.place(this.missedSlot, this.missedHash, row)
+    const isFull = this.size > (this.mask >> 2) * 3
+    if (isFull && this.map === undefined) this.resize((this.mask + 1) * 2)
   }
 
   /** Removes a row that is in the index; its key must still be there to be read. */
   remove(row: number): void {
     this.size -= 1
-    if (!this.#isTable) {
-      const at = this.#scanned.indexOf(row)
-      this.#scanned[at] = this.#scanned[this.size]!
-      this.#scanned[this.size] = noRow
+    if (!this.isTable) {
+      // By hand: `indexOf` of a typed array takes thirty times as long for so few.
+      let at = 0
+      while (this.scanned[at] !== row) at += 1
+      this.scanned[at] = this.scanned[this.size]!
+      this.scanned[this.size] = noRow
       return
     }
-    if (this.#map !== undefined) this.#map.delete(this.#keys.keyAt(row))
-    else this.#removePair(row)
+    if (this.map !== undefined) this.map.delete(this.rows.keyAt(row))
+    else this.removePair(row)
     // Nearly empty again: back to looking through the keys. The table, now empty, is kept.
-    if (this.size === 0) this.#isTable = false
+    if (this.size === 0) this.isTable = false
   }
 
-  #probe(key: string): number {
-    const hash = this.#hashOfEnd(key, this.#units)
-    const pairs = this.#pairs
-    const mask = this.#mask
+  private probe(key: string): number {
+    const hash = this.hashOfEnd(key, this.units)
+    const pairs = this.pairs
+    const mask = this.mask
     let slot = hash & mask
     let shared = 0
     for (;;) {
       const row = pairs[slot * 2 + 1]!
       if (row === noRow) break
       if (pairs[slot * 2] === hash) {
-        if (this.#keys.keyAt(row) === key) return row
+        if (this.rows.keyAt(row) === key) return row
         shared += 1
       }
       slot = (slot + 1) & mask
     }
-    this.#missedHash = hash
-    this.#missedSlot = slot
-    this.#missedIsCrowded = shared >= sharedMax - 1 || ((slot - hash) & mask) >= distanceMax
+    this.missedHash = hash
+    this.missedSlot = slot
+    this.missedIsCrowded = shared >= sharedMax - 1 || ((slot - hash) & mask) >= distanceMax
     return noRow
   }
 
-  #place(slot: number, hash: number, row: number): void {
-    this.#pairs[slot * 2] = hash
-    this.#pairs[slot * 2 + 1] = row
-    if (row >= this.#hashes.length) this.#widenHashes(row)
-    this.#hashes[row] = hash
-  }
-
-  #widenHashes(row: number): void {
-    let length = this.#hashes.length
-    while (length <= row) length *= 2
-    const hashes = new Int32Array(length)
-    hashes.set(this.#hashes)
-    this.#hashes = hashes
+  private place(slot: number, hash: number, row: number): void {
+    this.pairs[slot * 2] = hash
+    this.pairs[slot * 2 + 1] = row
+    this.rows.setHash(row, hash)
   }
 
   /** The first free slot for `hash`. */
-  #freeSlot(hash: number): number {
-    const pairs = this.#pairs
-    const mask = this.#mask
+  private freeSlot(hash: number): number {
+    const pairs = this.pairs
+    const mask = this.mask
     let slot = hash & mask
     while (pairs[slot * 2 + 1] !== noRow) slot = (slot + 1) & mask
     return slot
   }
 
-  #fillTable(): void {
-    this.#isTable = true
-    if (this.#map !== undefined) {
-      for (const row of this.#scanned) this.#map.set(this.#keys.keyAt(row), row)
+  private fillTable(): void {
+    this.isTable = true
+    if (this.map !== undefined) {
+      for (const row of this.scanned) this.map.set(this.rows.keyAt(row), row)
       return
     }
-    for (const row of this.#scanned) {
-      const hash = this.#hashOfEnd(this.#keys.keyAt(row), this.#units)
-      this.#place(this.#freeSlot(hash), hash, row)
+    for (const row of this.scanned) {
+      const hash = this.hashOfEnd(this.rows.keyAt(row), this.units)
+      this.place(this.freeSlot(hash), hash, row)
     }
   }
 
-  #removePair(row: number): void {
-    const pairs = this.#pairs
-    const mask = this.#mask
-    let hole = this.#hashes[row]! & mask
+  private removePair(row: number): void {
+    const pairs = this.pairs
+    const mask = this.mask
+    let hole = this.rows.hashOf(row) & mask
     while (pairs[hole * 2 + 1] !== row) hole = (hole + 1) & mask
     // Moves back what would no longer be found behind the hole.
     for (let slot = (hole + 1) & mask; pairs[slot * 2 + 1] !== noRow; slot = (slot + 1) & mask) {
@@ -190,52 +189,51 @@ export class StringIndex {
     pairs[hole * 2 + 1] = noRow
   }
 
-  #resize(slots: number): void {
-    const old = this.#pairs
-    this.#pairs = new Int32Array(slots * 2)
-    this.#mask = slots - 1
+  private resize(slots: number): void {
+    const old = this.pairs
+    this.pairs = new Int32Array(slots * 2)
+    this.mask = slots - 1
     for (let at = 0; at < old.length; at += 2) {
       const row = old[at + 1]!
       if (row === noRow) continue
       const hash = old[at]!
-      const slot = this.#freeSlot(hash)
-      this.#pairs[slot * 2] = hash
-      this.#pairs[slot * 2 + 1] = row
+      const slot = this.freeSlot(hash)
+      this.pairs[slot * 2] = hash
+      this.pairs[slot * 2 + 1] = row
     }
   }
 
   /** Hashes more of every key, that of `added` too, until they no longer crowd; for good. */
-  #escalate(added: number): void {
-    const rows = this.#rows()
+  private escalate(added: number): void {
+    const rows = this.allRows()
     rows.push(added)
     do {
-      this.#level += 1
-      const units = unitsOfLevel[this.#level]
+      this.level += 1
+      const units = unitsOfLevel[this.level]
       if (units === undefined) {
-        this.#map = new Map(rows.map((row) => [this.#keys.keyAt(row), row]))
-        this.#pairs = new Int32Array(2)
-        this.#hashes = new Int32Array(1)
+        this.map = new Map(rows.map((row) => [this.rows.keyAt(row), row]))
+        this.pairs = new Int32Array(2)
         return
       }
-      this.#units = units
-      this.#pairs.fill(0)
-    } while (!this.#placeAll(rows))
+      this.units = units
+      this.pairs.fill(0)
+    } while (!this.placeAll(rows))
   }
 
-  #rows(): number[] {
+  private allRows(): number[] {
     const rows: number[] = []
-    for (let at = 1; at < this.#pairs.length; at += 2) {
-      if (this.#pairs[at] !== noRow) rows.push(this.#pairs[at]!)
+    for (let at = 1; at < this.pairs.length; at += 2) {
+      if (this.pairs[at] !== noRow) rows.push(this.pairs[at]!)
     }
     return rows
   }
 
   /** Puts rows into the empty table; false if they crowd. */
-  #placeAll(rows: readonly number[]): boolean {
+  private placeAll(rows: readonly number[]): boolean {
     for (const row of rows) {
-      this.#probe(this.#keys.keyAt(row))
-      if (this.#missedIsCrowded) return false
-      this.#place(this.#missedSlot, this.#missedHash, row)
+      this.probe(this.rows.keyAt(row))
+      if (this.missedIsCrowded) return false
+      this.place(this.missedSlot, this.missedHash, row)
     }
     return true
   }
