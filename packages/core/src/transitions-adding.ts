@@ -1,6 +1,6 @@
 import type { Ask, AskOptions } from './asking.ts'
 import type { EpochMs } from './clock.ts'
-import { type KeyState, never, noToken } from './key-state.ts'
+import { type KeyState, never as neverImported, noToken as noTokenImported } from './key-state.ts'
 import type { AddOutcome, Dedupe, DueReason } from './outcomes.ts'
 import {
   collapse,
@@ -11,6 +11,11 @@ import {
   raisePriority,
   setDue,
 } from './owed.ts'
+
+// The engine folds a constant of this very module into the code and looks an imported one up each
+// time: 185 against 222 ns for an add, claim and done in memory.
+const never = neverImported
+const noToken = noTokenImported
 
 /** add: the key is asked for now. */
 export function add(
