@@ -1,0 +1,54 @@
+/** Something that changes, as the demo's world has it: a name and the version it is at. */
+export interface ObjectEvent {
+  readonly name: string
+  readonly version: number
+}
+
+const names = ['web', 'api', 'mail', 'search', 'cache', 'billing', 'images', 'reports']
+
+/**
+ * A source that is listed once and then watched, like the API server of a cluster: it says *that* an
+ * object has changed, many times over, and leaves it to the reader to look at what is there now.
+ */
+export class ObjectSource {
+  readonly #versions = new Map<string, number>()
+  readonly #listeners = new Set<(event: ObjectEvent) => void>()
+  #ticker: NodeJS.Timeout | undefined
+  /** How many changes it has told of. */
+  events = 0
+
+  constructor() {
+    for (const name of names) this.#versions.set(`default/${name}`, 1)
+  }
+
+  /** Tells of every object there is, and from then on of every change. */
+  watch(listener: (event: ObjectEvent) => void): void {
+    this.#listeners.add(listener)
+    for (const name of this.#versions.keys()) this.#tell(name)
+  }
+
+  /** Starts changing: bursts of changes to few objects. */
+  start(): void {
+    let round = 0
+    this.#ticker = setInterval(() => {
+      round += 1
+      const name = `default/${names[round % names.length]}`
+      for (let change = 0; change < 25; change += 1) this.#change(name)
+    }, 150)
+  }
+
+  stop(): void {
+    clearInterval(this.#ticker)
+  }
+
+  #change(name: string): void {
+    this.#versions.set(name, (this.#versions.get(name) ?? 0) + 1)
+    this.#tell(name)
+  }
+
+  #tell(name: string): void {
+    this.events += 1
+    const event = { name, version: this.#versions.get(name) ?? 0 }
+    for (const listener of this.#listeners) listener(event)
+  }
+}
