@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Ask, Dedupe, Finish, LimiterPlan, Operate } from '@sluice/core'
+import type { Ask, Dedupe, Finish, Lease, LimiterPlan, Operate } from '@sluice/core'
 import * as fc from 'fast-check'
 import {
   assertAlike,
@@ -30,7 +30,7 @@ const key = fc.constantFrom('a', 'b', 'c', 'd', '🚰')
 const keys = fc.uniqueArray(key, { minLength: 1, maxLength: 3 })
 const dedupe = fc.constantFrom<Dedupe>('client-go', 'client-go', 'earliest')
 const delayMs = fc.constantFrom(0, 0, 0, -5, 0.5, 1, 5, 10, 50, 1_000)
-const leaseMs = fc.constantFrom(20, 100, 1_000, Infinity)
+const leaseMs = fc.constantFrom(20, 20, 100, 1_000, Infinity)
 
 const planKind = fc.constantFrom('none', 'none', 'none', 'doubling', 'bucket', 'both')
 
@@ -231,6 +231,20 @@ const expire = fc
     ),
   )
 
+const expireReported = fc.record({ queueIndex, via, dedupe }).map((parts) =>
+  command(`every lease of ${parts.queueIndex} that is over ends (${parts.dedupe})`, async (run) => {
+    const queue = queueOf(run, parts.queueIndex)
+    const request = { holder: 'clock', limit: 100, failuresExpireMs: Infinity }
+    const options = { dedupe: parts.dedupe, maxCrashes: 100 }
+    const byKey = (a: Lease, b: Lease): number => (a.key < b.key ? -1 : 1)
+    const ours = [...(await run.real(parts.via).tick(queue, request)).leaseEnds].sort(byKey)
+    const theirs = [...run.model.tick(queue, request).leaseEnds].sort(byKey)
+    if (ours.length === 0) return
+    const real = await run.real(parts.via).expire(queue, ours, options)
+    assert.deepEqual(real, run.model.expire(queue, theirs, options))
+  }),
+)
+
 const simple = fc
   .record({ queueIndex, via, keys, verb: fc.constantFrom('forget', 'cancel') })
   .map((parts) =>
@@ -319,7 +333,7 @@ export function histories(
   replayPath?: string,
 ): fc.Arbitrary<Iterable<Command>> {
   const kinds: fc.Arbitrary<Command>[] = [add, add, claim, claim, finish, finish, renew, expire]
-  kinds.push(simple, step, step, sweep)
+  kinds.push(expireReported, simple, step, step, sweep)
   if (parts.operates) kinds.push(operate)
   if (parts.restarts) kinds.push(restart)
   return fc.commands(kinds, {

@@ -203,6 +203,7 @@ export class Scene {
 
   /** From here on nothing is written down: for histories that are too long to be read. */
   hush(): void {
+    this.#stage.log.lines.length = 0
     this.#stage.log.isOn = false
   }
 

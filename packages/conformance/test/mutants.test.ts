@@ -1,19 +1,33 @@
 import { describe, expect, test } from 'vitest'
 import { allCases } from '../src/cases/all.ts'
+import { historyCases } from '../src/cases/histories.ts'
+import { modelCases } from '../src/cases/model.ts'
 import { runCase } from '../src/run-cases.ts'
 import { allMutants } from './mutants/all.ts'
+import { raceMutants } from './mutants/race-mutants.ts'
+import { theEleven } from './mutants/the-eleven.ts'
 
 /** A mutant that breaks more than this share of the promises proves nothing about any of them. */
 const shareMax = 0.25
 
+/** Cases that search, and take longer: tried on those mutants only that need them. */
+const searches = [...modelCases, ...historyCases]
+const lookups = allCases.filter((each) => !searches.includes(each))
+const searched = new Set([...raceMutants, ...theEleven])
+
+/** Enough for the rarest of them to show. */
+const chance = { seed: 7, histories: 40, modelRuns: 400 }
+
 const failuresOf = new Map<string, readonly string[]>()
 
 describe('every mutant is caught, and is a subtle one', () => {
-  for (const { id, title, create } of allMutants) {
-    test(`${id}: ${title}`, async () => {
+  for (const mutant of allMutants) {
+    const { id, title, create } = mutant
+    test(`${id}: ${title}`, { timeout: 60_000 }, async () => {
       const failed: string[] = []
-      for (const chosen of allCases) {
-        const { verdict } = await runCase(chosen, create, { hintMs: 20, timeoutMs: 1_000 })
+      for (const chosen of searched.has(mutant) ? allCases : lookups) {
+        const options = { hintMs: 20, timeoutMs: 20_000, chance }
+        const { verdict } = await runCase(chosen, create, options)
         if (verdict === 'failed') failed.push(chosen.id)
       }
       failuresOf.set(id, failed)
@@ -29,4 +43,18 @@ test('every case is guarded by a subtle mutant', () => {
     if (failed.length / allCases.length <= shareMax) for (const id of failed) guarded.add(id)
   }
   expect(allCases.map(({ id }) => id).filter((id) => !guarded.has(id))).toEqual([])
+})
+
+test('what goes wrong only when calls meet is caught by histories', () => {
+  for (const { id } of raceMutants) {
+    const failed = failuresOf.get(id) ?? []
+    const byHistory = failed.filter((each) => each.startsWith('histories.'))
+    expect(byHistory, id).not.toEqual([])
+    expect(failed.length - byHistory.length, `${id} is right one call after another`).toBe(0)
+  }
+})
+
+test('the comparison with the model finds the mutants of the model checker', () => {
+  const missed = theEleven.filter(({ id }) => !failuresOf.get(id)?.includes('model.alike'))
+  expect(missed.map(({ id }) => id)).toEqual([])
 })

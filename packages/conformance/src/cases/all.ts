@@ -5,6 +5,7 @@ import { crashCases } from './crash.ts'
 import { delayCases } from './delay.ts'
 import { fenceCases } from './fence.ts'
 import { finishCases } from './finish.ts'
+import { historyCases } from './histories.ts'
 import { itemCases } from './items.ts'
 import { latestCases } from './latest.ts'
 import { leaseCases } from './lease.ts'
@@ -46,4 +47,5 @@ export const allCases: readonly Case[] = [
   ...tickCases,
   ...lifeCases,
   ...modelCases,
+  ...historyCases,
 ]

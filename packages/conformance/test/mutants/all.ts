@@ -9,6 +9,7 @@ import { operateMutants } from './operate-mutants.ts'
 import { orderMutants } from './order-mutants.ts'
 import { parkingMutants } from './parking-mutants.ts'
 import { planMutants } from './plan-mutants.ts'
+import { raceMutants } from './race-mutants.ts'
 import { theEleven } from './the-eleven.ts'
 import { verbMutants } from './verb-mutants.ts'
 
@@ -26,4 +27,5 @@ export const allMutants: readonly Mutant[] = [
   ...lifeMutants,
   ...lookMutants,
   ...operateMutants,
+  ...raceMutants,
 ]

@@ -255,6 +255,14 @@ export const verbMutants: readonly Mutant[] = [
       return { ...reply, claims: [...reply.claims].sort((a, b) => b.token - a.token) }
     },
   })),
+  verbMutant('done-frees-all', 'done of one key lets go of the others', (driver, store) => ({
+    finish(queue, finishes, options) {
+      const replies = driver.finish(queue, finishes, options)
+      if (finishes.length > 1 || replies[0]?.outcome === 'lost') return replies
+      for (const { state } of store.queue(queue).keys.values()) state.token = 0
+      return replies
+    },
+  })),
   verbMutant(
     'done-unknown-idle',
     'done of a key that is not there is accepted',

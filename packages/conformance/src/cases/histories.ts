@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import type { Case } from '../case.ts'
+import type { Faults } from '../faults.ts'
+import { runHistory } from '../histories/run-history.ts'
+import { type Sight, Sometimes } from '../histories/sometimes.ts'
+import { sqliteWitness } from '../histories/sqlite-witness.ts'
+import type { Scene } from '../scene.ts'
+
+const historiesUsual = 8
+
+const smooth: readonly Sight[] = [
+  'two clients had calls under way at the same time',
+  'a key was added while it was held',
+  'a batch of several keys was claimed',
+  'a lease ended and its key was claimed again',
+  'a stale holder was told that it had lost',
+]
+
+const rough: readonly Sight[] = [
+  ...smooth,
+  'an unknown outcome had taken effect',
+  'an unknown outcome had not taken effect',
+  'a call was refused and had no effect',
+  'a call stalled while others went on',
+  'the clock jumped forward',
+  'the clock jumped back',
+  'a client was killed with keys in its hands',
+]
+
+const faults: Faults = {
+  refused: 0.05,
+  replyLost: 0.04,
+  callLost: 0.04,
+  stall: 0.1,
+  wakeLost: 0.3,
+  wakeTwice: 0.3,
+}
+
+/** Records and checks concurrent histories, and sees that they met what they are for. */
+async function checkHistories(
+  s: Scene,
+  sights: readonly Sight[],
+  parts: { readonly faults?: Faults; readonly isRough?: boolean },
+): Promise<void> {
+  const { histories = historiesUsual } = s.chance
+  const seed = s.chance.seed ?? (fc.sample(fc.nat(), 1)[0] as number)
+  s.hush()
+  const scenes = [s]
+  if (s.driver.capabilities.peers) scenes.push(await s.peer('two'), await s.peer('three'))
+  const sometimes = new Sometimes()
+  const witness = sqliteWitness()
+  try {
+    for (let index = 0; index < histories; index += 1) {
+      const queue = `history ${seed} ${index}`
+      await runHistory(scenes, { ...parts, seed: seed + index, queue, witness, sometimes })
+    }
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`${message}\n\nto see it again: seed ${seed}`)
+  } finally {
+    await witness.close()
+  }
+  if (histories < historiesUsual) return
+  const missing = sometimes.missing(sights)
+  assert.deepEqual(missing, [], `what ${histories} histories of seed ${seed} never met`)
+}
+
+/** Several clients at once. */
+export const historyCases: readonly Case[] = [
+  {
+    id: 'histories.linearizable',
+    title: 'what clients are told who work at the same time, they could be told one after another',
+    run: (s) => checkHistories(s, smooth, {}),
+  },
+  {
+    id: 'histories.faults',
+    title: 'answers that are lost, refusals, kills and clocks that jump lose and double no work',
+    run: (s) => checkHistories(s, rough, { faults, isRough: true }),
+  },
+]

@@ -1,0 +1,131 @@
+import type { Driver } from '@sluice/core'
+import { type Faults, faulty } from '../faults.ts'
+import type { Scene } from '../scene.ts'
+import { Chance } from './chance.ts'
+import { checkHistory } from './checks.ts'
+import { Client, type Crowd } from './client.ts'
+import { History } from './operation.ts'
+import { Sometimes } from './sometimes.ts'
+import { memoryWitness, type Witness } from './witness.ts'
+
+/** How a concurrent history is made. */
+export interface HistoryOptions {
+  readonly seed: number
+  /** The queue it takes place in; nobody else uses it. */
+  readonly queue: string
+  readonly clients?: number
+  /** Between two rounds everybody stands still and time moves. */
+  readonly rounds?: number
+  /** How many calls a client makes in a round. */
+  readonly calls?: number
+  readonly keys?: number
+  /** What goes wrong on the way to the store. */
+  readonly faults?: Faults
+  /** Whether clients are killed and the clock jumps. */
+  readonly isRough?: boolean
+  readonly witness?: Witness
+  readonly sometimes?: Sometimes
+}
+
+/** How often a drain may find something before it is taken to be without end. */
+const drainRoundsMax = 2_000
+
+/** Between them the clock moves: longer than every lease and delay. */
+const drainStepMs = 60_000
+
+/** After so many rounds in which there was nothing, there is nothing. */
+const quietRounds = 2
+
+/**
+ * Lets several clients work on one store at the same time, writes down what they ask and are told,
+ * drains the queue, and throws if the history cannot be that of a store that keeps its promises.
+ */
+export async function runHistory(
+  scenes: readonly Scene[],
+  options: HistoryOptions,
+): Promise<History> {
+  const { seed, queue, clients = 6, rounds = 8, calls = 6, keys = 4, isRough = false } = options
+  const { faults = {}, witness = memoryWitness(), sometimes = new Sometimes() } = options
+  const chance = new Chance(seed)
+  const { clock } = scenes[0] as Scene
+  let areFaultsOn = true
+  const crowd: Crowd = {
+    queue,
+    keys: Array.from({ length: keys }, (_, index) => `key ${index}`),
+    history: new History(),
+    sometimes,
+    witness,
+    now: () => clock.now(),
+    holders: new Map(),
+    ends: [],
+  }
+  const drivers = scenes.map((scene) =>
+    faulty(scene.driver, faults, { chance: chance.fork(), sometimes, isOn: () => areFaultsOn }),
+  )
+  const stops = await Promise.all(drivers.map((driver) => driver.watch?.(() => {})))
+  const team = Array.from({ length: clients }, (_, index) => {
+    const driver = drivers[index % drivers.length] as Driver
+    return new Client(`client ${index}`, driver, crowd, chance.fork())
+  })
+  let latest = clock.now()
+  for (let round = 0; round < rounds; round += 1) {
+    await Promise.all(team.map((client) => work(client, calls)))
+    latest = Math.max(latest, clock.now())
+    await clock.step(chance.pick([0, 1, 5, 20, 50]))
+    if (isRough) await disturb(team, clock, chance, sometimes)
+    for (const client of team) await client.letGoOfExpired()
+  }
+  areFaultsOn = false
+  // What was put off before the clock jumped back is due by then.
+  clock.setTime(Math.max(latest, clock.now()))
+  await drain(team, clock)
+  await Promise.all(stops.map((stop) => stop?.()))
+  noteConcurrency(crowd.history, sometimes)
+  checkHistory(crowd.history)
+  return crowd.history
+}
+
+async function work(client: Client, calls: number): Promise<void> {
+  for (let call = 0; call < calls; call += 1) await client.act()
+}
+
+async function disturb(
+  team: readonly Client[],
+  clock: Scene['clock'],
+  chance: Chance,
+  sometimes: Sometimes,
+): Promise<void> {
+  if (chance.happens(0.3)) {
+    const wasBusy = await chance.pick(team).kill()
+    if (wasBusy) sometimes.saw('a client was killed with keys in its hands')
+  }
+  if (chance.happens(0.2)) {
+    const ms = chance.pick([1_000, 3_600_000])
+    const isForward = chance.happens(0.5)
+    clock.setTime(clock.now() + (isForward ? ms : -ms))
+    sometimes.saw(isForward ? 'the clock jumped forward' : 'the clock jumped back')
+  }
+}
+
+/** Faults are over: from every state the empty one has to be reached. */
+async function drain(team: readonly Client[], clock: Scene['clock']): Promise<void> {
+  let quiet = 0
+  for (let round = 0; round < drainRoundsMax; round += 1) {
+    let wasBusy = false
+    for (const client of team) await client.letGoOfExpired()
+    for (const client of team) wasBusy = (await client.drain()) || wasBusy
+    quiet = wasBusy ? 0 : quiet + 1
+    if (quiet > quietRounds) return
+    if (!wasBusy) await clock.step(drainStepMs)
+  }
+  throw new Error(`the queue is not empty after ${drainRoundsMax} rounds without faults`)
+}
+
+function noteConcurrency({ operations }: History, sometimes: Sometimes): void {
+  const isConcurrent = operations.some((one) =>
+    operations.some(
+      (other) => one.client !== other.client && one.start < other.start && other.start < one.end,
+    ),
+  )
+  if (isConcurrent) sometimes.saw('two clients had calls under way at the same time')
+}

@@ -1,0 +1,28 @@
+/**
+ * Somebody outside the store who sees handlers come and go: what no answer of the driver can talk
+ * him out of. A real one is a unique index in another database, into which handlers write.
+ */
+export interface Witness {
+  /** A handler begins to work on a key. Throws if there is one already. */
+  enter(key: string, client: string): void | Promise<void>
+  /** The handler that works on a key has stopped. */
+  leave(key: string): void | Promise<void>
+  /** Lets go of whatever it holds. */
+  close(): void | Promise<void>
+}
+
+/** A witness in memory. */
+export function memoryWitness(): Witness {
+  const inside = new Map<string, string>()
+  return {
+    enter(key, client) {
+      const other = inside.get(key)
+      if (other !== undefined) throw new Error(`${other} and ${client} both work on ${key}`)
+      inside.set(key, client)
+    },
+    leave(key) {
+      inside.delete(key)
+    },
+    close() {},
+  }
+}
