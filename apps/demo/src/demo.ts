@@ -11,6 +11,10 @@ const file = process.argv[2] ?? join(tmpdir(), 'sluice-demo.db')
 const started = performance.now()
 let runs = 0
 
+const stopping = new AbortController()
+process.on('SIGINT', () => stopping.abort())
+process.on('SIGTERM', () => stopping.abort())
+
 function say(text: string): void {
   console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(5)} s  ${text}`)
 }
@@ -69,10 +73,6 @@ const source = new ObjectSource()
 source.watch(({ name }) => queue.addSoon(name))
 source.start()
 const workers = [startWorker('worker 1'), startWorker('worker 2')]
-
-const stopping = new AbortController()
-process.on('SIGINT', () => stopping.abort())
-process.on('SIGTERM', () => stopping.abort())
 
 async function during(ms: number, each: () => Promise<void>): Promise<void> {
   const end = performance.now() + ms
