@@ -23,6 +23,9 @@ export class Ending {
   #isChecking = false
   #mustCheckAgain = false
   #closed: Promise<void> | undefined
+  /** Ends the wait for holders, while a close waits for them. */
+  #endGrace: (() => void) | undefined
+  #isHurried = false
   /** Calls to make before closing, such as flushing what was added soon. */
   readonly beforeClose: (() => Promise<void>)[] = []
 
@@ -149,9 +152,13 @@ export class Ending {
     this.#engine.alarm.set()
   }
 
-  /** Lets go of everything. */
-  close(graceMs: number): Promise<void> {
-    this.#closed ??= this.#close(graceMs)
+  /** Lets go of everything. Asked again with a grace of 0, it takes away what is left of it. */
+  close(graceMs: number | undefined): Promise<void> {
+    if (this.#closed === undefined) this.#closed = this.#close(graceMs ?? 0)
+    else if (graceMs === 0) {
+      this.#isHurried = true
+      this.#endGrace?.()
+    }
     return this.#closed
   }
 
@@ -165,7 +172,12 @@ export class Ending {
     this.#drainers.clear()
     await engine.path.giveBackAhead()
     await engine.path.settled()
-    if (graceMs > 0) await this.#allGivenBack(graceMs)
+    if (graceMs > 0 && !this.#isHurried) {
+      await this.#allGivenBack(graceMs, (end) => {
+        this.#endGrace = end
+      })
+      this.#endGrace = undefined
+    }
     for (const held of [...engine.helds.active()]) held.abort(this.#closingError())
     await this.#allGivenBack(settleMs)
     engine.phase = 'closed'
@@ -186,15 +198,17 @@ export class Ending {
   }
 
   /** Waits until nothing is held, but not longer than `ms`. */
-  async #allGivenBack(ms: number): Promise<void> {
+  async #allGivenBack(ms: number, sooner?: (end: () => void) => void): Promise<void> {
     const { helds, store } = this.#engine
     if (helds.size === 0) return
     let isOver = false
-    const timer = store.clock.startTimer(ms, () => {
+    const end = (): void => {
       isOver = true
       this.check()
-    })
+    }
+    const timer = store.clock.startTimer(ms, end)
     timer.ref()
+    sooner?.(end)
     while (helds.size > 0 && !isOver) await this.nextGivenBack()
     timer.stop()
   }

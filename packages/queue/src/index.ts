@@ -68,6 +68,7 @@ export type {
   WaitOptions,
 } from './queue.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts'
+export { type StopOnSignalsOptions, type Stoppable, stopOnSignals } from './stop-on-signals.ts'
 export type { DatabaseNow, Within, WithinLater, WithinNow } from './within.ts'
 export {
   type Handler,

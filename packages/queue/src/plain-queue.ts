@@ -39,10 +39,12 @@ function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undef
 /** How long a close may wait for holders at the most: a day. */
 const graceMsMax = 86_400_000
 
-function checkCloseOptions(options: CloseOptions | undefined): number {
-  if (options === undefined) return 0
+function checkCloseOptions(options: CloseOptions | undefined): number | undefined {
+  if (options === undefined) return undefined
   checkObject('options', options, ['graceMs'])
-  return checkNumber('options.graceMs', options.graceMs ?? 0, { min: 0, max: graceMsMax })
+  const { graceMs } = options
+  if (graceMs === undefined) return undefined
+  return checkNumber('options.graceMs', graceMs, { min: 0, max: graceMsMax })
 }
 
 /** How many keys one call may wait for at the most. */
