@@ -105,6 +105,5 @@ export function reserveToken(
   rate: BucketRate,
   now: EpochMs,
 ): { readonly delayMs: number; readonly state: BucketState | undefined } {
-  const { delayMs, state: after } = reserveTokens(state, rate, now, 1, Infinity)
-  return { delayMs, state: after }
+  return reserveTokens(state, rate, now, 1, Infinity)
 }
