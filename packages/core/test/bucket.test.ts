@@ -56,7 +56,7 @@ test('TB-04 an infinite rate gives at once, whatever the burst, and touches noth
   const rate = { perSecond: Infinity, burst: 0 }
   const state = { tokens: -3, lastMs: at }
   expect(reserveTokens(state, rate, at, 1_000, 0)).toEqual({ ok: true, delayMs: 0, state })
-  expect(reserveToken(undefined, rate, at)).toEqual({ delayMs: 0, state: undefined })
+  expect(reserveToken(undefined, rate, at)).toMatchObject({ delayMs: 0, state: undefined })
 })
 
 test('TB-05 more than the burst is refused and nothing is touched', () => {
@@ -86,7 +86,7 @@ test('TB-07 limit 0: the burst can be used once, then the wait is for ever and t
 })
 
 test('LIM-07 burst 0: the wait is for ever, and nothing is stored', () => {
-  expect(reserveToken(undefined, { perSecond: 10, burst: 0 }, at)).toEqual({
+  expect(reserveToken(undefined, { perSecond: 10, burst: 0 }, at)).toMatchObject({
     delayMs: Infinity,
     state: undefined,
   })
