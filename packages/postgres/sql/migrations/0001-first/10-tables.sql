@@ -1,0 +1,126 @@
+-- breaking: yes
+--
+-- The first schema. Instants are milliseconds since the epoch, as doubles; 'Infinity' is never.
+
+-- Which migrations this schema has been through.
+create table sluice.migrations (
+  version int primary key,
+  title text not null,
+  breaking boolean not null,
+  applied_at timestamptz not null default clock_timestamp()
+);
+
+-- Fencing tokens. They start at the epoch microseconds of the schema's making, so that a schema
+-- which was dropped and made anew gives out no token that an outside system has seen already. No
+-- cache: the token of a key must rise with every claim, whichever connection makes it.
+create sequence sluice.token;
+select setval('sluice.token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
+
+-- Places in line: drawn once for each statement; position in the batch is added to it.
+create sequence sluice.arrival increment by 1024 start with 1024;
+
+-- One row for each key of which anything is stored.
+--
+-- The order of the columns wastes no bytes on alignment. What only a held key has is null
+-- otherwise, which costs nothing in a row.
+create table sluice.keys (
+  -- What is owed.
+  due_at float8 not null default 'Infinity',
+  later_at float8 not null default 'Infinity',
+  ready_at float8 not null default 'Infinity',
+  asked_at float8,
+  seq bigint not null default 0,
+  -- Who holds it.
+  token bigint,
+  lease_until float8,
+  -- What the claim took.
+  claimed_due_at float8,
+  claimed_later_at float8,
+  claimed_ready_at float8,
+  claimed_asked_at float8,
+  claimed_seq bigint,
+  -- When failures or crashes last rose.
+  failed_at float8,
+  priority int not null default 0,
+  claimed_priority int,
+  failures int not null default 0,
+  crashes int not null default 0,
+  -- Why it is due then: 0 add, 1 delay, 2 back-off.
+  why smallint not null default 0,
+  later_why smallint not null default 0,
+  claimed_why smallint,
+  -- What the last add did, for the statement that did it: 0 unchanged, 1 added, 2 moved, 3 parked,
+  -- 4 added a row.
+  change smallint not null default 0,
+  parked boolean not null default false,
+  queue text collate "C" not null,
+  key text collate "C" not null,
+  -- JSON text. Not jsonb, which would give back other numbers and refuse some strings.
+  item text,
+  holder text collate "C",
+  claim_id text collate "C",
+  last_error text,
+  primary key (queue, key)
+) with (
+  -- Room on each page for renewed leases to stay where they are.
+  fillfactor = 80,
+  -- A queue turns its table over many times an hour: clean up after 5,000 dead rows however large
+  -- the table is, and without pauses.
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_threshold = -1,
+  autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_scale_factor = 0,
+  autovacuum_analyze_threshold = 50000
+);
+
+-- A row is in at most one of the following four. What a renewal changes is in none, so that a
+-- renewed row needs no new index entry (HOT).
+
+-- What may be claimed, now or later, in the order of claims.
+create index keys_waiting on sluice.keys (queue, priority desc, ready_at, seq)
+  where token is null and not parked and due_at < 'Infinity';
+
+-- What is held.
+create index keys_held on sluice.keys (queue, key) where token is not null;
+
+-- What is set aside.
+create index keys_parked on sluice.keys (queue, key) where token is null and parked;
+
+-- What only a failure count is left of, the oldest first.
+create index keys_idle on sluice.keys (queue, failed_at)
+  where token is null and not parked and due_at = 'Infinity' and failed_at is not null;
+
+-- What is said of a queue as a whole; without a row, it is not paused.
+create table sluice.queues (
+  name text collate "C" primary key,
+  paused boolean not null default false
+);
+
+-- Token buckets, shared by name.
+create table sluice.buckets (
+  name text collate "C" primary key,
+  per_second float8,
+  burst float8,
+  -- Null in a row that was made only to be locked.
+  tokens float8,
+  at float8
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- Who works on which queue.
+create table sluice.workers (
+  queue text collate "C" not null,
+  holder text collate "C" not null,
+  host text not null,
+  pid int not null,
+  concurrency int not null,
+  settings text not null,
+  started_at float8 not null,
+  seen_at float8 not null,
+  primary key (queue, holder)
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- The present of this store: that of the server, unless the caller brings a clock.
+create function sluice.present(given float8) returns float8 language sql volatile
+set search_path = pg_catalog, pg_temp
+as $body$ select coalesce(given, extract(epoch from clock_timestamp())::float8 * 1000) $body$;

@@ -1,0 +1,129 @@
+-- Plain asks: no plan, no failure to count, no debounce, no limit on the queue.
+--
+-- The keys come sorted by their bytes, each once; in_places says where each stood in the caller's
+-- batch. One upsert locks the rows in that order. Its conflict branch sees the locked, latest version
+-- of the row, and its WHERE is false if nothing would change, so that adding a hot key again and
+-- again writes no row. An expression of the conflict branch reads as the transition table does:
+-- "k.due_at <= t or by_server and k.why = 0" is a run that is due already: an add of another
+-- transaction may have read the server's clock a little later than this one, and been faster. It is
+-- no delay. A given clock is taken at its word.
+--
+-- Answers first with (null, rows added anew, the store's time, 0). If not all rows are new, one row
+-- for each key follows: its place, what was done (see keys.change), when it is due, its failures.
+create function sluice.add(
+  in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
+  in_places int[], in_twice boolean, in_expire float8, in_now float8
+) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+  base bigint := nextval('sluice.arrival');
+  by_server boolean := in_now is null;
+  -- Of the rows that were written.
+  keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
+begin
+  with written as (
+    insert into sluice.keys as k
+      (queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+    select in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
+      (i.delay > 0)::int, base + i.place, i.priority, t, 4
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_places)
+      as i(key, item, priority, delay, place)
+    on conflict (queue, key) do update set
+      due_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
+        else least(k.due_at, excluded.due_at) end,
+      why = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.why
+        when excluded.due_at < k.due_at then excluded.why
+        else k.why end,
+      ready_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then
+          case when excluded.priority > k.priority and k.token is null then t else k.ready_at end
+        when excluded.due_at < k.due_at then excluded.due_at
+        else k.ready_at end,
+      seq = case
+        when k.due_at = 'Infinity' or excluded.priority > k.priority then excluded.seq
+        when k.due_at <= t or by_server and k.why = 0 then k.seq
+        when excluded.due_at < k.due_at then excluded.seq
+        else k.seq end,
+      later_at = case
+        when k.due_at = 'Infinity' then 'Infinity'
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            then least(excluded.due_at,
+              case when k.later_at <= t then 'Infinity' else k.later_at end)
+            else case when k.later_at <= t then 'Infinity' else k.later_at end end
+        when in_twice and excluded.why = 0 then k.due_at
+        else k.later_at end,
+      later_why = case
+        when k.due_at = 'Infinity' then 0
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            and (excluded.due_at < k.later_at or k.later_at <= t)
+            then excluded.why else k.later_why end
+        when in_twice and excluded.why = 0 then k.why
+        else k.later_why end,
+      priority = case
+        when k.due_at = 'Infinity' then excluded.priority
+        else greatest(k.priority, excluded.priority) end,
+      asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
+      item = excluded.item,
+      failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.failures end,
+      crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.crashes end,
+      failed_at = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then null else k.failed_at end,
+      change = case
+        when k.parked and k.token is null then 3
+        when k.due_at = 'Infinity' then 1
+        when k.due_at <= t or by_server and k.why = 0 then
+          case
+            when in_twice and excluded.why > 0 and (k.later_at <= t or k.later_at = 'Infinity')
+              then 1
+            when in_twice and excluded.why > 0 and excluded.due_at < k.later_at then 2
+            when excluded.priority > k.priority then 2
+            else 0 end
+        when excluded.why = 0 then
+          case when in_twice and k.later_at = 'Infinity' then 1 else 2 end
+        when excluded.due_at < k.due_at or excluded.priority > k.priority then 2
+        else 0 end
+    where k.due_at = 'Infinity'
+      or excluded.priority > k.priority
+      or k.item is distinct from excluded.item
+      or case when k.due_at <= t or by_server and k.why = 0
+        then k.later_at <= t
+          or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
+        else excluded.due_at < k.due_at end
+    returning k.key, k.change, k.due_at, k.failures
+  )
+  select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
+    count(*) filter (where w.change = 4)
+  into keys, changes, dues, fails, fresh
+  from written w;
+  return query select null::int, fresh::int, t, 0;
+  if fresh < cardinality(in_keys) then
+    return query
+      select i.place,
+        case when w.key is not null then w.change::int
+          when k.parked and k.token is null then 3 else 0 end,
+        coalesce(w.due_at, k.due_at), coalesce(w.failures, k.failures)
+      from unnest(in_keys, in_places) as i(key, place)
+      left join unnest(keys, changes, dues, fails) as w(key, change, due_at, failures)
+        on w.key = i.key
+      left join sluice.keys k on w.key is null and k.queue = in_queue and k.key = i.key;
+  end if;
+end
+$body$;

@@ -1,0 +1,90 @@
+-- Claims up to in_limit keys, and reports leases that are over if there were fewer.
+--
+-- Goes through the distinct priorities of waiting keys by single steps on the index, and takes the
+-- due ones of each from its front: what is delayed costs nothing, at whatever priority and however
+-- much of it there is. Rows that somebody has locked are passed over. The rows are picked in one
+-- statement and updated in the next by their place in the table: no plan can claim more than that.
+--
+-- Rows: kind 0 (the store's time, in at), 1 (a claim; at is the end of its lease), 2 (a lease that
+-- is over). Claims carry their place in line in ord, and are not sorted.
+create function sluice.claim(
+  in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
+  in_due_by float8, in_ends int, in_now float8
+) returns table (
+  kind int, ord int, key text, item text, token float8, failures int, crashes int, priority int,
+  asked_at float8, ready_at float8, at float8
+) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+  base bigint; picks tid[]; alone boolean[]; firsts int; tokens bigint[]; n int := 0;
+begin
+  return query select 0, 0, null::text, null::text, null::float8, 0, 0, 0, null::float8,
+    null::float8, t;
+  if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
+    with recursive levels (priority, first_at) as (
+      (select k.priority, k.ready_at from sluice.keys k
+      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      order by k.priority desc, k.ready_at, k.seq limit 1)
+      union all
+      select x.priority, x.ready_at from levels l cross join lateral (
+        select k.priority, k.ready_at from sluice.keys k
+        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority < l.priority
+        order by k.priority desc, k.ready_at, k.seq limit 1) x
+    )
+    select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
+      select r.ctid, r.crashes from levels l cross join lateral (
+        select k.ctid, k.crashes from sluice.keys k
+        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority = l.priority and k.ready_at <= t and k.due_at <= t
+          and k.due_at <= in_due_by
+        order by k.ready_at, k.seq limit in_limit for update skip locked
+      ) r where l.first_at <= t limit in_limit
+    ) p;
+    -- A key that has crashed a worker is handed out alone.
+    firsts := array_position(alone, true);
+    if firsts = 1 then picks := picks[1:1];
+    elsif firsts > 1 then picks := picks[1:firsts - 1];
+    end if;
+    n := coalesce(cardinality(picks), 0);
+  end if;
+  if n > 0 then
+    base := nextval('sluice.arrival');
+    tokens := array(select nextval('sluice.token') from generate_series(1, n));
+    return query
+      update sluice.keys k set
+        token = u.token, lease_until = t + in_lease, holder = in_holder, claim_id = in_claim_id,
+        claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
+        claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
+        claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        why = k.later_why,
+        seq = case when k.later_at < 'Infinity' then base + u.ord else k.seq end,
+        later_at = 'Infinity'
+      from unnest(picks, tokens) with ordinality as u(ctid, token, ord)
+      where k.ctid = u.ctid
+      returning 1, u.ord::int, k.key, k.item, k.token::float8, k.failures, k.crashes,
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.lease_until;
+  end if;
+  if n < in_limit then
+    return query
+      select 2, 0, k.key, null::text, k.token::float8, 0, 0, 0, null::float8, null::float8,
+        k.lease_until
+      from sluice.keys k
+      where k.queue = in_queue and k.token is not null and k.lease_until <= t limit in_ends;
+  end if;
+end
+$body$;

@@ -1,0 +1,3 @@
+-- See lock_keys in the migrations. $1 queue, $2 keys, $3 whether to create, $4 now.
+select l.now, l.base, (l.state).*
+from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l

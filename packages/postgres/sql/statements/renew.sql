@@ -1,0 +1,3 @@
+-- See renew in the migrations. $1 queue, $2 keys, $3 tokens, $4 lease, $5 now.
+select place, outcome, lease_until
+from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8)

@@ -1,0 +1,139 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type Failure,
+  never,
+  transitions,
+} from '@sluice/core'
+import { arrayLiteral } from './array-literal.ts'
+import { besideLocked } from './beside-locked.ts'
+import { type InBuckets, withBuckets } from './bucket-shelf.ts'
+import type { Row } from './client-shapes.ts'
+import { number } from './columns.ts'
+import { sortedByKey } from './key-order.ts'
+import { workOnKeys } from './key-work.ts'
+import type { Session } from './session.ts'
+import type { Store } from './store.ts'
+
+/** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
+const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
+
+/** Whether the store can serve a batch with its one statement. */
+function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
+  return (
+    maxPending === undefined &&
+    asks.every(
+      ({ plan, failed, maxWaitMs }) =>
+        plan === undefined && failed !== true && maxWaitMs === undefined,
+    )
+  )
+}
+
+/** The verb add, beside keys that somebody else has locked. */
+export async function add(
+  store: Store,
+  queue: string,
+  asks: readonly Ask[],
+  options: AskOptions,
+): Promise<readonly (AskReply | Failure)[]> {
+  return await besideLocked<Ask, AskReply>({
+    entries: asks,
+    keyOf: ({ key }) => key,
+    serve: (some) =>
+      isPlain(some, options)
+        ? addPlain(store, queue, some, options)
+        : store.transaction((session) => addWorkedOut(store, session, queue, some, options)),
+    findLocked: (keys) => store.locked(queue, keys, true),
+  })
+}
+
+async function addPlain(
+  store: Store,
+  queue: string,
+  asks: readonly Ask[],
+  { dedupe, failuresExpireMs }: AskOptions,
+): Promise<readonly AskReply[]> {
+  const sorted = sortedByKey(asks)
+  const rows = await store.run('add', [
+    queue,
+    arrayLiteral(sorted.map(({ key }) => key)),
+    arrayLiteral(sorted.map(({ entry }) => entry.item)),
+    arrayLiteral(sorted.map(({ entry }) => entry.priority)),
+    arrayLiteral(sorted.map(({ entry }) => entry.delayMs)),
+    arrayLiteral(sorted.map(({ place }) => place)),
+    dedupe === 'client-go',
+    failuresExpireMs,
+    store.now(),
+  ])
+  const [head, ...rest] = rows
+  const now = number(head?.['due_at'])
+  if (rest.length === 0) {
+    return asks.map(({ delayMs }) => {
+      return { outcome: 'added', dueAt: delayMs > 0 ? now + delayMs : now, failures: 0 }
+    })
+  }
+  const replies = new Array<AskReply>(asks.length)
+  for (const row of rest) replies[number(row['place'])] = askReply(row)
+  return replies
+}
+
+function askReply(row: Row): AskReply {
+  return {
+    outcome: outcomes[number(row['outcome'])] ?? 'unchanged',
+    dueAt: number(row['due_at']),
+    failures: number(row['failures']),
+  }
+}
+
+/** The verb add by the transitions, within a transaction. */
+export async function addWorkedOut(
+  store: Store,
+  session: Session,
+  queue: string,
+  asks: readonly Ask[],
+  options: AskOptions,
+  inBuckets: InBuckets = (work) => work(session),
+): Promise<readonly AskReply[]> {
+  const { maxPending = never, failuresExpireMs } = options
+  const { statements } = store
+  return await workOnKeys(session, statements, {
+    queue,
+    keys: asks.map(({ key }) => key),
+    creates: true,
+    now: store.now(),
+    async change(locked) {
+      const { now } = locked
+      let pending = 0
+      if (maxPending !== never) {
+        const rows = await session.query(statements.countOwed, [queue, maxPending])
+        pending = number(rows[0]?.['owed'])
+      }
+      const plans = asks.map(({ plan }) => plan)
+      return await withBuckets(inBuckets, statements, plans, (shelf) =>
+        asks.map((ask, place): AskReply => {
+          const entry = locked.key(ask.key)
+          const { state } = entry
+          const before = transitions.countedFailures(state, now, failuresExpireMs)
+          const isNew = state.dueAt === never
+          if (isNew && pending >= maxPending) {
+            return { outcome: 'full', dueAt: never, failures: before }
+          }
+          if (isNew) pending += 1
+          const plan = shelf.planned(ask.plan, before, ask.jitter, now)
+          const delayMs = plan?.delayMs ?? ask.delayMs
+          const outcome = transitions.ask(state, ask, delayMs, options, now, locked.seq(place))
+          entry.item = ask.item
+          if (outcome !== 'unchanged') plan?.charge()
+          const { dueAt, failures } = state
+          return {
+            outcome,
+            dueAt,
+            failures,
+            ...(plan !== undefined && { plannedMs: plan.delayMs }),
+          }
+        }),
+      )
+    },
+  })
+}

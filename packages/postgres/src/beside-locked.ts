@@ -1,0 +1,57 @@
+import { type Failure, SluiceError } from '@sluice/core'
+
+/** A batch that may meet rows which somebody else has locked. */
+export interface LockableBatch<Entry, Reply> {
+  readonly entries: readonly Entry[]
+  keyOf(entry: Entry): string
+  /** Serves entries, all or none; rejects with `ERR_STORE_BUSY` if a row stays locked. */
+  serve(entries: readonly Entry[]): Promise<readonly Reply[]>
+  /** Which of these keys somebody else has locked right now. */
+  findLocked(keys: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** How often the rest of a batch is tried again before all of it counts as locked. */
+const attemptsMax = 4
+
+/** What is said of a key that somebody else has locked. */
+export function lockedFailure(key: string, cause?: unknown): Failure {
+  const error = new SluiceError(
+    'ERR_STORE_BUSY',
+    `another transaction has locked the key ${JSON.stringify(key.slice(0, 80))}`,
+    { retryable: true, ...(cause !== undefined && { cause }) },
+  )
+  return { outcome: 'failed', error }
+}
+
+/**
+ * Serves a batch, without the keys that somebody else keeps locked: those are failures of their own,
+ * and stall nobody else.
+ */
+export async function besideLocked<Entry, Reply>(
+  batch: LockableBatch<Entry, Reply>,
+): Promise<readonly (Reply | Failure)[]> {
+  const { entries, keyOf, serve, findLocked } = batch
+  const replies = new Array<Reply | Failure>(entries.length)
+  let left = entries.map((entry, place) => ({ entry, place }))
+  let cause: unknown
+  for (let attempt = 0; left.length > 0 && attempt < attemptsMax; attempt += 1) {
+    try {
+      const served = await serve(left.map(({ entry }) => entry))
+      for (const [at, { place }] of left.entries()) replies[place] = served[at] as Reply
+      left = []
+      break
+    } catch (error) {
+      if (!SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
+      cause = error
+    }
+    // Alone, it has waited for its lock already.
+    if (left.length === 1) break
+    const locked = await findLocked(left.map(({ entry }) => keyOf(entry)))
+    for (const { entry, place } of left) {
+      if (locked.has(keyOf(entry))) replies[place] = lockedFailure(keyOf(entry), cause)
+    }
+    left = left.filter(({ entry }) => !locked.has(keyOf(entry)))
+  }
+  for (const { entry, place } of left) replies[place] = lockedFailure(keyOf(entry), cause)
+  return replies
+}

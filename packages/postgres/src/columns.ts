@@ -1,0 +1,21 @@
+/** Reading columns, which come as text from `pg` and as values from PGlite. */
+
+/** A number; what is not there is `never`. */
+export function instant(value: unknown): number {
+  return value === null || value === undefined ? Infinity : Number(value)
+}
+
+/** A number that is always there. */
+export function number(value: unknown): number {
+  return Number(value)
+}
+
+/** A text, if there is one. */
+export function text(value: unknown): string | undefined {
+  return value === null || value === undefined ? undefined : String(value)
+}
+
+/** A truth value. */
+export function flag(value: unknown): boolean {
+  return value === true || value === 't' || value === 'true'
+}

@@ -1,0 +1,120 @@
+import {
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Failure,
+  type Lease,
+  never,
+  perKeyDelay,
+  type RenewReply,
+  transitions,
+} from '@sluice/core'
+import { arrayLiteral } from './array-literal.ts'
+import { besideLocked, lockedFailure } from './beside-locked.ts'
+import type { Row } from './client-shapes.ts'
+import { instant, number, text } from './columns.ts'
+import { sortedByKey } from './key-order.ts'
+import { workOnKeys } from './key-work.ts'
+import type { Store } from './store.ts'
+
+/** How many leases that are over one claim reports. */
+const leaseEndsMax = 100
+
+function claimOf(row: Row): Claim {
+  return {
+    key: String(row['key']),
+    item: text(row['item']),
+    token: number(row['token']),
+    failures: number(row['failures']),
+    crashes: number(row['crashes']),
+    priority: number(row['priority']),
+    askedAt: instant(row['asked_at']),
+    readyAt: instant(row['ready_at']),
+    leaseUntil: instant(row['at']),
+  }
+}
+
+/** The verb claim. */
+export async function claim(
+  store: Store,
+  queue: string,
+  { limit, holder, claimId, leaseMs, dueBy }: ClaimRequest,
+): Promise<ClaimReply> {
+  const values = [queue, limit, holder, claimId, leaseMs, dueBy ?? never, leaseEndsMax, store.now()]
+  const rows = await store.run('claim', values)
+  const claims: Claim[] = []
+  const leaseEnds: Lease[] = []
+  let now = 0
+  for (const row of rows) {
+    const kind = number(row['kind'])
+    if (kind === 0) now = number(row['at'])
+    // An update gives its rows in any order; each knows its place.
+    else if (kind === 1) claims[number(row['ord']) - 1] = claimOf(row)
+    else leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
+  }
+  // A place stays empty if its row went away in between.
+  return { claims: claims.filter((one) => one !== undefined), leaseEnds, now }
+}
+
+/** The verb adopt. */
+export async function adopt(store: Store, queue: string, claimId: string): Promise<Claim[]> {
+  return (await store.run('adopt', [queue, claimId])).map(claimOf)
+}
+
+/** The verb renew: one statement, which waits for nobody. */
+export async function renew(
+  store: Store,
+  queue: string,
+  leases: readonly Lease[],
+  leaseMs: number,
+): Promise<readonly (RenewReply | Failure)[]> {
+  const sorted = sortedByKey(leases)
+  const rows = await store.run('renew', [
+    queue,
+    arrayLiteral(sorted.map(({ key }) => key)),
+    arrayLiteral(sorted.map(({ entry }) => entry.token)),
+    leaseMs,
+    store.now(),
+  ])
+  const replies = new Array<RenewReply | Failure>(leases.length)
+  for (const row of rows) {
+    const { key, place } = sorted[number(row['place']) - 1]!
+    const outcome = number(row['outcome'])
+    if (outcome === 2) replies[place] = lockedFailure(key)
+    else if (outcome === 1) replies[place] = { outcome: 'lost', leaseUntil: never }
+    else replies[place] = { outcome: 'renewed', leaseUntil: instant(row['lease_until']) }
+  }
+  return replies
+}
+
+/** The verb expire, beside keys that somebody else has locked. */
+export async function expire(
+  store: Store,
+  queue: string,
+  leases: readonly Lease[],
+  { dedupe, plan, jitter, maxCrashes }: ExpireOptions,
+): Promise<readonly (ExpireOutcome | Failure)[]> {
+  return await besideLocked<Lease, ExpireOutcome>({
+    entries: leases,
+    keyOf: ({ key }) => key,
+    findLocked: (keys) => store.locked(queue, keys, false),
+    serve: (some) =>
+      store.transaction((session) =>
+        workOnKeys(session, store.statements, {
+          queue,
+          keys: some.map(({ key }) => key),
+          creates: false,
+          now: store.now(),
+          change: ({ now, seq, key: find }) =>
+            some.map(({ key, token }, place) => {
+              const { state } = find(key)
+              const delayMs =
+                plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter ?? 0)
+              return transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, seq(place))
+            }),
+        }),
+      ),
+  })
+}

@@ -1,0 +1,188 @@
+import type { PgListener, Row } from './client-shapes.ts'
+import { number } from './columns.ts'
+import { withDeadline } from './deadline.ts'
+import { type Machine, pause } from './machine.ts'
+import { quoteIdentifier } from './schema-name.ts'
+
+/** What a listener works with. */
+export interface ListenerUse {
+  readonly machine: Machine
+  readonly channel: string
+  /** A new connection, not connected yet. */
+  readonly make: () => PgListener
+  /** Sends a text to the channel over another connection. */
+  readonly send: (payload: string) => Promise<void>
+  /** A hint came; without a name, hints may have been missed. */
+  readonly onHint: (queue: string | undefined) => void
+  readonly onWarning: (kind: string, message: string, cause: unknown) => void
+}
+
+/** How often the connection is asked whether it still listens, in milliseconds. */
+const heartbeatMs = 10_000
+
+/** How long it may take to answer, and a hint to come round, in milliseconds. */
+const answerMs = 5_000
+const proofMs = 2_000
+
+/** How long to wait before listening is tried again, in milliseconds. */
+const reconnectMsMin = 100
+const reconnectMsMax = 15_000
+const unprovenMs = 60_000
+
+/** What hints begin with, and what begins a text that proves that hints come. */
+const hintMark = 'q'
+const proofMark = 'p'
+
+/** A hint for everybody about a queue. */
+export function hintOf(queue: string): string {
+  return `${hintMark}${queue}`
+}
+
+/**
+ * Hears hints over a connection of its own, which is looked after: asked now and then whether it
+ * still listens, replaced when it is broken. What a `LISTEN` answers proves nothing, least of all
+ * behind a pooler; so a text is sent over another connection, and has to come.
+ */
+export class Listener {
+  readonly #use: ListenerUse
+  #isStopped = false
+  #isProven = false
+  #nonce = 0
+  #onProof: ((nonce: string) => void) | undefined
+  /** Ends the wait of the moment, whatever it is for. */
+  #nudge: () => void = () => {}
+  #client: PgListener | undefined
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(use: ListenerUse) {
+    this.#use = use
+  }
+
+  /** Whether hints have been proven to come. */
+  get isProven(): boolean {
+    return this.#isProven
+  }
+
+  /** Begins; resolves once it is known whether hints come, as far as that can be known now. */
+  start(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#ended = this.#listenForEver(resolve)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#nudge()
+    await this.#drop()
+    await this.#ended
+  }
+
+  async #listenForEver(onTried: () => void): Promise<void> {
+    let failures = 0
+    while (!this.#isStopped) {
+      let waitMs = 0
+      try {
+        await this.#connect()
+        if (await this.#prove()) {
+          failures = 0
+          onTried()
+          // Whatever was said before anybody listened.
+          this.#use.onHint(undefined)
+          await this.#stayConnected()
+        } else if (!this.#isStopped) {
+          waitMs = unprovenMs
+          this.#use.onWarning('unproven', unprovenText, undefined)
+        }
+      } catch (error) {
+        if (!this.#isStopped) this.#use.onWarning('listen', 'listening for hints failed', error)
+      }
+      this.#isProven = false
+      onTried()
+      await this.#drop()
+      if (this.#isStopped) return
+      failures += 1
+      const longest = Math.min(reconnectMsMax, reconnectMsMin * 2 ** failures)
+      await this.#wait(Math.max(waitMs, longest * (0.5 + this.#use.machine.random() / 2)))
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const client = this.#use.make()
+    this.#client = client
+    client.on('error', () => this.#nudge())
+    client.on('end', () => {
+      if (this.#client === client) this.#client = undefined
+      this.#nudge()
+    })
+    client.on('notification', ({ payload = '' }) => {
+      if (payload.startsWith(proofMark)) this.#onProof?.(payload.slice(1))
+      else if (payload.startsWith(hintMark)) this.#use.onHint(payload.slice(1))
+    })
+    await this.#timed('connecting', client.connect())
+    client.unref?.()
+    await this.#query(`listen ${quoteIdentifier(this.#use.channel)}`)
+  }
+
+  async #prove(): Promise<boolean> {
+    const { machine, send } = this.#use
+    this.#nonce += 1
+    const nonce = `${this.#nonce}-${Math.floor(machine.random() * 2 ** 32)}`
+    const came = new Promise<true>((resolve) => {
+      this.#onProof = (given) => {
+        if (given === nonce) resolve(true)
+      }
+    })
+    await send(`${proofMark}${nonce}`)
+    this.#isProven = await Promise.race([came, pause(machine, proofMs).then(() => false)])
+    return this.#isProven
+  }
+
+  async #stayConnected(): Promise<void> {
+    for (;;) {
+      await this.#wait(heartbeatMs)
+      if (this.#isStopped || this.#client === undefined) return
+      const rows = await this.#query(
+        `select count(*) as n from pg_catalog.pg_listening_channels() as c(name)
+        where c.name = '${this.#use.channel}'`,
+      )
+      if (number(rows[0]?.['n']) > 0) continue
+      await this.#query(`listen ${quoteIdentifier(this.#use.channel)}`)
+      this.#use.onHint(undefined)
+    }
+  }
+
+  async #query(text: string): Promise<readonly Row[]> {
+    if (this.#client === undefined) throw new Error('the connection that listens is gone')
+    const { rows } = await this.#timed('the connection that listens', this.#client.query({ text }))
+    return rows as Row[]
+  }
+
+  #timed<T>(what: string, answer: Promise<T>): Promise<T> {
+    return withDeadline(this.#use.machine, answerMs, what, answer)
+  }
+
+  async #drop(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    if (client === undefined) return
+    await this.#timed('ending', client.end()).catch(() => {
+      const { connection } = client as { connection?: { stream?: { destroy?: () => void } } }
+      connection?.stream?.destroy?.()
+    })
+  }
+
+  /** Waits, unless there is a reason not to. Nobody is kept alive by it. */
+  #wait(ms: number): Promise<void> {
+    if (this.#isStopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = this.#use.machine.clock.startTimer(ms, resolve)
+      this.#nudge = () => {
+        timer.stop()
+        resolve()
+      }
+    })
+  }
+}
+
+const unprovenText =
+  'LISTEN does not work on this connection, as behind a pooler in transaction mode; polling instead'

@@ -1,0 +1,113 @@
+import { SluiceError } from '@sluice/core'
+import type { Row } from './client-shapes.ts'
+import { flag, number } from './columns.ts'
+import type { Migration } from './migration.ts'
+import { inSchema, quoteIdentifier } from './schema-name.ts'
+import type { Session, Sessions } from './session.ts'
+import { migrations } from './statements.generated.ts'
+
+/** What opening does about the schema: bring it up to date, or hold for one that is. */
+export type MigrateMode = 'apply' | 'verify'
+
+/** The newest version that this package knows. */
+export const schemaVersion: number = migrations.at(-1)?.version ?? 0
+
+interface Applied {
+  readonly version: number
+  readonly breaking: boolean
+}
+
+/** Brings the schema up to date, or refuses to work with it. */
+export async function migrate(
+  sessions: Sessions,
+  schema: string,
+  mode: MigrateMode,
+): Promise<void> {
+  const applied = await sessions.connected((session) => appliedIn(session, schema))
+  refuseNewer(applied, schema)
+  if (missing(applied).length === 0) return
+  if (mode === 'verify') throw older(applied, schema)
+  await sessions.transaction(async (session) => {
+    // Whatever the role is set to: this takes as long as it takes, and one after another.
+    await session.script('set local statement_timeout = 0; set local lock_timeout = 0')
+    await session.query(lockStatement, [`sluice migrations of ${schema}`])
+    const now = await appliedIn(session, schema)
+    refuseNewer(now, schema)
+    if (!(await schemaExists(session, schema))) {
+      await session.script(`create schema ${quoteIdentifier(schema)}`)
+    }
+    for (const step of missing(now)) await session.script(scriptOf(step, schema))
+  })
+}
+
+const lockStatement = {
+  name: '',
+  text: 'select pg_advisory_xact_lock(hashtextextended($1::text, 0))',
+}
+
+async function schemaExists(session: Session, schema: string): Promise<boolean> {
+  const text = 'select from pg_catalog.pg_namespace where nspname = $1::text'
+  return (await session.query({ name: '', text }, [schema])).length > 0
+}
+
+async function appliedIn(session: Session, schema: string): Promise<readonly Applied[]> {
+  const text = `select from pg_catalog.pg_class c join pg_catalog.pg_namespace n
+    on n.oid = c.relnamespace where n.nspname = $1::text and c.relname = 'migrations'`
+  const found = await session.query({ name: '', text }, [schema])
+  if (found.length === 0) return []
+  const list = inSchema('select version, breaking from sluice.migrations order by version', schema)
+  const rows = await session.query({ name: '', text: list }, [])
+  return rows.map((row: Row) => ({
+    version: number(row['version']),
+    breaking: flag(row['breaking']),
+  }))
+}
+
+function missing(applied: readonly Applied[]): readonly Migration[] {
+  const done = new Set(applied.map(({ version }) => version))
+  return migrations.filter(({ version }) => !done.has(version))
+}
+
+function refuseNewer(applied: readonly Applied[], schema: string): void {
+  const newest = applied.findLast(({ version, breaking }) => version > schemaVersion && breaking)
+  if (newest === undefined) return
+  throw new SluiceError(
+    'ERR_SCHEMA_NEWER',
+    `the schema ${JSON.stringify(schema)} is at version ${newest.version}, which this program must not touch: it knows version ${schemaVersion}`,
+  )
+}
+
+function older(applied: readonly Applied[], schema: string): SluiceError {
+  const version = applied.at(-1)?.version ?? 0
+  return new SluiceError(
+    'ERR_SCHEMA_OLDER',
+    version === 0
+      ? `the schema ${JSON.stringify(schema)} has not been made; apply the SQL that migrationSql() gives, or open with migrate: 'apply'`
+      : `the schema ${JSON.stringify(schema)} is at version ${version}, and this program wants version ${schemaVersion}`,
+  )
+}
+
+/** One migration with its entry in the list of those applied. */
+function scriptOf({ version, title, breaking, sql }: Migration, schema: string): string {
+  const text = `${sql}
+
+insert into sluice.migrations (version, title, breaking) values (${version}, '${title}', ${breaking});
+`
+  return inSchema(text, schema)
+}
+
+/**
+ * The SQL that makes the schema, or brings one at version `from` up to date: for those who apply
+ * migrations themselves and open with `migrate: 'verify'`.
+ */
+export function migrationSql(options: { readonly schema: string; readonly from: number }): string {
+  const { schema, from } = options
+  const steps = migrations.filter(({ version }) => version > from)
+  return [
+    'begin;',
+    ...(from === 0 ? [`create schema if not exists ${quoteIdentifier(schema)};`] : []),
+    ...steps.map((step) => scriptOf(step, schema)),
+    'commit;',
+    '',
+  ].join('\n')
+}

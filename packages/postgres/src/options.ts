@@ -1,0 +1,100 @@
+import { checkNumber, checkObject, checkOneOf, checkString, SluiceTypeError } from '@sluice/core'
+import { isPgliteLike, type PgliteLike, type PgPool } from './client-shapes.ts'
+import { type Machine, thisMachine } from './machine.ts'
+import type { MigrateMode } from './migrate.ts'
+import { checkSchemaName } from './schema-name.ts'
+
+/** Where the database is, and how it is used. Exactly one of the first three has to be given. */
+export interface PostgresOptions {
+  /** Where to connect to; the driver keeps a pool of its own. Needs the package `pg`. */
+  readonly connectionString?: string
+  /** A pool of `pg` that is used, and left open by `close`. */
+  readonly pool?: PgPool
+  /** PGlite, or another client with `query` and `exec`: one connection, shared with nobody. */
+  readonly client?: PgliteLike
+  /** The schema in which everything is kept. Default `sluice`. */
+  readonly schema?: string
+  /** Whether opening brings the schema up to date (default) or only holds for one that is. */
+  readonly migrate?: MigrateMode
+  /** How many connections the driver's own pool has, without the one that listens. Default 10. */
+  readonly poolSize?: number
+  /** How long one statement may take, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number
+  /** How often whoever watches is told to look without a hint, in milliseconds, while hints do not
+   * come. Default 1,000; with hints that have been proven to come, it is 10,000. */
+  readonly pollMs?: number
+  /** Whether other processes are told by NOTIFY, and told by LISTEN. Default true. */
+  readonly notify?: boolean
+  /**
+   * Told once about each thing that is wrong but not fatal, such as a pooler through which hints do
+   * not come; at most once in ten seconds for each kind. Default: a warning on the console.
+   */
+  readonly onWarning?: (message: string, cause: unknown) => void
+}
+
+/** Options that have been checked, and completed. */
+export interface Settings {
+  readonly connectionString: string | undefined
+  readonly pool: PgPool | undefined
+  readonly client: PgliteLike | undefined
+  readonly schema: string
+  readonly migrate: MigrateMode
+  readonly poolSize: number
+  readonly timeoutMs: number
+  readonly pollMs: number
+  readonly notify: boolean
+  readonly onWarning: (message: string, cause: unknown) => void
+  readonly machine: Machine
+}
+
+const members = [
+  'connectionString',
+  'pool',
+  'client',
+  'schema',
+  'migrate',
+  'poolSize',
+  'timeoutMs',
+  'pollMs',
+  'notify',
+  'onWarning',
+]
+
+function warn(message: string): void {
+  console.warn(`sluice: ${message}`)
+}
+
+/** Checks options, and fills in what was left out. */
+export function checkOptions(given: PostgresOptions): Settings {
+  const options = checkObject('options', given, members) as PostgresOptions
+  const { connectionString, pool, client, schema = 'sluice', migrate = 'apply' } = options
+  const { poolSize = 10, timeoutMs = 30_000, pollMs = 1_000, notify = true } = options
+  const ways = [connectionString, pool, client].filter((way) => way !== undefined)
+  if (ways.length !== 1) {
+    throw new SluiceTypeError('options', 'must have exactly one of connectionString, pool, client')
+  }
+  if (connectionString !== undefined) checkString('connectionString', connectionString)
+  if (pool !== undefined && typeof pool.connect !== 'function') {
+    throw new SluiceTypeError('pool', 'must be a pool of pg')
+  }
+  if (client !== undefined && !(isPgliteLike(client) && 'transaction' in client)) {
+    throw new SluiceTypeError('client', 'must be PGlite; of pg, hand in a pool')
+  }
+  checkOneOf('migrate', migrate, ['apply', 'verify'])
+  checkNumber('poolSize', poolSize, { min: 1, max: 1_000, integer: true })
+  checkNumber('timeoutMs', timeoutMs, { min: 100, max: 3_600_000 })
+  checkNumber('pollMs', pollMs, { min: 10, max: 60_000 })
+  return {
+    connectionString,
+    pool,
+    client,
+    schema: checkSchemaName(schema),
+    migrate,
+    poolSize,
+    timeoutMs,
+    pollMs,
+    notify,
+    onWarning: options.onWarning ?? warn,
+    machine: thisMachine,
+  }
+}

@@ -1,0 +1,265 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type BucketRow,
+  type CancelOutcome,
+  type Capabilities,
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Counts,
+  contractVersion,
+  type Driver,
+  type DriverTransaction,
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Failure,
+  type Finish,
+  type FinishReply,
+  type ForgetOutcome,
+  type Lease,
+  type ListReply,
+  type ListRequest,
+  type OpenOptions,
+  type Operate,
+  type RenewReply,
+  SluiceError,
+  type TickReply,
+  type TickRequest,
+  type WorkerRow,
+} from '@sluice/core'
+import { add } from './asking-verb.ts'
+import { type Connected, connect } from './connect.ts'
+import { finish } from './finishing-verb.ts'
+import { adopt, claim, expire, renew } from './holding-verbs.ts'
+import { hintOf } from './listener.ts'
+import { buckets, counts, list, queues, tick, workers } from './looking-verbs.ts'
+import { migrate } from './migrate.ts'
+import { cancel, forget, operateOn } from './operating-verbs.ts'
+import { checkOptions, type PostgresOptions, type Settings } from './options.ts'
+import { channelOf } from './schema-name.ts'
+import { type Statements, statementsFor } from './statement.ts'
+import { Store } from './store.ts'
+import { survey } from './survey.ts'
+import { transactionOn } from './transaction.ts'
+import { WakeBell } from './wake-bell.ts'
+import { Warnings } from './warnings.ts'
+import { Watching } from './watching.ts'
+
+/** What there is while the driver is open. */
+interface Opened {
+  readonly connected: Connected
+  readonly store: Store
+  readonly bell: WakeBell
+  readonly watching: Watching
+  readonly unlisten: (() => Promise<void>) | undefined
+}
+
+/**
+ * A driver on Postgres: many processes, on many machines, share its queues. Server 14 or newer, or
+ * PGlite in this process.
+ */
+export function postgresDriver(options: PostgresOptions): Driver {
+  return new PostgresDriver(checkOptions(options))
+}
+
+class PostgresDriver implements Driver {
+  readonly name = 'postgres'
+  readonly contractVersion: number = contractVersion
+  readonly capabilities: Capabilities
+  readonly operate: Operate
+  readonly #settings: Settings
+  readonly #channel: string
+  readonly #statements: Statements
+  readonly #warnings: Warnings
+  #opened: Opened | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#channel = channelOf(settings.schema)
+    this.#statements = statementsFor(settings.schema, this.#channel)
+    this.#warnings = new Warnings(settings.machine, settings.onWarning)
+    this.operate = operateOn(
+      () => this.#store,
+      (queue) => this.#ring(queue),
+    )
+    const { client } = settings
+    const dataDir = client?.dataDir ?? 'memory://'
+    this.capabilities = {
+      durable: client === undefined || !dataDir.startsWith('memory://'),
+      // One connection in one process is all that PGlite has.
+      shared: client === undefined,
+      clock: true,
+      order: 'per-producer',
+      watch: true,
+      peers: true,
+      operate: true,
+      queues: true,
+      workers: true,
+      buckets: true,
+      transact: 'async',
+    }
+  }
+
+  async open({ clock }: OpenOptions): Promise<void> {
+    if (this.#opened !== undefined) return
+    const { machine, schema, migrate: mode, pollMs, notify } = this.#settings
+    const connected = await connect(this.#settings)
+    try {
+      await survey(connected.sessions)
+      await migrate(connected.sessions, schema, mode)
+      const store = new Store(connected.sessions, this.#statements, machine, clock)
+      const send = async (payload: string): Promise<void> => {
+        await connected.sessions.run(this.#statements.notify, [this.#channel, payload])
+      }
+      const bell = new WakeBell(machine, async (queue) => {
+        if (notify) await send(hintOf(queue))
+      })
+      const { makeListener } = connected
+      const listener = notify &&
+        makeListener !== undefined && {
+          machine,
+          channel: this.#channel,
+          make: makeListener,
+          send,
+          onHint: (queue: string | undefined) => bell.hear(queue),
+          onWarning: (kind: string, message: string, cause: unknown) => {
+            if (kind === 'unproven') this.#warnings.once(kind, message, cause)
+            else this.#warnings.warn(kind, message, cause)
+          },
+        }
+      const watching = new Watching({ machine, bell, pollMs, listener: listener || undefined })
+      const unlisten = await this.#listenInside(bell)
+      this.#opened = { connected, store, bell, watching, unlisten }
+    } catch (error) {
+      await connected.sessions.close()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = undefined
+    if (opened === undefined) return
+    await opened.watching.stop()
+    await opened.unlisten?.()
+    await opened.connected.sessions.close()
+  }
+
+  async add(
+    queue: string,
+    asks: readonly Ask[],
+    options: AskOptions,
+  ): Promise<readonly (AskReply | Failure)[]> {
+    const replies = await add(this.#store, queue, asks, options)
+    if (replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')) this.#ring(queue)
+    return replies
+  }
+
+  async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {
+    return await cancel(this.#store, queue, keys)
+  }
+
+  async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
+    return await claim(this.#store, queue, request)
+  }
+
+  async adopt(queue: string, claimId: string): Promise<readonly Claim[]> {
+    return await adopt(this.#store, queue, claimId)
+  }
+
+  async expire(
+    queue: string,
+    leases: readonly Lease[],
+    options: ExpireOptions,
+  ): Promise<readonly (ExpireOutcome | Failure)[]> {
+    const outcomes = await expire(this.#store, queue, leases, options)
+    if (outcomes.includes('expired')) this.#ring(queue)
+    return outcomes
+  }
+
+  async renew(
+    queue: string,
+    leases: readonly Lease[],
+    leaseMs: number,
+  ): Promise<readonly (RenewReply | Failure)[]> {
+    return await renew(this.#store, queue, leases, leaseMs)
+  }
+
+  async finish(
+    queue: string,
+    finishes: readonly Finish[],
+    options: AskOptions,
+  ): Promise<readonly (FinishReply | Failure)[]> {
+    const replies = await finish(this.#store, queue, finishes, options)
+    const wakes = replies.some(({ outcome }) => outcome === 'ready' || outcome === 'delayed')
+    if (wakes) this.#ring(queue)
+    return replies
+  }
+
+  async forget(queue: string, keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
+    return await forget(this.#store, queue, keys)
+  }
+
+  async tick(queue: string, request: TickRequest): Promise<TickReply> {
+    return await tick(this.#store, queue, request)
+  }
+
+  async counts(queue: string, { cap }: { readonly cap: number }): Promise<Counts> {
+    return await counts(this.#store, queue, cap)
+  }
+
+  async list(queue: string, request: ListRequest): Promise<ListReply> {
+    return await list(this.#store, queue, request)
+  }
+
+  async watch(onWake: (queue: string | undefined) => void): Promise<() => Promise<void>> {
+    return await this.#open.watching.watch(onWake)
+  }
+
+  async queues(): Promise<readonly string[]> {
+    return await queues(this.#store)
+  }
+
+  async workers(queue: string, withinMs: number): Promise<readonly WorkerRow[]> {
+    return await workers(this.#store, queue, withinMs)
+  }
+
+  async buckets(): Promise<readonly BucketRow[]> {
+    return await buckets(this.#store)
+  }
+
+  transact(transaction: unknown): DriverTransaction {
+    return transactionOn(transaction, {
+      store: async () => this.#store,
+      poolUse: () => this.#open.connected.use,
+      channel: this.#channel,
+    })
+  }
+
+  get #open(): Opened {
+    if (this.#opened === undefined) {
+      throw new SluiceError('ERR_STORE', 'the driver is not open')
+    }
+    return this.#opened
+  }
+
+  get #store(): Store {
+    return this.#open.store
+  }
+
+  #ring(queue: string): void {
+    this.#opened?.bell.ring(queue)
+  }
+
+  /** PGlite tells those in its own process, over the connection that everybody shares. */
+  async #listenInside(bell: WakeBell): Promise<(() => Promise<void>) | undefined> {
+    const { client, notify } = this.#settings
+    if (client?.listen === undefined || !notify) return undefined
+    const stop = await client.listen(this.#channel, (payload) => {
+      if (payload.startsWith('q')) bell.hear(payload.slice(1))
+    })
+    return typeof stop === 'function' ? (stop as () => Promise<void>) : undefined
+  }
+}

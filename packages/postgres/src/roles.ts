@@ -1,0 +1,41 @@
+import { SluiceRangeError } from '@sluice/core'
+import { checkSchemaName, quoteIdentifier } from './schema-name.ts'
+
+/** The three roles that a store is used by. */
+export interface Roles {
+  readonly schema?: string
+  /** Owns the schema, and migrates it. */
+  readonly owner: string
+  /** What programs connect as. It can do all that queues need, and nothing else. */
+  readonly runtime: string
+  /** For dashboards: it looks, and changes nothing. */
+  readonly readOnly: string
+}
+
+/**
+ * The SQL that gives three roles what they need; the roles themselves exist. To be run by the owner
+ * of the schema after each migration.
+ */
+export function rolesSql(roles: Roles): string {
+  const schema = quoteIdentifier(checkSchemaName(roles.schema ?? 'sluice'))
+  const names = (['owner', 'runtime', 'readOnly'] as const).map((role) => {
+    const name = roles[role]
+    if (typeof name !== 'string' || name === '' || name.includes('\0')) {
+      throw new SluiceRangeError(role, 'must be the name of a role')
+    }
+    return quoteIdentifier(name)
+  })
+  const [owner, runtime, readOnly] = names
+  return `begin;
+revoke all on schema ${schema} from public;
+revoke all on all functions in schema ${schema} from public;
+grant usage, create on schema ${schema} to ${owner};
+grant usage on schema ${schema} to ${runtime}, ${readOnly};
+grant select on all tables in schema ${schema} to ${runtime}, ${readOnly};
+grant insert, update, delete on ${schema}.keys, ${schema}.queues, ${schema}.buckets, ${schema}.workers to ${runtime};
+grant usage on all sequences in schema ${schema} to ${runtime};
+grant execute on all functions in schema ${schema} to ${owner}, ${runtime};
+grant execute on function ${schema}.present, ${schema}.counts, ${schema}.list, ${schema}.queue_names to ${readOnly};
+commit;
+`
+}

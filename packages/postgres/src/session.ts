@@ -1,0 +1,39 @@
+import type { Row } from './client-shapes.ts'
+import type { Statement } from './statement.ts'
+
+/** One connection, for as long as it is ours. */
+export interface Session {
+  /** Which process of the server was promised when the connection was made, if that is known. */
+  readonly backendId?: number | undefined
+  /** Sends one statement. Rejects with what the client rejects with, or once its time is over. */
+  query(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
+  /** Sends a text without parameters, of one or more statements. */
+  script(text: string): Promise<void>
+}
+
+/** Where connections come from. Rejects with errors of ours. */
+export interface Sessions {
+  /** Sends one statement, in a transaction of its own. */
+  run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
+  /**
+   * Does `work` within a transaction, and commits. When `work` rejects, everything is undone; when
+   * the commit fails, it may or may not be.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** Does `work` on one connection, outside a transaction. */
+  connected<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** From now on every transaction says that it reads what is committed, and only then begins. */
+  insistOnReadCommitted(): void
+  /** From now on nothing is prepared. */
+  stopPreparing(): void
+  /** Lets go of the connections that are ours. */
+  close(): Promise<void>
+}
+
+/**
+ * How transactions of ours begin. Whatever the defaults of the role are: each statement sees what
+ * is committed when it starts, and a process that stops in the middle of a transaction does not keep
+ * its locks for longer than a few seconds.
+ */
+export const beginText =
+  "begin isolation level read committed read write; set local idle_in_transaction_session_timeout = '5s'"

@@ -1,0 +1,980 @@
+// Generated from sql/ by embed-sql.ts; change those files instead.
+import type { Migration } from './migration.ts'
+
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    title: 'first',
+    breaking: true,
+    sql: `-- breaking: yes
+--
+-- The first schema. Instants are milliseconds since the epoch, as doubles; 'Infinity' is never.
+
+-- Which migrations this schema has been through.
+create table sluice.migrations (
+  version int primary key,
+  title text not null,
+  breaking boolean not null,
+  applied_at timestamptz not null default clock_timestamp()
+);
+
+-- Fencing tokens. They start at the epoch microseconds of the schema's making, so that a schema
+-- which was dropped and made anew gives out no token that an outside system has seen already. No
+-- cache: the token of a key must rise with every claim, whichever connection makes it.
+create sequence sluice.token;
+select setval('sluice.token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
+
+-- Places in line: drawn once for each statement; position in the batch is added to it.
+create sequence sluice.arrival increment by 1024 start with 1024;
+
+-- One row for each key of which anything is stored.
+--
+-- The order of the columns wastes no bytes on alignment. What only a held key has is null
+-- otherwise, which costs nothing in a row.
+create table sluice.keys (
+  -- What is owed.
+  due_at float8 not null default 'Infinity',
+  later_at float8 not null default 'Infinity',
+  ready_at float8 not null default 'Infinity',
+  asked_at float8,
+  seq bigint not null default 0,
+  -- Who holds it.
+  token bigint,
+  lease_until float8,
+  -- What the claim took.
+  claimed_due_at float8,
+  claimed_later_at float8,
+  claimed_ready_at float8,
+  claimed_asked_at float8,
+  claimed_seq bigint,
+  -- When failures or crashes last rose.
+  failed_at float8,
+  priority int not null default 0,
+  claimed_priority int,
+  failures int not null default 0,
+  crashes int not null default 0,
+  -- Why it is due then: 0 add, 1 delay, 2 back-off.
+  why smallint not null default 0,
+  later_why smallint not null default 0,
+  claimed_why smallint,
+  -- What the last add did, for the statement that did it: 0 unchanged, 1 added, 2 moved, 3 parked,
+  -- 4 added a row.
+  change smallint not null default 0,
+  parked boolean not null default false,
+  queue text collate "C" not null,
+  key text collate "C" not null,
+  -- JSON text. Not jsonb, which would give back other numbers and refuse some strings.
+  item text,
+  holder text collate "C",
+  claim_id text collate "C",
+  last_error text,
+  primary key (queue, key)
+) with (
+  -- Room on each page for renewed leases to stay where they are.
+  fillfactor = 80,
+  -- A queue turns its table over many times an hour: clean up after 5,000 dead rows however large
+  -- the table is, and without pauses.
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_threshold = -1,
+  autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_scale_factor = 0,
+  autovacuum_analyze_threshold = 50000
+);
+
+-- A row is in at most one of the following four. What a renewal changes is in none, so that a
+-- renewed row needs no new index entry (HOT).
+
+-- What may be claimed, now or later, in the order of claims.
+create index keys_waiting on sluice.keys (queue, priority desc, ready_at, seq)
+  where token is null and not parked and due_at < 'Infinity';
+
+-- What is held.
+create index keys_held on sluice.keys (queue, key) where token is not null;
+
+-- What is set aside.
+create index keys_parked on sluice.keys (queue, key) where token is null and parked;
+
+-- What only a failure count is left of, the oldest first.
+create index keys_idle on sluice.keys (queue, failed_at)
+  where token is null and not parked and due_at = 'Infinity' and failed_at is not null;
+
+-- What is said of a queue as a whole; without a row, it is not paused.
+create table sluice.queues (
+  name text collate "C" primary key,
+  paused boolean not null default false
+);
+
+-- Token buckets, shared by name.
+create table sluice.buckets (
+  name text collate "C" primary key,
+  per_second float8,
+  burst float8,
+  -- Null in a row that was made only to be locked.
+  tokens float8,
+  at float8
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- Who works on which queue.
+create table sluice.workers (
+  queue text collate "C" not null,
+  holder text collate "C" not null,
+  host text not null,
+  pid int not null,
+  concurrency int not null,
+  settings text not null,
+  started_at float8 not null,
+  seen_at float8 not null,
+  primary key (queue, holder)
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- The present of this store: that of the server, unless the caller brings a clock.
+create function sluice.present(given float8) returns float8 language sql volatile
+set search_path = pg_catalog, pg_temp
+as $body$ select coalesce(given, extract(epoch from clock_timestamp())::float8 * 1000) $body$;
+
+-- Plain asks: no plan, no failure to count, no debounce, no limit on the queue.
+--
+-- The keys come sorted by their bytes, each once; in_places says where each stood in the caller's
+-- batch. One upsert locks the rows in that order. Its conflict branch sees the locked, latest version
+-- of the row, and its WHERE is false if nothing would change, so that adding a hot key again and
+-- again writes no row. An expression of the conflict branch reads as the transition table does:
+-- "k.due_at <= t or by_server and k.why = 0" is a run that is due already: an add of another
+-- transaction may have read the server's clock a little later than this one, and been faster. It is
+-- no delay. A given clock is taken at its word.
+--
+-- Answers first with (null, rows added anew, the store's time, 0). If not all rows are new, one row
+-- for each key follows: its place, what was done (see keys.change), when it is due, its failures.
+create function sluice.add(
+  in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
+  in_places int[], in_twice boolean, in_expire float8, in_now float8
+) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+  base bigint := nextval('sluice.arrival');
+  by_server boolean := in_now is null;
+  -- Of the rows that were written.
+  keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
+begin
+  with written as (
+    insert into sluice.keys as k
+      (queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+    select in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
+      (i.delay > 0)::int, base + i.place, i.priority, t, 4
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_places)
+      as i(key, item, priority, delay, place)
+    on conflict (queue, key) do update set
+      due_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
+        else least(k.due_at, excluded.due_at) end,
+      why = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.why
+        when excluded.due_at < k.due_at then excluded.why
+        else k.why end,
+      ready_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then
+          case when excluded.priority > k.priority and k.token is null then t else k.ready_at end
+        when excluded.due_at < k.due_at then excluded.due_at
+        else k.ready_at end,
+      seq = case
+        when k.due_at = 'Infinity' or excluded.priority > k.priority then excluded.seq
+        when k.due_at <= t or by_server and k.why = 0 then k.seq
+        when excluded.due_at < k.due_at then excluded.seq
+        else k.seq end,
+      later_at = case
+        when k.due_at = 'Infinity' then 'Infinity'
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            then least(excluded.due_at,
+              case when k.later_at <= t then 'Infinity' else k.later_at end)
+            else case when k.later_at <= t then 'Infinity' else k.later_at end end
+        when in_twice and excluded.why = 0 then k.due_at
+        else k.later_at end,
+      later_why = case
+        when k.due_at = 'Infinity' then 0
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            and (excluded.due_at < k.later_at or k.later_at <= t)
+            then excluded.why else k.later_why end
+        when in_twice and excluded.why = 0 then k.why
+        else k.later_why end,
+      priority = case
+        when k.due_at = 'Infinity' then excluded.priority
+        else greatest(k.priority, excluded.priority) end,
+      asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
+      item = excluded.item,
+      failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.failures end,
+      crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.crashes end,
+      failed_at = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then null else k.failed_at end,
+      change = case
+        when k.parked and k.token is null then 3
+        when k.due_at = 'Infinity' then 1
+        when k.due_at <= t or by_server and k.why = 0 then
+          case
+            when in_twice and excluded.why > 0 and (k.later_at <= t or k.later_at = 'Infinity')
+              then 1
+            when in_twice and excluded.why > 0 and excluded.due_at < k.later_at then 2
+            when excluded.priority > k.priority then 2
+            else 0 end
+        when excluded.why = 0 then
+          case when in_twice and k.later_at = 'Infinity' then 1 else 2 end
+        when excluded.due_at < k.due_at or excluded.priority > k.priority then 2
+        else 0 end
+    where k.due_at = 'Infinity'
+      or excluded.priority > k.priority
+      or k.item is distinct from excluded.item
+      or case when k.due_at <= t or by_server and k.why = 0
+        then k.later_at <= t
+          or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
+        else excluded.due_at < k.due_at end
+    returning k.key, k.change, k.due_at, k.failures
+  )
+  select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
+    count(*) filter (where w.change = 4)
+  into keys, changes, dues, fails, fresh
+  from written w;
+  return query select null::int, fresh::int, t, 0;
+  if fresh < cardinality(in_keys) then
+    return query
+      select i.place,
+        case when w.key is not null then w.change::int
+          when k.parked and k.token is null then 3 else 0 end,
+        coalesce(w.due_at, k.due_at), coalesce(w.failures, k.failures)
+      from unnest(in_keys, in_places) as i(key, place)
+      left join unnest(keys, changes, dues, fails) as w(key, change, due_at, failures)
+        on w.key = i.key
+      left join sluice.keys k on w.key is null and k.queue = in_queue and k.key = i.key;
+  end if;
+end
+$body$;
+
+-- done, for a sorted batch of (key, token).
+--
+-- First deletes what is plainly clean, in the order of the keys: the delete looks again at the
+-- latest version of a row it had to wait for, and leaves one that was asked for meanwhile. Then
+-- updates what is left, in a statement of its own, whose snapshot sees what was added meanwhile; it
+-- passes over locked rows, so that it never waits while it holds others (no deadlock). What neither
+-- has written is not answered for: the caller settles it key by key, in a transaction of its own.
+--
+-- Answers first with (null, rows deleted, null, 0); if those were not all, one row for each key that
+-- was finished: its place, where it is now (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
+create function sluice.done(
+  in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_places int[],
+  in_now float8
+) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  base bigint; gone int[];
+begin
+  with d as (
+    delete from sluice.keys k
+    using (
+      select in_queue as queue, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
+        as u(key, token, forgets, place)
+      offset 0
+    ) i
+    where k.queue = any (array[i.queue]) and k.key = any (array[i.key]) and k.token = i.token
+      and k.due_at = 'Infinity' and not k.parked
+      and (i.forgets or k.failures = 0 and k.crashes = 0)
+    returning i.place
+  )
+  select array_agg(d.place) into gone from d;
+  return query select null::int, coalesce(cardinality(gone), 0), null::float8, 0;
+  if coalesce(cardinality(gone), 0) = cardinality(in_keys) then return; end if;
+
+  base := nextval('sluice.arrival');
+  return query select u.place, 0, 'Infinity'::float8, 0 from unnest(gone) as u(place);
+  return query
+    with moment as materialized (
+      -- Within the statement: later than whatever its snapshot sees.
+      select sluice.present(in_now) as t
+    ), locked as materialized (
+      select x.ctid, i.place, i.forgets
+      from unnest(in_keys, in_tokens, in_forgets, in_places) as i(key, token, forgets, place)
+      cross join lateral (
+        select k.ctid from sluice.keys k
+        where k.queue = in_queue and k.key = i.key and k.token = i.token
+          and not (k.due_at = 'Infinity' and not k.parked
+            and (i.forgets or k.failures = 0 and k.crashes = 0))
+        for update skip locked
+      ) x
+    )
+    update sluice.keys k set
+      token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
+      claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
+      claimed_seq = null, claimed_priority = null, claimed_why = null,
+      later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
+        else k.later_at end,
+      ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
+      seq = case when k.due_at <= m.t then base + l.place else k.seq end,
+      failures = case when l.forgets then 0 else k.failures end,
+      crashes = case when l.forgets then 0 else k.crashes end,
+      failed_at = case when l.forgets then null else k.failed_at end
+    from locked l, moment m
+    where k.ctid = l.ctid
+    returning l.place,
+      case when k.parked then 3 when k.due_at = 'Infinity' then 0
+        when k.due_at <= m.t then 1 else 2 end,
+      k.due_at, k.failures;
+end
+$body$;
+
+-- Claims up to in_limit keys, and reports leases that are over if there were fewer.
+--
+-- Goes through the distinct priorities of waiting keys by single steps on the index, and takes the
+-- due ones of each from its front: what is delayed costs nothing, at whatever priority and however
+-- much of it there is. Rows that somebody has locked are passed over. The rows are picked in one
+-- statement and updated in the next by their place in the table: no plan can claim more than that.
+--
+-- Rows: kind 0 (the store's time, in at), 1 (a claim; at is the end of its lease), 2 (a lease that
+-- is over). Claims carry their place in line in ord, and are not sorted.
+create function sluice.claim(
+  in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
+  in_due_by float8, in_ends int, in_now float8
+) returns table (
+  kind int, ord int, key text, item text, token float8, failures int, crashes int, priority int,
+  asked_at float8, ready_at float8, at float8
+) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+  base bigint; picks tid[]; alone boolean[]; firsts int; tokens bigint[]; n int := 0;
+begin
+  return query select 0, 0, null::text, null::text, null::float8, 0, 0, 0, null::float8,
+    null::float8, t;
+  if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
+    with recursive levels (priority, first_at) as (
+      (select k.priority, k.ready_at from sluice.keys k
+      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      order by k.priority desc, k.ready_at, k.seq limit 1)
+      union all
+      select x.priority, x.ready_at from levels l cross join lateral (
+        select k.priority, k.ready_at from sluice.keys k
+        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority < l.priority
+        order by k.priority desc, k.ready_at, k.seq limit 1) x
+    )
+    select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
+      select r.ctid, r.crashes from levels l cross join lateral (
+        select k.ctid, k.crashes from sluice.keys k
+        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority = l.priority and k.ready_at <= t and k.due_at <= t
+          and k.due_at <= in_due_by
+        order by k.ready_at, k.seq limit in_limit for update skip locked
+      ) r where l.first_at <= t limit in_limit
+    ) p;
+    -- A key that has crashed a worker is handed out alone.
+    firsts := array_position(alone, true);
+    if firsts = 1 then picks := picks[1:1];
+    elsif firsts > 1 then picks := picks[1:firsts - 1];
+    end if;
+    n := coalesce(cardinality(picks), 0);
+  end if;
+  if n > 0 then
+    base := nextval('sluice.arrival');
+    tokens := array(select nextval('sluice.token') from generate_series(1, n));
+    return query
+      update sluice.keys k set
+        token = u.token, lease_until = t + in_lease, holder = in_holder, claim_id = in_claim_id,
+        claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
+        claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
+        claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        why = k.later_why,
+        seq = case when k.later_at < 'Infinity' then base + u.ord else k.seq end,
+        later_at = 'Infinity'
+      from unnest(picks, tokens) with ordinality as u(ctid, token, ord)
+      where k.ctid = u.ctid
+      returning 1, u.ord::int, k.key, k.item, k.token::float8, k.failures, k.crashes,
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.lease_until;
+  end if;
+  if n < in_limit then
+    return query
+      select 2, 0, k.key, null::text, k.token::float8, 0, 0, 0, null::float8, null::float8,
+        k.lease_until
+      from sluice.keys k
+      where k.queue = in_queue and k.token is not null and k.lease_until <= t limit in_ends;
+  end if;
+end
+$body$;
+
+-- Renews leases, for a sorted batch of (key, token). Passes over rows that somebody has locked, and
+-- touches no column that is in an index. Outcomes: 0 renewed, 1 lost, 2 locked.
+create function sluice.renew(
+  in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8
+) returns table (place int, outcome int, lease_until float8) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+begin
+  return query
+    with asked as materialized (
+      select u.key, u.token, u.place
+      from unnest(in_keys, in_tokens) with ordinality as u(key, token, place)
+    ), locked as materialized (
+      select i.place, x.ctid from asked i cross join lateral (
+        select k.ctid from sluice.keys k
+        where k.queue = in_queue and k.key = i.key and k.token = i.token
+        for update skip locked) x
+    ), renewed as (
+      update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
+      from locked l where k.ctid = l.ctid
+      returning l.place, k.lease_until
+    )
+    select i.place::int,
+      case when r.place is not null then 0
+        when exists (select from sluice.keys k
+          where k.queue = in_queue and k.key = i.key and k.token = i.token) then 2
+        else 1 end,
+      r.lease_until
+    from asked i left join renewed r on r.place = i.place;
+end
+$body$;
+
+-- What verbs need that are worked out by the caller: rows to lock, rows to write. Between the two
+-- the caller keeps a short transaction open.
+
+-- Locks keys, which come sorted, and shows them; with in_create, also those that are not there, as
+-- empty rows. The store's time is read after the last lock, so that it is later than whatever the
+-- rows say. Always gives a first row with a null key.
+create function sluice.lock_keys(
+  in_queue text, in_keys text[], in_create boolean, in_now float8
+) returns table (now float8, base float8, state sluice.keys) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+begin
+  if in_create then
+    insert into sluice.keys as k (queue, key)
+    select in_queue, i.key from unnest(in_keys) as i(key)
+    on conflict (queue, key) do update set change = 0 where false;
+  else
+    perform x.ctid from unnest(in_keys) as i(key) cross join lateral (
+      select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key for update) x;
+  end if;
+  return query select sluice.present(in_now), nextval('sluice.arrival')::float8, null::sluice.keys;
+  return query
+    select null::float8, null::float8, k from unnest(in_keys) as i(key) cross join lateral (
+      select x from sluice.keys x where x.queue = in_queue and x.key = i.key) as r(k);
+end
+$body$;
+
+-- Writes keys that lock_keys has locked; those of in_gone are deleted.
+create function sluice.write_keys(
+  in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
+  in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
+  in_ready_at float8[], in_seq bigint[], in_priority int[], in_asked_at float8[],
+  in_held boolean[], in_failures int[], in_crashes int[], in_failed_at float8[],
+  in_parked boolean[]
+) returns void language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+begin
+  if cardinality(in_keys) > 0 then
+    update sluice.keys k set
+      item = u.item, last_error = u.error, due_at = u.due_at, why = u.why, later_at = u.later_at,
+      later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
+      asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,
+      failed_at = u.failed_at, parked = u.parked,
+      token = case when u.held then k.token end,
+      lease_until = case when u.held then k.lease_until end,
+      holder = case when u.held then k.holder end,
+      claim_id = case when u.held then k.claim_id end,
+      claimed_due_at = case when u.held then k.claimed_due_at end,
+      claimed_later_at = case when u.held then k.claimed_later_at end,
+      claimed_ready_at = case when u.held then k.claimed_ready_at end,
+      claimed_asked_at = case when u.held then k.claimed_asked_at end,
+      claimed_seq = case when u.held then k.claimed_seq end,
+      claimed_priority = case when u.held then k.claimed_priority end,
+      claimed_why = case when u.held then k.claimed_why end
+    from (
+      select in_queue as queue, i.* from unnest(
+        in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
+        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked
+      ) as i(
+        key, item, error, due_at, why, later_at, later_why, ready_at,
+        seq, priority, asked_at, held, failures, crashes, failed_at, parked
+      ) offset 0
+    ) u
+    where k.queue = any (array[u.queue]) and k.key = any (array[u.key]);
+  end if;
+  if cardinality(in_gone) > 0 then
+    delete from sluice.keys k where k.queue = in_queue and k.key = any (in_gone);
+  end if;
+end
+$body$;
+
+-- Locks token buckets, which come sorted, making those that are not there. Waits longer than for a
+-- key: everybody who charges a bucket passes through here, for a moment each.
+create function sluice.lock_buckets(in_names text[])
+returns table (name text, tokens float8, at float8) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $body$
+#variable_conflict use_column
+begin
+  insert into sluice.buckets as b (name) select i.name from unnest(in_names) as i(name)
+  on conflict (name) do update set tokens = b.tokens where false;
+  return query select b.name, b.tokens, b.at from sluice.buckets b where b.name = any (in_names);
+end
+$body$;
+
+-- Writes buckets that lock_buckets has locked, and drops those that nobody has charged.
+create function sluice.write_buckets(
+  in_names text[], in_rates float8[], in_bursts float8[], in_tokens float8[], in_at float8[],
+  in_unused text[]
+) returns void language plpgsql
+set search_path = pg_catalog, pg_temp
+as $body$
+begin
+  update sluice.buckets b set per_second = u.rate, burst = u.burst, tokens = u.tokens, at = u.at
+  from unnest(in_names, in_rates, in_bursts, in_tokens, in_at) as u(name, rate, burst, tokens, at)
+  where b.name = u.name;
+  delete from sluice.buckets b where b.name = any (in_unused) and b.tokens is null;
+end
+$body$;
+
+-- Which of these keys somebody else has locked right now, for a batch that has met a lock. With
+-- in_create, also keys that somebody is about to create: those can only be found by trying.
+create function sluice.busy_keys(in_queue text, in_keys text[], in_create boolean)
+returns setof text language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '1ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+declare
+  free text[]; seen text[]; one text;
+begin
+  free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+    select k.key from sluice.keys k where k.queue = in_queue and k.key = i.key
+    for update skip locked) x);
+  seen := array(select k.key from sluice.keys k where k.queue = in_queue and k.key = any (in_keys));
+  return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
+  if not in_create then return; end if;
+  foreach one in array array(select i.key from unnest(in_keys) as i(key) where i.key <> all (seen))
+  loop
+    begin
+      insert into sluice.keys (queue, key) values (in_queue, one) on conflict do nothing;
+      raise exception 'taken back' using errcode = 'SL000';
+    exception
+      when sqlstate 'SL000' then null;
+      when lock_not_available then return next one;
+    end;
+  end loop;
+end
+$body$;
+
+-- The heartbeat: registers a worker, reports leases that are over, says when to look again, sweeps.
+--
+-- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
+-- that is over). The next instant is read off the front of the index at each priority.
+create function sluice.tick(
+  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_settings text,
+  in_limit int, in_expire float8, in_now float8
+) returns table (
+  kind int, now float8, next_at float8, paused boolean, swept int, key text, token float8
+) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+begin
+  if in_host is not null then
+    insert into sluice.workers as w
+      (queue, holder, host, pid, concurrency, settings, started_at, seen_at)
+    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_settings, t, t)
+    on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
+      concurrency = excluded.concurrency, settings = excluded.settings, seen_at = excluded.seen_at;
+    delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+  end if;
+  delete from sluice.keys k where k.ctid = any (array(
+    select x.ctid from sluice.keys x
+    where x.queue = in_queue and x.token is null and not x.parked and x.due_at = 'Infinity'
+      and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t
+    order by x.failed_at limit in_limit for update skip locked))
+    and k.token is null and not k.parked and k.due_at = 'Infinity';
+  get diagnostics gone = row_count;
+  is_paused := exists (select from sluice.queues q where q.name = in_queue and q.paused);
+  select min(k.lease_until) into lease_at from sluice.keys k
+  where k.queue = in_queue and k.token is not null;
+  if not is_paused then
+    with recursive levels (priority, first_at) as (
+      (select k.priority, k.ready_at from sluice.keys k
+      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      order by k.priority desc, k.ready_at, k.seq limit 1)
+      union all
+      select x.priority, x.ready_at from levels l cross join lateral (
+        select k.priority, k.ready_at from sluice.keys k
+        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority < l.priority
+        order by k.priority desc, k.ready_at, k.seq limit 1) x
+    )
+    select min(l.first_at) into due_at from levels l;
+  end if;
+  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
+    null::float8;
+  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
+    k.token::float8
+  from sluice.keys k where k.queue = in_queue and k.token is not null and k.lease_until <= t
+  limit in_limit;
+end
+$body$;
+
+-- Counts keys by state, looking at in_cap and one more of each.
+create function sluice.counts(in_queue text, in_cap int, in_now float8) returns table (
+  now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
+  paused boolean, oldest float8, capped boolean
+) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+  n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
+  n_idle int; first_ready float8;
+begin
+  with recursive levels (priority, first_at) as (
+    (select k.priority, k.ready_at from sluice.keys k
+    where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from sluice.keys k
+      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select
+    (select count(*) from (select from levels l cross join lateral (
+      select from sluice.keys k
+      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority = l.priority and k.ready_at <= t
+      order by k.ready_at, k.seq limit in_cap + 1) x
+    limit in_cap + 1) y),
+    (select min(l.first_at) from levels l where l.first_at <= t)
+  into n_ready, first_ready;
+  with recursive levels (priority) as (
+    (select k.priority from sluice.keys k
+    where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority from levels l cross join lateral (
+      select k.priority from sluice.keys k
+      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select count(*) filter (where y.why <> 2), count(*) filter (where y.why = 2)
+  into n_delayed, n_backoff
+  from (select x.why from levels l cross join lateral (
+    select k.why from sluice.keys k
+    where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and k.priority = l.priority and k.ready_at > t
+    order by k.ready_at, k.seq limit 2 * in_cap + 1) x
+  limit 2 * in_cap + 1) y;
+  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
+  into n_processing, n_dirty
+  from (select k.due_at from sluice.keys k
+    where k.queue = in_queue and k.token is not null limit 2 * in_cap + 1) x;
+  select count(*) into n_parked from (select from sluice.keys k
+    where k.queue = in_queue and k.token is null and k.parked limit in_cap + 1) x;
+  select count(*) into n_idle from (select from sluice.keys k
+    where k.queue = in_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
+      and k.failed_at is not null limit in_cap + 1) x;
+  return query select t, least(n_ready, in_cap), least(n_delayed, in_cap),
+    least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
+    least(n_parked, in_cap), least(n_idle, in_cap),
+    exists (select from sluice.queues q where q.name = in_queue and q.paused),
+    coalesce(first_ready, 'Infinity'),
+    greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
+end
+$body$;
+
+-- A page of keys in the order of their bytes, after in_after, at the most in_limit of the state
+-- wanted (null: all), looking at no more than in_look. The last row has only the key at which the
+-- next page begins; null if there is none. States: 0 ready, 1 delayed, 2 backoff, 3 processing,
+-- 4 dirty, 5 parked, 6 idle.
+create function sluice.list(
+  in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
+  in_look int, in_now float8
+) returns table (now float8, next text, word int, state sluice.keys) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  t float8 := sluice.present(in_now);
+  one sluice.keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
+  cur refcursor;
+begin
+  if in_keys is not null then
+    open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
+      select x.* from sluice.keys x where x.queue = in_queue and x.key = i.key) k;
+  elsif in_state in (3, 4) then
+    open cur for select k.* from sluice.keys k where k.queue = in_queue and k.token is not null
+      and k.key > in_after and k.key >= in_prefix order by k.queue, k.key;
+  elsif in_state = 5 then
+    open cur for select k.* from sluice.keys k where k.queue = in_queue and k.token is null
+      and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue, k.key;
+  else
+    open cur for select k.* from sluice.keys k where k.queue = in_queue
+      and k.key > in_after and k.key >= in_prefix order by k.queue, k.key;
+  end if;
+  loop
+    fetch cur into one;
+    exit when not found;
+    exit when in_keys is null and not starts_with(one.key, in_prefix);
+    if in_keys is null and (matched >= in_limit or looked >= in_look) then
+      has_more := true;
+      exit;
+    end if;
+    looked := looked + 1;
+    last := one.key;
+    is_state := case
+      when one.token is not null then case when one.due_at <= t then 4 else 3 end
+      when one.parked then 5
+      when one.due_at = 'Infinity' then 6
+      when one.due_at <= t then 0
+      when one.why = 2 then 2
+      else 1 end;
+    if in_state is null or is_state = in_state then
+      matched := matched + 1;
+      return query select null::float8, null::text, is_state, one;
+    end if;
+  end loop;
+  close cur;
+  return query select t, case when has_more then last end, null::int, null::sluice.keys;
+end
+$body$;
+
+-- The names of all queues that have keys or are paused, by single steps on the primary key.
+create function sluice.queue_names() returns setof text language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+begin
+  return query
+    with recursive named (name) as (
+      (select k.queue from sluice.keys k order by k.queue, k.key limit 1)
+      union all
+      select x.queue from named n cross join lateral (
+        select k.queue from sluice.keys k where k.queue > n.name
+        order by k.queue, k.key limit 1) x
+    )
+    select n.name from named n union select q.name from sluice.queues q where q.paused;
+end
+$body$;
+
+-- Pauses or resumes a queue; says whether that changed anything.
+create function sluice.set_paused(in_queue text, in_paused boolean) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+begin
+  if in_paused then
+    insert into sluice.queues as q (name, paused) values (in_queue, true)
+    on conflict (name) do update set paused = true where not q.paused;
+  else
+    update sluice.queues q set paused = false where q.name = in_queue and q.paused;
+  end if;
+  return found;
+end
+$body$;
+
+-- Removes up to in_limit keys after in_after, in the order of the keys; passes over locked rows.
+-- Answers with how many it changed, and where to go on (null: at the end).
+create function sluice.purge(in_queue text, in_after text, in_limit int)
+returns table (changed int, next text) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+declare
+  seen text[]; freed int; taken int;
+begin
+  seen := array(select k.key from sluice.keys k where k.queue = in_queue and k.key > in_after
+    order by k.queue, k.key limit in_limit for update skip locked);
+  delete from sluice.keys k where k.queue = in_queue and k.key = any (seen) and k.token is null;
+  get diagnostics freed = row_count;
+  update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
+    failed_at = null, parked = false
+  where k.queue = in_queue and k.key = any (seen) and k.token is not null
+    and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
+  get diagnostics taken = row_count;
+  return query select freed + taken,
+    case when cardinality(seen) = in_limit then seen[in_limit] end;
+end
+$body$;`,
+  },
+]
+
+export const statementTexts = {
+  add: `select place, outcome, due_at, failures from sluice.add(
+  $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
+  $8::float8, $9::float8)`,
+  adopt: `select k.key, k.item, k.token::float8 as token, k.failures, k.crashes,
+  k.claimed_priority as priority, k.claimed_asked_at as asked_at, k.claimed_ready_at as ready_at,
+  k.lease_until as at
+from sluice.keys k where k.queue = $1::text and k.token is not null and k.claim_id = $2::text
+order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq`,
+  buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
+  busyKeys: 'select b.key from sluice.busy_keys($1::text, $2::text[], $3::boolean) as b(key)',
+  claim: `select kind, ord, key, item, token, failures, crashes, priority, asked_at, ready_at, at
+from sluice.claim(
+  $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::int, $8::float8)`,
+  countOwed: `select count(*)::int as owed from (
+  select from sluice.keys k where k.queue = $1::text and k.due_at < 'Infinity' limit $2::int) x`,
+  counts: `select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped
+from sluice.counts($1::text, $2::int, $3::float8)`,
+  done: `select place, outcome, due_at, failures from sluice.done(
+  $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8)`,
+  list: `select l.now, l.next, l.word, (l.state).*
+from sluice.list(
+  $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8) l`,
+  lockBuckets: 'select name, tokens, at from sluice.lock_buckets($1::text[])',
+  lockKeys: `select l.now, l.base, (l.state).*
+from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l`,
+  notify: 'select pg_notify($1::text, $2::text)',
+  purge: 'select changed, next from sluice.purge($1::text, $2::text, $3::int)',
+  queues: 'select q.name from sluice.queue_names() as q(name) order by q.name',
+  renew: `select place, outcome, lease_until
+from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8)`,
+  setPaused: 'select sluice.set_paused($1::text, $2::boolean) as changed',
+  tick: `select kind, now, next_at, paused, swept, key, token from sluice.tick(
+  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
+  workers: `select holder, host, pid, concurrency, settings, started_at, seen_at from sluice.workers
+where queue = $1::text and seen_at >= sluice.present($3::float8) - $2::float8 order by holder`,
+  writeBuckets: `select sluice.write_buckets(
+  $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,
+  writeKeys: `select sluice.write_keys(
+  $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[],
+  $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[],
+  $16::int[], $17::float8[], $18::boolean[])`,
+} as const

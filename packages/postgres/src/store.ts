@@ -1,0 +1,74 @@
+import { type Clock, type EpochMs, SluiceError } from '@sluice/core'
+import { arrayLiteral } from './array-literal.ts'
+import type { Row } from './client-shapes.ts'
+import { bytewise } from './key-order.ts'
+import { type Machine, pause } from './machine.ts'
+import type { Session, Sessions } from './session.ts'
+import type { StatementName, Statements } from './statement.ts'
+import { isLostRace } from './store-error.ts'
+
+/** How often what lost a race is sent again, at the most. */
+const attemptsMax = 10
+
+/** A database that is open: what the verbs speak to. */
+export class Store {
+  readonly statements: Statements
+  readonly #sessions: Sessions
+  readonly #machine: Machine
+  readonly #clock: Clock | undefined
+
+  constructor(
+    sessions: Sessions,
+    statements: Statements,
+    machine: Machine,
+    clock: Clock | undefined,
+  ) {
+    this.#sessions = sessions
+    this.statements = statements
+    this.#machine = machine
+    this.#clock = clock
+  }
+
+  /** The time of the given clock; null if the store's own decides. */
+  now(): EpochMs | null {
+    return this.#clock?.now() ?? null
+  }
+
+  /** Sends one statement. */
+  async run(name: StatementName, values: readonly unknown[]): Promise<readonly Row[]> {
+    return await this.#racing(() => this.#sessions.run(this.statements[name], values))
+  }
+
+  /** Does `work` within a transaction; more than once, if it loses races. */
+  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return await this.#racing(() => this.#sessions.transaction(work))
+  }
+
+  /** Does `work` within a transaction, once. */
+  async once<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return await this.#sessions.transaction(work)
+  }
+
+  /** Which of these keys somebody else has locked right now. */
+  async locked(
+    queue: string,
+    keys: readonly string[],
+    creates: boolean,
+  ): Promise<ReadonlySet<string>> {
+    const sorted = arrayLiteral([...keys].sort(bytewise))
+    const rows = await this.run('busyKeys', [queue, sorted, creates])
+    return new Set(rows.map((row) => String(row['key'])))
+  }
+
+  async #racing<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (tries === attemptsMax || !(SluiceError.is(error) && isLostRace(error.cause)))
+          throw error
+        await pause(this.#machine, this.#machine.random() * 2 ** Math.min(tries, 5))
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { SluiceError } from '@sluice/core'
+import { number } from './columns.ts'
+import type { Sessions } from './session.ts'
+
+/** The oldest server that will do: 14. */
+const versionMin = 140_000
+
+const surveyStatement = {
+  name: '',
+  text: `select current_setting('server_version_num')::int as version,
+    current_setting('default_transaction_isolation') as isolation, pg_backend_pid() as pid`,
+}
+
+/**
+ * Looks at what is there before anything is done: refuses a server that is too old, and takes the
+ * defaults of the role into account.
+ */
+export async function survey(sessions: Sessions): Promise<void> {
+  const [row, promised] = await sessions.connected(async (session) => {
+    const [first] = await session.query(surveyStatement, [])
+    return [first, session.backendId] as const
+  })
+  const version = number(row?.['version'])
+  if (version < versionMin) {
+    const message = `Postgres ${Math.floor(version / 10_000)} is too old; 14 or newer is needed`
+    throw new SluiceError('ERR_STORE', message)
+  }
+  if (row?.['isolation'] !== 'read committed') sessions.insistOnReadCommitted()
+  // Somebody in between hands the statements of one connection to several servers.
+  if (promised !== undefined && promised !== number(row?.['pid'])) sessions.stopPreparing()
+}

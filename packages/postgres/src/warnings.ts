@@ -1,0 +1,31 @@
+import type { Machine } from './machine.ts'
+
+/** How long a kind of warning is silent after one of them, in milliseconds. */
+const silenceMs = 10_000
+
+/** Warnings of each kind now and then, so that an outage does not fill the log. */
+export class Warnings {
+  readonly #machine: Machine
+  readonly #warn: (message: string, cause: unknown) => void
+  readonly #lastAt = new Map<string, number>()
+
+  constructor(machine: Machine, warn: (message: string, cause: unknown) => void) {
+    this.#machine = machine
+    this.#warn = warn
+  }
+
+  /** Warns, unless that was done lately. */
+  warn(kind: string, message: string, cause: unknown): void {
+    const now = this.#machine.clock.monotonicMs()
+    const lastAt = this.#lastAt.get(kind)
+    if (lastAt !== undefined && now - lastAt < silenceMs) return
+    this.#lastAt.set(kind, now)
+    this.#warn(message, cause)
+  }
+
+  /** Warns the first time only. */
+  once(kind: string, message: string, cause: unknown): void {
+    if (this.#lastAt.has(kind)) return
+    this.warn(kind, message, cause)
+  }
+}

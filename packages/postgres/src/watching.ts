@@ -1,0 +1,84 @@
+import { heartbeatMs, type Timer } from '@sluice/core'
+import { Listener, type ListenerUse } from './listener.ts'
+import type { Machine } from './machine.ts'
+import type { WakeBell } from './wake-bell.ts'
+
+/** What watching works with. */
+export interface WatchingUse {
+  readonly machine: Machine
+  readonly bell: WakeBell
+  /** How often to look without a hint while hints do not come, in milliseconds. */
+  readonly pollMs: number
+  /** How hints from elsewhere are heard; undefined if they cannot be. */
+  readonly listener: ListenerUse | undefined
+}
+
+/**
+ * Wakes those who watch: at once by what is done through this driver, soon by hints from other
+ * processes, and in any case by the clock, because hints are only hints.
+ */
+export class Watching {
+  readonly #use: WatchingUse
+  #listener: Listener | undefined
+  #started: Promise<void> = Promise.resolve()
+  #timer: Timer | undefined
+  #watchers = 0
+
+  constructor(use: WatchingUse) {
+    this.#use = use
+  }
+
+  /** Whether hints from other processes have been proven to come. */
+  get isProven(): boolean {
+    return this.#listener?.isProven ?? false
+  }
+
+  /** From now on `onWake` is called. Returns how to stop. */
+  async watch(onWake: (queue: string | undefined) => void): Promise<() => Promise<void>> {
+    const unwatch = this.#use.bell.watch(onWake)
+    this.#watchers += 1
+    if (this.#watchers === 1) this.#begin()
+    await this.#started
+    let isWatching = true
+    return async () => {
+      if (!isWatching) return
+      isWatching = false
+      unwatch()
+      this.#watchers -= 1
+      if (this.#watchers === 0) await this.stop()
+    }
+  }
+
+  /** Stops listening and polling. */
+  async stop(): Promise<void> {
+    this.#timer?.stop()
+    this.#timer = undefined
+    const listener = this.#listener
+    this.#listener = undefined
+    await listener?.stop()
+  }
+
+  #begin(): void {
+    this.#poll()
+    const { listener } = this.#use
+    if (listener === undefined) return
+    this.#listener = new Listener(listener)
+    this.#started = this.#listener.start()
+  }
+
+  #poll(): void {
+    const { machine, bell, pollMs } = this.#use
+    const { clock } = machine
+    let lookedAt = clock.monotonicMs()
+    // Looks often at whether it is time, so that a listener which is lost makes a difference soon.
+    const again = (): void => {
+      const since = clock.monotonicMs() - lookedAt
+      if (since >= (this.isProven ? heartbeatMs : pollMs)) {
+        lookedAt = clock.monotonicMs()
+        bell.hear(undefined)
+      }
+      this.#timer?.reset(Math.min(pollMs, heartbeatMs))
+    }
+    this.#timer = clock.startTimer(pollMs, again)
+  }
+}
