@@ -13,16 +13,13 @@ import type { AddAfterOptions } from './queue.ts'
 const maxWaitMsDefault = 86_400_000
 
 function checkMaxWait(options: AddAfterOptions | undefined): number | undefined {
-  const when = checkOneOf('options.when', options?.when ?? 'earliest', ['earliest', 'latest'])
-  const maxWaitMs = options?.maxWaitMs
-  if (when === 'earliest') {
+  const { when = 'earliest', maxWaitMs } = options ?? {}
+  if (checkOneOf('options.when', when, ['earliest', 'latest']) === 'earliest') {
     if (maxWaitMs === undefined) return undefined
     throw new SluiceTypeError('options.maxWaitMs', "only means something with when: 'latest'")
   }
-  return checkNumber('options.maxWaitMs', maxWaitMs ?? maxWaitMsDefault, {
-    min: 0,
-    max: delayMsMax,
-  })
+  if (maxWaitMs === undefined) return maxWaitMsDefault
+  return checkNumber('options.maxWaitMs', maxWaitMs, { min: 0, max: delayMsMax })
 }
 
 /** Checks a delay, and how it meets what is owed already. */

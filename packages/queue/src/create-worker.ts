@@ -37,18 +37,19 @@ const optionNames: readonly string[] = [
 ]
 
 function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<T> {
-  const { timeoutMs, abandonMs, maxFailures, onExhausted, onTerminal, onError } = options
+  const { timeoutMs, maxFailures, onError } = options
+  const { abandonMs = abandonMsDefault, onExhausted = 'park', onTerminal = 'forget' } = options
   if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, { above: 0, max: delayMsMax })
   if (maxFailures !== undefined) checkNumber('maxFailures', maxFailures, { min: 1, integer: true })
   if (onError !== undefined) checkFunction('onError', onError)
-  if (onExhausted !== undefined && typeof onExhausted !== 'function') {
+  if (typeof onExhausted !== 'function') {
     checkOneOf('onExhausted', onExhausted, ['park', 'drop'])
   }
   return {
     handler: checkFunction('handler', options.handler),
-    abandonMs: checkNumber('abandonMs', abandonMs ?? abandonMsDefault, { min: 0, max: delayMsMax }),
-    onExhausted: onExhausted ?? 'park',
-    onTerminal: checkOneOf('onTerminal', onTerminal ?? 'forget', ['forget', 'park']),
+    abandonMs: checkNumber('abandonMs', abandonMs, { min: 0, max: delayMsMax }),
+    onExhausted,
+    onTerminal: checkOneOf('onTerminal', onTerminal, ['forget', 'park']),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(maxFailures === undefined ? {} : { maxFailures }),
     ...(onError === undefined ? {} : { onError }),
@@ -138,10 +139,8 @@ class QueueWorker<T> implements Worker {
 
   async stop(options: StopOptions = {}): Promise<void> {
     checkObject('options', options, ['graceMs'])
-    const graceMs = checkNumber('options.graceMs', options.graceMs ?? graceMsDefault, {
-      min: 0,
-      max: delayMsMax,
-    })
+    const { graceMs = graceMsDefault } = options
+    checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
     this.#stopping.abort()
     const ended = this.stopped.catch(() => undefined)
     if (await this.#endsWithin(ended, graceMs)) return

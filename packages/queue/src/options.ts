@@ -6,6 +6,7 @@ import {
   checkObject,
   checkOneOf,
   checkQueueName,
+  crashesMaxDefault,
   delayMsMax,
   failuresExpireMsDefault,
   type JsonSafe,
@@ -114,10 +115,16 @@ function optional<V, C>(value: V | undefined, check: (value: V) => C): C | undef
   return value === undefined ? undefined : check(value)
 }
 
-/** Holds for something with a driver's verbs, which is all that can be seen of one. */
+/** Holds for something with a driver's verbs and capabilities, which is all that is seen of it. */
 function checkDriver(driver: Driver): Driver {
   checkObject('driver', driver)
-  if (typeof driver.add !== 'function' || typeof driver.claim !== 'function') {
+  const { add, claim, capabilities } = driver
+  if (
+    typeof add !== 'function' ||
+    typeof claim !== 'function' ||
+    typeof capabilities !== 'object' ||
+    capabilities === null
+  ) {
     throw new SluiceTypeError('driver', 'must be a driver, such as memoryDriver()')
   }
   return driver
@@ -144,12 +151,18 @@ export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter
 /** Checks the options that every queue takes, and fills in the defaults. */
 export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T> {
   checkObject('options', options, queueOptionNames)
+  const {
+    dedupe = 'client-go',
+    timeoutMs = timeoutMsDefault,
+    prefetch = 0,
+    failuresExpireMs = failuresExpireMsDefault,
+    maxCrashes = crashesMaxDefault,
+    ref = true,
+  } = options
   const driver = optional(options.driver, checkDriver) ?? memoryDriver()
   const { durable, shared } = driver.capabilities
   const isLocal = !durable && !shared
-  const name = checkQueueName('name', options.name ?? (isLocal ? '' : undefined), {
-    empty: isLocal,
-  })
+  const { name = isLocal ? '' : undefined } = options
   const leaseMs =
     options.leaseMs === Infinity && isLocal
       ? Infinity
@@ -157,9 +170,9 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
           checkNumber('leaseMs', ms, { min: leaseMsMin, max: leaseMsMax }),
         )
   return {
-    name,
+    name: checkQueueName('name', name, { empty: isLocal }),
     driver,
-    dedupe: checkOneOf('dedupe', options.dedupe ?? 'client-go', ['client-go', 'earliest']),
+    dedupe: checkOneOf('dedupe', dedupe, ['client-go', 'earliest']),
     leaseMs: leaseMs ?? (isLocal ? Infinity : leaseMsDefault),
     keyOf: optional(options.keyOf, (keyOf) => checkFunction('keyOf', keyOf)),
     schema: optional(options.schema, (schema) => {
@@ -168,25 +181,17 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
     }),
     clock: optional(options.clock, checkClock),
     onError: optional(options.onError, (onError) => checkFunction('onError', onError)),
-    timeoutMs: checkNumber('timeoutMs', options.timeoutMs ?? timeoutMsDefault, {
-      min: 1,
-      max: timeoutMsMax,
-    }),
-    prefetch: checkNumber('prefetch', options.prefetch ?? 0, {
-      min: 0,
-      max: prefetchMax,
-      integer: true,
-    }),
+    timeoutMs: checkNumber('timeoutMs', timeoutMs, { min: 1, max: timeoutMsMax }),
+    prefetch: checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true }),
     maxPending: optional(options.maxPending, (n) =>
       checkNumber('maxPending', n, { min: 1, integer: true }),
     ),
-    failuresExpireMs: checkNumber(
-      'failuresExpireMs',
-      options.failuresExpireMs ?? failuresExpireMsDefault,
-      { min: 0, max: delayMsMax },
-    ),
-    maxCrashes: checkNumber('maxCrashes', options.maxCrashes ?? 5, { min: 1, integer: true }),
-    ref: checkBoolean('ref', options.ref ?? true),
+    failuresExpireMs: checkNumber('failuresExpireMs', failuresExpireMs, {
+      min: 0,
+      max: delayMsMax,
+    }),
+    maxCrashes: checkNumber('maxCrashes', maxCrashes, { min: 1, integer: true }),
+    ref: checkBoolean('ref', ref),
     limiter: optional(options.limiter, (limiter) => checkLimiter('limiter', limiter)),
   }
 }

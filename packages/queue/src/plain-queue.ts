@@ -243,6 +243,8 @@ export class PlainQueue<T> implements Queue<T> {
     try {
       checkDoneOptions(options)
       if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
+      // All are checked before the first is finished: bad input changes nothing.
+      for (const held of helds) if (!(held instanceof HeldKey)) this.keyOf(held as T)
     } catch (error) {
       return Promise.reject(error)
     }

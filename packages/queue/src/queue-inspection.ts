@@ -51,22 +51,19 @@ export class QueueInspection implements Inspect {
 
   async counts(options: { readonly cap?: number } = {}): Promise<QueueCounts> {
     checkObject('options', options, ['cap'])
-    const cap = checkNumber('options.cap', options.cap ?? capDefault, { min: 1, integer: true })
+    const { cap = capDefault } = options
+    checkNumber('options.cap', cap, { min: 1, integer: true })
     const { oldestReadyAt: _, ...counts } = await this.#counts(cap)
     return counts
   }
 
   async list(options: ListOptions = {}): Promise<KeyPage> {
     checkObject('options', options, ['state', 'prefix', 'cursor', 'limit'])
-    const { state, prefix, cursor } = options
+    const { state, prefix, cursor, limit = page.default } = options
     if (state !== undefined) checkOneOf('options.state', state, keyStateWords)
     if (prefix !== undefined) checkString('options.prefix', prefix)
     if (cursor !== undefined) checkString('options.cursor', cursor)
-    const limit = checkNumber('options.limit', options.limit ?? page.default, {
-      min: 1,
-      max: page.max,
-      integer: true,
-    })
+    checkNumber('options.limit', limit, { min: 1, max: page.max, integer: true })
     const reply = await this.#list({ state, prefix, cursor, limit })
     return {
       keys: reply.rows.map(keyInfo),
@@ -167,7 +164,8 @@ export class QueueInspection implements Inspect {
   async unpark(key: string, options: { readonly forget?: boolean } = {}): Promise<OperateOutcome> {
     const keys = [checkKey('key', key)]
     checkObject('options', options, ['forget'])
-    const forget = checkBoolean('options.forget', options.forget ?? false)
+    const { forget = false } = options
+    checkBoolean('options.forget', forget)
     const outcomes = await this.#operate('unpark', { keys, forget }, (operate) =>
       operate.unpark(this.#engine.name, keys, { forget }),
     )
