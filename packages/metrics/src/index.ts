@@ -1,0 +1,1 @@
+export type { MetricKind } from './names.ts'

@@ -1,0 +1,2 @@
+/** What a metric measures, and how it moves. */
+export type MetricKind = 'counter' | 'gauge' | 'histogram'
