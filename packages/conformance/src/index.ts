@@ -7,11 +7,32 @@ export {
   type SubjectTransaction,
 } from './case.ts'
 export { allCases } from './cases/all.ts'
+export { type FaultOptions, type Faults, faulty } from './faults.ts'
+export { Chance } from './histories/chance.ts'
+export {
+  checkHistory,
+  fallingTokens,
+  inventedWork,
+  lostWork,
+  overlappingWork,
+} from './histories/checks.ts'
+export { keyMachine } from './histories/key-machine.ts'
+export {
+  type Call,
+  type Contradiction,
+  contradiction,
+  type Sequential,
+} from './histories/linearizable.ts'
+export { type Deed, History, type Operation, told } from './histories/operation.ts'
+export { type HistoryOptions, runHistory } from './histories/run-history.ts'
+export { type Sight, Sometimes } from './histories/sometimes.ts'
+export { memoryWitness, type Witness } from './histories/witness.ts'
 export { ModelDriver, type ModelOptions } from './model/model-driver.ts'
 export { ModelStore } from './model/model-store.ts'
-export { modelSubject } from './model/model-subject.ts'
+export { altered, type ModelSubjectOptions, modelSubject } from './model/model-subject.ts'
 export { modelRules, type Rules } from './model/rules.ts'
 export { CallLog, recorded } from './recorded.ts'
+export { byPromise, promiseOf, type Report, renderMarkdown, type Tally, tally } from './report.ts'
 export {
   type CaseResult,
   checkExceptions,
@@ -23,12 +44,13 @@ export {
   runCases,
   type Verdict,
 } from './run-cases.ts'
-export {
-  type AskParts,
-  type ChanceOptions,
-  type ClaimParts,
-  type ExpireParts,
-  type OptionParts,
-  Scene,
-  type SceneOptions,
-} from './scene.ts'
+export { Scene } from './scene.ts'
+export type {
+  AskParts,
+  ChanceOptions,
+  ClaimParts,
+  ExpireParts,
+  OptionParts,
+  RetryParts,
+  SceneOptions,
+} from './scene-parts.ts'

@@ -2,7 +2,8 @@ import { type Driver, systemClock } from '@sluice/core'
 import { type Case, type CreateSubject, missingNeed } from './case.ts'
 import { allCases } from './cases/all.ts'
 import { CallLog } from './recorded.ts'
-import { type ChanceOptions, Scene } from './scene.ts'
+import { Scene } from './scene.ts'
+import type { ChanceOptions } from './scene-parts.ts'
 
 /**
  * What became of a case.

@@ -6,10 +6,8 @@ import {
   type Claim,
   type ClaimReply,
   type Counts,
-  type Dedupe,
   type Driver,
   type ExpireOutcome,
-  type Failure,
   type Finish,
   type FinishReply,
   type KeyRow,
@@ -22,97 +20,23 @@ import {
   type TickReply,
 } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import type { CreateSubject, Subject, SubjectTransaction } from './case.ts'
+import type { CreateSubject, SubjectTransaction } from './case.ts'
 import { CallLog, recorded } from './recorded.ts'
-
-/** The parts of an {@link Ask} that a case may leave out. */
-export type AskParts = Partial<Omit<Ask, 'key'>>
-
-/** The parts of the verbs' options that a case may leave out. */
-export interface OptionParts {
-  readonly dedupe?: Dedupe
-  readonly failuresExpireMs?: number
-  readonly maxPending?: number
-}
-
-/** What a case may say about a claim. */
-export interface ClaimParts {
-  readonly limit?: number
-  readonly holder?: string
-  readonly claimId?: string
-  readonly leaseMs?: number
-  readonly dueBy?: number
-}
-
-/** What a case may say about the end of leases. */
-export interface ExpireParts {
-  readonly dedupe?: Dedupe
-  readonly maxCrashes?: number
-  readonly plan?: Ask['plan']
-  readonly jitter?: number
-}
-
-type RetryParts = Partial<Omit<Extract<Finish, { as: 'retry' }>, 'as' | 'key' | 'token'>>
-
-/** Everything that scenes of one case have in common. */
-interface Stage {
-  readonly create: CreateSubject
-  readonly log: CallLog
-  readonly clock: FakeClock
-  readonly subject: Subject
-  /** Opened and not closed yet, over all scenes of the case. */
-  readonly opened: Set<Driver>
-  readonly disposals: (() => Promise<void>)[]
-  readonly hintMs: number
-  readonly chance: ChanceOptions
-  claimsMade: number
-}
-
-/** How a scene is set. */
-export interface SceneOptions {
-  /** Where every call is written, with its answer. */
-  readonly log?: CallLog
-  /** A subject that is made already. */
-  readonly subject?: Subject
-  /** How long a hint that somebody watches for may take, in milliseconds of real time. */
-  readonly hintMs?: number
-  /** How much is left to chance, and which chance. */
-  readonly chance?: ChanceOptions
-}
-
-/** How cases that draw their histories by chance go about it, or how one failure is repeated. */
-export interface ChanceOptions {
-  /** Where chance begins. A failure tells the seed with which it comes again. */
-  readonly seed?: number
-  /** How many histories are compared with the model. */
-  readonly modelRuns?: number
-  /** The most steps of one of them. */
-  readonly modelSteps?: number
-  /** How many concurrent histories are recorded and checked. */
-  readonly histories?: number
-  /** What a failed comparison with the model said of itself. */
-  readonly path?: string
-  /** What a failed comparison with the model said of itself. */
-  readonly replayPath?: string
-}
-
-const hintMsUsual = 2_000
-
-/** A long lease where a case does not care. */
-const leaseMsUsual = 30_000
-const dayMs = 86_400_000
-
-function unfailed<T extends object>(answer: T | Failure): T {
-  if ('error' in answer && 'outcome' in answer && answer.outcome === 'failed') {
-    throw new assert.AssertionError({ message: `the driver could not: ${String(answer.error)}` })
-  }
-  return answer as T
-}
-
-function only<T>(values: readonly T[]): T {
-  assert.equal(values.length, 1, `one answer for one key, got ${values.length}`)
-  return values[0] as T
-}
+import {
+  type AskParts,
+  type ChanceOptions,
+  type ClaimParts,
+  dayMs,
+  type ExpireParts,
+  hintMsUsual,
+  leaseMsUsual,
+  type OptionParts,
+  only,
+  type RetryParts,
+  type SceneOptions,
+  type Stage,
+  unfailed,
+} from './scene-parts.ts'
 
 /**
  * One opened driver and one queue, with the verbs in the short form that cases are written in.

@@ -4,7 +4,7 @@ import type { Case } from '../case.ts'
 import type { Faults } from '../faults.ts'
 import { runHistory } from '../histories/run-history.ts'
 import { type Sight, Sometimes } from '../histories/sometimes.ts'
-import { sqliteWitness } from '../histories/sqlite-witness.ts'
+import { memoryWitness, type Witness } from '../histories/witness.ts'
 import type { Scene } from '../scene.ts'
 
 const historiesUsual = 8
@@ -37,6 +37,16 @@ const faults: Faults = {
   wakeTwice: 0.3,
 }
 
+/** A unique index in another database, or, where there is no `node:sqlite`, somebody in memory. */
+async function anyWitness(): Promise<Witness> {
+  try {
+    const { sqliteWitness } = await import('../histories/sqlite-witness.ts')
+    return sqliteWitness()
+  } catch {
+    return memoryWitness()
+  }
+}
+
 /** Records and checks concurrent histories, and sees that they met what they are for. */
 async function checkHistories(
   s: Scene,
@@ -49,7 +59,7 @@ async function checkHistories(
   const scenes = [s]
   if (s.driver.capabilities.peers) scenes.push(await s.peer('two'), await s.peer('three'))
   const sometimes = new Sometimes()
-  const witness = sqliteWitness()
+  const witness = await anyWitness()
   try {
     for (let index = 0; index < histories; index += 1) {
       const queue = `history ${seed} ${index}`

@@ -1,0 +1,254 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs, styleText } from 'node:util'
+import * as fc from 'fast-check'
+import type { Case, CreateSubject } from './case.ts'
+import { allCases } from './cases/all.ts'
+import { byPromise, columns, type Report, tally } from './report.ts'
+import {
+  type CaseResult,
+  failureText,
+  missingVerbs,
+  type RunOptions,
+  runCases,
+} from './run-cases.ts'
+
+/** The world of a command line, for whoever runs it: a terminal, or a test. */
+export interface CommandLineWorld {
+  /** Where relative paths begin. */
+  readonly cwd: string
+  /** Whether somebody watches the lines come. */
+  readonly isTerminal: boolean
+  out(text: string): void
+  err(text: string): void
+}
+
+/** What the process should exit with: all is well, a promise is broken, or it was called wrongly. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
+
+const usage = `Usage: sluice-conformance <module> [options]
+
+Examines a driver. The module exports \`create\`, a function that makes a subject:
+
+  export const create = () => ({ driver: myDriver(), clock: fakeClock() })
+
+Options:
+  --only <id>          only this case, or the cases that begin with this; repeatable
+  --except <id=why>    a promise that the driver breaks on purpose; repeatable
+  --seed <n>           where chance begins; a run prints its own
+  --model-runs <n>     how many histories are compared with the model
+  --histories <n>      how many concurrent histories are recorded and checked
+  --path <p>           with --replay-path: one failed comparison again
+  --replay-path <p>
+  --list               lists the cases and runs none
+  --json               prints one JSON document
+  --help               prints this
+`
+
+class UsageError extends Error {}
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        only: { type: 'string', multiple: true },
+        except: { type: 'string', multiple: true },
+        seed: { type: 'string' },
+        'model-runs': { type: 'string' },
+        histories: { type: 'string' },
+        path: { type: 'string' },
+        'replay-path': { type: 'string' },
+        list: { type: 'boolean' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+type Values = ReturnType<typeof parsed>['values']
+
+function wholeNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) {
+    throw new UsageError(`--${name} must be a whole number; got ${text}`)
+  }
+  return value
+}
+
+function chosenCases(only: readonly string[] | undefined): readonly Case[] {
+  if (only === undefined) return allCases
+  for (const name of only) {
+    const isKnown = allCases.some(({ id }) => id === name || id.startsWith(`${name}.`))
+    if (!isKnown) throw new UsageError(`--only ${name}: there is no such case; see --list`)
+  }
+  return allCases.filter(({ id }) => only.some((name) => id === name || id.startsWith(`${name}.`)))
+}
+
+function exceptions(given: readonly string[] | undefined): Record<string, string> {
+  const except: Record<string, string> = {}
+  for (const each of given ?? []) {
+    const place = each.indexOf('=')
+    if (place < 1) throw new UsageError(`--except ${each}: say why, as in --except order.batch=why`)
+    const id = each.slice(0, place)
+    if (!allCases.some((known) => known.id === id)) {
+      throw new UsageError(`--except ${id}: there is no such case; see --list`)
+    }
+    except[id] = each.slice(place + 1)
+  }
+  return except
+}
+
+async function loaded(path: string, cwd: string): Promise<CreateSubject> {
+  const url = pathToFileURL(resolve(cwd, path)).href
+  let module: { readonly create?: unknown }
+  try {
+    module = (await import(url)) as { readonly create?: unknown }
+  } catch (error) {
+    throw new UsageError(`${path} cannot be loaded: ${(error as Error).message}`)
+  }
+  const { create } = module
+  if (typeof create !== 'function') {
+    throw new UsageError(`${path} does not export a function create`)
+  }
+  return create as CreateSubject
+}
+
+/**
+ * The command line of the suite: examines the driver of a module, prints a table by promise and
+ * what went wrong, and answers with an exit code.
+ */
+export async function runCommandLine(
+  argv: readonly string[],
+  world: CommandLineWorld,
+): Promise<number> {
+  try {
+    const { values, positionals } = parsed(argv)
+    if (values.help === true) {
+      world.out(usage)
+      return exitCodes.ok
+    }
+    const cases = chosenCases(values.only)
+    if (values.list === true) {
+      for (const { id, title } of cases) world.out(`${id}  ${title}\n`)
+      return exitCodes.ok
+    }
+    const [path, ...others] = positionals
+    if (path === undefined || others.length > 0) throw new UsageError('name one module')
+    return await examined(path, cases, values, world)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    world.err(`${error.message}\n\n${usage}`)
+    return exitCodes.usage
+  }
+}
+
+async function examined(
+  path: string,
+  cases: readonly Case[],
+  values: Values,
+  world: CommandLineWorld,
+): Promise<number> {
+  const seed = wholeNumber('seed', values.seed) ?? (fc.sample(fc.nat(), 1)[0] as number)
+  const modelRuns = wholeNumber('model-runs', values['model-runs'])
+  const histories = wholeNumber('histories', values.histories)
+  const { path: modelPath, 'replay-path': replayPath } = values
+  const options: RunOptions = {
+    except: exceptions(values.except),
+    chance: {
+      seed,
+      ...(modelRuns !== undefined && { modelRuns }),
+      ...(histories !== undefined && { histories }),
+      ...(modelPath !== undefined && { path: modelPath }),
+      ...(replayPath !== undefined && { replayPath }),
+    },
+  }
+  const create = await loaded(path, world.cwd)
+  const subject = await create()
+  const { driver } = subject
+  const missing = missingVerbs(driver)
+  await subject.dispose?.()
+  if (missing.length > 0) {
+    world.err(`${driver.name ?? path} has no ${missing.join(', no ')}; these verbs are required\n`)
+    return exitCodes.failed
+  }
+  const { name, capabilities } = driver
+  const results = await collected(create, cases, options, world, values.json === true)
+  const report: Report = { driver: name, capabilities, seed, results }
+  const { failed } = tally(results)
+  world.out(values.json === true ? asJson(report) : asText(report, path))
+  return failed === 0 ? exitCodes.ok : exitCodes.failed
+}
+
+async function collected(
+  create: CreateSubject,
+  cases: readonly Case[],
+  options: RunOptions,
+  world: CommandLineWorld,
+  isQuiet: boolean,
+): Promise<CaseResult[]> {
+  const results: CaseResult[] = []
+  const progress = (text: string): void => {
+    // Over the line before, and to the end of the line.
+    if (world.isTerminal && !isQuiet) world.err(`\r${text}\u001b[K`)
+  }
+  const ids = cases.map(({ id }) => id)
+  progress(`0/${ids.length} ${ids[0] ?? ''}`)
+  for await (const result of runCases(create, { ...options, cases })) {
+    results.push(result)
+    progress(`${results.length}/${ids.length} ${ids[results.length] ?? ''}`)
+  }
+  progress('')
+  return results
+}
+
+/** What is printable of an error. */
+function shownError(error: unknown): string | undefined {
+  if (error === undefined) return undefined
+  return error instanceof Error ? error.message : String(error)
+}
+
+function asJson(report: Report): string {
+  const results = report.results.map(({ error, history, ...rest }) => ({
+    ...rest,
+    ...(error !== undefined && { error: shownError(error) }),
+    ...(rest.verdict === 'failed' && { history }),
+  }))
+  return `${JSON.stringify({ ...report, tally: tally(report.results), results }, undefined, 2)}\n`
+}
+
+function table(report: Report): string[] {
+  const rows = [['promise', 'kept', 'broken', 'skipped', 'not met']]
+  const row = (name: string, results: readonly CaseResult[]): string[] => {
+    const { passed, failed, skipped, excepted } = tally(results)
+    return [name, ...[passed, failed, skipped, excepted].map((n) => (n === 0 ? '·' : String(n)))]
+  }
+  for (const [promise, group] of byPromise(report.results)) rows.push(row(promise, group))
+  rows.push(row('all', report.results))
+  return columns(rows)
+}
+
+function replay(path: string, report: Report, { id }: CaseResult): string {
+  return `sluice-conformance ${path} --only ${id} --seed ${report.seed}`
+}
+
+function asText(report: Report, path: string): string {
+  const { results, driver, seed } = report
+  const failed = results.filter(({ verdict }) => verdict === 'failed')
+  const notMet = results.filter(({ verdict }) => verdict === 'excepted')
+  const lines = [`${styleText('bold', driver)}, seed ${seed}`, '', ...table(report), '']
+  for (const { id, reason } of notMet) lines.push(`not met: ${id}: ${reason}`)
+  for (const result of failed) {
+    lines.push(styleText('red', '─'.repeat(72)), failureText(result), '')
+    lines.push(`Again: ${replay(path, report, result)}`, '')
+  }
+  const { passed, skipped } = tally(results)
+  const end = `${passed} kept, ${failed.length} broken, ${skipped} skipped, ${notMet.length} not met`
+  lines.push(styleText(failed.length === 0 ? 'green' : 'red', end), '')
+  return lines.join('\n')
+}

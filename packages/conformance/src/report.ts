@@ -1,0 +1,95 @@
+import type { Capabilities } from '@sluice/core'
+import type { CaseResult, Verdict } from './run-cases.ts'
+
+/** The results of one driver, to be printed or rendered. */
+export interface Report {
+  /** What the driver calls itself, or what whoever ran it calls the set-up. */
+  readonly driver: string
+  readonly capabilities: Capabilities
+  readonly seed: number
+  readonly results: readonly CaseResult[]
+}
+
+/** How many cases came to what. */
+export type Tally = Readonly<Record<Verdict, number>>
+
+/** The promise that a case is about: the first word of its id. */
+export function promiseOf(id: string): string {
+  return id.split('.')[0] as string
+}
+
+/** Counts verdicts. */
+export function tally(results: readonly CaseResult[]): Tally {
+  const counts: Record<Verdict, number> = { passed: 0, failed: 0, skipped: 0, excepted: 0 }
+  for (const { verdict } of results) counts[verdict] += 1
+  return counts
+}
+
+/** Groups results by promise, in the order in which the promises first come up. */
+export function byPromise(results: readonly CaseResult[]): Map<string, CaseResult[]> {
+  const groups = new Map<string, CaseResult[]>()
+  for (const result of results) {
+    const promise = promiseOf(result.id)
+    const group = groups.get(promise)
+    if (group === undefined) groups.set(promise, [result])
+    else group.push(result)
+  }
+  return groups
+}
+
+/** Pads the columns of a table so that they line up; numbers stand to the right. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] as string).length)),
+  )
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] as number
+        return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+const marks: Readonly<Record<Verdict, string>> = {
+  passed: 'kept',
+  failed: '**broken**',
+  skipped: '–',
+  excepted: 'not met',
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
+
+/** Promise by driver as Markdown, with the reason wherever a promise is not met. */
+export function renderMarkdown(reports: readonly Report[]): string {
+  const names = reports.map(({ driver }) => driver)
+  const found = reports.map(
+    ({ results }) => new Map(results.map((result) => [result.id, result] as const)),
+  )
+  const reasons: string[] = []
+  const note = (reason: string): string => {
+    const known = reasons.indexOf(reason)
+    return `[^${(known >= 0 ? known : reasons.push(reason) - 1) + 1}]`
+  }
+  const parts: string[] = []
+  for (const [promise, group] of byPromise(reports[0]?.results ?? [])) {
+    parts.push(`## ${promise}`, '')
+    parts.push(`| promise | id | ${names.join(' | ')} |`)
+    parts.push(`| --- | --- |${' --- |'.repeat(names.length)}`)
+    for (const { id, title } of group) {
+      const verdicts = found.map((results) => {
+        const result = results.get(id)
+        if (result === undefined) return '?'
+        const { verdict, reason } = result
+        return reason === undefined ? marks[verdict] : `${marks[verdict]} ${note(reason)}`
+      })
+      parts.push(`| ${cell(title)} | \`${id}\` | ${verdicts.join(' | ')} |`)
+    }
+    parts.push('')
+  }
+  return [...parts, ...reasons.map((reason, index) => `[^${index + 1}]: ${reason}`), ''].join('\n')
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { type CommandLineWorld, exitCodes, runCommandLine } from '../src/cli.ts'
+
+interface Run {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+async function run(...argv: readonly string[]): Promise<Run> {
+  let out = ''
+  let err = ''
+  const world: CommandLineWorld = {
+    cwd: `${import.meta.dirname}/fixtures`,
+    isTerminal: argv.includes('--json'),
+    out(text) {
+      out += text
+    },
+    err(text) {
+      err += text
+    },
+  }
+  return { code: await runCommandLine(argv, world), out, err }
+}
+
+describe('a driver that keeps every promise', () => {
+  test('passes, with a table by promise and the seed', async () => {
+    const { code, out, err } = await run('./model.ts', '--only', 'done', '--seed', '7')
+    expect(code).toBe(exitCodes.ok)
+    expect(out).toMatch(/model.*, seed 7/)
+    expect(out).toMatch(/^promise +kept +broken +skipped +not met$/m)
+    expect(out).toMatch(/^done +7 +· +· +·$/m)
+    expect(err).toBe('')
+  })
+
+  test('is told that an exception is not needed', async () => {
+    const { code, out } = await run(
+      './model.ts',
+      '--only',
+      'add.claimable',
+      '--except',
+      'add.claimable=it seemed hard',
+    )
+    expect(code).toBe(exitCodes.failed)
+    expect(out).toContain('the exception made for it has to go: it seemed hard')
+  })
+})
+
+describe('a driver that breaks a promise', () => {
+  test('fails, with what was asked and how to see it again', async () => {
+    const { code, out } = await run('./forgetful.ts', '--only', 'done.dirty', '--seed', '7')
+    expect(code).toBe(exitCodes.failed)
+    expect(out).toContain('done.dirty.requeues: a key added while claimed comes back after done')
+    expect(out).toContain('What was asked and answered:')
+    expect(out).toContain(
+      'Again: sluice-conformance ./forgetful.ts --only done.dirty.requeues --seed 7',
+    )
+  })
+
+  test('passes if an exception is made, with the reason', async () => {
+    const { code, out } = await run(
+      './forgetful.ts',
+      '--only',
+      'done.dirty',
+      '--except',
+      'done.dirty.requeues=keys of ours never change',
+    )
+    expect(code).toBe(exitCodes.ok)
+    expect(out).toContain('not met: done.dirty.requeues: keys of ours never change')
+  })
+
+  test('is shown the shortest history that tells it from the model', async () => {
+    const { out } = await run('./forgetful.ts', '--only', 'model', '--seed', '7')
+    expect(out).toContain('replayPath=')
+    expect(out).toMatch(/\n {2}add to \d/)
+  })
+
+  test('fails in JSON too, and progress does not get into it', async () => {
+    const { code, out, err } = await run('./forgetful.ts', '--only', 'done', '--json')
+    expect(code).toBe(exitCodes.failed)
+    const report = JSON.parse(out) as {
+      readonly tally: { readonly failed: number }
+      readonly results: readonly { readonly id: string; readonly history?: readonly string[] }[]
+    }
+    expect(report.tally.failed).toBe(1)
+    const broken = report.results.find(({ id }) => id === 'done.dirty.requeues')
+    expect(broken?.history?.length).toBeGreaterThan(3)
+    expect(err).toBe('')
+  })
+})
+
+test('a driver is told which required verbs it lacks before anything is run', async () => {
+  const { code, out, err } = await run('./unfinished.ts')
+  expect(code).toBe(exitCodes.failed)
+  expect(out).toBe('')
+  expect(err).toContain('unfinished has no add, no claim, no finish, no list')
+})
+
+test('the cases can be listed', async () => {
+  const { code, out } = await run('--list', '--only', 'subject')
+  expect(code).toBe(exitCodes.ok)
+  expect(out).toContain('subject.isolated  two subjects do not see each other\n')
+})
+
+describe('called wrongly it says how it is called', () => {
+  test.each([
+    [[], 'name one module'],
+    [['./model.ts', './forgetful.ts'], 'name one module'],
+    [['./nothing.ts'], 'cannot be loaded'],
+    [['./empty.ts', '--only', 'done'], 'does not export a function create'],
+    [['./model.ts', '--only', 'nonsense'], 'there is no such case'],
+    [['./model.ts', '--except', 'nonsense=why'], 'there is no such case'],
+    [['./model.ts', '--except', 'done.idle'], 'say why'],
+    [['./model.ts', '--seed', 'x'], '--seed must be a whole number'],
+    [['./model.ts', '--nonsense'], 'nonsense'],
+  ])('%j', async (argv, words) => {
+    const { code, err } = await run(...argv)
+    expect(code).toBe(exitCodes.usage)
+    expect(err).toContain(words)
+    expect(err).toContain('Usage: sluice-conformance <module>')
+  })
+})
