@@ -120,28 +120,38 @@ export class MemoryQueue implements DirectQueue {
   add(key: string, item: string | undefined, priority: number, dedupe: Dedupe): AddOutcome {
     const now = this.store.time.coarse()
     this.bringUpTo(now)
-    const { cursor } = this
+    const { cursor, table } = this
     const row = this.index.find(key)
+    this.seq += 1
     if (row === noRow) {
       this.begin(key)
-    } else {
-      cursor.at(row)
-      if (cursor.failedAt !== never) {
-        const options = { dedupe, failuresExpireMs: this.failuresExpireMs }
-        return this.askFor({ ...askNow, key, item, priority }, 0, options, now)
-      }
-    }
-    const { dueAt, laterAt } = cursor
-    this.seq += 1
-    const outcome = transitions.add(cursor, priority, dedupe, now, this.seq)
-    this.table.setItem(cursor.row, item)
-    if (outcome === 'unchanged') {
-      if (laterAt !== never) cursor.isDirty = true
-      if (this.links.placeOf(cursor.row) === place.line) this.line.touch()
+      const outcome = transitions.add(cursor, priority, dedupe, now, this.seq)
+      table.setItem(cursor.row, item)
+      this.owed += 1
+      this.put(now)
       return outcome
     }
-    if (dueAt === never) this.owed += 1
-    this.keep(now)
+    if (this.links.isSettled(row, priority) && item === undefined && !table.hasItems) {
+      return 'unchanged'
+    }
+    cursor.at(row)
+    if (cursor.failedAt !== never) {
+      const options = { dedupe, failuresExpireMs: this.failuresExpireMs }
+      return this.askFor({ ...askNow, key, item, priority }, 0, options, now)
+    }
+    const { dueAt, laterAt } = cursor
+    const outcome = transitions.add(cursor, priority, dedupe, now, this.seq)
+    table.setItem(row, item)
+    if (outcome !== 'unchanged') {
+      if (dueAt === never) this.owed += 1
+      this.keep(now)
+      return outcome
+    }
+    if (laterAt !== never) cursor.isDirty = true
+    if (this.links.placeOf(row) === place.line) {
+      if (this.line.isTold) this.line.touch()
+      else if (laterAt === never) this.links.settle(row, priority)
+    }
     return outcome
   }
 
@@ -244,11 +254,17 @@ export class MemoryQueue implements DirectQueue {
   }
 
   done(handle: number, token: number, forget: boolean): FinishOutcome {
-    const now = this.store.time.coarse()
-    this.bringUpTo(now)
-    this.cursor.at(handle)
+    const { cursor } = this
+    cursor.at(handle)
+    let now = this.latest
+    if (cursor.dueAt !== never) {
+      // Only a key that was asked for again takes a place in line, for which the time matters.
+      now = this.store.time.coarse()
+      this.bringUpTo(now)
+      cursor.at(handle)
+    }
     this.seq += 1
-    const outcome = transitions.done(this.cursor, token, forget, now, this.seq)
+    const outcome = transitions.done(cursor, token, forget, now, this.seq)
     if (outcome !== 'lost') this.letGo(now)
     return outcome
   }
@@ -433,7 +449,9 @@ export class MemoryQueue implements DirectQueue {
     this.table.setItem(cursor.row, request.item)
     if (dueBefore === never) this.owed += 1
     if (outcome !== 'unchanged') this.keep(now)
-    else if (this.links.placeOf(cursor.row) === place.line && !(delayMs > 0)) this.line.touch()
+    else if (this.line.isTold && this.links.placeOf(cursor.row) === place.line && !(delayMs > 0)) {
+      this.line.touch()
+    }
     return outcome
   }
 
@@ -473,10 +491,15 @@ export class MemoryQueue implements DirectQueue {
 
   /** What comes after the transitions have let go of a held row. */
   private letGo(now: EpochMs): void {
-    const { row } = this.cursor
-    if (this.leases.size > 0 && this.leases.has(row)) this.leases.remove(row)
+    const { cursor } = this
+    if (this.leases.size > 0 && this.leases.has(cursor.row)) this.leases.remove(cursor.row)
     this.heldCount -= 1
-    this.keep(now)
+    if (transitions.isGone(cursor)) {
+      this.drop()
+    } else {
+      cursor.isDirty = true
+      this.put(now)
+    }
   }
 
   private change<Outcome>(
@@ -500,29 +523,11 @@ export class MemoryQueue implements DirectQueue {
 
   /** Keeps the cursor's row, which was changed, where its state says; or lets go of it. */
   private keep(now: EpochMs): void {
-    const { cursor, links } = this
-    const { row } = cursor
+    const { cursor } = this
     cursor.isDirty = true
-    if (links.placeOf(row) !== place.nowhere) this.takeOut()
-    if (cursor.token !== noToken) return
-    if (cursor.parked) {
-      links.append(this.parked, row, place.parked)
-      this.parkedCount += 1
-    } else if (cursor.dueAt <= now) {
-      this.line.add()
-      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
-    } else if (cursor.dueAt !== never) {
-      this.delayed.add(row, cursor.dueAt, cursor.seq)
-      links.setPlace(row, place.delayed)
-      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
-    } else if (transitions.isGone(cursor)) {
-      this.index.remove(row)
-      cursor.leave()
-      this.table.giveBack(row)
-    } else {
-      links.append(this.idle, row, place.idle)
-      this.idleCount += 1
-    }
+    this.takeOut()
+    if (transitions.isGone(cursor)) this.drop()
+    else this.put(now)
   }
 
   /** Takes the cursor's row out of wherever it is kept. */
@@ -530,6 +535,8 @@ export class MemoryQueue implements DirectQueue {
     const { links } = this
     const { row } = this.cursor
     switch (links.placeOf(row)) {
+      case place.nowhere:
+        break
       case place.delayed:
         this.delayed.remove(row)
         links.setPlace(row, place.nowhere)
@@ -545,5 +552,42 @@ export class MemoryQueue implements DirectQueue {
       default:
         this.line.remove()
     }
+  }
+
+  /** Puts the cursor's row, which is nowhere, where its state says. */
+  private put(now: EpochMs): void {
+    const { cursor } = this
+    if (cursor.dueAt <= now && !cursor.parked && cursor.token === noToken) {
+      this.line.add()
+      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
+    } else {
+      this.putAside()
+    }
+  }
+
+  private putAside(): void {
+    const { cursor, links } = this
+    const { row } = cursor
+    if (cursor.token !== noToken) return
+    if (cursor.parked) {
+      links.append(this.parked, row, place.parked)
+      this.parkedCount += 1
+    } else if (cursor.dueAt === never) {
+      links.append(this.idle, row, place.idle)
+      this.idleCount += 1
+    } else {
+      this.delayed.add(row, cursor.dueAt, cursor.seq)
+      links.setPlace(row, place.delayed)
+      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
+    }
+  }
+
+  /** Lets go of the cursor's row, of which nothing is worth storing. */
+  private drop(): void {
+    const { cursor } = this
+    const { row } = cursor
+    this.index.remove(row)
+    cursor.leave()
+    this.table.giveBack(row)
   }
 }

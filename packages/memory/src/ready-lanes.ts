@@ -32,6 +32,7 @@ interface Lane {
  */
 export class ReadyLanes implements ReadyRows {
   size = 0
+  readonly isTold = false
   private readonly table: RowTable
   private readonly links: RowLinks
   private readonly cursor: RowCursor
@@ -41,6 +42,11 @@ export class ReadyLanes implements ReadyRows {
   private readonly lanes: Lane[]
   /** No lane before this one has rows. */
   private first = 0
+  /** A row that is the only one is not in its lane yet: most are claimed before another comes. */
+  private only: number = noRow
+  private onlyPriority = 0
+  private onlyReadyAt: EpochMs = 0.5
+  private onlySeq = 0.5
 
   constructor(table: RowTable, cursor: RowCursor) {
     this.table = table
@@ -51,35 +57,37 @@ export class ReadyLanes implements ReadyRows {
   }
 
   add(): void {
-    const { links } = this
     const { row, priority, readyAt, seq } = this.cursor
-    const lane = priority === 0 ? this.plain : this.laneOf(priority)
-    const isLast =
-      readyAt > lane.lastReadyAt || (readyAt === lane.lastReadyAt && seq > lane.lastSeq)
-    if (isLast || links.next(lane.head) === lane.head) {
-      links.append(lane.head, row, place.line)
-      lane.lastReadyAt = readyAt
-      lane.lastSeq = seq
-    } else {
-      lane.side ??= new RowHeap(links)
-      lane.side.add(row, readyAt, seq)
-      links.setPlace(row, place.side)
-    }
-    if (lane.index < this.first) this.first = lane.index
     this.size += 1
+    if (this.size === 1) {
+      this.only = row
+      this.onlyPriority = priority
+      this.onlyReadyAt = readyAt
+      this.onlySeq = seq
+      this.links.setPlace(row, place.line)
+      return
+    }
+    if (this.only !== noRow) this.lineUp()
+    this.enter(row, priority, readyAt, seq)
   }
 
   remove(): void {
     const { row } = this.cursor
-    if (this.links.placeOf(row) === place.line) this.links.unlink(row)
-    else this.removeFromSide(row)
     this.size -= 1
+    if (row === this.only) {
+      this.only = noRow
+      this.links.setPlace(row, place.nowhere)
+    } else if (this.links.placeOf(row) === place.line) {
+      this.links.unlink(row)
+    } else {
+      this.removeFromSide(row)
+    }
   }
 
   touch(): void {}
 
   peek(): number {
-    if (this.size === 0) return noRow
+    if (this.size === 0 || this.only !== noRow) return this.only
     for (;;) {
       const lane = this.lanes[this.first]!
       const row = this.links.next(lane.head)
@@ -92,6 +100,7 @@ export class ReadyLanes implements ReadyRows {
   }
 
   pick(dueBy: EpochMs): number {
+    if (this.only !== noRow) this.lineUp()
     for (const lane of this.lanes) {
       let best = this.inList(lane).find((row) => this.dueAt(row) <= dueBy) ?? noRow
       for (const row of this.inSide(lane)) {
@@ -104,6 +113,7 @@ export class ReadyLanes implements ReadyRows {
   }
 
   oldestReadyAt(): EpochMs {
+    if (this.only !== noRow) this.lineUp()
     let oldest = never
     for (const { head, side } of this.lanes) {
       const row = this.links.next(head)
@@ -117,6 +127,7 @@ export class ReadyLanes implements ReadyRows {
   }
 
   notDueAt(now: EpochMs): readonly number[] {
+    if (this.only !== noRow) this.lineUp()
     return this.lanes
       .flatMap((lane) => [...this.inList(lane), ...this.inSide(lane)])
       .filter((row) => this.dueAt(row) > now)
@@ -140,6 +151,29 @@ export class ReadyLanes implements ReadyRows {
     this.cursor.at(row)
     const { readyAt, seq } = this.cursor
     return side.firstAt < readyAt || (side.firstAt === readyAt && side.firstTie < seq)
+  }
+
+  /** Puts the only row into its lane. */
+  private lineUp(): void {
+    const row = this.only
+    this.only = noRow
+    this.enter(row, this.onlyPriority, this.onlyReadyAt, this.onlySeq)
+  }
+
+  private enter(row: number, priority: number, readyAt: EpochMs, seq: number): void {
+    const { links } = this
+    const lane = priority === 0 ? this.plain : this.laneOf(priority)
+    const isLast = readyAt > lane.lastReadyAt || (readyAt === lane.lastReadyAt && seq > lane.lastSeq)
+    if (isLast || links.next(lane.head) === lane.head) {
+      links.append(lane.head, row, place.line)
+      lane.lastReadyAt = readyAt
+      lane.lastSeq = seq
+    } else {
+      lane.side ??= new RowHeap(links)
+      lane.side.add(row, readyAt, seq)
+      links.setPlace(row, place.side)
+    }
+    if (lane.index < this.first) this.first = lane.index
   }
 
   private removeFromSide(row: number): void {

@@ -28,6 +28,7 @@ export interface RowFinder {
 
 /** The ready rows in an order of the caller's. */
 export class OrderedRows implements ReadyRows {
+  readonly isTold = true
   readonly #links: RowLinks
   readonly #index: RowFinder
   readonly #cursor: RowCursor

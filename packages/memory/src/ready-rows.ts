@@ -6,6 +6,8 @@ import type { EpochMs } from '@sluice/core'
  */
 export interface ReadyRows {
   readonly size: number
+  /** Whether {@link touch} does anything. */
+  readonly isTold: boolean
   /** Takes in the row of the cursor, where the cursor stays. */
   add(): void
   /** Takes out the row of the cursor, where the cursor stays. */

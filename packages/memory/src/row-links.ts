@@ -8,6 +8,11 @@ export const place = { nowhere: 0, line: 1, side: 2, delayed: 3, idle: 4, parked
 // Rows are multiplied by shifting, and columns added by `|`: no check for overflow is needed then.
 const widthBits = 2
 
+// What else is in the cell of the place.
+const placeMask = 7
+const settledBit = 8
+const priorityShift = 16
+
 /**
  * Where each row is kept, and what strings rows together: doubly linked lists that run in a circle
  * through a *head*, a row that is part of no key. A circle needs no case for its ends, and a row can
@@ -38,11 +43,25 @@ export class RowLinks {
   }
 
   placeOf(row: number): number {
-    return this.cells[(row << widthBits) | 2]!
+    return this.cells[(row << widthBits) | 2]! & placeMask
   }
 
   setPlace(row: number, where: number): void {
     this.cells[(row << widthBits) | 2] = where
+  }
+
+  /**
+   * Notes that adding the row's key once more, at that priority, changes nothing. It holds until the
+   * row is put anywhere, which ends whatever made it so.
+   */
+  settle(row: number, priority: number): void {
+    this.cells[(row << widthBits) | 2] = place.line | settledBit | (priority << priorityShift)
+  }
+
+  isSettled(row: number, priority: number): boolean {
+    return (
+      this.cells[(row << widthBits) | 2] === (place.line | settledBit | (priority << priorityShift))
+    )
   }
 
   hashOf(row: number): number {

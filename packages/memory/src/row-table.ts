@@ -67,8 +67,8 @@ export class RowTable {
   /** Every row ever used is below this. */
   used: number = noRow + 1
   private capacity = 0
-  /** Whether any row ever had an item, or an error: most queues never store either. */
-  private hasItems = false
+  /** Whether any row ever had an item: most queues store none. */
+  hasItems = false
   private hasErrors = false
   private free: number = noRow
 
