@@ -73,9 +73,13 @@ async function addPlain(
       return { outcome: 'added', dueAt: delayMs > 0 ? now + delayMs : now, failures: 0 }
     })
   }
-  const replies = new Array<AskReply>(asks.length)
-  for (const row of rest) replies[number(row['place'])] = askReply(row)
-  return replies
+  const replies = new Map<string, AskReply>()
+  for (const row of rest) {
+    const key = String(row['key'])
+    // What was written comes first; what is said of a key after that is what was left alone.
+    if (!replies.has(key)) replies.set(key, askReply(row))
+  }
+  return asks.map(({ key }) => replies.get(key) as AskReply)
 }
 
 function askReply(row: Row): AskReply {

@@ -144,11 +144,13 @@ as $body$ select coalesce(given, extract(epoch from clock_timestamp())::float8 *
 -- no delay. A given clock is taken at its word.
 --
 -- Answers first with (null, rows added anew, the store's time, 0). If not all rows are new, one row
--- for each key follows: its place, what was done (see keys.change), when it is due, its failures.
+-- follows for each row that was written: its key, what was done (see keys.change), when it is due,
+-- its failures. If not all were written, one for each key of the batch: what was said of a key
+-- before holds.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_places int[], in_twice boolean, in_expire float8, in_now float8
-) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
+) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
 set plan_cache_mode = force_generic_plan
@@ -166,7 +168,7 @@ declare
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
   -- Of the rows that were written.
-  keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
+  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
 begin
   with written as (
     insert into sluice.keys as k
@@ -246,19 +248,17 @@ begin
   )
   select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
     count(*) filter (where w.change = 4)
-  into keys, changes, dues, fails, fresh
+  into n_keys, changes, dues, fails, fresh
   from written w;
-  return query select null::int, fresh::int, t, 0;
+  return query select null::text, fresh::int, t, 0;
   if fresh < cardinality(in_keys) then
+    return query select w.key, w.change::int, w.due_at, w.failures
+      from unnest(n_keys, changes, dues, fails) as w(key, change, due_at, failures);
+  end if;
+  if coalesce(cardinality(n_keys), 0) < cardinality(in_keys) then
     return query
-      select i.place,
-        case when w.key is not null then w.change::int
-          when k.parked and k.token is null then 3 else 0 end,
-        coalesce(w.due_at, k.due_at), coalesce(w.failures, k.failures)
-      from unnest(in_keys, in_places) as i(key, place)
-      left join unnest(keys, changes, dues, fails) as w(key, change, due_at, failures)
-        on w.key = i.key
-      left join sluice.keys k on w.key is null and k.queue = in_queue and k.key = i.key;
+      select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
+      from sluice.keys k where k.queue = in_queue and k.key = any (in_keys);
   end if;
 end
 $body$;
@@ -455,28 +455,26 @@ as $body$
 #variable_conflict use_column
 declare
   t float8 := sluice.present(in_now);
+  picks tid[]; places int[];
 begin
+  select array_agg(x.ctid), array_agg(i.place) into picks, places
+  from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+  cross join lateral (
+    select k.ctid from sluice.keys k
+    where k.queue = in_queue and k.key = i.key and k.token = i.token
+    for update skip locked) x;
   return query
-    with asked as materialized (
-      select u.key, u.token, u.place
-      from unnest(in_keys, in_tokens) with ordinality as u(key, token, place)
-    ), locked as materialized (
-      select i.place, x.ctid from asked i cross join lateral (
-        select k.ctid from sluice.keys k
-        where k.queue = in_queue and k.key = i.key and k.token = i.token
-        for update skip locked) x
-    ), renewed as (
-      update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
-      from locked l where k.ctid = l.ctid
-      returning l.place, k.lease_until
-    )
+    update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
+    from unnest(picks, places) as u(ctid, place) where k.ctid = u.ctid
+    returning u.place, 0, k.lease_until;
+  if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
+  return query
     select i.place::int,
-      case when r.place is not null then 0
-        when exists (select from sluice.keys k
-          where k.queue = in_queue and k.key = i.key and k.token = i.token) then 2
-        else 1 end,
-      r.lease_until
-    from asked i left join renewed r on r.place = i.place;
+      case when exists (select from sluice.keys k
+        where k.queue = in_queue and k.key = i.key and k.token = i.token) then 2 else 1 end,
+      null::float8
+    from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+    where i.place <> all (coalesce(places, '{}'));
 end
 $body$;
 
@@ -936,7 +934,7 @@ $body$;`,
 ]
 
 export const statementTexts = {
-  add: `select place, outcome, due_at, failures from sluice.add(
+  add: `select key, outcome, due_at, failures from sluice.add(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
   $8::float8, $9::float8)`,
   adopt: `select k.key, k.item, k.token::float8 as token, k.failures, k.crashes,
@@ -944,7 +942,8 @@ export const statementTexts = {
   k.lease_until as at
 from sluice.keys k where k.queue = $1::text and k.token is not null and k.claim_id = $2::text
 order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq`,
-  buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
+  buckets:
+    'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
   busyKeys: 'select b.key from sluice.busy_keys($1::text, $2::text[], $3::boolean) as b(key)',
   claim: `select kind, ord, key, item, token, failures, crashes, priority, asked_at, ready_at, at
 from sluice.claim(

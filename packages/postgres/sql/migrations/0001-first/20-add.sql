@@ -9,11 +9,13 @@
 -- no delay. A given clock is taken at its word.
 --
 -- Answers first with (null, rows added anew, the store's time, 0). If not all rows are new, one row
--- for each key follows: its place, what was done (see keys.change), when it is due, its failures.
+-- follows for each row that was written: its key, what was done (see keys.change), when it is due,
+-- its failures. If not all were written, one for each key of the batch: what was said of a key
+-- before holds.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_places int[], in_twice boolean, in_expire float8, in_now float8
-) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
+) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
 set plan_cache_mode = force_generic_plan
@@ -31,7 +33,7 @@ declare
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
   -- Of the rows that were written.
-  keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
+  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
 begin
   with written as (
     insert into sluice.keys as k
@@ -111,19 +113,17 @@ begin
   )
   select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
     count(*) filter (where w.change = 4)
-  into keys, changes, dues, fails, fresh
+  into n_keys, changes, dues, fails, fresh
   from written w;
-  return query select null::int, fresh::int, t, 0;
+  return query select null::text, fresh::int, t, 0;
   if fresh < cardinality(in_keys) then
+    return query select w.key, w.change::int, w.due_at, w.failures
+      from unnest(n_keys, changes, dues, fails) as w(key, change, due_at, failures);
+  end if;
+  if coalesce(cardinality(n_keys), 0) < cardinality(in_keys) then
     return query
-      select i.place,
-        case when w.key is not null then w.change::int
-          when k.parked and k.token is null then 3 else 0 end,
-        coalesce(w.due_at, k.due_at), coalesce(w.failures, k.failures)
-      from unnest(in_keys, in_places) as i(key, place)
-      left join unnest(keys, changes, dues, fails) as w(key, change, due_at, failures)
-        on w.key = i.key
-      left join sluice.keys k on w.key is null and k.queue = in_queue and k.key = i.key;
+      select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
+      from sluice.keys k where k.queue = in_queue and k.key = any (in_keys);
   end if;
 end
 $body$;

@@ -17,27 +17,25 @@ as $body$
 #variable_conflict use_column
 declare
   t float8 := sluice.present(in_now);
+  picks tid[]; places int[];
 begin
+  select array_agg(x.ctid), array_agg(i.place) into picks, places
+  from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+  cross join lateral (
+    select k.ctid from sluice.keys k
+    where k.queue = in_queue and k.key = i.key and k.token = i.token
+    for update skip locked) x;
   return query
-    with asked as materialized (
-      select u.key, u.token, u.place
-      from unnest(in_keys, in_tokens) with ordinality as u(key, token, place)
-    ), locked as materialized (
-      select i.place, x.ctid from asked i cross join lateral (
-        select k.ctid from sluice.keys k
-        where k.queue = in_queue and k.key = i.key and k.token = i.token
-        for update skip locked) x
-    ), renewed as (
-      update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
-      from locked l where k.ctid = l.ctid
-      returning l.place, k.lease_until
-    )
+    update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
+    from unnest(picks, places) as u(ctid, place) where k.ctid = u.ctid
+    returning u.place, 0, k.lease_until;
+  if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
+  return query
     select i.place::int,
-      case when r.place is not null then 0
-        when exists (select from sluice.keys k
-          where k.queue = in_queue and k.key = i.key and k.token = i.token) then 2
-        else 1 end,
-      r.lease_until
-    from asked i left join renewed r on r.place = i.place;
+      case when exists (select from sluice.keys k
+        where k.queue = in_queue and k.key = i.key and k.token = i.token) then 2 else 1 end,
+      null::float8
+    from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+    where i.place <> all (coalesce(places, '{}'));
 end
 $body$;
