@@ -67,7 +67,7 @@ function msBetween(from: Moment, to: Moment): number {
 }
 
 function isBefore(moment: Moment, at: EpochMs): boolean {
-  return moment.at + moment.plusMs < at
+  return at - moment.at > moment.plusMs
 }
 
 const waitOptions = ['signal', 'deadlineMs']
@@ -223,8 +223,9 @@ export class TokenBucket {
     if (Math.abs(sinceMs) >= sameMs) return
     // This was the latest reservation: the one before it is the latest again.
     const backMs = msForTokens(n, perSecond)
-    if (backMs === Infinity) return
-    const before: Moment = { at: due.at, plusMs: due.plusMs - backMs }
+    // One that never came due goes back by as much as never is: to when it was made.
+    const plusMs = due.plusMs === backMs ? 0 : due.plusMs - backMs
+    const before: Moment = { at: due.at, plusMs }
     if (!isBefore(before, at)) this.#lastEvent = before
   }
 

@@ -1,4 +1,22 @@
 export {
+  Backoff,
+  type BackoffManager,
+  type BackoffOptions,
+  type BackoffUntilOptions,
+  backoffUntil,
+  type DelayFn,
+  exponentialBackoff,
+  exponentialBackoffManager,
+  forever,
+  isInterrupted,
+  jitter,
+  jitteredBackoffManager,
+  jitterUntil,
+  nonSlidingUntil,
+  pollUntil,
+  until,
+} from '@sluice/backoff'
+export {
   type AddOutcome,
   type CancelOutcome,
   type Capabilities,
