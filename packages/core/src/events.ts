@@ -1,4 +1,5 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import type { Driver } from './driver.ts'
 
 /** The verbs that are traced: those of the driver contract, and what a queue itself notices. */
 export type TracedVerb =
@@ -18,8 +19,13 @@ export type TracedVerb =
   | 'operate'
   | 'lease-lost'
   | 'held-dropped'
+  | 'loop-blocked'
   | 'limiter-failed'
+  | 'worker-started'
+  | 'run'
+  | 'worker-stopped'
   | 'shut-down'
+  | 'closed'
   | 'error'
 
 /**
@@ -34,6 +40,11 @@ export interface SluiceEvent {
   readonly queue: string
   /** The driver's name. */
   readonly driver: string
+  /**
+   * The driver itself, where a queue speaks of it: it tells queues of one name on two stores apart,
+   * and says what they can do.
+   */
+  readonly source?: Driver | undefined
   /** The random name of the queue object. */
   readonly holder: string
   /** What the driver was given: the arguments after the queue's name. */
@@ -42,6 +53,28 @@ export interface SluiceEvent {
   result?: unknown
   /** Why it did not. Set when the call has failed. */
   error?: unknown
+}
+
+/** The request of a `run` event: a worker hands a held key to its handler. */
+export interface RunRequest {
+  readonly key: string
+  readonly token: number
+  /** How many runs have failed before this one. */
+  readonly failures: number
+  /** How many handlers this worker runs at a time. */
+  readonly concurrency: number
+}
+
+/** The result of a `run` event, once the key was given back or the handler was abandoned. */
+export interface RunResult {
+  /** In the words of controller-runtime. */
+  readonly result: 'success' | 'error' | 'requeue' | 'requeue_after'
+  /** The error says that the key is not to be tried again. */
+  readonly isTerminal: boolean
+  /** The handler took longer than it may, whatever came of it. */
+  readonly isTimedOut: boolean
+  /** What the handler threw. */
+  readonly error?: unknown
 }
 
 /** The name of the one channel on which Sluice publishes. */

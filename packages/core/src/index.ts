@@ -44,7 +44,14 @@ export {
   SluiceRangeError,
   SluiceTypeError,
 } from './errors.ts'
-export { channelName, type SluiceEvent, sluiceChannel, type TracedVerb } from './events.ts'
+export {
+  channelName,
+  type RunRequest,
+  type RunResult,
+  type SluiceEvent,
+  sluiceChannel,
+  type TracedVerb,
+} from './events.ts'
 export type {
   Claim,
   ClaimReply,

@@ -21,6 +21,13 @@ function afterwards(reply: AddReply): AddReply {
   return { outcome: isRefused ? outcome : 'unchanged', dueAt, failures }
 }
 
+/** How many adds travel along with others of their keys: whoever counts adds cannot see them. */
+function mergedInto(jobs: readonly AddJob[]): number {
+  let merged = 0
+  for (const { followers } of jobs) merged += followers.length
+  return merged
+}
+
 function isPlain({ delayMs, failed, plan }: Ask): boolean {
   return delayMs <= 0 && failed !== true && plan === undefined
 }
@@ -46,9 +53,8 @@ export class AddLane {
     const { driver, name, askOptions } = this.#engine
     if (kind === 'add') {
       const asks = jobs.map(({ request }) => request as Ask)
-      return this.#engine.call('add', { asks, options: askOptions }, () =>
-        driver.add(name, asks, askOptions),
-      )
+      const request = { asks, options: askOptions, merged: mergedInto(jobs) }
+      return this.#engine.call('add', request, () => driver.add(name, asks, askOptions))
     }
     const keys = jobs.map(({ key }) => key)
     return kind === 'cancel'

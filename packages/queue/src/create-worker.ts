@@ -79,12 +79,16 @@ class QueueWorker<T> implements Worker {
       concurrency,
       settings: { dedupe, leaseMs: leaseMs === Infinity ? 'none' : leaseMs },
     }
+    this.#engine.notice('worker-started', { concurrency })
     this.#beat()
     this.#heart = this.#engine.store.clock.startTicker(heartbeatMs, () => this.#beat())
-    const loops = Array.from({ length: concurrency }, () => this.#loop())
+    const loops = Array.from({ length: concurrency }, () => this.#loop(concurrency))
     this.stopped = Promise.all(loops)
       .then(() => undefined)
-      .finally(() => this.#heart.stop())
+      .finally(() => {
+        this.#heart.stop()
+        this.#engine.notice('worker-stopped', { concurrency })
+      })
     // One loop that cannot go on ends all of them.
     this.stopped.catch(() => this.#stopping.abort())
   }
@@ -104,11 +108,11 @@ class QueueWorker<T> implements Worker {
     return this.#runs.size
   }
 
-  async #loop(): Promise<void> {
+  async #loop(concurrency: number): Promise<void> {
     for (;;) {
       const held = await this.#next()
       if (held === undefined) return
-      const run = new HandlerRun<T>(this.#engine, this.#options, held)
+      const run = new HandlerRun<T>(this.#engine, this.#options, held, concurrency)
       this.#runs.add(run)
       await run.run()
       this.#runs.delete(run)

@@ -186,6 +186,7 @@ export class Ending {
     engine.alarm.off()
     engine.path.stop()
     this.check()
+    engine.notice('closed', undefined)
     await engine.store.leave(engine)
   }
 

@@ -14,6 +14,8 @@ import {
   type FinishOutcome,
   type LimiterPlan,
   never,
+  type RunRequest,
+  type RunResult,
   SluiceError,
   type SluiceEvent,
   sluiceChannel,
@@ -140,8 +142,15 @@ export class Engine implements StoreUser {
     return traced(this.#event(verb, request), send)
   }
 
+  /** Publishes a run of a handler, which says nothing about the store. */
+  traceRun(request: RunRequest, run: () => Promise<RunResult>): Awaitable<RunResult> {
+    if (!sluiceChannel.hasSubscribers) return run()
+    return traced(this.#event('run', request), run)
+  }
+
   #event(verb: TracedVerb, request: unknown): SluiceEvent {
-    return { verb, queue: this.name, driver: this.driver.name, holder: this.holder, request }
+    const { name: queue, driver: source, holder } = this
+    return { verb, queue, driver: source.name, source, holder, request }
   }
 
   /** Tells of an error that no caller can be told of. */

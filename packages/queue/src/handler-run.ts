@@ -1,6 +1,8 @@
 import {
   delayMsMax,
   type FinishOutcome,
+  type RunRequest,
+  type RunResult,
   SluiceError,
   SluiceTypeError,
   type Timer,
@@ -34,20 +36,48 @@ export class HandlerRun<T> {
   #timer: Timer | undefined
   #abandon: (() => void) | undefined
   #isAbandoned = false
+  #isTimedOut = false
+  readonly #concurrency: number
+  /** What came of it, as far as is known: a handler that never ends has failed. */
+  #result: RunResult['result'] = 'error'
+  #error: unknown
 
-  constructor(engine: Engine, options: CheckedWorkerOptions<T>, held: HeldKey<T>) {
+  constructor(
+    engine: Engine,
+    options: CheckedWorkerOptions<T>,
+    held: HeldKey<T>,
+    concurrency: number,
+  ) {
     this.#engine = engine
     this.#options = options
     this.#held = held
+    this.#concurrency = concurrency
   }
 
   /** Resolves when the slot is free again: the key was given back, or the handler was abandoned. */
-  run(): Promise<void> {
+  async run(): Promise<void> {
+    const { key, token, failures } = this.#held
+    const request: RunRequest = { key, token, failures, concurrency: this.#concurrency }
+    await this.#engine.traceRun(request, () => this.#run())
+  }
+
+  #run(): Promise<RunResult> {
     return new Promise((resolve) => {
-      this.#abandon = resolve
+      const end = (): void => resolve(this.#ended())
+      this.#abandon = end
       this.#startTimer()
-      void this.#work().then(resolve)
+      void this.#work().then(end)
     })
+  }
+
+  #ended(): RunResult {
+    const error = this.#error
+    return {
+      result: this.#result,
+      isTerminal: error instanceof TerminalError,
+      isTimedOut: this.#isTimedOut,
+      error,
+    }
   }
 
   /** Tells the handler to stop. */
@@ -75,6 +105,7 @@ export class HandlerRun<T> {
     const { timeoutMs } = this.#options
     if (timeoutMs === undefined) return
     this.#timer = this.#engine.store.clock.startTimer(timeoutMs, () => {
+      this.#isTimedOut = true
       this.abort(
         new SluiceError(
           'ERR_HANDLER_TIMEOUT',
@@ -131,11 +162,18 @@ export class HandlerRun<T> {
   }
 
   async #succeeded(result: HandlerResult): Promise<FinishOutcome> {
-    if (result === undefined || result === null) return await this.#held.done({ forget: true })
-    if ('requeue' in result && result.requeue === true) return await this.#held.retry()
+    if (result === undefined || result === null) {
+      this.#result = 'success'
+      return await this.#held.done({ forget: true })
+    }
+    if ('requeue' in result && result.requeue === true) {
+      this.#result = 'requeue'
+      return await this.#held.retry()
+    }
     if ('requeueAfterMs' in result) {
       const { requeueAfterMs: ms } = result
       if (typeof ms === 'number' && ms <= delayMsMax && ms > -Infinity) {
+        this.#result = 'requeue_after'
         return await this.#comeBack(ms)
       }
     }
@@ -155,6 +193,7 @@ export class HandlerRun<T> {
   }
 
   async #failed(error: unknown): Promise<FinishOutcome> {
+    this.#error = error
     this.#report(error)
     const { onTerminal, maxFailures } = this.#options
     if (error instanceof TerminalError) {
