@@ -107,6 +107,10 @@ export class DirectPath implements Path {
     return this.direct().nextAt() > instant
   }
 
+  isDue(): boolean {
+    return this.direct().nextAt() <= this.#engine.store.clock.now()
+  }
+
   serve(): void {
     // Handing a key over may run code of the user's that comes back here.
     if (this.#isServing) return

@@ -206,6 +206,7 @@ export class Engine implements StoreUser {
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
     if (outcome === 'full') return Promise.reject(this.fullError())
     if (outcome === 'added' || outcome === 'moved') this.changed()
+    else this.unchanged()
     return addOutcomes[outcome]
   }
 
@@ -244,6 +245,14 @@ export class Engine implements StoreUser {
   changed(): void {
     if (this.waiters.size > 0) this.path.serve()
     if (this.#peers.size > 1) this.store.wake(this.name, this)
+  }
+
+  /**
+   * A call changed nothing. If calls follow each other without a pause the alarm never gets to ring,
+   * so whoever waits for a key that is due by now is served here.
+   */
+  unchanged(): void {
+    if (this.waiters.size > 0 && this.path.isDue()) this.path.serve()
   }
 
   /** Something may change once a transaction of the caller's commits. */

@@ -84,6 +84,10 @@ export class LanePath implements Path {
     return (await this.#claimer.patiently(() => this.#outlook.tick())).nextAt > instant
   }
 
+  isDue(): boolean {
+    return this.#outlook.nextAt <= this.#outlook.now()
+  }
+
   serve(): void {
     this.#claimer.serve()
   }

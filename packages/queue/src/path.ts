@@ -28,6 +28,8 @@ export interface Path {
   now(): Awaitable<EpochMs>
   /** Whether nothing that was due at `instant` can be taken any more. */
   isQuiet(instant: EpochMs): Awaitable<boolean>
+  /** Whether it is time to look, as far as that is known without asking anybody. */
+  isDue(): boolean
   /** Something may be claimable: hands out what there is to those who wait. */
   serve(): void
   /** Something may have changed that this process does not know of, then {@link Path.serve}. */

@@ -107,6 +107,7 @@ export class PlainQueue<T> implements Queue<T> {
           return Promise.reject(error)
         }
         if (outcome === 'added' || outcome === 'moved') this.engine.changed()
+        else this.engine.unchanged()
         return addOutcomes[outcome]
       }
     }
