@@ -8,6 +8,8 @@ export interface Keeper {
   stop(): void
   /** Until when, on the monotonic clock, a claim that was sent at `sentAt` is trusted. */
   deadlineOf(sentAt: number): number
+  /** Whether renewing should have happened by now, and has not. */
+  readonly isOverdue: boolean
 }
 
 /**
@@ -34,6 +36,9 @@ export class AgeKeeper implements Keeper {
     this.#ticker?.stop()
     this.#ticker = undefined
   }
+
+  // There is nothing to renew.
+  readonly isOverdue = false
 
   deadlineOf(): number {
     return Infinity

@@ -14,9 +14,11 @@ import {
 import type { Engine } from './engine.ts'
 import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
 import type { HeldKey } from './held-key.ts'
+import { LoopWatch } from './loop-watch.ts'
 import { PlainQueue } from './plain-queue.ts'
 import { thisProcess } from './this-process.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
+import { healthOf, type Vitals, type WorkerHealth } from './worker-health.ts'
 
 /** How long a handler may go on after it was told to stop. */
 const abandonMsDefault = 30_000
@@ -24,12 +26,16 @@ const abandonMsDefault = 30_000
 /** How long handlers have between being told to stop and being left behind. */
 const settleMs = 1_000
 
+/** How long the event loop may stand still where there are no leases to renew. */
+const blockedMsDefault = 1_000
+
 const optionNames: readonly string[] = [
   'queue',
   'handler',
   'concurrency',
   'timeoutMs',
   'abandonMs',
+  'blockedMs',
   'maxFailures',
   'onExhausted',
   'onTerminal',
@@ -38,7 +44,7 @@ const optionNames: readonly string[] = [
 
 function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<T> {
   const { timeoutMs, maxFailures, onError } = options
-  const { abandonMs = abandonMsDefault, onExhausted = 'park', onTerminal = 'forget' } = options
+  const { abandonMs = abandonMsDefault, onExhausted = 'park', onTerminal = 'done' } = options
   if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, { above: 0, max: delayMsMax })
   if (maxFailures !== undefined) checkNumber('maxFailures', maxFailures, { min: 1, integer: true })
   if (onError !== undefined) checkFunction('onError', onError)
@@ -49,7 +55,7 @@ function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<
     handler: checkFunction('handler', options.handler),
     abandonMs: checkNumber('abandonMs', abandonMs, { min: 0, max: delayMsMax }),
     onExhausted,
-    onTerminal: checkOneOf('onTerminal', onTerminal, ['forget', 'park']),
+    onTerminal: checkOneOf('onTerminal', onTerminal, ['done', 'forget', 'park']),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(maxFailures === undefined ? {} : { maxFailures }),
     ...(onError === undefined ? {} : { onError }),
@@ -65,10 +71,18 @@ class QueueWorker<T> implements Worker {
   readonly #runs = new Set<HandlerRun<T>>()
   readonly stopped: Promise<void>
   readonly #heart: Ticker
+  readonly #loopWatch: LoopWatch
+  #beatAt = 0
+  #phase: Vitals['phase'] = 'running'
   #onIdle: (() => void)[] = []
   #idleCheck: Promise<void> | undefined
 
-  constructor(queue: PlainQueue<T>, options: CheckedWorkerOptions<T>, concurrency: number) {
+  constructor(
+    queue: PlainQueue<T>,
+    options: CheckedWorkerOptions<T>,
+    concurrency: number,
+    blockedMs: number,
+  ) {
     this.#queue = queue
     this.#engine = queue.engine
     this.#options = options
@@ -80,21 +94,43 @@ class QueueWorker<T> implements Worker {
       settings: { dedupe, leaseMs: leaseMs === Infinity ? 'none' : leaseMs },
     }
     this.#engine.notice('worker-started', { concurrency })
+    const { clock } = this.#engine.store
+    this.#loopWatch = new LoopWatch({
+      clock,
+      blockedMs,
+      keys: () => [...this.#runs].map(({ key }) => key),
+      onBlocked: (block, error) => {
+        this.#engine.notice('loop-blocked', block)
+        this.#engine.report(error)
+      },
+    })
     this.#beat()
-    this.#heart = this.#engine.store.clock.startTicker(heartbeatMs, () => this.#beat())
+    this.#heart = clock.startTicker(heartbeatMs, () => this.#beat())
     const loops = Array.from({ length: concurrency }, () => this.#loop(concurrency))
-    this.stopped = Promise.all(loops)
-      .then(() => undefined)
-      .finally(() => {
-        this.#heart.stop()
-        this.#engine.notice('worker-stopped', { concurrency })
-      })
-    // One loop that cannot go on ends all of them.
-    this.stopped.catch(() => this.#stopping.abort())
+    this.stopped = Promise.all(loops).then(
+      () => this.#ended('stopped', concurrency),
+      (error: unknown) => {
+        // One loop that cannot go on ends all of them.
+        this.#stopping.abort()
+        this.#ended('failed', concurrency)
+        this.#engine.report(error)
+        throw error
+      },
+    )
+    // Whoever wants to know awaits it; `onError` and the health tell of it, too.
+    this.stopped.catch(() => undefined)
+  }
+
+  #ended(phase: 'stopped' | 'failed', concurrency: number): void {
+    this.#phase = phase
+    this.#heart.stop()
+    this.#loopWatch.stop()
+    this.#engine.notice('worker-stopped', { concurrency })
   }
 
   /** Tells the store that this worker is alive. Nothing depends on it but what others see. */
   #beat(): void {
+    this.#beatAt = this.#engine.store.clock.monotonicMs()
     if (this.#engine.phase !== 'open') return
     try {
       const beat = this.#engine.path.heartbeat()
@@ -108,6 +144,15 @@ class QueueWorker<T> implements Worker {
     return this.#runs.size
   }
 
+  health(): WorkerHealth {
+    return healthOf({
+      engine: this.#engine,
+      loopWatch: this.#loopWatch,
+      beatAt: this.#beatAt,
+      phase: this.#phase,
+    })
+  }
+
   async #loop(concurrency: number): Promise<void> {
     for (;;) {
       const held = await this.#next()
@@ -115,8 +160,11 @@ class QueueWorker<T> implements Worker {
       const run = new HandlerRun<T>(this.#engine, this.#options, held, concurrency)
       this.#runs.add(run)
       await run.run()
+      this.#loopWatch.look()
       this.#runs.delete(run)
       this.#checkIdle()
+      const turn = this.#loopWatch.breathe()
+      if (turn !== undefined) await turn
     }
   }
 
@@ -145,6 +193,7 @@ class QueueWorker<T> implements Worker {
     checkObject('options', options, ['graceMs'])
     const { graceMs = graceMsDefault } = options
     checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
+    if (this.#phase === 'running') this.#phase = 'stopping'
     this.#stopping.abort()
     const ended = this.stopped.catch(() => undefined)
     if (await this.#endsWithin(ended, graceMs)) return
@@ -219,5 +268,9 @@ export function createWorker<T>(options: WorkerOptions<T>): Worker {
     throw new SluiceTypeError('queue', 'must be a queue made by this package')
   }
   checkNumber('concurrency', concurrency, { min: 1, max: concurrencyMax, integer: true })
-  return new QueueWorker<T>(queue as PlainQueue<T>, checkWorkerOptions(options), concurrency)
+  const { leaseMs } = queue.checkedOptions
+  const { blockedMs = leaseMs === Infinity ? blockedMsDefault : leaseMs / 3 } = options
+  checkNumber('blockedMs', blockedMs, { above: 0, max: delayMsMax })
+  const checked = checkWorkerOptions(options)
+  return new QueueWorker<T>(queue as PlainQueue<T>, checked, concurrency, blockedMs)
 }

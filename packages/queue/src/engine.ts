@@ -37,6 +37,7 @@ import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
 import { addOutcomes, finishOutcomes } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
+import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
 import { Waiter, Waiters } from './waiters.ts'
 
@@ -65,6 +66,7 @@ export class Engine implements StoreUser {
   readonly alarm: Alarm
   readonly path: Path
   readonly ending: Ending
+  readonly storeHealth: StoreHealth = new StoreHealth()
   /** The driver's door while the queue is open and the driver has one: the shortest way. */
   hot: DirectQueue | undefined = undefined
   phase: Phase = 'open'
@@ -115,7 +117,7 @@ export class Engine implements StoreUser {
 
   /** Makes the store usable; at once if it is. */
   open(): Awaitable<void> {
-    const opening = this.store.isOpen ? undefined : this.store.open()
+    const opening = this.store.isOpen ? undefined : this.storeHealth.watch(() => this.store.open())
     return opening instanceof Promise ? opening.then(() => this.#opened()) : this.#opened()
   }
 
@@ -138,8 +140,8 @@ export class Engine implements StoreUser {
 
   /** Makes a call of the driver, traced. */
   call<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
-    if (!sluiceChannel.hasSubscribers) return send()
-    return traced(this.#event(verb, request), send)
+    if (!sluiceChannel.hasSubscribers) return this.storeHealth.watch(send)
+    return traced(this.#event(verb, request), () => this.storeHealth.watch(send))
   }
 
   /** Publishes a run of a handler, which says nothing about the store. */

@@ -1,6 +1,9 @@
 import {
+  type Ask,
   delayMsMax,
   type FinishOutcome,
+  priorityMax,
+  priorityMin,
   type RunRequest,
   type RunResult,
   SluiceError,
@@ -10,6 +13,8 @@ import {
 import type { Engine } from './engine.ts'
 import type { Held } from './held.ts'
 import type { HeldKey } from './held-key.ts'
+import { jitteredMs } from './patience.ts'
+import { isTrouble, troublePatience } from './trouble.ts'
 import {
   type HandlerContext,
   type HandlerResult,
@@ -41,6 +46,8 @@ export class HandlerRun<T> {
   /** What came of it, as far as is known: a handler that never ends has failed. */
   #result: RunResult['result'] = 'error'
   #error: unknown
+  /** What was decided for a key that has failed too often; asked for once. */
+  #end: 'park' | 'drop' | undefined
 
   constructor(
     engine: Engine,
@@ -52,6 +59,10 @@ export class HandlerRun<T> {
     this.#options = options
     this.#held = held
     this.#concurrency = concurrency
+  }
+
+  get key(): string {
+    return this.#held.key
   }
 
   /** Resolves when the slot is free again: the key was given back, or the handler was abandoned. */
@@ -127,6 +138,7 @@ export class HandlerRun<T> {
     try {
       result = await this.#options.handler(this.#held.item, this.#context())
     } catch (error) {
+      this.#report(error)
       await this.#settle(() => this.#failed(error))
       return
     }
@@ -151,13 +163,20 @@ export class HandlerRun<T> {
 
   async #settle(finish: () => Promise<FinishOutcome>): Promise<void> {
     this.#timer?.stop()
-    if (this.#isAbandoned) return
-    try {
-      await finish()
-    } catch (error) {
-      // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
-      this.#report(error)
-      this.abandon()
+    for (let tries = 1; !this.#isAbandoned; tries += 1) {
+      try {
+        await finish()
+        return
+      } catch (error) {
+        this.#report(error)
+        if (!isTrouble(error) || this.#held.isLost) {
+          // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
+          this.abandon()
+          return
+        }
+      }
+      // The work is done; only the store has to be told, which the lease leaves time for.
+      await this.#engine.pause(jitteredMs(tries, troublePatience))
     }
   }
 
@@ -166,40 +185,59 @@ export class HandlerRun<T> {
       this.#result = 'success'
       return await this.#held.done({ forget: true })
     }
-    if ('requeue' in result && result.requeue === true) {
-      this.#result = 'requeue'
-      return await this.#held.retry()
-    }
-    if ('requeueAfterMs' in result) {
-      const { requeueAfterMs: ms } = result
-      if (typeof ms === 'number' && ms <= delayMsMax && ms > -Infinity) {
-        this.#result = 'requeue_after'
-        return await this.#comeBack(ms)
+    const { priority = this.#held.priority } = result
+    if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
+      if ('requeue' in result && result.requeue === true) return await this.#requeue(priority)
+      if ('requeueAfterMs' in result) {
+        const { requeueAfterMs: ms } = result
+        if (typeof ms === 'number' && ms <= delayMsMax && ms > -Infinity) {
+          this.#result = 'requeue_after'
+          return await this.#comeBack({ delayMs: ms }, priority, true)
+        }
       }
     }
-    return await this.#failed(
-      new SluiceTypeError(
-        'handler(item)',
-        'must return nothing, { requeueAfterMs } or { requeue: true }',
-      ),
+    const error = new SluiceTypeError(
+      'handler(item)',
+      'must return nothing, { requeueAfterMs } or { requeue: true }, with a priority or without',
     )
+    this.#report(error)
+    return await this.#failed(error)
   }
 
-  async #comeBack(delayMs: number): Promise<FinishOutcome> {
-    const { key, itemText: item, priority } = this.#held
-    // Asked for before it is given back: a crash in between leaves it asked for.
-    await this.#engine.ask({ key, item, priority, delayMs }, true)
-    return await this.#held.done({ forget: true })
+  async #requeue(priority: number): Promise<FinishOutcome> {
+    this.#result = 'requeue'
+    const held = this.#held
+    if (priority === held.priority) return await held.retry()
+    // A retry keeps the priority; another one takes an ask that counts the failure, and an end.
+    const delay = held.policy.retryAs(held as HeldKey<unknown>)
+    return await this.#comeBack({ ...delay, failed: true }, priority, false)
+  }
+
+  async #comeBack(
+    delay: Pick<Ask, 'delayMs' | 'plan' | 'jitter' | 'failed'>,
+    priority: number,
+    forget: boolean,
+  ): Promise<FinishOutcome> {
+    const { key, itemText: item } = this.#held
+    try {
+      // Asked for before it is given back: a crash in between leaves it asked for.
+      await this.#engine.ask({ key, item, priority, ...delay }, true)
+    } catch (error) {
+      if (isTrouble(error) && !SluiceError.is(error, 'ERR_QUEUE_FULL')) throw error
+      // It cannot be asked for, but giving it back as failed is always taken.
+      this.#report(error)
+      return await this.#held.retry(error)
+    }
+    return await this.#held.done({ forget })
   }
 
   async #failed(error: unknown): Promise<FinishOutcome> {
     this.#error = error
-    this.#report(error)
     const { onTerminal, maxFailures } = this.#options
     if (error instanceof TerminalError) {
       return onTerminal === 'park'
         ? await this.#held.park(error)
-        : await this.#held.done({ forget: true })
+        : await this.#held.done({ forget: onTerminal === 'forget' })
     }
     if (maxFailures !== undefined && this.#held.failures + 1 >= maxFailures) {
       return await this.#exhausted(error)
@@ -208,10 +246,22 @@ export class HandlerRun<T> {
   }
 
   async #exhausted(error: unknown): Promise<FinishOutcome> {
+    this.#end ??= await this.#askHowToEnd(error)
+    return this.#end === 'drop'
+      ? await this.#held.done({ forget: true })
+      : await this.#held.park(error)
+  }
+
+  async #askHowToEnd(error: unknown): Promise<'park' | 'drop'> {
     const { onExhausted } = this.#options
-    const end =
-      typeof onExhausted === 'function' ? await onExhausted(this.#held, error) : onExhausted
-    return end === 'drop' ? await this.#held.done({ forget: true }) : await this.#held.park(error)
+    if (typeof onExhausted !== 'function') return onExhausted
+    try {
+      return await onExhausted(this.#held, error)
+    } catch (failure) {
+      // Parked is where somebody will look for it.
+      this.#report(failure)
+      return 'park'
+    }
   }
 
   #report(error: unknown): void {

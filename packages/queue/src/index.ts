@@ -92,9 +92,11 @@ export {
   type Handler,
   type HandlerContext,
   type HandlerResult,
+  lowPriority,
   type OnExhausted,
   type StopOptions,
   TerminalError,
   type Worker,
   type WorkerOptions,
 } from './worker.ts'
+export type { HealthReason, WorkerHealth } from './worker-health.ts'

@@ -39,9 +39,15 @@ export class LeaseKeeper implements Keeper {
   #ticker: Ticker | undefined
   #deadline: Timer | undefined
   #isRenewing = false
+  #tickedAt = 0
 
   constructor(options: KeeperOptions) {
     this.#options = options
+  }
+
+  get isOverdue(): boolean {
+    const { clock, leaseMs } = this.#options
+    return this.#ticker !== undefined && clock().monotonicMs() - this.#tickedAt > leaseMs
   }
 
   /** Until when a lease asked for at `sentAt` (monotonic) is trusted. */
@@ -54,6 +60,7 @@ export class LeaseKeeper implements Keeper {
   start(): void {
     if (this.#ticker !== undefined) return
     const { leaseMs, clock } = this.#options
+    this.#tickedAt = clock().monotonicMs()
     this.#ticker = clock().startTicker(leaseMs / 3, () => {
       void this.#renew()
     })
@@ -69,6 +76,7 @@ export class LeaseKeeper implements Keeper {
 
   async #renew(): Promise<void> {
     const { helds, clock } = this.#options
+    this.#tickedAt = clock().monotonicMs()
     if (helds.size === 0) {
       this.stop()
       return

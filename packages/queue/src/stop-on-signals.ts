@@ -54,7 +54,7 @@ function checkTargets(what: Stoppable | readonly Stoppable[]): readonly Stoppabl
   return targets as readonly Stoppable[]
 }
 
-function checkSignals(signals: readonly NodeJS.Signals[]): readonly NodeJS.Signals[] {
+function checkSignals(signals: readonly NodeJS.Signals[]): void {
   if (!Array.isArray(signals) || signals.length === 0) {
     throw new SluiceTypeError('options.signals', 'must name at least one signal')
   }
@@ -62,7 +62,6 @@ function checkSignals(signals: readonly NodeJS.Signals[]): readonly NodeJS.Signa
     if (signal in constants.signals) return
     throw new SluiceTypeError(`options.signals[${at}]`, 'must be the name of a signal')
   })
-  return signals
 }
 
 /** Stops the workers, then closes the queues, which the workers need until then. */
@@ -89,12 +88,10 @@ export function stopOnSignals(
 ): () => void {
   const targets = checkTargets(what)
   checkObject('options', options, ['signals', 'graceMs', 'exit'])
-  const signals = checkSignals(options.signals ?? ['SIGTERM', 'SIGINT'])
-  const graceMs = checkNumber('options.graceMs', options.graceMs ?? graceMsDefault, {
-    min: 0,
-    max: delayMsMax,
-  })
-  const exit = checkBoolean('options.exit', options.exit ?? false)
+  const { signals = ['SIGTERM', 'SIGINT'], graceMs = graceMsDefault, exit = false } = options
+  checkSignals(signals)
+  checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
+  checkBoolean('options.exit', exit)
   let isStopping = false
 
   const undo = (): void => {

@@ -1,5 +1,6 @@
 import type { Held } from './held.ts'
 import type { Queue } from './queue.ts'
+import type { WorkerHealth } from './worker-health.ts'
 
 /** What a handler is told besides the item. */
 export interface HandlerContext {
@@ -14,17 +15,21 @@ export interface HandlerContext {
   readonly signal: AbortSignal
 }
 
+/** The priority for what can wait, such as the items a controller finds when it starts. */
+export const lowPriority = -100
+
 /**
  * How a run that went well ends: with nothing, the key is done and its failures are forgotten;
  * with `requeueAfterMs` the same, and it comes back then; with `requeue` it comes back after the
- * limiter's delay, and that counts as a failure.
+ * limiter's delay, and that counts as a failure. It comes back at the priority it had, or at the
+ * one that is given here.
  */
 export type HandlerResult =
   | undefined
   // biome-ignore lint/suspicious/noConfusingVoidType: what a handler without a return gives.
   | void
-  | { readonly requeueAfterMs: number }
-  | { readonly requeue: true }
+  | { readonly requeueAfterMs: number; readonly priority?: number }
+  | { readonly requeue: true; readonly priority?: number }
 
 /** Does the work for one item. Throwing means that the run has failed. */
 export type Handler<T> = (
@@ -51,12 +56,20 @@ export interface WorkerOptions<T> {
    * its lease is left to end by itself. Default 30 s.
    */
   readonly abandonMs?: number
+  /**
+   * How long the event loop may stand still before that is reported. Default: a third of the lease,
+   * or 1 s where there is none.
+   */
+  readonly blockedMs?: number
   /** How many runs in a row may fail; the last of them ends with `onExhausted`. Default: no end. */
   readonly maxFailures?: number
   /** What becomes of a key that has failed `maxFailures` times in a row. Default `park`. */
   readonly onExhausted?: OnExhausted<T>
-  /** What a {@link TerminalError} does. Default `forget`: the key is done, as in the original. */
-  readonly onTerminal?: 'forget' | 'park'
+  /**
+   * What a {@link TerminalError} does. `done`, the default: the key is done and keeps its failures,
+   * as in the original. `forget`: it is done and starts from zero when it is next added.
+   */
+  readonly onTerminal?: 'done' | 'forget' | 'park'
   /** Told of every error of a handler, and of what goes wrong in giving keys back. */
   readonly onError?: (error: unknown, held: Held<T> | undefined) => void
 }
@@ -73,6 +86,8 @@ export interface Worker extends AsyncDisposable {
   readonly stopped: Promise<void>
   /** How many handlers are running. */
   readonly running: number
+  /** Whether the worker lives and is ready, for probes. Asks nobody and costs next to nothing. */
+  health(): WorkerHealth
   /**
    * Takes no more keys and waits for those that are running; after `graceMs` their signals are
    * aborted, and a second later what has not ended is left to its lease. The queue stays open.

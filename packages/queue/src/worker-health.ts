@@ -1,0 +1,74 @@
+import { heartbeatMs } from '@sluice/core'
+import type { Engine } from './engine.ts'
+import type { LoopWatch } from './loop-watch.ts'
+
+/**
+ * Why a worker is not well: stable words.
+ *
+ * - `FAILED`: it had to end; `worker.stopped` says why. Not live.
+ * - `NOT_BEATING`: its timers do not run. Not live.
+ * - `NOT_RENEWING`: leases are not renewed any more. Not live.
+ * - `STOPPED`, `STOPPING`: it was told to stop.
+ * - `QUEUE_SHUT_DOWN`, `QUEUE_CLOSED`: its queue gives it nothing more.
+ * - `STORE_NOT_OPEN`: the store has not answered yet.
+ * - `STORE_IN_TROUBLE`: the store does not answer, or refuses for a reason that may pass.
+ * - `LOOP_BLOCKED`: the event loop stood still not long ago.
+ */
+export type HealthReason =
+  | 'FAILED'
+  | 'NOT_BEATING'
+  | 'NOT_RENEWING'
+  | 'STOPPED'
+  | 'STOPPING'
+  | 'QUEUE_SHUT_DOWN'
+  | 'QUEUE_CLOSED'
+  | 'STORE_NOT_OPEN'
+  | 'STORE_IN_TROUBLE'
+  | 'LOOP_BLOCKED'
+
+/** How a worker is. */
+export interface WorkerHealth {
+  /** False if only a restart of the process helps. Trouble with the store does not make it false. */
+  readonly live: boolean
+  /** Whether it takes keys and gets on with them. */
+  readonly ready: boolean
+  /** What is wrong; empty if nothing is. */
+  readonly reasons: readonly HealthReason[]
+}
+
+/** What is known of a worker when its health is asked for. */
+export interface Vitals {
+  readonly engine: Engine
+  readonly loopWatch: LoopWatch
+  /** On the monotonic clock. */
+  readonly beatAt: number
+  readonly phase: 'running' | 'stopping' | 'stopped' | 'failed'
+}
+
+const deadly: ReadonlySet<HealthReason> = new Set(['FAILED', 'NOT_BEATING', 'NOT_RENEWING'])
+
+function reasonsOf({ engine, loopWatch, beatAt, phase }: Vitals): HealthReason[] {
+  if (phase === 'failed') return ['FAILED']
+  if (phase === 'stopped') return ['STOPPED']
+  const reasons: HealthReason[] = []
+  const { keeper, store, storeHealth } = engine
+  if (store.clock.monotonicMs() - beatAt > 3 * heartbeatMs) reasons.push('NOT_BEATING')
+  if (keeper.isOverdue) reasons.push('NOT_RENEWING')
+  if (phase === 'stopping') reasons.push('STOPPING')
+  if (engine.phase === 'shutting-down') reasons.push('QUEUE_SHUT_DOWN')
+  else if (engine.phase !== 'open') reasons.push('QUEUE_CLOSED')
+  else if (!store.isOpen) reasons.push('STORE_NOT_OPEN')
+  if (storeHealth.isInTrouble) reasons.push('STORE_IN_TROUBLE')
+  if (loopWatch.wasBlockedWithin(heartbeatMs)) reasons.push('LOOP_BLOCKED')
+  return reasons
+}
+
+/** How a worker is, from what is known of it. Asks nobody and waits for nothing. */
+export function healthOf(vitals: Vitals): WorkerHealth {
+  const reasons = reasonsOf(vitals)
+  return {
+    live: !reasons.some((reason) => deadly.has(reason)),
+    ready: reasons.length === 0,
+    reasons,
+  }
+}
