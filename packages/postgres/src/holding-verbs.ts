@@ -19,8 +19,8 @@ import { sortedByKey } from './key-order.ts'
 import { workOnKeys } from './key-work.ts'
 import type { Store } from './store.ts'
 
-/** How many leases that are over one claim reports. */
-const leaseEndsMax = 100
+/** At how many held keys one claim looks, for leases that are over. */
+const leaseLooks = 256
 
 function claimOf(row: Row): Claim {
   return {
@@ -36,23 +36,30 @@ function claimOf(row: Row): Claim {
   }
 }
 
+/** Where the next claim goes on looking for leases that are over, by queue. */
+export type LeaseCursors = Map<string, string>
+
 /** The verb claim. */
 export async function claim(
   store: Store,
+  cursors: LeaseCursors,
   queue: string,
-  { limit, holder, claimId, leaseMs, dueBy }: ClaimRequest,
+  { limit, holder, claimId, leaseMs, dueBy = never }: ClaimRequest,
 ): Promise<ClaimReply> {
-  const values = [queue, limit, holder, claimId, leaseMs, dueBy ?? never, leaseEndsMax, store.now()]
+  const after = cursors.get(queue) ?? ''
+  const values = [queue, limit, holder, claimId, leaseMs, dueBy, after, leaseLooks, store.now()]
   const rows = await store.run('claim', values)
   const claims: Claim[] = []
   const leaseEnds: Lease[] = []
   let now = 0
+  cursors.delete(queue)
   for (const row of rows) {
     const kind = number(row['kind'])
     if (kind === 0) now = number(row['at'])
     // An update gives its rows in any order; each knows its place.
     else if (kind === 1) claims[number(row['ord']) - 1] = claimOf(row)
-    else leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
+    else if (kind === 2) leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
+    else cursors.set(queue, String(row['key']))
   }
   // A place stays empty if its row went away in between.
   return { claims: claims.filter((one) => one !== undefined), leaseEnds, now }

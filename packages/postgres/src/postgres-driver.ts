@@ -32,7 +32,7 @@ import {
 import { add } from './asking-verb.ts'
 import { type Connected, connect } from './connect.ts'
 import { finish } from './finishing-verb.ts'
-import { adopt, claim, expire, renew } from './holding-verbs.ts'
+import { adopt, claim, expire, type LeaseCursors, renew } from './holding-verbs.ts'
 import { hintOf } from './listener.ts'
 import { buckets, counts, list, queues, tick, workers } from './looking-verbs.ts'
 import { migrate } from './migrate.ts'
@@ -73,6 +73,7 @@ class PostgresDriver implements Driver {
   readonly #channel: string
   readonly #statements: Statements
   readonly #warnings: Warnings
+  readonly #cursors: LeaseCursors = new Map()
   #opened: Opened | undefined
 
   constructor(settings: Settings) {
@@ -162,7 +163,7 @@ class PostgresDriver implements Driver {
   }
 
   async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
-    return await claim(this.#store, queue, request)
+    return await claim(this.#store, this.#cursors, queue, request)
   }
 
   async adopt(queue: string, claimId: string): Promise<readonly Claim[]> {

@@ -1,4 +1,6 @@
+import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
+import pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { startServer, type TestServer } from './server.ts'
 import { subjectsOn } from './subjects.ts'
@@ -7,13 +9,18 @@ import { subjectsOn } from './subjects.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 let server: TestServer
+let pool: pg.Pool
+let create: CreateSubject
 
 beforeAll(async () => {
   server = await startServer()
+  pool = new pg.Pool({ connectionString: server.url, max: 8 })
+  create = subjectsOn({ url: server.url, driver: { pool } })
 }, 60_000)
 
 afterAll(async () => {
+  await pool.end()
   await server.stop()
 })
 
-examine('postgres', () => subjectsOn({ url: server.url })())
+examine('postgres', () => create(), { timeoutMs: 60_000 })

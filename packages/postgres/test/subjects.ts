@@ -5,34 +5,35 @@ import { type PostgresOptions, postgresDriver } from '../src/index.ts'
 import { quoteIdentifier } from '../src/schema-name.ts'
 import { sql } from './server.ts'
 
-let made = 0
-
 /** How the subjects of one examination differ from the usual. */
 export interface SubjectOptions {
-  /** A superuser's, to begin transactions with and to clean up. */
+  /** A superuser's: begins transactions, and cleans up. */
   readonly url: string
-  /** How the driver connects; by default with `url`. */
-  readonly driver?: PostgresOptions
-  /** The name of the schema of the subject with that number. */
+  /** How drivers connect. */
+  readonly driver: PostgresOptions
+  /** The name of the schema with that number. */
   readonly schema?: (number: number) => string
-  /** What is done before a driver of the subject is opened. */
+  /** What is done to a new schema before a driver sees it. */
   readonly prepare?: (schema: string) => Promise<void>
 }
 
-/** Subjects that share a server; each has a schema of its own. */
+/**
+ * Subjects that share a server. Each has a schema of its own while it lasts, which is emptied after
+ * it and given to the next one: making it anew would take longer than most cases.
+ */
 export function subjectsOn(options: SubjectOptions): CreateSubject {
   const { url, prepare, schema: name = (number) => `s${number}` } = options
+  const free: string[] = []
+  let made = 0
   return async (): Promise<Subject> => {
-    made += 1
-    const schema = name(made)
-    await prepare?.(schema)
-    const make = () =>
-      postgresDriver({
-        poolSize: 2,
-        ...(options.driver ?? { connectionString: url }),
-        schema,
-        onWarning() {},
-      })
+    let schema = free.pop()
+    if (schema === undefined) {
+      made += 1
+      schema = name(made)
+      await prepare?.(schema)
+    }
+    const mine = schema
+    const make = () => postgresDriver({ ...options.driver, schema: mine, onWarning() {} })
     return {
       driver: make(),
       clock: fakeClock(),
@@ -46,14 +47,13 @@ export function subjectsOn(options: SubjectOptions): CreateSubject {
           await client.query(how)
           await client.end()
         }
-        return {
-          handle: client,
-          commit: () => end('commit'),
-          rollback: () => end('rollback'),
-        }
+        return { handle: client, commit: () => end('commit'), rollback: () => end('rollback') }
       },
       async dispose() {
-        await sql(url, `drop schema if exists ${quoteIdentifier(schema)} cascade`)
+        const tables = ['keys', 'queues', 'buckets', 'workers']
+        const names = tables.map((table) => `${quoteIdentifier(mine)}.${table}`)
+        await sql(url, `truncate ${names.join()}`)
+        free.push(mine)
       },
     }
   }

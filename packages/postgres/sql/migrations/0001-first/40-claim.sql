@@ -1,4 +1,5 @@
--- Claims up to in_limit keys, and reports leases that are over if there were fewer.
+-- Claims up to in_limit keys, and reports leases that are over among in_looks of the keys that are
+-- held, beginning after the key in_after.
 --
 -- Goes through the distinct priorities of waiting keys by single steps on the index, and takes the
 -- due ones of each from its front: what is delayed costs nothing, at whatever priority and however
@@ -6,10 +7,10 @@
 -- statement and updated in the next by their place in the table: no plan can claim more than that.
 --
 -- Rows: kind 0 (the store's time, in at), 1 (a claim; at is the end of its lease), 2 (a lease that
--- is over). Claims carry their place in line in ord, and are not sorted.
+-- is over), 3 (the key after which to look at leases next; if not all were looked at). Claims carry their place in line in ord, and are not sorted.
 create function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
-  in_due_by float8, in_ends int, in_now float8
+  in_due_by float8, in_after text, in_looks int, in_now float8
 ) returns table (
   kind int, ord int, key text, item text, token float8, failures int, crashes int, priority int,
   asked_at float8, ready_at float8, at float8
@@ -29,6 +30,7 @@ as $body$
 declare
   t float8 := sluice.present(in_now);
   base bigint; picks tid[]; alone boolean[]; firsts int; tokens bigint[]; n int := 0;
+  keys text[]; held bigint[]; ends float8[];
 begin
   return query select 0, 0, null::text, null::text, null::float8, 0, 0, 0, null::float8,
     null::float8, t;
@@ -79,12 +81,22 @@ begin
       returning 1, u.ord::int, k.key, k.item, k.token::float8, k.failures, k.crashes,
         k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.lease_until;
   end if;
-  if n < in_limit then
-    return query
-      select 2, 0, k.key, null::text, k.token::float8, 0, 0, 0, null::float8, null::float8,
-        k.lease_until
-      from sluice.keys k
-      where k.queue = in_queue and k.token is not null and k.lease_until <= t limit in_ends;
+  -- Some of what is held, in turn: whoever asks often need not look at everything each time.
+  select array_agg(x.key), array_agg(x.token), array_agg(x.lease_until) into keys, held, ends from (
+    (select k.key, k.token, k.lease_until from sluice.keys k
+    where k.queue = in_queue and k.token is not null and k.key > in_after
+    order by k.queue, k.key limit in_looks)
+    union all
+    (select k.key, k.token, k.lease_until from sluice.keys k
+    where k.queue = in_queue and k.token is not null and k.key <= in_after
+    order by k.queue, k.key limit in_looks)
+    limit in_looks) x;
+  return query
+    select 2, 0, u.key, null::text, u.token::float8, 0, 0, 0, null::float8, null::float8, u.ends
+    from unnest(keys, held, ends) as u(key, token, ends) where u.ends <= t;
+  if cardinality(keys) = in_looks then
+    return query select 3, 0, keys[in_looks], null::text, null::float8, 0, 0, 0, null::float8,
+      null::float8, null::float8;
   end if;
 end
 $body$;
