@@ -88,6 +88,7 @@ class MemoryDriver implements Driver {
   readonly capabilities: Capabilities
   readonly operate: Operate
   readonly #store: MemoryStore
+  readonly #bell: WakeBell = new WakeBell()
   readonly #queues: Map<string, MemoryQueue> = new Map()
   readonly #expectedKeys: number
   readonly #order: OrderOption
@@ -98,7 +99,6 @@ class MemoryDriver implements Driver {
     this.#store = {
       time: new StoreTime(),
       shelf: new BucketShelf(),
-      bell: new WakeBell(),
       lastToken: 0,
     }
     this.capabilities = {
@@ -119,8 +119,8 @@ class MemoryDriver implements Driver {
       resume: (queue) => this.#pause(queue, false),
       park: (queue, keys) => this.#each(queue, keys, (target, key) => target.park(key)),
       unpark: (queue, keys, { forget }) =>
-        this.#each(queue, keys, (target, key) => target.unpark(key, forget)),
-      runNow: (queue, keys) => this.#each(queue, keys, (target, key) => target.runNow(key)),
+        this.#wakeEach(queue, keys, (target, key) => target.unpark(key, forget)),
+      runNow: (queue, keys) => this.#wakeEach(queue, keys, (target, key) => target.runNow(key)),
       remove: (queue, keys) => this.#each(queue, keys, (target, key) => target.remove(key)),
       purge: (queue) => {
         const { table } = this.#queue(queue)
@@ -139,11 +139,11 @@ class MemoryDriver implements Driver {
   }
 
   close(): void {
-    this.#store.bell.silence()
+    this.#bell.silence()
   }
 
   add(queue: string, asks: readonly Ask[], options: AskOptions): AskReply[] {
-    return this.#each(queue, asks, (target, ask) => target.ask(ask, options))
+    return this.#wakeEach(queue, asks, (target, ask) => target.ask(ask, options))
   }
 
   cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
@@ -164,7 +164,7 @@ class MemoryDriver implements Driver {
   }
 
   expire(queue: string, leases: readonly Lease[], options: ExpireOptions): ExpireOutcome[] {
-    return this.#each(queue, leases, (target, lease) => target.expire(lease, options))
+    return this.#wakeEach(queue, leases, (target, lease) => target.expire(lease, options))
   }
 
   renew(queue: string, leases: readonly Lease[], leaseMs: number): RenewReply[] {
@@ -172,7 +172,7 @@ class MemoryDriver implements Driver {
   }
 
   finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
-    return this.#each(queue, finishes, (target, finish) => target.finishKey(finish, options))
+    return this.#wakeEach(queue, finishes, (target, finish) => target.finishKey(finish, options))
   }
 
   forget(queue: string, keys: readonly string[]): ForgetOutcome[] {
@@ -203,7 +203,7 @@ class MemoryDriver implements Driver {
   }
 
   watch(onWake: WakeListener): () => void {
-    return this.#store.bell.listen(onWake)
+    return this.#bell.listen(onWake)
   }
 
   queues(): string[] {
@@ -244,7 +244,7 @@ class MemoryDriver implements Driver {
     const target = this.#queue(queue)
     if (target.isPaused === paused) return 'unchanged'
     target.isPaused = paused
-    if (!paused) this.#store.bell.ring(queue)
+    if (!paused && this.#bell.isWatched) this.#bell.ring(queue)
     return 'changed'
   }
 
@@ -255,5 +255,15 @@ class MemoryDriver implements Driver {
   ): Reply[] {
     const target = this.#queue(queue)
     return requests.map((request) => verb(target, request))
+  }
+
+  /** For verbs after which there may be more to claim. */
+  #wakeEach<Request, Reply>(
+    queue: string,
+    requests: readonly Request[],
+    verb: (target: MemoryQueue, request: Request) => Reply,
+  ): Reply[] {
+    if (this.#bell.isWatched) this.#bell.ring(queue)
+    return this.#each(queue, requests, verb)
   }
 }

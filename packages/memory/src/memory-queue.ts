@@ -35,7 +35,6 @@ import { noRow as noRowImported, place as placeImported, type RowLinks } from '.
 import { RowTable } from './row-table.ts'
 import type { StoreTime } from './store-time.ts'
 import { StringIndex } from './string-index.ts'
-import type { WakeBell } from './wake-bell.ts'
 import { WorkerBook } from './worker-book.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
@@ -48,7 +47,6 @@ const place = placeImported
 export interface MemoryStore {
   readonly time: StoreTime
   readonly shelf: BucketShelf
-  readonly bell: WakeBell
   /** The greatest token given out so far. */
   lastToken: number
 }
@@ -557,12 +555,8 @@ export class MemoryQueue implements DirectQueue {
   /** Puts the cursor's row, which is nowhere, where its state says. */
   private put(now: EpochMs): void {
     const { cursor } = this
-    if (cursor.dueAt <= now && !cursor.parked && cursor.token === noToken) {
-      this.line.add()
-      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
-    } else {
-      this.putAside()
-    }
+    if (cursor.dueAt <= now && !cursor.parked && cursor.token === noToken) this.line.add()
+    else this.putAside()
   }
 
   private putAside(): void {
@@ -578,7 +572,6 @@ export class MemoryQueue implements DirectQueue {
     } else {
       this.delayed.add(row, cursor.dueAt, cursor.seq)
       links.setPlace(row, place.delayed)
-      if (this.store.bell.isWatched) this.store.bell.ring(this.name)
     }
   }
 

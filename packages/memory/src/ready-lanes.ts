@@ -163,7 +163,8 @@ export class ReadyLanes implements ReadyRows {
   private enter(row: number, priority: number, readyAt: EpochMs, seq: number): void {
     const { links } = this
     const lane = priority === 0 ? this.plain : this.laneOf(priority)
-    const isLast = readyAt > lane.lastReadyAt || (readyAt === lane.lastReadyAt && seq > lane.lastSeq)
+    const isLast =
+      readyAt > lane.lastReadyAt || (readyAt === lane.lastReadyAt && seq > lane.lastSeq)
     if (isLast || links.next(lane.head) === lane.head) {
       links.append(lane.head, row, place.line)
       lane.lastReadyAt = readyAt
