@@ -123,7 +123,14 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
 
   retry(error?: unknown): Promise<FinishOutcome> {
     const { key, token } = this
-    const when = this.policy.retryAs(this as HeldKey<unknown>)
+    // A limiter of the user's must not count a failure that is not one.
+    if (this.phase !== 'held' || this.engine.phase === 'closed') return finishOutcomes.lost
+    let when: ReturnType<HeldPolicy['retryAs']>
+    try {
+      when = this.policy.retryAs(this as HeldKey<unknown>)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     return this.engine.finish(this as HeldKey<unknown>, {
       as: 'retry',
       key,

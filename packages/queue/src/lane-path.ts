@@ -1,11 +1,12 @@
-import type {
-  Ask,
-  AskReply,
-  CancelOutcome,
-  EpochMs,
-  Finish,
-  FinishReply,
-  ForgetOutcome,
+import {
+  type Ask,
+  type AskReply,
+  type CancelOutcome,
+  type EpochMs,
+  type Finish,
+  type FinishReply,
+  type ForgetOutcome,
+  transitions,
 } from '@sluice/core'
 import { AddLane } from './add-lane.ts'
 import type { AlarmSetting } from './alarm.ts'
@@ -53,12 +54,15 @@ export class LanePath implements Path {
   }
 
   async failures(key: string): Promise<number> {
-    const { driver, name } = this.#engine
+    const { driver, name, options } = this.#engine
     const request = { keys: [key], limit: 1 }
-    const { rows } = await this.#engine.opened(() =>
+    const { rows, now } = await this.#engine.opened(() =>
       this.#engine.call('list', request, () => driver.list(name, request)),
     )
-    return rows[0]?.failures ?? 0
+    const row = rows[0]
+    // A store may keep a count that has expired for a while.
+    if (row === undefined) return 0
+    return transitions.countedFailures(row, now, options.failuresExpireMs)
   }
 
   async finish(held: HeldKey<unknown>, finish: Finish): Promise<FinishReply> {
