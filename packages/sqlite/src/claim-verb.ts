@@ -148,15 +148,17 @@ function takePlain(
   firstToken: number,
   { leaseUntil, holder, claim }: Hold,
 ): void {
+  const until = storedInstant(leaseUntil)
+  const [only] = found
+  if (only !== undefined && found.length === 1) {
+    if (only.later_at !== null) return
+    tx.session.claimTakeOne.run(firstToken, until, holder, claim, only.id)
+    tx.wrote(-1)
+    return
+  }
   // Null is nobody's id, and keeps the places of those behind it.
   const ids = found.map(({ id, later_at }) => (later_at === null ? id : null))
-  const taken = tx.session.claimTake.run(
-    firstToken,
-    storedInstant(leaseUntil),
-    holder,
-    claim,
-    JSON.stringify(ids),
-  )
+  const taken = tx.session.claimTake.run(firstToken, until, holder, claim, JSON.stringify(ids))
   tx.wrote(-Number(taken.changes))
 }
 

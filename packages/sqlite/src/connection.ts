@@ -4,7 +4,7 @@ import { ChangeWatch } from './change-watch.ts'
 import { LogGuard } from './log-guard.ts'
 import type { Machine } from './machine.ts'
 import type { Session } from './session.ts'
-import { findings, type SessionSource } from './session-source.ts'
+import { findingsIn, type SessionSource } from './session-source.ts'
 import { type Stage, storeError, troubleOf } from './sqlite-error.ts'
 
 /** What is done in a transaction, at the instant at which it has the lock. */
@@ -148,7 +148,7 @@ export class Connection {
     try {
       const session = this.#source.open(now)
       if (!this.#mustCheck) return session
-      const [finding] = findings(session.database, false)
+      const [finding] = findingsIn(session.database, 'quick_check(1)')
       if (finding === undefined) {
         this.#mustCheck = false
         return session

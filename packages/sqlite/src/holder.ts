@@ -4,7 +4,9 @@ import type { Session } from './session.ts'
 export function holderNumber(session: Session, name: string): number {
   // Not remembered between transactions: another process may have swept the row away.
   const row = session.holderFind.get(name) as { readonly id: number } | undefined
-  return row?.id ?? Number(session.holderMake.run(name).lastInsertRowid)
+  if (row !== undefined) return row.id
+  session.holdersSweep.run()
+  return Number(session.holderMake.run(name).lastInsertRowid)
 }
 
 /** The names of holders by their numbers. */

@@ -6,6 +6,7 @@ import { checkOptions, type SqliteOptions } from './sqlite-options.ts'
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './database.ts'
 export type { Durability } from './durability.ts'
+export { examineStore, type StoreReport } from './examine-store.ts'
 export type { LibraryName } from './library.ts'
 export type { Migrate } from './schema.ts'
 export type {

@@ -4,7 +4,7 @@ import { type ConnectionShare, shareConnection } from './connections.ts'
 import type { SqliteDatabase } from './database.ts'
 import { libraryBehind, loadLibrary } from './library.ts'
 import type { Machine } from './machine.ts'
-import { fileOf, HandedInSource } from './session-source.ts'
+import { type FileSettings, fileOf, HandedInSource } from './session-source.ts'
 import type { DatabaseOptions, FileOptions, SqliteOptions } from './sqlite-options.ts'
 import { realPathOf } from './store-file.ts'
 
@@ -18,7 +18,8 @@ export interface Place {
   connect(now: () => EpochMs): Awaitable<ConnectionShare>
 }
 
-const lockWaitMsUsual = 20_000
+/** How long an operation waits for a lock unless told otherwise, in milliseconds. */
+export const lockWaitMsUsual = 20_000
 
 /** The place that the options name. */
 export function placeOf(options: SqliteOptions, machine: Machine): Place {
@@ -27,24 +28,24 @@ export function placeOf(options: SqliteOptions, machine: Machine): Place {
   return guestPlace(options, machine)
 }
 
+/** How the file is opened that the options name. */
+export function fileSettings(options: FileOptions): FileSettings {
+  return {
+    ...common(options),
+    file: realPathOf(options.file),
+    library: loadLibrary(options.library),
+    mustExist: options.mustExist ?? false,
+    ownership: 'ours',
+  }
+}
+
 function filePlace(options: FileOptions, machine: Machine): Place {
   return {
     isInMemory: false,
     exclusive: undefined,
     file: () => realPathOf(options.file),
     connect: (now) =>
-      shareConnection(
-        {
-          ...common(options),
-          file: realPathOf(options.file),
-          library: loadLibrary(options.library),
-          mustExist: options.mustExist ?? false,
-          ownership: 'ours',
-        },
-        machine,
-        options.lockWaitMs ?? lockWaitMsUsual,
-        now,
-      ),
+      shareConnection(fileSettings(options), machine, options.lockWaitMs ?? lockWaitMsUsual, now),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EpochMs } from '@sluice/core'
-import { type SqliteDatabase, singleValue } from './database.ts'
+import type { SqliteDatabase } from './database.ts'
 import { applyPragmas, type Durability } from './durability.ts'
 import type { Library } from './library.ts'
 import { type Migrate, type Ownership, settleSchema } from './schema.ts'
@@ -142,13 +142,8 @@ export function isInTransaction(database: SqliteDatabase): boolean {
   return false
 }
 
-/** What is wrong with a database, page by page; empty if nothing is. */
-export function findings(database: SqliteDatabase, isThorough: boolean): string[] {
-  const sql = isThorough ? 'pragma integrity_check(100)' : 'pragma quick_check(1)'
-  if (!isThorough) {
-    const finding = String(singleValue(database, sql))
-    return finding === 'ok' ? [] : [finding]
-  }
-  const rows = database.prepare(sql).all() as Record<string, unknown>[]
+/** What is wrong with the pages of a database, in words; empty if nothing is. */
+export function findingsIn(database: SqliteDatabase, pragma: string): string[] {
+  const rows = database.prepare(`pragma ${pragma}`).all() as Record<string, unknown>[]
   return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
 }

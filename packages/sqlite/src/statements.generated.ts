@@ -148,7 +148,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (queue, key) do nothing`,
   bucketFind: `select tokens, at
 from sluice_buckets
-where name = ?`,
+where name = +?`,
   bucketSave: `insert into sluice_buckets (name, per_second, burst, tokens, at)
 values (?, ?, ?, ?, ?)
 on conflict (name) do update
@@ -158,24 +158,74 @@ set
   bucketsList: `select name, per_second, burst, tokens, at
 from sluice_buckets
 order by name`,
+  checkRows: `select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has ' || c.owed
+  as finding
+from sluice_queues q
+cross join (
+  select
+    queue,
+    sum(case when token is null then due_at is not null else next_due_at is not null end) as owed
+  from sluice_keys
+  group by queue
+) c on c.queue = q.id
+where q.owed <> c.owed
+union all
+select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has none'
+from sluice_queues q
+where q.owed <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id)
+union all
+select 'key ' || k.key || ' belongs to no queue'
+from sluice_keys k
+where not exists (select 1 from sluice_queues q where q.id = k.queue)
+union all
+select 'key ' || k.key || ' has token ' || k.token || ', which was never given out'
+from sluice_keys k
+where k.token > (select token from sluice_store)
+union all
+select 'token ' || token || ' holds ' || count(*) || ' keys'
+from sluice_keys
+where token is not null
+group by token
+having count(*) > 1
+union all
+select 'key ' || k.key || ' is held by nobody known'
+from sluice_keys k
+where k.token is not null and not exists (select 1 from sluice_holders h where h.id = k.holder)
+union all
+select 'key ' || k.key || ' stands at place ' || k.seq || ', which was never given out'
+from sluice_keys k
+cross join sluice_queues q on q.id = k.queue
+where k.seq > q.seq or k.next_seq > q.seq
+union all
+select 'key ' || key || ' has nothing to be remembered for'
+from sluice_keys
+where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
+union all
+select 'key ' || key || ' is ready before it is due'
+from sluice_keys
+where ready_at < due_at
+limit 100`,
   claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until
 from sluice_keys indexed by sluice_keys_held
-where queue = ? and claim = ? and token is not null
+where queue = +? and claim = +? and token is not null
 order by token`,
   claimCandidates: `select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at
 from sluice_keys indexed by sluice_keys_waiting
 where
-  queue = ? and priority = ? and ready_at <= ? and due_at <= ?
+  queue = +? and priority = +? and ready_at <= +? and due_at <= +?
   and token is null and parked = 0 and due_at is not null
 order by ready_at, seq
-limit ?`,
+limit +?`,
   claimLevel: `select priority, ready_at
 from sluice_keys indexed by sluice_keys_waiting
 where
-  queue = ? and priority < ?
+  queue = +? and priority < +?
   and token is null and parked = 0 and due_at is not null
 order by priority desc, ready_at, seq
 limit 1`,
+  claimTakeOne: `update sluice_keys
+set token = ?, lease_until = ?, holder = ?, claim = ?
+where id = +?`,
   claimTake: `update sluice_keys
 set token = ? + j.key, lease_until = ?, holder = ?, claim = ?
 from json_each(?) j
@@ -185,72 +235,78 @@ from (
   select due_why
   from sluice_keys indexed by sluice_keys_waiting
   where
-    queue = ? and priority = ? and ready_at > ? and due_at > ?
+    queue = +? and priority = +? and ready_at > +? and due_at > +?
     and token is null and parked = 0 and due_at is not null
   order by ready_at, seq
-  limit ?
+  limit +?
 )
 group by due_why`,
   countHeld: `select count(*) as held, coalesce(sum(is_dirty), 0) as dirty
 from (
-  select coalesce(next_due_at <= ?, 0) as is_dirty
+  select coalesce(next_due_at <= +?, 0) as is_dirty
   from sluice_keys indexed by sluice_keys_held
-  where queue = ? and token is not null
-  limit ?
+  where queue = +? and token is not null
+  limit +?
 )`,
   countIdle: `select count(*) as n
 from (
   select 1
   from sluice_keys indexed by sluice_keys_idle
-  where queue = ? and token is null and parked = 0 and due_at is null
-  limit ?
+  where queue = +? and token is null and parked = 0 and due_at is null
+  limit +?
 )`,
   countParked: `select count(*) as n
 from (
   select 1
   from sluice_keys indexed by sluice_keys_parked
-  where queue = ? and token is null and parked = 1
-  limit ?
+  where queue = +? and token is null and parked = 1
+  limit +?
 )`,
   countReady: `select count(*) as n, min(ready_at) as oldest
 from (
   select ready_at
   from sluice_keys indexed by sluice_keys_waiting
   where
-    queue = ? and priority = ? and ready_at <= ? and due_at <= ?
+    queue = +? and priority = +? and ready_at <= +? and due_at <= +?
     and token is null and parked = 0 and due_at is not null
   order by ready_at, seq
-  limit ?
+  limit +?
 )`,
   doneClean: `delete from sluice_keys
 where
-  queue = ? and key = ? and token = ?
+  queue = +? and key = +? and token = +?
   and next_due_at is null and failures = 0 and crashes = 0 and parked = 0`,
   doneForget: `delete from sluice_keys
-where queue = ? and key = ? and token = ? and next_due_at is null and parked = 0`,
+where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0`,
   holderFind: `select id
 from sluice_holders
-where name = ?`,
+where name = +?`,
   holderMake: `insert into sluice_holders (name)
 values (?)`,
   holdersList: `select h.id, h.name
 from json_each(?) j
 cross join sluice_holders h on h.id = j.value`,
   holdersSweep: `delete from sluice_holders
-where id not in (select holder from sluice_keys where token is not null)`,
+where
+  id <= (select max(id) - 1000 from sluice_holders)
+  and id not in (
+    select holder
+    from sluice_keys indexed by sluice_keys_held
+    where token is not null
+  )`,
   idleFirst: `select 1 as found
 from sluice_keys indexed by sluice_keys_idle
-where queue = ? and failed_at <= ? and token is null and parked = 0 and due_at is null
+where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null
 limit 1`,
   keyDelete: `delete from sluice_keys
-where id = ?`,
+where id = +?`,
   keyFind: `select
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
   failures, crashes, failed_at, parked, item, last_error
 from sluice_keys
-where queue = ? and key = ?`,
+where queue = +? and key = +?`,
   keyInsert: `insert into sluice_keys (
   queue, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
@@ -265,7 +321,7 @@ set
   next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
   next_later_at = ?, next_later_why = ?,
   failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?
-where id = ?`,
+where id = +?`,
   keysBetween: `select key
 from sluice_keys
 where id between ? and ?`,
@@ -275,15 +331,15 @@ where id between ? and ?`,
   k.next_due_at, k.next_why, k.next_seq, k.next_priority, k.next_asked_at, k.next_later_at,
   k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error
 from json_each(?) j
-cross join sluice_keys k on k.queue = ? and k.key = j.value`,
+cross join sluice_keys k on k.queue = +? and k.key = j.value`,
   leaseEnds: `select key, token
 from sluice_keys indexed by sluice_keys_held
-where queue = ? and lease_until <= ? and token is not null
+where queue = +? and lease_until <= +? and token is not null
 order by lease_until
-limit ?`,
+limit +?`,
   leaseFirst: `select lease_until
 from sluice_keys indexed by sluice_keys_held
-where queue = ? and token is not null and lease_until is not null
+where queue = +? and token is not null and lease_until is not null
 order by lease_until
 limit 1`,
   levels: `with recursive level (priority, ready_at) as (
@@ -291,7 +347,7 @@ limit 1`,
   from (
     select priority, ready_at
     from sluice_keys indexed by sluice_keys_waiting
-    where queue = ? and token is null and parked = 0 and due_at is not null
+    where queue = +? and token is null and parked = 0 and due_at is not null
     order by priority desc, ready_at, seq
     limit 1
   )
@@ -303,7 +359,7 @@ limit 1`,
     select id
     from sluice_keys indexed by sluice_keys_waiting
     where
-      queue = ? and priority < level.priority
+      queue = +? and priority < level.priority
       and token is null and parked = 0 and due_at is not null
     order by priority desc, ready_at, seq
     limit 1
@@ -317,48 +373,48 @@ from level`,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
   failures, crashes, failed_at, parked, item, last_error
 from sluice_keys indexed by sluice_keys_held
-where queue = ? and key >= ? and token is not null
+where queue = +? and key >= +? and token is not null
 order by key
-limit ?`,
+limit +?`,
   listPage: `select
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
   failures, crashes, failed_at, parked, item, last_error
 from sluice_keys
-where queue = ? and key >= ?
+where queue = +? and key >= +?
 order by key
-limit ?`,
+limit +?`,
   listParked: `select
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
   failures, crashes, failed_at, parked, item, last_error
 from sluice_keys indexed by sluice_keys_parked
-where queue = ? and key >= ? and token is null and parked = 1
+where queue = +? and key >= +? and token is null and parked = 1
 order by key
-limit ?`,
+limit +?`,
   purgeFree: `delete from sluice_keys
-where queue = ? and token is null`,
+where queue = +? and token is null`,
   purgeHeld: `update sluice_keys
 set
   next_due_at = null, next_why = null, next_seq = null, next_priority = null,
   next_asked_at = null, next_later_at = null, next_later_why = null,
   failures = 0, crashes = 0, failed_at = null, parked = 0
 where
-  queue = ? and token is not null
+  queue = +? and token is not null
   and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)`,
   queueFind: `select id, paused, seq, owed, latest_at
 from sluice_queues
-where name = ?`,
+where name = +?`,
   queueMake: `insert into sluice_queues (name, latest_at)
 values (?, ?)`,
   queuePause: `update sluice_queues
 set paused = ?
-where id = ? and paused <> ?`,
+where id = +? and paused <> +?`,
   queueSave: `update sluice_queues
 set seq = ?, owed = ?, latest_at = ?
-where id = ?`,
+where id = +?`,
   queuesList: `select q.name
 from sluice_queues q
 where q.paused = 1 or exists (select 1 from sluice_keys k where k.queue = q.id)
@@ -371,16 +427,16 @@ end
 where id in (
   select k.id
   from json_each(?) j
-  cross join sluice_keys k on k.queue = ? and k.key = j.value ->> 0 and k.token = j.value ->> 1
+  cross join sluice_keys k on k.queue = +? and k.key = j.value ->> 0 and k.token = j.value ->> 1
 )
 returning key, lease_until`,
   sweepIdle: `delete from sluice_keys
 where id in (
   select id
   from sluice_keys indexed by sluice_keys_idle
-  where queue = ? and failed_at <= ? and token is null and parked = 0 and due_at is null
+  where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null
   order by failed_at
-  limit ?
+  limit +?
 )`,
   tokenLast: `select token
 from sluice_store
@@ -390,15 +446,15 @@ set token = ?
 where id = 1`,
   waitingFirstDue: `select min(due_at) as due_at
 from sluice_keys indexed by sluice_keys_waiting
-where queue = ? and token is null and parked = 0 and due_at is not null`,
+where queue = +? and token is null and parked = 0 and due_at is not null`,
   workerSave: `insert into sluice_workers (queue, holder, info, started_at, seen_at)
 values (?, ?, ?, ?, ?)
 on conflict (queue, holder) do update
 set info = excluded.info, seen_at = excluded.seen_at`,
   workersList: `select holder, info, started_at, seen_at
 from sluice_workers
-where queue = ? and seen_at >= ?
+where queue = +? and seen_at >= +?
 order by started_at, holder`,
   workersSweep: `delete from sluice_workers
-where queue = ? and seen_at < ?`,
+where queue = +? and seen_at < +?`,
 } as const

@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type EpochMs, SluiceError } from '@sluice/core'
-import { applyPragmas, type Durability } from './durability.ts'
+import { applyPragmas } from './durability.ts'
 import type { Library } from './library.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
-import { createSchema } from './schema.ts'
+import { createSchema, type Ownership } from './schema.ts'
 
 /** What `code` says of a failed call to the file system, if it is one. */
 function codeOf(error: unknown): unknown {
@@ -55,9 +55,9 @@ export function statusOf(path: string): Stats | undefined {
 /** What is asked of a file before SQLite gets to see it. */
 export interface FileWish {
   readonly library: Library
-  readonly durability: Durability
   readonly mustExist: boolean
   readonly unsafeFilesystem: boolean
+  readonly ownership: Ownership
   readonly now: EpochMs
 }
 
@@ -84,7 +84,8 @@ export function settleFile(path: string, wish: FileWish): void {
   const status = statusOf(path)
   if (status === undefined) throw fileError(`${path} has gone while it was opened`)
   if (!status.isFile()) throw new SluiceError('ERR_STORE', `${path} is not a file`)
-  if (status.size === 0) {
+  // A database of the program's own may be one that it has just begun.
+  if (status.size === 0 && wish.ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
       `${path} is empty; a queue's file never is. Remove it to begin anew`,

@@ -3,4 +3,4 @@
 -- Why this plan: by primary key.
 select tokens, at
 from sluice_buckets
-where name = ?
+where name = +?

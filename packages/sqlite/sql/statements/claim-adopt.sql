@@ -3,5 +3,5 @@
 -- Why this plan: the held keys of the queue are few; this is asked only when an answer was lost.
 select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until
 from sluice_keys indexed by sluice_keys_held
-where queue = ? and claim = ? and token is not null
+where queue = +? and claim = +? and token is not null
 order by token

@@ -6,7 +6,7 @@
 select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at
 from sluice_keys indexed by sluice_keys_waiting
 where
-  queue = ? and priority = ? and ready_at <= ? and due_at <= ?
+  queue = +? and priority = +? and ready_at <= +? and due_at <= +?
   and token is null and parked = 0 and due_at is not null
 order by ready_at, seq
-limit ?
+limit +?

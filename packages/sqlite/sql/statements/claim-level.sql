@@ -4,7 +4,7 @@
 select priority, ready_at
 from sluice_keys indexed by sluice_keys_waiting
 where
-  queue = ? and priority < ?
+  queue = +? and priority < +?
   and token is null and parked = 0 and due_at is not null
 order by priority desc, ready_at, seq
 limit 1

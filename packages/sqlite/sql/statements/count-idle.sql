@@ -5,6 +5,6 @@ select count(*) as n
 from (
   select 1
   from sluice_keys indexed by sluice_keys_idle
-  where queue = ? and token is null and parked = 0 and due_at is null
-  limit ?
+  where queue = +? and token is null and parked = 0 and due_at is null
+  limit +?
 )

@@ -5,6 +5,6 @@ select count(*) as n
 from (
   select 1
   from sluice_keys indexed by sluice_keys_parked
-  where queue = ? and token is null and parked = 1
-  limit ?
+  where queue = +? and token is null and parked = 1
+  limit +?
 )

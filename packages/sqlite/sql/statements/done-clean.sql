@@ -3,5 +3,5 @@
 -- Why this plan: one look into the unique index on (queue, key).
 delete from sluice_keys
 where
-  queue = ? and key = ? and token = ?
+  queue = +? and key = +? and token = +?
   and next_due_at is null and failures = 0 and crashes = 0 and parked = 0

@@ -3,4 +3,4 @@
 -- Why this plan: one look into the unique index on name.
 select id
 from sluice_holders
-where name = ?
+where name = +?

@@ -2,4 +2,4 @@
 -- Parameters: id.
 -- Why this plan: by rowid.
 delete from sluice_keys
-where id = ?
+where id = +?

@@ -7,4 +7,4 @@ select
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
   failures, crashes, failed_at, parked, item, last_error
 from sluice_keys
-where queue = ? and key = ?
+where queue = +? and key = +?

@@ -8,4 +8,4 @@ set
   next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
   next_later_at = ?, next_later_why = ?,
   failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?
-where id = ?
+where id = +?

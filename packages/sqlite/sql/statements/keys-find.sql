@@ -8,4 +8,4 @@ select
   k.next_due_at, k.next_why, k.next_seq, k.next_priority, k.next_asked_at, k.next_later_at,
   k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error
 from json_each(?) j
-cross join sluice_keys k on k.queue = ? and k.key = j.value
+cross join sluice_keys k on k.queue = +? and k.key = j.value

@@ -3,6 +3,6 @@
 -- Why this plan: the start of the index; leases that last cost nothing.
 select key, token
 from sluice_keys indexed by sluice_keys_held
-where queue = ? and lease_until <= ? and token is not null
+where queue = +? and lease_until <= +? and token is not null
 order by lease_until
-limit ?
+limit +?

@@ -7,7 +7,7 @@ with recursive level (priority, ready_at) as (
   from (
     select priority, ready_at
     from sluice_keys indexed by sluice_keys_waiting
-    where queue = ? and token is null and parked = 0 and due_at is not null
+    where queue = +? and token is null and parked = 0 and due_at is not null
     order by priority desc, ready_at, seq
     limit 1
   )
@@ -19,7 +19,7 @@ with recursive level (priority, ready_at) as (
     select id
     from sluice_keys indexed by sluice_keys_waiting
     where
-      queue = ? and priority < level.priority
+      queue = +? and priority < level.priority
       and token is null and parked = 0 and due_at is not null
     order by priority desc, ready_at, seq
     limit 1

@@ -8,6 +8,6 @@ select
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
   failures, crashes, failed_at, parked, item, last_error
 from sluice_keys indexed by sluice_keys_held
-where queue = ? and key >= ? and token is not null
+where queue = +? and key >= +? and token is not null
 order by key
-limit ?
+limit +?

@@ -2,4 +2,4 @@
 -- Parameters: queue.
 -- Why this plan: all keys of the queue have to be visited anyway.
 delete from sluice_keys
-where queue = ? and token is null
+where queue = +? and token is null

@@ -7,5 +7,5 @@ set
   next_asked_at = null, next_later_at = null, next_later_why = null,
   failures = 0, crashes = 0, failed_at = null, parked = 0
 where
-  queue = ? and token is not null
+  queue = +? and token is not null
   and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)

@@ -3,4 +3,4 @@
 -- Why this plan: one look into the unique index on name.
 select id, paused, seq, owed, latest_at
 from sluice_queues
-where name = ?
+where name = +?

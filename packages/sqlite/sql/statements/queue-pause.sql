@@ -3,4 +3,4 @@
 -- Why this plan: by rowid.
 update sluice_queues
 set paused = ?
-where id = ? and paused <> ?
+where id = +? and paused <> +?

@@ -3,4 +3,4 @@
 -- Why this plan: by rowid.
 update sluice_queues
 set seq = ?, owed = ?, latest_at = ?
-where id = ?
+where id = +?

@@ -9,6 +9,6 @@ end
 where id in (
   select k.id
   from json_each(?) j
-  cross join sluice_keys k on k.queue = ? and k.key = j.value ->> 0 and k.token = j.value ->> 1
+  cross join sluice_keys k on k.queue = +? and k.key = j.value ->> 0 and k.token = j.value ->> 1
 )
 returning key, lease_until

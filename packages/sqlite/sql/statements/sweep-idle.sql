@@ -5,7 +5,7 @@ delete from sluice_keys
 where id in (
   select id
   from sluice_keys indexed by sluice_keys_idle
-  where queue = ? and failed_at <= ? and token is null and parked = 0 and due_at is null
+  where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null
   order by failed_at
-  limit ?
+  limit +?
 )

@@ -4,4 +4,4 @@
 -- is ready, and the index is not in the order that matters.
 select min(due_at) as due_at
 from sluice_keys indexed by sluice_keys_waiting
-where queue = ? and token is null and parked = 0 and due_at is not null
+where queue = +? and token is null and parked = 0 and due_at is not null

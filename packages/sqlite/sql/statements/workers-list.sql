@@ -3,5 +3,5 @@
 -- Why this plan: the workers of one queue are few and stand together.
 select holder, info, started_at, seen_at
 from sluice_workers
-where queue = ? and seen_at >= ?
+where queue = +? and seen_at >= +?
 order by started_at, holder

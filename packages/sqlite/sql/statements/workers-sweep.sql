@@ -2,4 +2,4 @@
 -- Parameters: queue, instant.
 -- Why this plan: the workers of one queue are few and stand together.
 delete from sluice_workers
-where queue = ? and seen_at < ?
+where queue = +? and seen_at < +?

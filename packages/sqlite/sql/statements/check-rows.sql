@@ -1,0 +1,50 @@
+-- What is wrong with the keys and counters, in words; nothing if all is well. What the constraints
+-- of the tables rule out is not asked for again.
+-- Why this plan: an examination by hand, which reads every row once for each question.
+select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has ' || c.owed
+  as finding
+from sluice_queues q
+cross join (
+  select
+    queue,
+    sum(case when token is null then due_at is not null else next_due_at is not null end) as owed
+  from sluice_keys
+  group by queue
+) c on c.queue = q.id
+where q.owed <> c.owed
+union all
+select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has none'
+from sluice_queues q
+where q.owed <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id)
+union all
+select 'key ' || k.key || ' belongs to no queue'
+from sluice_keys k
+where not exists (select 1 from sluice_queues q where q.id = k.queue)
+union all
+select 'key ' || k.key || ' has token ' || k.token || ', which was never given out'
+from sluice_keys k
+where k.token > (select token from sluice_store)
+union all
+select 'token ' || token || ' holds ' || count(*) || ' keys'
+from sluice_keys
+where token is not null
+group by token
+having count(*) > 1
+union all
+select 'key ' || k.key || ' is held by nobody known'
+from sluice_keys k
+where k.token is not null and not exists (select 1 from sluice_holders h where h.id = k.holder)
+union all
+select 'key ' || k.key || ' stands at place ' || k.seq || ', which was never given out'
+from sluice_keys k
+cross join sluice_queues q on q.id = k.queue
+where k.seq > q.seq or k.next_seq > q.seq
+union all
+select 'key ' || key || ' has nothing to be remembered for'
+from sluice_keys
+where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
+union all
+select 'key ' || key || ' is ready before it is due'
+from sluice_keys
+where ready_at < due_at
+limit 100

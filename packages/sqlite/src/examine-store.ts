@@ -1,0 +1,82 @@
+import { checkObject, systemClock } from '@sluice/core'
+import type { Connection } from './connection.ts'
+import { shareConnection } from './connections.ts'
+import { singleValue } from './database.ts'
+import { type Durability, logBytesMax } from './durability.ts'
+import { type LibraryName, loadLibrary } from './library.ts'
+import { thisMachine } from './machine.ts'
+import { fileSettings, lockWaitMsUsual } from './place.ts'
+import type { Session } from './session.ts'
+import { findingsIn } from './session-source.ts'
+import { checkOptions, type FileOptions } from './sqlite-options.ts'
+import { statusOf } from './store-file.ts'
+
+/** What an examination of a store has found. */
+export interface StoreReport {
+  /** The real path of the file. */
+  readonly file: string
+  /** What is wrong, in words; empty if nothing is. At most a hundred of each kind. */
+  readonly findings: readonly string[]
+  readonly library: LibraryName
+  readonly sqliteVersion: string
+  readonly schemaVersion: number
+  readonly durability: Durability
+  readonly fileBytes: number
+  /** How long the write-ahead log is, and beyond which length it is emptied. */
+  readonly logBytes: number
+  readonly logBytesMax: number
+  readonly keys: number
+}
+
+/**
+ * Examines a store: every page of the file, every index against its table, and every key against
+ * what keys have to keep to. Reads the whole file; may be done while others work with it.
+ */
+export async function examineStore(options: FileOptions): Promise<StoreReport> {
+  checkObject('options', options)
+  const checked = checkOptions({ ...options, mustExist: true }) as FileOptions
+  const settings = fileSettings(checked)
+  const now = (): number => systemClock.now()
+  const lockWaitMs = checked.lockWaitMs ?? lockWaitMsUsual
+  const share = await shareConnection(settings, thisMachine, lockWaitMs, now)
+  try {
+    return await report(share.connection, settings.file, {
+      library: loadLibrary(checked.library).name,
+      durability: settings.durability,
+    })
+  } finally {
+    share.release()
+  }
+}
+
+async function report(
+  connection: Connection,
+  file: string,
+  known: Pick<StoreReport, 'library' | 'durability'>,
+): Promise<StoreReport> {
+  const found = await connection.read(() => systemClock.now(), findingsOf)
+  return {
+    ...known,
+    ...found,
+    file,
+    fileBytes: statusOf(file)?.size ?? 0,
+    logBytes: statusOf(`${file}-wal`)?.size ?? 0,
+    logBytesMax,
+  }
+}
+
+function findingsOf(
+  session: Session,
+): Pick<StoreReport, 'findings' | 'sqliteVersion' | 'schemaVersion' | 'keys'> {
+  const { database } = session
+  const rows = session.checkRows.all() as { readonly finding: string }[]
+  return {
+    findings: [
+      ...findingsIn(database, 'integrity_check(100)'),
+      ...rows.map(({ finding }) => finding),
+    ],
+    sqliteVersion: String(singleValue(database, 'select sqlite_version()')),
+    schemaVersion: Number(singleValue(database, 'select max(version) from sluice_schema')),
+    keys: Number(singleValue(database, 'select count(*) from sluice_keys')),
+  }
+}

@@ -1,0 +1,87 @@
+import { type Clock, type EpochMs, systemClock } from '@sluice/core'
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { Connection } from '../src/connection.ts'
+import type { Durability } from '../src/durability.ts'
+import type { Library } from '../src/library.ts'
+import type { Machine } from '../src/machine.ts'
+import { FileSource } from '../src/session-source.ts'
+import { SqliteDriver } from '../src/sqlite-driver.ts'
+import { FaultyLibrary } from './faulty-library.ts'
+
+/** A machine whose time moves only when told. */
+export function fakeMachine(clock: Clock = fakeClock()): Machine & { where: string } {
+  return {
+    clock,
+    where: 'here',
+    random: () => 0.5,
+    place() {
+      return this.where
+    },
+  }
+}
+
+/** A driver that has a connection of its own, past the cache, as another process would have. */
+export interface Store {
+  readonly driver: SqliteDriver
+  readonly library: FaultyLibrary
+  readonly machine: Machine & { where: string }
+  readonly real: FakeClock
+  readonly connection: Connection
+}
+
+export interface StoreParts {
+  readonly library?: Library
+  readonly durability?: Durability
+  readonly lockWaitMs?: number
+  readonly mustExist?: boolean
+}
+
+/** Makes a driver on `file` that is not open yet. */
+export function storeOn(file: string, parts: StoreParts = {}): Store {
+  const library = new FaultyLibrary()
+  const real = fakeClock()
+  const machine = fakeMachine(real)
+  const source = new FileSource({
+    file,
+    library: parts.library ?? library,
+    durability: parts.durability ?? 'process',
+    migrate: 'apply',
+    mustExist: parts.mustExist ?? false,
+    unsafeFilesystem: true,
+    ownership: 'ours',
+  })
+  const connection = new Connection(source, machine, parts.lockWaitMs ?? 5_000)
+  const driver = new SqliteDriver({
+    isInMemory: false,
+    exclusive: undefined,
+    file: () => file,
+    connect(now: () => EpochMs) {
+      const share = { connection, release: () => connection.close() }
+      const opened = connection.open(now)
+      return opened instanceof Promise ? opened.then(() => share) : share
+    },
+  })
+  return { driver, library, machine, real, connection }
+}
+
+export const askOptions = {
+  dedupe: 'client-go',
+  failuresExpireMs: 86_400_000,
+  maxPending: undefined,
+} as const
+
+/** An ask for now. */
+export function ask(key: string) {
+  return { key, item: undefined, priority: 0, delayMs: 0 }
+}
+
+let claims = 0
+
+/** A claim of up to `limit` keys. */
+export function claimRequest(limit = 1, leaseMs = 30_000) {
+  claims += 1
+  return { limit, holder: 'holder', claimId: `claim ${claims}`, leaseMs }
+}
+
+/** A clock for the meaning of delays. */
+export const wallClock: Clock = systemClock
