@@ -69,6 +69,8 @@ export interface Case {
   readonly title: string
   /** What a driver must be able to do for the promise to mean anything. */
   readonly needs?: Needs
+  /** How long it may take where nobody says otherwise, if that is longer than usual. */
+  readonly timeoutMs?: number
   /** Throws if the promise is broken. */
   run(scene: Scene): Promise<void>
 }

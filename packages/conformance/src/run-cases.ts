@@ -43,6 +43,11 @@ export interface RunOptions {
 
 const timeoutMsUsual = 10_000
 
+/** How long a case may take, in milliseconds of real time. */
+export function timeoutOf(chosen: Case, options: RunOptions): number {
+  return options.timeoutMs ?? chosen.timeoutMs ?? timeoutMsUsual
+}
+
 /** The verbs that every driver has, in the order in which they are best written. */
 export const requiredVerbs: readonly (keyof Driver & string)[] = [
   'open',
@@ -80,7 +85,7 @@ async function play(
   options: RunOptions,
   log: CallLog,
 ): Promise<string | undefined> {
-  const { timeoutMs = timeoutMsUsual, hintMs, chance } = options
+  const { hintMs, chance } = options
   const subject = await create()
   const missing = missingNeed(chosen.needs, subject)
   if (missing !== undefined) {
@@ -100,7 +105,7 @@ async function play(
         })
         await chosen.run(scene)
       })(),
-      timeoutMs,
+      timeoutOf(chosen, options),
     )
   } catch (error) {
     failure = { error }

@@ -1,7 +1,10 @@
 import { describe, test } from 'vitest'
 import type { Case, CreateSubject } from './case.ts'
 import { allCases } from './cases/all.ts'
-import { checkExceptions, failureText, type RunOptions, runCase } from './run-cases.ts'
+import { checkExceptions, failureText, type RunOptions, runCase, timeoutOf } from './run-cases.ts'
+
+/** How long a subject may take to come and go, in milliseconds. */
+const clearingUpMs = 20_000
 
 /**
  * Examines a driver: one vitest test for each case.
@@ -19,7 +22,9 @@ export function examine(
   checkExceptions(options.except, cases)
   describe(name, () => {
     for (const chosen of cases) {
-      test(chosen.id, async (context) => {
+      // The case has its own end; the runner's comes after it, and after closing and clearing up.
+      const timeout = timeoutOf(chosen, options) + clearingUpMs
+      test(chosen.id, { timeout }, async (context) => {
         const result = await runCase(chosen, create, options)
         if (result.verdict === 'failed') {
           throw new Error(failureText(result), { cause: result.error })

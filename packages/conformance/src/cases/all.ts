@@ -22,6 +22,7 @@ import { retryCases } from './retry.ts'
 import { subjectCases } from './subject.ts'
 import { tableCases } from './table.ts'
 import { tickCases } from './tick.ts'
+import { transactCases } from './transact.ts'
 
 /** Every case of the contract half, the easiest promises first. */
 export const allCases: readonly Case[] = [
@@ -46,6 +47,7 @@ export const allCases: readonly Case[] = [
   ...lookCases,
   ...tickCases,
   ...lifeCases,
+  ...transactCases,
   ...modelCases,
   ...historyCases,
 ]

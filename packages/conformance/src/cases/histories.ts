@@ -76,16 +76,21 @@ async function checkHistories(
   assert.deepEqual(missing, [], `what ${histories} histories of seed ${seed} never met`)
 }
 
+/** A store over a network needs a while for so many calls. */
+const searchMs = 120_000
+
 /** Several clients at once. */
 export const historyCases: readonly Case[] = [
   {
     id: 'histories.linearizable',
     title: 'what clients are told who work at the same time, they could be told one after another',
+    timeoutMs: searchMs,
     run: (s) => checkHistories(s, smooth, {}),
   },
   {
     id: 'histories.faults',
     title: 'answers that are lost, refusals, kills and clocks that jump lose and double no work',
+    timeoutMs: searchMs,
     run: (s) => checkHistories(s, rough, { faults, isRough: true }),
   },
 ]

@@ -35,12 +35,16 @@ async function compareWithModel(s: Scene): Promise<void> {
   })
 }
 
+/** A store over a network needs a while for so many calls. */
+const searchMs = 120_000
+
 /** The driver next to the reference model. */
 export const modelCases: readonly Case[] = [
   {
     id: 'model.alike',
     title: 'after any history the driver answers as the model does, and looks the same',
     needs: { order: 'per-producer' },
+    timeoutMs: searchMs,
     run: compareWithModel,
   },
 ]

@@ -95,7 +95,7 @@ export class ModelDriver implements Driver {
   }
 
   add(queue: string, asks: readonly Ask[], options: AskOptions): AskReply[] {
-    const now = this.#clock.now()
+    const now = this.#now()
     const { maxPending = Infinity } = options
     let pending = 0
     for (const { state } of this.#keys(queue)) if (state.dueAt !== never) pending += 1
@@ -119,13 +119,14 @@ export class ModelDriver implements Driver {
   }
 
   cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
+    this.#now()
     const outcomes = keys.map((key) => this.#rules.cancel(this.#store.key(queue, key).state))
     this.#settle(queue)
     return outcomes
   }
 
   claim(queue: string, request: ClaimRequest): ClaimReply {
-    const now = this.#clock.now()
+    const now = this.#now()
     const { limit, dueBy = Infinity } = request
     const claims: Claim[] = []
     for (const entry of this.#store.queue(queue).paused ? [] : this.#claimable(queue, now)) {
@@ -147,7 +148,7 @@ export class ModelDriver implements Driver {
   }
 
   expire(queue: string, leases: readonly Lease[], options: ExpireOptions): ExpireOutcome[] {
-    const now = this.#clock.now()
+    const now = this.#now()
     const outcomes = leases.map(({ key, token }) => {
       const entry = this.#store.key(queue, key)
       const delayMs = this.#rules.perKeyPart(options.plan, entry.state.failures, options.jitter)
@@ -160,7 +161,7 @@ export class ModelDriver implements Driver {
   }
 
   renew(queue: string, leases: readonly Lease[], leaseMs: number): RenewReply[] {
-    const leaseUntil = this.#clock.now() + leaseMs
+    const leaseUntil = this.#now() + leaseMs
     const replies = leases.map(({ key, token }): RenewReply => {
       const { state } = this.#store.key(queue, key)
       return { outcome: this.#rules.renew(state, token, leaseUntil), leaseUntil: state.leaseUntil }
@@ -170,7 +171,7 @@ export class ModelDriver implements Driver {
   }
 
   finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
-    const now = this.#clock.now()
+    const now = this.#now()
     const replies = finishes.map((finish): FinishReply => {
       const entry = this.#store.key(queue, finish.key)
       const outcome = this.#finishOne(entry, finish, options, now)
@@ -205,13 +206,14 @@ export class ModelDriver implements Driver {
   }
 
   forget(queue: string, keys: readonly string[]): ForgetOutcome[] {
+    this.#now()
     const outcomes = keys.map((key) => this.#rules.forget(this.#store.key(queue, key).state))
     this.#settle(queue)
     return outcomes
   }
 
   tick(queue: string, request: TickRequest): TickReply {
-    const now = this.#clock.now()
+    const now = this.#now()
     const { paused, workers, keys } = this.#store.queue(queue)
     if (request.worker !== undefined) {
       const startedAt = workers.get(request.holder)?.startedAt ?? now
@@ -271,15 +273,23 @@ export class ModelDriver implements Driver {
     // Whoever began the transaction keeps the copy to go back to; see `modelSubject`.
     if (transaction !== this.#store) throw new SluiceError('ERR_STORE', 'not a transaction of ours')
     return {
-      add: (queue, asks, options) => this.add(queue, asks, options),
+      add: (queue, asks, options) => this.#store.inside(() => this.add(queue, asks, options)),
       finish: (queue, finishes, options) => {
-        const replies = this.finish(queue, finishes, options)
+        const replies = this.#store.inside(() => this.finish(queue, finishes, options))
         if (replies.some(({ outcome }) => outcome === 'lost')) {
           throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')
         }
         return replies
       },
     }
+  }
+
+  /** The time, for a verb that writes: it is refused while somebody's transaction is open. */
+  #now(): number {
+    if (this.#store.isInTransaction) {
+      throw new SluiceError('ERR_STORE_BUSY', 'a transaction is open', { retryable: true })
+    }
+    return this.#clock.now()
   }
 
   #keys(queue: string): ModelKey[] {

@@ -22,6 +22,8 @@ export class ModelStore {
   queues: Map<string, ModelQueue> = new Map()
   buckets: Map<string, BucketRow> = new Map()
   readonly watchers: Set<(queue: string | undefined) => void> = new Set()
+  /** Whether a transaction is open, which keeps everybody else out. */
+  isInTransaction = false
   #lastToken = 0
   #lastSeq = 0
 
@@ -66,6 +68,16 @@ export class ModelStore {
   sweep(queueName: string, isGone: (state: KeyState) => boolean): void {
     const { keys } = this.queue(queueName)
     for (const [key, entry] of keys) if (isGone(entry.state)) keys.delete(key)
+  }
+
+  /** Does something inside the open transaction. */
+  inside<T>(act: () => T): T {
+    this.isInTransaction = false
+    try {
+      return act()
+    } finally {
+      this.isInTransaction = true
+    }
   }
 
   /** Everything that a transaction can undo, as a copy. */

@@ -39,10 +39,14 @@ export function modelSubject(options: ModelSubjectOptions = {}): Subject {
     peer: make,
     begin() {
       const before = store.snapshot()
+      store.isInTransaction = true
       return {
         handle: store,
-        commit() {},
+        commit() {
+          store.isInTransaction = false
+        },
         rollback() {
+          store.isInTransaction = false
           store.queues = before.queues
           store.buckets = before.buckets
         },

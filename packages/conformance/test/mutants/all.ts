@@ -11,6 +11,7 @@ import { parkingMutants } from './parking-mutants.ts'
 import { planMutants } from './plan-mutants.ts'
 import { raceMutants } from './race-mutants.ts'
 import { theEleven } from './the-eleven.ts'
+import { transactMutants } from './transact-mutants.ts'
 import { verbMutants } from './verb-mutants.ts'
 
 /** Every mutant. */
@@ -27,5 +28,6 @@ export const allMutants: readonly Mutant[] = [
   ...lifeMutants,
   ...lookMutants,
   ...operateMutants,
+  ...transactMutants,
   ...raceMutants,
 ]

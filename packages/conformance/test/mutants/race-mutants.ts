@@ -82,9 +82,9 @@ export const raceMutants: readonly Mutant[] = [
         async add(queue, asks, options) {
           calls += 1
           await meanwhile()
-          const replies = driver.add(queue, asks, options)
           const isAlone = calls === 1
           calls -= 1
+          const replies = driver.add(queue, asks, options)
           if (isAlone) return replies
           throw new SluiceError('ERR_STORE_BUSY', 'busy', { retryable: true })
         },
