@@ -25,6 +25,7 @@ import {
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
 import { Alarm } from './alarm.ts'
+import { describeFailure } from './describe-failure.ts'
 import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
@@ -153,6 +154,11 @@ export class Engine implements StoreUser {
   #event(verb: TracedVerb, request: unknown): SluiceEvent {
     const { name: queue, driver: source, holder } = this
     return { verb, queue, driver: source.name, source, holder, request }
+  }
+
+  /** What is kept of the error of a failed run. */
+  describe(error: unknown): string | undefined {
+    return describeFailure(error, this.options, (failure) => this.report(failure))
   }
 
   /** Tells of an error that no caller can be told of. */

@@ -9,7 +9,6 @@ import {
   type SluiceError,
   sluiceChannel,
 } from '@sluice/core'
-import { describeFailure } from './describe-failure.ts'
 import type { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { finishOutcomes } from './settled.ts'
@@ -136,7 +135,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       key,
       token,
       ...when,
-      error: describeFailure(error),
+      error: this.engine.describe(error),
     })
   }
 
@@ -151,7 +150,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       as: 'park',
       key,
       token,
-      error: describeFailure(error),
+      error: this.engine.describe(error),
     })
   }
 

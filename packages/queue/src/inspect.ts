@@ -5,6 +5,8 @@ export interface LastError {
   readonly name: string
   readonly message: string
   readonly code?: string
+  /** Only with `errorStacks`. */
+  readonly stack?: string
 }
 
 /** Who holds a key. */

@@ -17,6 +17,7 @@ import {
   timeoutMsDefault,
 } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
+import type { LastError } from './inspect.ts'
 import type { StandardSchema } from './schema.ts'
 
 /** How a queue is made. */
@@ -41,6 +42,13 @@ export interface QueueOptions<T> {
   readonly schema?: StandardSchema<T>
   /** The clock that decides what "now" means, also to the driver. Default: the store's own. */
   readonly clock?: Clock
+  /**
+   * Changes what is kept of the error of a failed run, such as to take out what must not be stored.
+   * What it returns is cut to size and stored in place of what it was given.
+   */
+  readonly redactError?: (error: LastError) => LastError
+  /** Whether the stack of an error is kept, too. It tells more than most stores should know. */
+  readonly errorStacks?: boolean
   /** Told of every error that no caller can be told of. Must not throw. */
   readonly onError?: (error: unknown) => void
   /** How long one operation on the store may take. Default 30 s, in real time. */
@@ -76,6 +84,8 @@ export const queueOptionNames: readonly string[] = [
   'keyOf',
   'schema',
   'clock',
+  'redactError',
+  'errorStacks',
   'onError',
   'timeoutMs',
   'prefetch',
@@ -101,6 +111,8 @@ export interface CheckedOptions<T> {
   readonly keyOf: KeyOf<T> | undefined
   readonly schema: StandardSchema<T> | undefined
   readonly clock: Clock | undefined
+  readonly redactError: ((error: LastError) => LastError) | undefined
+  readonly errorStacks: boolean
   readonly onError: ((error: unknown) => void) | undefined
   readonly timeoutMs: number
   readonly prefetch: number
@@ -180,6 +192,11 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
       return schema
     }),
     clock: optional(options.clock, checkClock),
+    redactError: optional(options.redactError, (redact) => checkFunction('redactError', redact)),
+    errorStacks: checkBoolean(
+      'errorStacks',
+      options.errorStacks === undefined ? false : options.errorStacks,
+    ),
     onError: optional(options.onError, (onError) => checkFunction('onError', onError)),
     timeoutMs: checkNumber('timeoutMs', timeoutMs, { min: 1, max: timeoutMsMax }),
     prefetch: checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true }),

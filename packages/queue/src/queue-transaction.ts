@@ -16,7 +16,6 @@ import {
 import { checkAddAfter } from './add-after-options.ts'
 import { checkAddOptions } from './add-options.ts'
 import { awaitCommit } from './await-commit.ts'
-import { describeFailure } from './describe-failure.ts'
 import type { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { checkDoneOptions, HeldKey } from './held-key.ts'
@@ -68,7 +67,7 @@ export class QueueTransaction<T> {
       key,
       token,
       ...when,
-      error: describeFailure(error),
+      error: this.#engine.describe(error),
     })
   }
 
