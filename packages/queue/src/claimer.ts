@@ -274,7 +274,9 @@ export class Claimer {
     const isWaitedFor = !isEnded && (waiters.size > 0 || ending.isDraining)
     const isWanted = isWaitedFor || (!isEnded && this.#ahead.size > 0)
     const holdOffMs = this.#holdOffUntil - store.clock.monotonicMs()
-    const inMs = Math.max(this.#outlook.nextAt - this.#outlook.now(), holdOffMs)
+    // What is ready while nobody wants it, as in a drain, is no reason to look again and again.
+    const nextAt = ending.isDraining && waiters.size === 0 ? never : this.#outlook.nextAt
+    const inMs = Math.max(nextAt - this.#outlook.now(), holdOffMs)
     return { isWanted, isWaitedFor, inMs }
   }
 

@@ -11,13 +11,16 @@ import type {
 import { never, SluiceError, sluiceChannel } from '@sluice/core'
 import type { AlarmSetting } from './alarm.ts'
 import type { Engine } from './engine.ts'
-import { HeldKey } from './held-key.ts'
+import { HeldKey, type HeldPolicy } from './held-key.ts'
 import type { Path } from './path.ts'
 import { random } from './random.ts'
 import type { Waiter } from './waiters.ts'
 
 /** How many leases of others to look after in one go. */
 const leaseEndsMax = 100
+
+/** Of a claim that is put back at once. */
+const probePolicy: HeldPolicy = { disposeAs: 'release', retryAs: () => ({ delayMs: 0 }) }
 
 /** The way to a driver that lives in this process: one call at a time, answered at once. */
 export class DirectPath implements Path {
@@ -104,7 +107,15 @@ export class DirectPath implements Path {
 
   isQuiet(instant: EpochMs): boolean {
     this.#endLeases()
-    return this.direct().nextAt() > instant
+    const direct = this.direct()
+    if (direct.ready() === 0) return direct.nextAt() > instant
+    // Something is ready, perhaps only since `instant`: only a claim tells, and puts back.
+    const { holder, askOptions } = this.#engine
+    const probe = new HeldKey<unknown>(this.#engine, probePolicy)
+    if (!direct.claim(probe, holder, instant)) return true
+    const { key, token } = probe
+    direct.finish(probe.handle, { as: 'release', key, token }, askOptions)
+    return false
   }
 
   isDue(): boolean {
@@ -207,7 +218,8 @@ export class DirectPath implements Path {
   alarm(): AlarmSetting {
     const { waiters, ending, store, phase } = this.#engine
     const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isDraining)
-    const nextAt = isWaitedFor ? this.direct().nextAt() : never
+    // A drain that nobody helps is told of everything that happens here; no need to look for it.
+    const nextAt = isWaitedFor && waiters.size > 0 ? this.direct().nextAt() : never
     return { isWanted: isWaitedFor, isWaitedFor, inMs: nextAt - store.clock.now() }
   }
 

@@ -1,6 +1,7 @@
 import {
   type Ask,
   type AskReply,
+  batchKeysMax,
   type CancelOutcome,
   type EpochMs,
   type Finish,
@@ -85,7 +86,21 @@ export class LanePath implements Path {
   }
 
   async isQuiet(instant: EpochMs): Promise<boolean> {
-    return (await this.#claimer.patiently(() => this.#outlook.tick())).nextAt > instant
+    const { nextAt, now } = await this.#claimer.patiently(() => this.#outlook.tick())
+    if (nextAt > now || nextAt <= instant) return nextAt > instant
+    // Something is ready, perhaps only since `instant`: a driver need not say since when.
+    return await this.#claimer.patiently(() => this.#nothingReadySince(instant))
+  }
+
+  async #nothingReadySince(instant: EpochMs): Promise<boolean> {
+    const { driver, name } = this.#engine
+    for (let cursor: string | undefined, limit = 10; ; limit = batchKeysMax) {
+      const request = { state: 'ready', limit, cursor } as const
+      const reply = await this.#engine.call('list', request, () => driver.list(name, request))
+      if (reply.rows.some(({ dueAt }) => dueAt <= instant)) return false
+      if (reply.cursor === undefined) return true
+      cursor = reply.cursor
+    }
   }
 
   isDue(): boolean {
