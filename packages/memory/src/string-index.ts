@@ -25,10 +25,10 @@ const unitsOfLevel = [4, 8, 2 ** 30] as const
 /** When this many keys share a hash, more of the keys is hashed. */
 const sharedMax = 5
 /**
- * When a key lies this many slots from where it belongs, likewise. With an even hash and three
- * quarters of the slots in use that has a chance of one in 10^11, for a million keys.
+ * When a key lies this many slots from where it belongs, likewise. With three quarters of the slots
+ * in use, of a million keys that count up, the farthest is some 1,000 slots away.
  */
-const distanceMax = 1_024
+const distanceMax = 16_384
 
 /**
  * Finds the row of a key.
