@@ -68,6 +68,17 @@ export class Connection {
     return this.#retry.overtake(() => this.#transaction(now, work, false))
   }
 
+  /** Looks at the file itself, past transactions: what is damaged fails in none of its own. */
+  look<T>(now: () => EpochMs, work: Work<T>): Awaitable<T> {
+    return this.#retry.overtake(() => {
+      try {
+        return work(this.#opened(now()), now())
+      } catch (error) {
+        throw storeError(error, 'before-commit', this.file)
+      }
+    })
+  }
+
   /**
    * Gives the connection up if its file was moved, removed or replaced: SQLite would go on writing
    * to a file that nobody finds any more.
@@ -93,7 +104,7 @@ export class Connection {
       try {
         // Now is the present of whoever has the lock, not of when the waiting for it began.
         value = work(session, now())
-        stage = 'commit'
+        if (writes) stage = 'commit'
         session.commit.run()
       } catch (error) {
         rollBack(session)

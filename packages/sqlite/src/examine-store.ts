@@ -8,6 +8,7 @@ import { thisMachine } from './machine.ts'
 import { fileSettings, lockWaitMsUsual } from './place.ts'
 import type { Session } from './session.ts'
 import { findingsIn } from './session-source.ts'
+import { troubleOf } from './sqlite-error.ts'
 import { checkOptions, type FileOptions } from './sqlite-options.ts'
 import { statusOf } from './store-file.ts'
 
@@ -54,7 +55,7 @@ async function report(
   file: string,
   known: Pick<StoreReport, 'library' | 'durability'>,
 ): Promise<StoreReport> {
-  const found = await connection.read(() => systemClock.now(), findingsOf)
+  const found = await connection.look(() => systemClock.now(), findingsOf)
   return {
     ...known,
     ...found,
@@ -69,14 +70,25 @@ function findingsOf(
   session: Session,
 ): Pick<StoreReport, 'findings' | 'sqliteVersion' | 'schemaVersion' | 'keys'> {
   const { database } = session
-  const rows = session.checkRows.all() as { readonly finding: string }[]
+  const findings: string[] = []
+  // A page that cannot be read is a finding, and no reason to keep the others to oneself.
+  const look = <T>(question: () => T): T | undefined => {
+    try {
+      return question()
+    } catch (error) {
+      if (troubleOf(error) !== 'damaged') throw error
+      findings.push((error as Error).message)
+      return undefined
+    }
+  }
+  findings.push(...(look(() => findingsIn(database, 'integrity_check(100)')) ?? []))
+  const rows = look(() => session.checkRows.all() as { readonly finding: string }[])
+  findings.push(...(rows ?? []).map(({ finding }) => finding))
+  const keys = look(() => singleValue(database, 'select count(*) from sluice_keys'))
   return {
-    findings: [
-      ...findingsIn(database, 'integrity_check(100)'),
-      ...rows.map(({ finding }) => finding),
-    ],
+    findings,
     sqliteVersion: String(singleValue(database, 'select sqlite_version()')),
     schemaVersion: Number(singleValue(database, 'select max(version) from sluice_schema')),
-    keys: Number(singleValue(database, 'select count(*) from sluice_keys')),
+    keys: Number(keys ?? 0),
   }
 }

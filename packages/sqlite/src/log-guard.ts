@@ -25,12 +25,14 @@ interface CheckpointRow {
 export class LogGuard {
   readonly #path: string
   readonly #machine: Machine
+  readonly #bytesMax: number
   #commitsLeft = commitsPerLook
   #notBeforeMs = -Infinity
 
-  constructor(file: string, machine: Machine) {
+  constructor(file: string, machine: Machine, bytesMax: number = logBytesMax) {
     this.#path = `${file}-wal`
     this.#machine = machine
+    this.#bytesMax = bytesMax
   }
 
   /** To be called after each commit. */
@@ -41,7 +43,7 @@ export class LogGuard {
     const now = this.#machine.clock.monotonicMs()
     if (now < this.#notBeforeMs) return
     const bytes = this.#bytes()
-    if (bytes > logBytesMax) this.#empty(database, bytes, now)
+    if (bytes > this.#bytesMax) this.#empty(database, bytes, now)
   }
 
   #bytes(): number {
@@ -74,7 +76,7 @@ export class LogGuard {
       queue: '',
       driver: 'sqlite',
       holder: '',
-      request: { bytes, bytesMax: logBytesMax },
+      request: { bytes, bytesMax: this.#bytesMax },
       error: new SluiceError('ERR_STORE', message, { cause, retryable: true }),
     })
   }

@@ -1,6 +1,6 @@
 -- How many keys of one priority are due later, by reason, up to a cap for both together.
 -- Parameters: queue, priority, now, now, cap.
--- Why this plan: a range of the index, without visiting rows, that ends at the cap.
+-- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
 select due_why, count(*) as n
 from (
   select due_why

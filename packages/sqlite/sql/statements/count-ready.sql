@@ -1,6 +1,6 @@
 -- How many keys of one priority can be claimed, up to a cap.
 -- Parameters: queue, priority, horizon, now, cap.
--- Why this plan: a range of the index, without visiting rows, that ends at the cap.
+-- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
 select count(*) as n, min(ready_at) as oldest
 from (
   select ready_at

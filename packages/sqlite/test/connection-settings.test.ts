@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { platform } from 'node:os'
+import { describe, test } from 'vitest'
+import type { SqliteDatabase } from '../src/database.ts'
+import { type Durability, logBytesMax } from '../src/durability.ts'
+import type { Library, LibraryName } from '../src/library.ts'
+import { loadLibrary } from '../src/library.ts'
+import { scratchFile } from './scratch.ts'
+import { ask, askOptions, storeOn } from './store.ts'
+
+/** A library that remembers the connections it has opened. */
+function remembering(name: LibraryName, connections: SqliteDatabase[]): Library {
+  const library = loadLibrary(name)
+  return {
+    name,
+    open(path) {
+      const database = library.open(path)
+      connections.push(database)
+      return database
+    },
+  }
+}
+
+const expected: Readonly<Record<Durability, number>> = { power: 2, process: 1 }
+
+describe('every connection is set up, also the one that takes the place of another', () => {
+  for (const name of ['better-sqlite3', 'node:sqlite'] as const) {
+    for (const durability of ['power', 'process'] as const) {
+      test(`${name}, ${durability}`, async () => {
+        const connections: SqliteDatabase[] = []
+        const file = scratchFile()
+        const parts = { library: remembering(name, connections), durability }
+        for (const round of ['made', 'reopened']) {
+          const { driver } = storeOn(file, parts)
+          await driver.open({})
+          const database = connections.at(-1) as SqliteDatabase
+          const pragma = (what: string): unknown =>
+            Object.values(database.prepare(`pragma ${what}`).get() as object)[0]
+          assert.equal(pragma('synchronous'), expected[durability], round)
+          assert.equal(pragma('journal_mode'), 'wal')
+          assert.equal(pragma('journal_size_limit'), logBytesMax)
+          assert.ok((pragma('busy_timeout') as number) <= 100)
+          assert.equal(pragma('cell_size_check'), 1)
+          assert.equal(pragma('trusted_schema'), 0)
+          if (platform() === 'darwin') {
+            assert.equal(pragma('fullfsync'), durability === 'power' ? 1 : 0)
+          }
+          await driver.add('q', [ask('a')], askOptions)
+          await driver.close()
+        }
+      })
+    }
+  }
+})
+
+test('better-sqlite3 is preferred where it is installed', () => {
+  assert.equal(loadLibrary(undefined).name, 'better-sqlite3')
+  assert.ok(createRequire(import.meta.url).resolve('better-sqlite3'))
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { SluiceError } from '@sluice/core'
+import { type LibraryName, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
+import { describe, test } from 'vitest'
+import { scratchFile } from './scratch.ts'
+import { ask, askOptions, claimRequest } from './store.ts'
+
+const requireHere = createRequire(import.meta.url)
+
+function connect(library: LibraryName, path: string): SqliteDatabase {
+  if (library === 'better-sqlite3') return new (requireHere(library))(path)
+  return new (requireHere(library).DatabaseSync)(path)
+}
+
+function count(database: SqliteDatabase): unknown {
+  return (database.prepare('select count(*) as n from invoices').get() as { n: unknown }).n
+}
+
+for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
+  describe(`in a database of the program's own, ${library}`, () => {
+    const setUp = async () => {
+      const database = connect(library, scratchFile())
+      database.exec('create table invoices (id integer primary key)')
+      const driver = sqliteDriver({ database, durability: 'process' })
+      await driver.open({})
+      return { database, driver }
+    }
+
+    test('the keys live beside its tables and leave its mark alone', async () => {
+      const { database, driver } = await setUp()
+      assert.equal(
+        (database.prepare('pragma application_id').get() as Record<string, unknown>)[
+          'application_id'
+        ],
+        0,
+      )
+      await driver.add('q', [ask('a')], askOptions)
+      assert.equal(
+        (database.prepare('select key from sluice_keys').get() as { key: unknown }).key,
+        'a',
+      )
+      await driver.close()
+      database.close()
+    })
+
+    test('a rollback takes everything back, and a commit keeps it', async () => {
+      const { database, driver } = await setUp()
+      const write = () => {
+        database.exec('insert into invoices (id) values (null)')
+        const verbs = driver.transact?.(database)
+        const replies = verbs?.add('q', [ask('a'), ask('b')], askOptions)
+        assert.ok(Array.isArray(replies), 'it answers at once')
+      }
+      database.exec('begin immediate')
+      write()
+      database.exec('rollback')
+      assert.equal(count(database), 0)
+      assert.deepEqual(await driver.queues?.(), [])
+      database.exec('begin immediate')
+      write()
+      database.exec('commit')
+      assert.equal(count(database), 1)
+      const { claims } = await driver.claim('q', claimRequest(10))
+      assert.deepEqual(
+        claims.map(({ key }) => key),
+        ['a', 'b'],
+      )
+      await driver.close()
+      database.close()
+    })
+
+    test('who watches is woken when it commits', async () => {
+      const { database, driver } = await setUp()
+      const woken = new Promise<string | undefined>((resolve) => {
+        void driver.watch?.((queue) => resolve(queue))
+      })
+      database.exec('begin immediate')
+      driver.transact?.(database).add('q', [ask('a')], askOptions)
+      database.exec('commit')
+      assert.equal(await woken, undefined)
+      await driver.close()
+      database.close()
+    })
+
+    test('a lost lease is thrown, and nothing of that step stays', async () => {
+      const { database, driver } = await setUp()
+      await driver.add('q', [ask('a'), ask('b')], askOptions)
+      const [a, b] = (await driver.claim('q', claimRequest(2))).claims
+      assert.ok(a && b)
+      const done = (key: string, token: number) =>
+        ({ as: 'done', key, token, forget: false }) as const
+      database.exec('begin immediate')
+      const verbs = driver.transact?.(database)
+      assert.throws(
+        () => verbs?.finish('q', [done('a', a.token), done('b', b.token + 1)], askOptions),
+        (error) => SluiceError.is(error, 'ERR_LEASE_LOST'),
+      )
+      database.exec('commit')
+      const [reply] = await driver.finish('q', [done('a', a.token)], askOptions)
+      assert.equal(reply?.outcome, 'idle', 'the key is still held under its token')
+      await driver.close()
+      database.close()
+    })
+
+    test('a transaction has to have begun, and on this file', async () => {
+      const { database, driver } = await setUp()
+      assert.throws(
+        () => driver.transact?.(database).add('q', [ask('a')], askOptions),
+        (error) => SluiceError.is(error, 'ERR_INVALID_INPUT'),
+      )
+      const other = connect(library, scratchFile())
+      assert.throws(
+        () => driver.transact?.(other),
+        (error) => SluiceError.is(error, 'ERR_INVALID_INPUT'),
+      )
+      assert.throws(
+        () => driver.transact?.({}),
+        (error) => SluiceError.is(error, 'ERR_INVALID_INPUT'),
+      )
+      other.close()
+      await driver.close()
+      database.close()
+    })
+  })
+
+  test(`an exclusive database wakes and waits for transactions of others, ${library}`, async () => {
+    const database = connect(library, ':memory:')
+    const driver = sqliteDriver({ database, exclusive: true })
+    await driver.open({})
+    let wakes = 0
+    const woken = new Promise<void>((resolve) => {
+      void driver.watch?.(() => {
+        wakes += 1
+        resolve()
+      })
+    })
+    database.exec('begin')
+    driver.transact?.(database).add('q', [ask('a')], askOptions)
+    const adding = driver.add('q', [ask('b')], askOptions)
+    assert.ok(adding instanceof Promise, 'it waits, as for a lock')
+    assert.equal(wakes, 0)
+    database.exec('commit')
+    await woken
+    await adding
+    const { claims } = await driver.claim('q', claimRequest(10))
+    assert.deepEqual(
+      claims.map(({ key }) => key),
+      ['a', 'b'],
+    )
+    await driver.close()
+    database.exec('select 1')
+    database.close()
+  })
+}

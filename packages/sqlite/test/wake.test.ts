@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { scratchFile } from './scratch.ts'
+import { ask, askOptions, claimRequest, storeOn } from './store.ts'
+
+describe('who waits', () => {
+  test('is told at once, and once, of what this process did', async () => {
+    const { driver } = storeOn(scratchFile())
+    await driver.open({})
+    const wakes: (string | undefined)[] = []
+    driver.watch((queue) => wakes.push(queue))
+    const added = driver.add('q', [ask('a')], askOptions)
+    void driver.add('q', [ask('b')], askOptions)
+    void driver.add('r', [ask('c')], askOptions)
+    assert.deepEqual(wakes, [], 'not before whoever did it has its answer')
+    await added
+    assert.deepEqual(wakes, ['q', 'r'])
+    await driver.close()
+  })
+
+  test('is told within 5 ms of what another process did', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    const wakes: (string | undefined)[] = []
+    one.driver.watch((queue) => wakes.push(queue))
+    await two.driver.add('q', [ask('a')], askOptions)
+    await one.real.step(5)
+    assert.deepEqual(wakes, [undefined])
+    await one.real.step(1_000)
+    assert.deepEqual(wakes, [undefined], 'and once')
+    await one.driver.close()
+    await two.driver.close()
+  })
+
+  test('looks less often after a quiet minute, and as often again after a change', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    let wakes = 0
+    one.driver.watch(() => {
+      wakes += 1
+    })
+    const looksIn = async (ms: number): Promise<number> => {
+      const before = one.library.versionReads
+      await one.real.step(ms)
+      return one.library.versionReads - before
+    }
+    assert.equal(await looksIn(1_000), 200)
+    await one.real.step(60_000)
+    assert.equal(await looksIn(1_000), 20)
+    await two.driver.add('q', [ask('a')], askOptions)
+    await one.real.step(50)
+    assert.equal(wakes, 1)
+    assert.equal(await looksIn(1_000), 200)
+    await one.driver.close()
+    await two.driver.close()
+    assert.equal(one.real.waiters(), 0)
+  })
+
+  test('costs nothing when nobody does', async () => {
+    const { driver, library, real } = storeOn(scratchFile())
+    await driver.open({})
+    const stop = driver.watch(() => {})
+    stop()
+    const before = library.statements + library.versionReads
+    await real.step(600_000)
+    assert.equal(library.statements + library.versionReads, before)
+    await driver.close()
+  })
+})
+
+test('an idle queue asks for nothing between ticks, and for little in one', async () => {
+  const { driver, library, real } = storeOn(scratchFile())
+  await driver.open({})
+  driver.watch(() => {})
+  await driver.add('q', [ask('a')], askOptions)
+  const { claims } = await driver.claim('q', claimRequest())
+  await driver.finish(
+    'q',
+    claims.map(({ key, token }) => ({ as: 'done' as const, key, token, forget: true })),
+    askOptions,
+  )
+  const before = library.statements
+  await real.step(600_000)
+  assert.equal(library.statements, before)
+  await driver.tick('q', { holder: 'holder', limit: 100, failuresExpireMs: 86_400_000 })
+  // The transaction, the queue, the first lease, the priorities, the stale rows.
+  assert.ok(library.statements - before <= 6, `${library.statements - before} statements`)
+  await driver.close()
+})
+
+test('a claim that finds nothing takes no lock', async () => {
+  const { driver, library } = storeOn(scratchFile())
+  await driver.open({})
+  await driver.add('q', [{ ...ask('a'), delayMs: 60_000 }], askOptions)
+  library.fault = {
+    before(sql) {
+      assert.notEqual(sql, 'begin immediate')
+    },
+  }
+  const { claims } = await driver.claim('q', claimRequest())
+  assert.deepEqual(claims, [])
+  library.fault = {}
+  await driver.close()
+})
