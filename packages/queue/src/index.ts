@@ -86,6 +86,7 @@ export type {
   WaitOptions,
 } from './queue.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts'
+export type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } from './selection.ts'
 export { type StopOnSignalsOptions, type Stoppable, stopOnSignals } from './stop-on-signals.ts'
 export type { DatabaseNow, Within, WithinLater, WithinNow } from './within.ts'
 export {

@@ -1,4 +1,5 @@
 import type { DueReason, EpochMs, KeyStateWord, OperateOutcome, WorkerRow } from '@sluice/core'
+import type { KeyFilter, Selection } from './selection.ts'
 
 /** What is kept of the error with which a run failed. */
 export interface LastError {
@@ -135,6 +136,8 @@ export interface Inspect {
   runNow(key: string): Promise<OperateOutcome>
   /** Forgets all that is owed to a key and counted of it. Who holds it goes on holding it. */
   remove(key: string): Promise<OperateOutcome>
+  /** The keys that a filter finds, to count them and to do something to all of them. */
+  select(filter: KeyFilter): Selection
   /** Removes every key, and says how many there were. */
   purge(): Promise<number>
 }

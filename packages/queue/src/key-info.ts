@@ -1,7 +1,8 @@
 import { decodeItem, type KeyRow, never, noToken, parseJson } from '@sluice/core'
 import type { HolderInfo, KeyInfo, LastError } from './inspect.ts'
 
-function lastErrorOf(text: string): LastError {
+/** The last error of a row, from how it is stored. */
+export function lastErrorOf(text: string): LastError {
   try {
     const parsed = parseJson(text) as LastError
     if (typeof parsed?.message === 'string') return parsed

@@ -19,6 +19,8 @@ import type { Engine } from './engine.ts'
 import { explainAbsent, explainKey } from './explain.ts'
 import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
 import { keyInfo } from './key-info.ts'
+import { KeySelection } from './key-selection.ts'
+import type { KeyFilter, Selection } from './selection.ts'
 
 /** How many keys of each state are counted unless something else is said. */
 const capDefault = 10_000
@@ -178,6 +180,20 @@ export class QueueInspection implements Inspect {
 
   remove(key: string): Promise<OperateOutcome> {
     return this.#one('remove', key)
+  }
+
+  select(filter: KeyFilter): Selection {
+    const { name } = this.#engine
+    return new KeySelection(
+      {
+        list: (request) => this.#list(request),
+        operate: (verb, keys, options) =>
+          this.#operate(verb, { keys, ...options }, (operate) =>
+            verb === 'unpark' ? operate.unpark(name, keys, options) : operate[verb](name, keys),
+          ),
+      },
+      filter,
+    )
   }
 
   purge(): Promise<number> {
