@@ -4,6 +4,7 @@ import {
   type KeyRow,
   type ListReply,
   type ListRequest,
+  never,
   noToken,
   transitions,
 } from '@sluice/core'
@@ -92,11 +93,12 @@ export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs)
 
 function keyRow({ cursor, table }: MemoryQueue, row: number, now: EpochMs): KeyRow {
   cursor.at(row)
+  const isHeld = cursor.token !== noToken
   return {
     key: cursor.key,
     state: transitions.stateWord(cursor, now),
     item: table.itemAt(row),
-    holder: cursor.token === noToken ? undefined : cursor.holder,
+    holder: isHeld ? cursor.holder : undefined,
     lastError: table.errorAt(row),
     dueAt: cursor.dueAt,
     why: cursor.why,
@@ -108,13 +110,14 @@ function keyRow({ cursor, table }: MemoryQueue, row: number, now: EpochMs): KeyR
     askedAt: cursor.askedAt,
     token: cursor.token,
     leaseUntil: cursor.leaseUntil,
-    claimedDueAt: cursor.claimedDueAt,
-    claimedWhy: cursor.claimedWhy,
-    claimedLaterAt: cursor.claimedLaterAt,
-    claimedReadyAt: cursor.claimedReadyAt,
-    claimedSeq: cursor.claimedSeq,
-    claimedPriority: cursor.claimedPriority,
-    claimedAskedAt: cursor.claimedAskedAt,
+    // What a claim took is not kept when the claim is over.
+    claimedDueAt: isHeld ? cursor.claimedDueAt : never,
+    claimedWhy: isHeld ? cursor.claimedWhy : 'add',
+    claimedLaterAt: isHeld ? cursor.claimedLaterAt : never,
+    claimedReadyAt: isHeld ? cursor.claimedReadyAt : never,
+    claimedSeq: isHeld ? cursor.claimedSeq : 0,
+    claimedPriority: isHeld ? cursor.claimedPriority : 0,
+    claimedAskedAt: isHeld ? cursor.claimedAskedAt : never,
     failures: cursor.failures,
     crashes: cursor.crashes,
     failedAt: cursor.failedAt,
