@@ -76,5 +76,5 @@ export function embedded(): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(new URL('src/statements.generated.ts', import.meta.url), embedded())
+  writeFileSync(new URL('./src/statements.generated.ts', import.meta.url), embedded())
 }
