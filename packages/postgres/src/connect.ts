@@ -30,6 +30,8 @@ export async function connect(settings: Settings): Promise<Connected> {
     connectionTimeoutMillis: Math.min(timeoutMs, 10_000),
   }
   const own = new pg.Pool({ ...config, max: poolSize, allowExitOnIdle: true })
+  // Also while it is being made, and while it ends: a client without a listener ends the process.
+  own.on('connect', (made) => made.on('error', () => {}))
   const end = (): Promise<void> => own.end()
   return {
     sessions: new PoolSessions(own as unknown as PgPool, { ...use, end }),

@@ -119,7 +119,7 @@ export class PoolSessions implements Sessions {
     }
   }
 
-  insistOnReadCommitted(): void {
+  insist(): void {
     this.#insists = true
   }
 

@@ -22,8 +22,8 @@ export interface Sessions {
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Does `work` on one connection, outside a transaction. */
   connected<T>(work: (session: Session) => Promise<T>): Promise<T>
-  /** From now on every transaction says that it reads what is committed, and only then begins. */
-  insistOnReadCommitted(): void
+  /** From now on every statement is sent in a transaction that says how it is to be. */
+  insist(): void
   /** From now on nothing is prepared. */
   stopPreparing(): void
   /** Lets go of the connections that are ours. */
@@ -31,9 +31,11 @@ export interface Sessions {
 }
 
 /**
- * How transactions of ours begin. Whatever the defaults of the role are: each statement sees what
- * is committed when it starts, and a process that stops in the middle of a transaction does not keep
- * its locks for longer than a few seconds.
+ * What has to hold in a transaction of ours, whatever the defaults of the role are: doubles come as
+ * they are stored, and a process that stops in the middle does not keep its locks for long.
  */
-export const beginText =
-  "begin isolation level read committed read write; set local idle_in_transaction_session_timeout = '5s'"
+const settingsText =
+  "set local extra_float_digits = 1; set local idle_in_transaction_session_timeout = '5s'"
+
+/** How transactions of ours begin: each statement sees what is committed when it starts. */
+export const beginText: string = `begin isolation level read committed read write; ${settingsText}`

@@ -56,7 +56,9 @@ export class SingleSession implements Sessions {
     try {
       return await this.#client.transaction(async (transaction) => {
         const session = new PgliteSession(transaction, this.#use)
-        await session.script('set transaction isolation level read committed')
+        await session.script(
+          'set transaction isolation level read committed; set local extra_float_digits = 1',
+        )
         const answer = await work(session)
         isCommitting = true
         return answer
@@ -66,7 +68,7 @@ export class SingleSession implements Sessions {
     }
   }
 
-  insistOnReadCommitted(): void {}
+  insist(): void {}
 
   stopPreparing(): void {}
 

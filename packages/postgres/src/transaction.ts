@@ -94,7 +94,7 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
 
 async function savepoint(session: Session): Promise<void> {
   try {
-    await session.script('savepoint sluice')
+    await session.script('savepoint sluice; set local extra_float_digits = 1')
   } catch (error) {
     if (sqlStateOf(error) === '25P01') {
       throw new SluiceTypeError('transaction', 'must be a client on which a transaction is open', {

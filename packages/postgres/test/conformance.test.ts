@@ -1,8 +1,8 @@
 import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
-import { startServer, type TestServer } from './server.ts'
+import { poolOf, startServer, type TestServer } from './server.ts'
 import { subjectsOn } from './subjects.ts'
 
 // A server on a busy machine takes its time.
@@ -14,7 +14,7 @@ let create: CreateSubject
 
 beforeAll(async () => {
   server = await startServer()
-  pool = new pg.Pool({ connectionString: server.url, max: 8 })
+  pool = poolOf(server.url)
   create = subjectsOn({ url: server.url, driver: { pool } })
 }, 60_000)
 

@@ -18,7 +18,8 @@ export interface TestServer {
   stop(): Promise<void>
 }
 
-async function freePort(): Promise<number> {
+/** A port on which nobody listens. */
+export async function freePort(): Promise<number> {
   return await new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
@@ -95,4 +96,12 @@ export async function sql(url: string, ...texts: readonly string[]): Promise<pg.
   } finally {
     await client.end()
   }
+}
+
+/** A pool that does not mind when the server goes away. */
+export function poolOf(url: string, max = 8): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max })
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
 }

@@ -1,0 +1,59 @@
+/** Through a pooler in transaction mode: no session, no LISTEN, no prepared statements. */
+
+import type { CreateSubject } from '@sluice/conformance'
+import { examine } from '@sluice/conformance/vitest'
+import { needs } from '@sluice/needs'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { postgresDriver } from '../src/index.ts'
+import { type Pooler, pgbouncerPath, startPooler } from './pgbouncer.ts'
+import { poolOf, startServer, type TestServer } from './server.ts'
+import { subjectsOn } from './subjects.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgbouncer', () => {
+  let server: TestServer
+  let pooler: Pooler
+  let pool: pg.Pool
+  let create: CreateSubject
+
+  beforeAll(async () => {
+    server = await startServer()
+    pooler = await startPooler(server)
+    pool = poolOf(pooler.url, 6)
+    create = subjectsOn({ url: server.url, driver: { pool, pollMs: 200 } })
+  }, 60_000)
+
+  afterAll(async () => {
+    await pool.end()
+    await pooler.stop()
+    await server.stop()
+  })
+
+  test('it is noticed that hints do not come, and said once', async () => {
+    const warnings: string[] = []
+    const onWarning = (message: string): void => void warnings.push(message)
+    const driver = postgresDriver({
+      connectionString: pooler.url,
+      schema: 'hints',
+      pollMs: 20,
+      onWarning,
+    })
+    await driver.open({})
+    let woken = (): void => {}
+    const stop = await driver.watch?.(() => woken())
+    expect(warnings).toEqual([expect.stringContaining('LISTEN does not work')])
+    // Nobody does anything: the poll wakes.
+    await new Promise<void>((resolve) => {
+      woken = resolve
+    })
+    await stop?.()
+    const again = await driver.watch?.(() => {})
+    expect(warnings).toHaveLength(1)
+    await again?.()
+    await driver.close()
+  })
+
+  examine('the suite', () => create(), { timeoutMs: 60_000, chance: { modelRuns: 10 } })
+})

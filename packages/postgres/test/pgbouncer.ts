@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { freePort, type TestServer } from './server.ts'
+
+const places = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer']
+
+/** Where pgbouncer is; Debian has a package of that name. */
+export const pgbouncerPath: string | undefined = places.find((place) => existsSync(place))
+
+/** A pooler in transaction mode in front of a server. */
+export interface Pooler {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Starts pgbouncer in transaction mode. */
+export async function startPooler(server: TestServer): Promise<Pooler> {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pgbouncer-'))
+  chmodSync(folder, 0o755)
+  const users = join(folder, 'users.txt')
+  writeFileSync(users, '"postgres" "secret"\n')
+  const settings = join(folder, 'pgbouncer.ini')
+  writeFileSync(
+    settings,
+    `[databases]
+postgres = host=127.0.0.1 port=${server.port} user=postgres password=secret
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = plain
+auth_file = ${users}
+pool_mode = transaction
+default_pool_size = 4
+max_client_conn = 100
+`,
+  )
+  const asRoot = userInfo().uid === 0
+  const child = spawn(pgbouncerPath ?? '', [...(asRoot ? ['-u', 'postgres'] : []), settings], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  await started(child)
+  return {
+    url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+    async stop() {
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await gone
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function started(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes('process up')) resolve()
+    })
+    child.once('exit', () => reject(new Error(`pgbouncer did not start: ${said}`)))
+  })
+}
