@@ -1,0 +1,267 @@
+import {
+  type AskOptions,
+  type Claim,
+  type ClaimReply,
+  type Driver,
+  type KeyRow,
+  type ListReply,
+  never,
+  SluiceError,
+  type TickReply,
+} from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { expect, test } from 'vitest'
+import { memoryDriver } from '../src/index.ts'
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+
+function open(clock = fakeClock()): { driver: Driver; clock: typeof clock } {
+  const driver = memoryDriver()
+  void driver.open({ clock })
+  return { driver, clock }
+}
+
+function add(driver: Driver, keys: readonly string[], priority = 0, queue = 'q'): void {
+  void driver.add(
+    queue,
+    keys.map((key) => ({ key, item: undefined, priority, delayMs: 0 })),
+    options,
+  )
+}
+
+function claim(driver: Driver, limit: number, leaseMs = never): readonly Claim[] {
+  const request = { limit, leaseMs, holder: 'h', claimId: 'c' }
+  return (driver.claim('q', request) as ClaimReply).claims
+}
+
+const keysOf = (claims: readonly Claim[]): string[] => claims.map(({ key }) => key)
+
+test('refuses bad options, naming them', () => {
+  const bad: [unknown, string][] = [
+    [null, 'options'],
+    [{ orders: {} }, 'options.orders'],
+    [{ expectedKeys: -1 }, 'expectedKeys'],
+    [{ expectedKeys: 1.5 }, 'expectedKeys'],
+    [{ order: {} }, 'order.push'],
+    [{ order: { push() {}, touch() {}, pop() {} } }, 'order.len'],
+    [{ order: 7 }, 'order'],
+  ]
+  for (const [given, parameter] of bad) {
+    expect(() => memoryDriver(given as object), parameter).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }),
+    )
+  }
+  const driver = memoryDriver({ order: () => ({}) as never })
+  void driver.open({})
+  expect(() => driver.direct!('q')).toThrow(
+    expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter: 'order.push' }),
+  )
+})
+
+test('tokens begin at the microseconds of the real clock, and rise across all queues', () => {
+  const before = Date.now() * 1_000
+  const { driver } = open(fakeClock(0))
+  add(driver, ['a', 'b'])
+  add(driver, ['a'], 0, 'other')
+  const tokens = claim(driver, 1).map(({ token }) => token)
+  const request = { limit: 1, leaseMs: never, holder: 'h', claimId: 'c' }
+  tokens.push(...(driver.claim('other', request) as ClaimReply).claims.map(({ token }) => token))
+  tokens.push(...claim(driver, 1).map(({ token }) => token))
+  expect(tokens[0]).toBeGreaterThan(before)
+  expect(Number.isSafeInteger(tokens[0])).toBe(true)
+  expect(tokens).toEqual([tokens[0], tokens[0]! + 1, tokens[0]! + 2])
+  void driver.close()
+  void driver.open({})
+  add(driver, ['c'])
+  expect(claim(driver, 1)[0]!.token).toBeGreaterThan(tokens[2]!)
+})
+
+test('keeps its keys while it is closed', () => {
+  const { clock, driver } = open()
+  add(driver, ['a', 'b'])
+  const [held] = claim(driver, 1)
+  void driver.close()
+  void driver.open({ clock })
+  expect(keysOf(claim(driver, 9))).toEqual(['b'])
+  const finish = { as: 'done', key: 'a', token: held!.token, forget: false } as const
+  expect(driver.finish('q', [finish], options)).toMatchObject([{ outcome: 'idle' }])
+})
+
+test('puts a hundred thousand released keys back in their old places', () => {
+  const { clock, driver } = open()
+  const keys = Array.from({ length: 100_000 }, (_, at) => `key-${at}`)
+  for (let at = 0; at < keys.length; at += 1_000) {
+    add(driver, keys.slice(at, at + 1_000))
+    clock.setTime(clock.now() + 1)
+  }
+  const claims: Claim[] = []
+  while (claims.length < keys.length) claims.push(...claim(driver, 1_000))
+  // The last ones first, so that each comes before everything that is there already.
+  for (const { key, token } of claims.toReversed()) {
+    void driver.finish('q', [{ as: 'release', key, token }], options)
+  }
+  add(driver, ['new'])
+  const again: string[] = []
+  while (again.length <= keys.length) again.push(...keysOf(claim(driver, 1_000)))
+  expect(again).toEqual([...keys, 'new'])
+}, 20_000)
+
+test('takes a thousand priorities that rise one by one in their order', () => {
+  const { driver } = open()
+  for (let priority = -1_000; priority <= 1_000; priority += 1) {
+    add(driver, [`low ${priority}`], priority)
+  }
+  for (let priority = -1_000; priority < 1_000; priority += 1) {
+    add(driver, [`low ${priority}`], 1_000 - (priority + 1_000) / 2)
+  }
+  const rising = keysOf(claim(driver, 3_000))
+  expect(rising.slice(0, 3)).toEqual(['low 1000', 'low -1000', 'low -999'])
+  expect(rising).toHaveLength(2_001)
+})
+
+test('lists in the order of bytes, page by page, whatever is asked of it', () => {
+  const { driver } = open()
+  const keys = ['b', 'a/2', 'a/1', 'ä', '\u{1f600}', '\uffee', 'B', '0', 'a/10', 'ab']
+  add(driver, keys)
+  const sorted = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  for (const limit of [1, 2, 3, 10, 11]) {
+    const listed: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = driver.list('q', { limit, cursor }) as ListReply
+      expect(page.rows.length).toBeLessThanOrEqual(limit)
+      listed.push(...page.rows.map(({ key }) => key))
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    expect(listed).toEqual(sorted)
+  }
+  const { rows } = driver.list('q', { limit: 10, prefix: 'a/', state: 'ready' }) as ListReply
+  expect(rows.map(({ key }) => key)).toEqual(['a/1', 'a/10', 'a/2'])
+})
+
+test('says of rows what is meant, also after another key had the row', () => {
+  const { driver } = open()
+  const ask = { item: '"i"', priority: 3, delayMs: 5, failed: true }
+  void driver.add('q', [{ ...ask, key: 'a' }], options)
+  void driver.operate!.runNow('q', ['a'])
+  const [held] = claim(driver, 1, 1_000)
+  const finish = { as: 'park', key: 'a', token: held!.token, error: 'boom' } as const
+  void driver.finish('q', [finish], options)
+  void driver.operate!.remove('q', ['a'])
+  expect((driver.list('q', { limit: 9 }) as ListReply).rows).toEqual([])
+  add(driver, ['b'])
+  const { rows } = driver.list('q', { limit: 9 }) as ListReply
+  const expected: Partial<KeyRow> = {
+    key: 'b',
+    item: undefined,
+    lastError: undefined,
+    holder: undefined,
+    failures: 0,
+    crashes: 0,
+    priority: 0,
+    why: 'add',
+    laterAt: never,
+    parked: false,
+    leaseUntil: never,
+  }
+  expect(rows).toMatchObject([expected])
+})
+
+test('wakes once for what one step of the program does through batches', async () => {
+  const { driver } = open()
+  const woken: (string | undefined)[] = []
+  const stop = driver.watch!((queue) => void woken.push(queue)) as () => void
+  add(driver, ['a'])
+  add(driver, ['b'])
+  add(driver, ['c'], 0, 'other')
+  expect(woken).toEqual([])
+  await Promise.resolve()
+  expect(woken).toEqual(['q', 'other'])
+  stop()
+  add(driver, ['d'])
+  await Promise.resolve()
+  expect(woken).toEqual(['q', 'other'])
+})
+
+test('wakes nobody after it was closed', async () => {
+  const { driver } = open()
+  const woken: (string | undefined)[] = []
+  void driver.watch!((queue) => void woken.push(queue))
+  void driver.close()
+  add(driver, ['a'])
+  await Promise.resolve()
+  expect(woken).toEqual([])
+})
+
+test('sweeps away what is stale in bounded steps, oldest first', () => {
+  const { clock, driver } = open()
+  const failed = { item: undefined, priority: 0, delayMs: 0, failed: true }
+  const keys = Array.from({ length: 25 }, (_, at) => `key-${at}`)
+  for (const key of keys) void driver.add('q', [{ ...failed, key }], options)
+  for (const { key, token } of claim(driver, 25)) {
+    void driver.finish('q', [{ as: 'done', key, token, forget: false }], options)
+  }
+  const tick = (): number => {
+    const request = { holder: 'h', limit: 10, failuresExpireMs: 1_000 }
+    return (driver.tick('q', request) as TickReply).swept
+  }
+  expect(tick()).toBe(0)
+  clock.setTime(clock.now() + 1_000)
+  expect([tick(), tick(), tick(), tick()]).toEqual([10, 10, 5, 0])
+  expect((driver.list('q', { limit: 99 }) as ListReply).rows).toEqual([])
+})
+
+test('the door counts failures as expired after the time that was last spoken of', () => {
+  const { clock, driver } = open()
+  const queue = driver.direct!('q')
+  const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0, failed: true }
+  queue.ask(ask, { dedupe: 'client-go', failuresExpireMs: 100 })
+  const [held] = claim(driver, 1)
+  void driver.finish('q', [{ as: 'done', key: 'a', token: held!.token, forget: false }], {
+    dedupe: 'client-go',
+    failuresExpireMs: 100,
+  })
+  clock.setTime(clock.now() + 100)
+  queue.add('a', undefined, 0, 'client-go')
+  expect(claim(driver, 1)).toMatchObject([{ failures: 0 }])
+})
+
+test('a forged token, a stale one and that of another key open nothing', () => {
+  const { driver } = open()
+  add(driver, ['a', 'b', 'c'])
+  const [a, b] = claim(driver, 2)
+  const done = (key: string, token: number): unknown => {
+    const [reply] = driver.finish('q', [{ as: 'done', key, token, forget: false }], options) as [
+      { readonly outcome: string },
+    ]
+    return reply.outcome
+  }
+  for (const token of [0, -1, 1.5, b!.token, Number.NaN, a!.token + 2 ** 32]) {
+    expect(done('a', token)).toBe('lost')
+  }
+  expect(done('c', 0)).toBe('lost')
+  expect(done('nobody', a!.token)).toBe('lost')
+  expect([done('a', a!.token), done('a', a!.token)]).toEqual(['idle', 'lost'])
+})
+
+test('queues of one driver share nothing but buckets', () => {
+  const { driver } = open()
+  const plan = { kind: 'bucket', name: 'b', perSecond: 1, burst: 1 } as const
+  const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0, plan }
+  expect(driver.add('q', [ask], options)).toMatchObject([{ outcome: 'added', plannedMs: 0 }])
+  expect(driver.add('r', [ask], options)).toMatchObject([{ outcome: 'added', plannedMs: 1_000 }])
+  expect(driver.add('q', [ask], options)).toMatchObject([{ plannedMs: 2_000 }])
+  expect(driver.queues!()).toEqual(['q', 'r'])
+  expect(driver.buckets!()).toMatchObject([{ name: 'b', perSecond: 1, burst: 1 }])
+  driver.operate!.pause('s')
+  expect(driver.queues!()).toEqual(['q', 'r', 's'])
+})
+
+test('errors of the driver are those of the house', () => {
+  try {
+    memoryDriver({ expectedKeys: Number.NaN })
+    expect.unreachable()
+  } catch (error) {
+    expect(SluiceError.is(error)).toBe(true)
+  }
+})
