@@ -20,7 +20,15 @@ import type {
   TickRequest,
   WorkerRow,
 } from './looking.ts'
-import type { CancelOutcome, ExpireOutcome, ForgetOutcome, OperateOutcome } from './outcomes.ts'
+import type {
+  CancelOutcome,
+  DropOutcome,
+  ExpireOutcome,
+  ForgetOutcome,
+  ImportOutcome,
+  OperateOutcome,
+} from './outcomes.ts'
+import type { TransferRow } from './transfer-row.ts'
 
 /**
  * The version of this contract. A queue opens only a driver that was written for the same one.
@@ -96,6 +104,26 @@ export interface Operate {
   remove(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
   /** Removes every key of a queue, as `remove` does; says how many. */
   purge(queue: string): Awaitable<number>
+}
+
+/**
+ * The verbs that move keys between stores. `list` is the way out; `transferRow` makes a row of what
+ * it gives. Every verb may be repeated.
+ */
+export interface Transfer {
+  /**
+   * Merges rows into what is stored, each by `transitions.mergeRow`. What is new to the store keeps
+   * its times and its `seq`; later keys take their places behind it. An item that is there stays.
+   */
+  importRows(queue: string, rows: readonly TransferRow[]): Awaitable<readonly ImportOutcome[]>
+  /** Takes out rows that nobody holds and that are exactly as they were listed. */
+  dropRows(queue: string, rows: readonly TransferRow[]): Awaitable<readonly DropOutcome[]>
+  /** Puts buckets in of which nothing is stored. */
+  importBuckets(buckets: readonly BucketRow[]): Awaitable<readonly ImportOutcome[]>
+  /** The greatest token that was ever given out, in the whole store. */
+  lastToken(): Awaitable<number>
+  /** Gives out only greater tokens than this from now on. */
+  raiseTokens(floor: number): Awaitable<void>
 }
 
 /** The verbs that take part in a transaction of the caller's. */
@@ -229,6 +257,9 @@ export interface Driver {
   watch?(onWake: (queue: string | undefined) => void): Awaitable<() => Awaitable<void>>
 
   readonly operate?: Operate
+
+  /** No capability speaks of it: it is there or not. */
+  readonly transfer?: Transfer
 
   /** The names of all queues that have keys, or are paused. */
   queues?(): Awaitable<readonly string[]>

@@ -35,6 +35,7 @@ export {
   type DriverTransaction,
   type OpenOptions,
   type Operate,
+  type Transfer,
 } from './driver.ts'
 export {
   type ErrorCode,
@@ -116,10 +117,12 @@ export {
   type AddOutcome,
   type CancelOutcome,
   type Dedupe,
+  type DropOutcome,
   type DueReason,
   type ExpireOutcome,
   type FinishOutcome,
   type ForgetOutcome,
+  type ImportOutcome,
   type KeyStateWord,
   keyStateWords,
   type OperateOutcome,
@@ -142,4 +145,11 @@ export {
   planDelay,
 } from './plan.ts'
 export { systemClock } from './system-clock.ts'
+export {
+  isUnchanged,
+  type TransferMember,
+  type TransferRow,
+  transferMembers,
+  transferRow,
+} from './transfer-row.ts'
 export { transitions }

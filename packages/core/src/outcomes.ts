@@ -40,6 +40,15 @@ export type CancelOutcome = 'cancelled' | 'unchanged'
 export type OperateOutcome = 'changed' | 'unchanged' | 'missing'
 
 /**
+ * What an import did to one row: it was put in (`imported`), added to what was there already
+ * (`merged`), or said nothing that was not there (`unchanged`).
+ */
+export type ImportOutcome = 'imported' | 'merged' | 'unchanged'
+
+/** Whether a row was taken out, was not as it was listed any more, or was not there. */
+export type DropOutcome = 'dropped' | 'changed' | 'missing'
+
+/**
  * The state of a key, in the words that the API, the command line, the dashboard and the metrics
  * share. A key is in exactly one.
  *

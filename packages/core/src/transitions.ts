@@ -26,3 +26,4 @@ export {
 export { add, addAfter, addLatest, ask, countedFailures } from './transitions-adding.ts'
 export { claim, done, expire, parkHeld, release, renew, retry } from './transitions-holding.ts'
 export { park, remove, runNow, unpark } from './transitions-operating.ts'
+export { mergeRow } from './transitions-transfer.ts'
