@@ -95,6 +95,7 @@ function countWaiting(
   let oldestReadyAt = never
   // Both kinds of waiting stand in one index, so they share what may be looked at.
   let laterLeft = 2 * cap + 1
+  const from = horizon > now ? 0 : now
   for (const { priority, ready_at } of levelsOf(session, queueId)) {
     if (ready_at <= horizon) {
       // Looked at once the cap is reached too: the oldest may stand at the last priority.
@@ -107,7 +108,7 @@ function countWaiting(
       oldestReadyAt = Math.min(oldestReadyAt, row.oldest ?? never)
     }
     if (laterLeft <= 0) continue
-    const rows = session.countDelayed.all(queueId, priority, now, now, laterLeft) as {
+    const rows = session.countDelayed.all(queueId, priority, from, now, laterLeft) as {
       readonly due_why: number
       readonly n: number
     }[]

@@ -200,10 +200,6 @@ union all
 select 'key ' || key || ' has nothing to be remembered for'
 from sluice_keys
 where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
-union all
-select 'key ' || key || ' is ready before it is due'
-from sluice_keys
-where ready_at < due_at
 limit 100`,
   claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until
 from sluice_keys indexed by sluice_keys_held

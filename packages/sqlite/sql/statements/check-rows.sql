@@ -43,8 +43,4 @@ union all
 select 'key ' || key || ' has nothing to be remembered for'
 from sluice_keys
 where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
-union all
-select 'key ' || key || ' is ready before it is due'
-from sluice_keys
-where ready_at < due_at
 limit 100

@@ -1,5 +1,6 @@
 -- How many keys of one priority are due later, by reason, up to a cap for both together.
--- Parameters: queue, priority, now, now, cap.
+-- Parameters: queue, priority, instant from which on to look, now, cap.
+-- That instant is now, or none if the clock went back: then a key may be ready before it is due.
 -- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
 select due_why, count(*) as n
 from (
