@@ -63,6 +63,14 @@ export class BucketShelf {
     return rows
   }
 
+  /** Puts a bucket in, unless a token was ever taken from one of its name; whether it did. */
+  put({ name, perSecond, burst, tokens, at }: BucketRow): boolean {
+    const bucket = this.#bucket({ name, perSecond, burst })
+    if (bucket.state !== undefined) return false
+    bucket.state = { tokens, lastMs: at }
+    return true
+  }
+
   #bucket(rate: PlanBucket): Bucket {
     let bucket = this.#buckets.get(rate.name)
     if (bucket === undefined) {

@@ -32,6 +32,7 @@ import {
   systemClock,
   type TickReply,
   type TickRequest,
+  type Transfer,
   type WorkerRow,
 } from '@sluice/core'
 import { BucketShelf } from './bucket-shelf.ts'
@@ -39,6 +40,7 @@ import { MemoryQueue, type MemoryStore } from './memory-queue.ts'
 import { countKeys, listKeys } from './queue-census.ts'
 import type { ReadyOrder } from './ready-order.ts'
 import { StoreTime } from './store-time.ts'
+import { memoryTransfer } from './transfer.ts'
 import { WakeBell, type WakeListener } from './wake-bell.ts'
 
 /** How the memory driver can be made other than by default. */
@@ -87,6 +89,7 @@ class MemoryDriver implements Driver {
   readonly contractVersion: number = contractVersion
   readonly capabilities: Capabilities
   readonly operate: Operate
+  readonly transfer: Transfer
   readonly #store: MemoryStore
   readonly #bell: WakeBell = new WakeBell()
   readonly #queues: Map<string, MemoryQueue> = new Map()
@@ -114,6 +117,11 @@ class MemoryDriver implements Driver {
       buckets: true,
       transact: false,
     }
+    this.transfer = memoryTransfer(
+      this.#store,
+      (queue) => this.#queue(queue),
+      (queue) => this.#wake(queue),
+    )
     this.operate = {
       pause: (queue) => this.#pause(queue, true),
       resume: (queue) => this.#pause(queue, false),
@@ -257,13 +265,17 @@ class MemoryDriver implements Driver {
     return requests.map((request) => verb(target, request))
   }
 
+  #wake(queue: string): void {
+    if (this.#bell.isWatched) this.#bell.ring(queue)
+  }
+
   /** For verbs after which there may be more to claim. */
   #wakeEach<Request, Reply>(
     queue: string,
     requests: readonly Request[],
     verb: (target: MemoryQueue, request: Request) => Reply,
   ): Reply[] {
-    if (this.#bell.isWatched) this.#bell.ring(queue)
+    this.#wake(queue)
     return this.#each(queue, requests, verb)
   }
 }

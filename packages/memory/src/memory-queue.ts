@@ -348,6 +348,30 @@ export class MemoryQueue implements DirectQueue {
     return this.change(key, 'missing', () => transitions.remove(this.cursor))
   }
 
+  /**
+   * Changes a key, of which nothing need be stored, by something that is no verb of one key. Later
+   * keys take their places behind `seq`.
+   */
+  alter<Outcome>(
+    key: string,
+    seq: number,
+    verb: (row: RowCursor, now: EpochMs) => Outcome,
+  ): Outcome {
+    const now = this.store.time.exact()
+    this.bringUpTo(now)
+    const { cursor } = this
+    const row = this.index.find(key)
+    if (row === noRow) this.begin(key)
+    else cursor.at(row)
+    const wasOwed = cursor.dueAt !== never
+    this.seq = Math.max(this.seq, seq)
+    const outcome = verb(cursor, now)
+    const isOwed = cursor.dueAt !== never
+    if (isOwed !== wasOwed) this.owed += isOwed ? 1 : -1
+    this.keep(now)
+    return outcome
+  }
+
   failures(key: string, failuresExpireMs: number): number {
     const row = this.index.find(key)
     if (row !== noRow) this.cursor.at(row)
