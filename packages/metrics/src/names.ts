@@ -1,2 +1,261 @@
-/** What a metric measures, and how it moves. */
+/** What kind of instrument a metric is. */
 export type MetricKind = 'counter' | 'gauge' | 'histogram'
+
+/** A label of a metric. None is ever a key: there are too many of those. */
+export type LabelName = 'name' | 'controller' | 'priority' | 'reason' | 'result'
+
+/** What this package calls a metric. */
+export type MetricId =
+  | 'depth'
+  | 'adds'
+  | 'queueDuration'
+  | 'workDuration'
+  | 'unfinishedWork'
+  | 'longestRunning'
+  | 'retries'
+  | 'delayedItems'
+  | 'limiterDelay'
+  | 'oldestReadyAge'
+  | 'deduplicated'
+  | 'leaseExpirations'
+  | 'reconcileTotal'
+  | 'reconcileErrors'
+  | 'terminalErrors'
+  | 'reconcilePanics'
+  | 'reconcileTimeouts'
+  | 'reconcileTime'
+  | 'maxConcurrent'
+  | 'activeWorkers'
+
+/** One metric, as every exporter shows it. */
+export interface MetricRow {
+  /** The name, with its unit, exactly as Prometheus shows it. */
+  readonly name: string
+  readonly kind: MetricKind
+  readonly unit: 'seconds' | 'items' | 'events'
+  readonly labels: readonly LabelName[]
+  /** The help text; that of the original where there is one. */
+  readonly help: string
+  /** When it moves. */
+  readonly moves: string
+  /** Where it comes from: the originals, or what their users have asked for. */
+  readonly family: 'client-go' | 'controller-runtime' | 'sluice'
+  /**
+   * What one process exports: what happened in it, or the state of the store, which one process
+   * exports and the others show as 0.
+   */
+  readonly scope: 'process' | 'store'
+}
+
+const queue: readonly LabelName[] = ['name', 'controller']
+const controller: readonly LabelName[] = ['controller']
+
+/** Every metric of Sluice. The Prometheus and OpenTelemetry adapters are both made from this. */
+export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
+  depth: {
+    name: 'workqueue_depth',
+    kind: 'gauge',
+    unit: 'items',
+    labels: ['name', 'controller', 'priority'],
+    help: 'Current depth of workqueue by workqueue and priority',
+    moves: '+1 when a key becomes ready or is asked for while held, -1 when it is taken',
+    family: 'client-go',
+    scope: 'store',
+  },
+  adds: {
+    name: 'workqueue_adds_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: queue,
+    help: 'Total number of adds handled by workqueue',
+    moves: 'when a key that was neither ready nor asked for again becomes so',
+    family: 'client-go',
+    scope: 'process',
+  },
+  queueDuration: {
+    name: 'workqueue_queue_duration_seconds',
+    kind: 'histogram',
+    unit: 'seconds',
+    labels: queue,
+    help: 'How long in seconds an item stays in workqueue before being requested.',
+    moves: 'when a key is taken: since the first add that counted',
+    family: 'client-go',
+    scope: 'process',
+  },
+  workDuration: {
+    name: 'workqueue_work_duration_seconds',
+    kind: 'histogram',
+    unit: 'seconds',
+    labels: queue,
+    help: 'How long in seconds processing an item from workqueue takes.',
+    moves: 'when a key is given back: since it was taken',
+    family: 'client-go',
+    scope: 'process',
+  },
+  unfinishedWork: {
+    name: 'workqueue_unfinished_work_seconds',
+    kind: 'gauge',
+    unit: 'seconds',
+    labels: queue,
+    help:
+      "How many seconds of work has done that is in progress and hasn't been observed by " +
+      'work_duration. Large values indicate stuck threads. One can deduce the number of stuck ' +
+      'threads by observing the rate at which this increases.',
+    moves: 'every 500 ms until the queue is shut down: the ages of all that is held, added up',
+    family: 'client-go',
+    scope: 'process',
+  },
+  longestRunning: {
+    name: 'workqueue_longest_running_processor_seconds',
+    kind: 'gauge',
+    unit: 'seconds',
+    labels: queue,
+    help: 'How many seconds has the longest running processor for workqueue been running.',
+    moves: 'every 500 ms until the queue is shut down: the longest of those ages',
+    family: 'client-go',
+    scope: 'process',
+  },
+  retries: {
+    name: 'workqueue_retries_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: queue,
+    help: 'Total number of retries handled by workqueue',
+    moves: 'with every addAfter, addRateLimited and retry, whatever its delay',
+    family: 'client-go',
+    scope: 'process',
+  },
+  delayedItems: {
+    name: 'workqueue_delayed_items',
+    kind: 'gauge',
+    unit: 'items',
+    labels: ['name', 'controller', 'reason'],
+    help: 'Current number of items that wait for a delay that was asked for, or for a back-off.',
+    moves: 'when it is read',
+    family: 'sluice',
+    scope: 'store',
+  },
+  limiterDelay: {
+    name: 'workqueue_rate_limiter_delay_seconds',
+    kind: 'histogram',
+    unit: 'seconds',
+    labels: queue,
+    help: 'How long in seconds the rate limiter makes failed items wait.',
+    moves: 'with every addRateLimited and retry',
+    family: 'sluice',
+    scope: 'process',
+  },
+  oldestReadyAge: {
+    name: 'workqueue_oldest_ready_age_seconds',
+    kind: 'gauge',
+    unit: 'seconds',
+    labels: queue,
+    help: 'How many seconds the item that has been ready longest waits to be requested.',
+    moves: 'when it is read',
+    family: 'sluice',
+    scope: 'store',
+  },
+  deduplicated: {
+    name: 'workqueue_deduplicated_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: queue,
+    help: 'Total number of adds that asked for nothing that was not owed already.',
+    moves: 'with an add that is answered `unchanged`',
+    family: 'sluice',
+    scope: 'process',
+  },
+  leaseExpirations: {
+    name: 'workqueue_lease_expirations_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: queue,
+    help: 'Total number of leases that ended because nobody renewed them.',
+    moves: 'in the process that finds it out, once for each lease',
+    family: 'sluice',
+    scope: 'process',
+  },
+  reconcileTotal: {
+    name: 'controller_runtime_reconcile_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: ['controller', 'result'],
+    help: 'Total number of reconciliations per controller',
+    moves: 'when a run of a handler ends',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+  reconcileErrors: {
+    name: 'controller_runtime_reconcile_errors_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: controller,
+    help: 'Total number of reconciliation errors per controller',
+    moves: 'when a handler throws, or is abandoned',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+  terminalErrors: {
+    name: 'controller_runtime_terminal_reconcile_errors_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: controller,
+    help: 'Total number of terminal reconciliation errors per controller',
+    moves: 'when a handler throws a TerminalError',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+  reconcilePanics: {
+    name: 'controller_runtime_reconcile_panics_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: controller,
+    help: 'Total number of reconciliation panics per controller',
+    moves: 'never: JavaScript has errors only',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+  reconcileTimeouts: {
+    name: 'controller_runtime_reconcile_timeouts_total',
+    kind: 'counter',
+    unit: 'events',
+    labels: controller,
+    help: 'Total number of reconciliation timeouts per controller',
+    moves: 'when a run ends that took longer than timeoutMs',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+  reconcileTime: {
+    name: 'controller_runtime_reconcile_time_seconds',
+    kind: 'histogram',
+    unit: 'seconds',
+    labels: controller,
+    help: 'Length of time per reconciliation per controller',
+    moves: 'when a run of a handler ends',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+  maxConcurrent: {
+    name: 'controller_runtime_max_concurrent_reconciles',
+    kind: 'gauge',
+    unit: 'items',
+    labels: controller,
+    help: 'Maximum number of concurrent reconciles per controller',
+    moves: 'when a worker starts or stops: the concurrency of all workers of this process',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+  activeWorkers: {
+    name: 'controller_runtime_active_workers',
+    kind: 'gauge',
+    unit: 'items',
+    labels: controller,
+    help: 'Number of currently used workers per controller',
+    moves: '+1 when a handler starts, -1 when its run ends',
+    family: 'controller-runtime',
+    scope: 'process',
+  },
+}
+
+/** The ids of all metrics, in the order of the table. */
+export const metricIds: readonly MetricId[] = Object.keys(metricTable) as MetricId[]

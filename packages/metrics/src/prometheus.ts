@@ -1,1 +1,85 @@
-export type { MetricKind } from './names.ts'
+import { checkObject } from '@sluice/core'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { type AdapterOptions, splitOptions } from './adapter-options.ts'
+import { type MetricId, metricTable } from './names.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
+import { type Labels, type SeriesFactory, tableProvider } from './table-provider.ts'
+
+/** How queues are exported to Prometheus. */
+export interface PrometheusOptions extends AdapterOptions {
+  /** The registry of prom-client that the metrics are put into. */
+  readonly register: Registry
+}
+
+/** Metrics under way to Prometheus. */
+export interface PrometheusMetrics {
+  /**
+   * Stops recording, leaves the election of the process that exports the state of a store, and
+   * takes the metrics out of the registry. Before the queues are closed, if another process is to
+   * take over at once.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Puts the metrics of the queues of this process into a registry of prom-client, under the names
+ * that client-go and controller-runtime use. Throws for bad options only, and if the registry has
+ * metrics of these names already.
+ *
+ * What is read from a store is read when the registry is: nobody who does not ask pays for it.
+ */
+export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics {
+  const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['register'])
+  const { register } = options
+  checkObject('register', register)
+  let recorder: Recorder | undefined
+  const instruments = new Map<MetricId, Counter | Gauge | Histogram>()
+  for (const id of ids) {
+    const { name, kind, help, labels, scope } = metricTable[id]
+    const shared = { name, help, labelNames: [...labels], registers: [register] }
+    // Which of them is asked first is not ours to say, so each of them makes sure; they share it.
+    const collect = scope === 'store' ? { collect: async () => recorder?.read() } : {}
+    instruments.set(
+      id,
+      kind === 'counter'
+        ? new Counter(shared)
+        : kind === 'gauge'
+          ? new Gauge({ ...shared, ...collect })
+          : new Histogram({ ...shared, buckets: [...bounds(id)] }),
+    )
+  }
+  const provider = tableProvider(seriesOf(instruments), naming)
+  const running = createRecorder({ ...recorderOptions, provider, exporter: 'prometheus' })
+  recorder = running
+  return {
+    async close() {
+      await running.close()
+      for (const id of ids) register.removeSingleMetric(metricTable[id].name)
+    },
+  }
+}
+
+function seriesOf(instruments: ReadonlyMap<MetricId, Counter | Gauge | Histogram>): SeriesFactory {
+  return {
+    counter(id, labels: Labels) {
+      const series = (instruments.get(id) as Counter).labels(labels)
+      series.inc(0)
+      return { inc: (by) => series.inc(by) }
+    },
+    gauge(id, labels) {
+      const series = (instruments.get(id) as Gauge).labels(labels)
+      series.set(0)
+      return {
+        inc: () => series.inc(),
+        dec: () => series.dec(),
+        set: (value) => series.set(value),
+      }
+    },
+    histogram(id, labels) {
+      const histogram = instruments.get(id) as Histogram
+      histogram.zero(labels)
+      const series = histogram.labels(labels)
+      return { observe: (value) => series.observe(value) }
+    },
+  }
+}

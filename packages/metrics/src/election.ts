@@ -1,0 +1,106 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Clock, Driver, EpochMs, WorkerRow } from '@sluice/core'
+import { failuresExpireMsDefault, queueNameBytesMax } from '@sluice/core'
+
+/** How often a process that has not read twice yet is taken to read. */
+const firstEveryMs = 60_000
+
+/** The longest time between two readings after which a process still counts as there. */
+const longestEveryMs = 240_000
+
+/** How many readings may be missed, and how much later than expected the last may be. */
+const patience = { times: 2.5, ms: 5_000 }
+
+/** How many gaps between readings are remembered; one look in between by hand changes nothing. */
+const gapsMax = 3
+
+/** What one reading settled. */
+export interface Verdict {
+  readonly isElected: boolean
+  /** The store's time. */
+  readonly now: EpochMs
+}
+
+/** The name under which those who export a queue register; it never has keys. */
+function bookName(exporter: string, queue: string): string {
+  const name = `sluice:metrics:${exporter}:${queue}`
+  if (Buffer.byteLength(name) <= queueNameBytesMax) return name
+  return `sluice:metrics:${exporter}:${createHash('sha256').update(queue).digest('hex')}`
+}
+
+/**
+ * Settles which process exports what the store says of one queue.
+ *
+ * Everybody who exports the queue registers in the store whenever it reads, with how often it does
+ * so. Of those who are there, the one that came first is elected; no vote is taken, as all of them
+ * see the same list. One that stays away for two and a half of its own gaps is not there any more,
+ * and one that leaves says so.
+ */
+export class Election {
+  readonly #driver: Driver
+  readonly #book: string
+  readonly #clock: Clock
+  readonly #holder: string = randomUUID()
+  #readAt: number | undefined
+  #gaps: number[] = []
+
+  constructor(driver: Driver, queue: string, exporter: string, clock: Clock) {
+    this.#driver = driver
+    this.#book = bookName(exporter, queue)
+    this.#clock = clock
+  }
+
+  /** Registers, and looks who is elected. */
+  async look(): Promise<Verdict> {
+    const { capabilities } = this.#driver
+    const isOpenToAll = capabilities.shared && capabilities.workers
+    const now = await this.#register(isOpenToAll, false)
+    if (!isOpenToAll || this.#driver.workers === undefined) return { isElected: true, now }
+    const rows = await this.#driver.workers(this.#book, longestEveryMs * patience.times)
+    const first = rows.filter((row) => isThere(row, now)).sort(byAge)[0]
+    return { isElected: first === undefined || first.holder === this.#holder, now }
+  }
+
+  async #register(isOpenToAll: boolean, hasLeft: boolean): Promise<EpochMs> {
+    const { now } = await this.#driver.tick(this.#book, {
+      holder: this.#holder,
+      limit: 1,
+      failuresExpireMs: failuresExpireMsDefault,
+      worker: isOpenToAll
+        ? {
+            holder: this.#holder,
+            host: '',
+            pid: 0,
+            concurrency: 0,
+            settings: { everyMs: this.#everyMs(), hasLeft },
+          }
+        : undefined,
+    })
+    return now
+  }
+
+  #everyMs(): number {
+    const at = this.#clock.monotonicMs()
+    if (this.#readAt !== undefined) this.#gaps = [...this.#gaps, at - this.#readAt].slice(-gapsMax)
+    this.#readAt = at
+    const longest = this.#gaps.length === 0 ? firstEveryMs : Math.max(...this.#gaps)
+    return Math.round(Math.min(longestEveryMs, longest))
+  }
+
+  /** Makes room for the next one. */
+  async leave(): Promise<void> {
+    const { capabilities } = this.#driver
+    if (this.#readAt === undefined || !capabilities.shared || !capabilities.workers) return
+    await this.#register(true, true)
+  }
+}
+
+function isThere({ seenAt, settings }: WorkerRow, now: EpochMs): boolean {
+  if (settings['hasLeft'] === true) return false
+  const everyMs = Number(settings['everyMs'] ?? firstEveryMs)
+  return now - seenAt <= everyMs * patience.times + patience.ms
+}
+
+function byAge(a: WorkerRow, b: WorkerRow): number {
+  return a.startedAt - b.startedAt || (a.holder < b.holder ? -1 : 1)
+}

@@ -1,0 +1,259 @@
+import type {
+  Ask,
+  AskOptions,
+  AskReply,
+  CancelOutcome,
+  Driver,
+  ExpireOutcome,
+  Failure,
+  Finish,
+  FinishReply,
+  Lease,
+  RunRequest,
+  RunResult,
+  SluiceEvent,
+  Ticker,
+} from '@sluice/core'
+import { listen } from './listener.ts'
+import type { Moment, SeenClaim } from './queue-ledger.ts'
+import { QueueMeters } from './queue-meters.ts'
+import { QueueRecord, type StoreRecord } from './queue-record.ts'
+import {
+  type CheckedRecorderOptions,
+  type CustomRecorderOptions,
+  checkRecorderOptions,
+} from './recorder-options.ts'
+import { StoreReader } from './store-reader.ts'
+
+/** How often the ages of what is worked on are brought up to date, as in the original. */
+const refreshMs = 500
+
+/** What the shapes of requests and answers have in common, as far as they are looked at. */
+interface Seen {
+  readonly asks: readonly Ask[]
+  readonly options: AskOptions
+  readonly merged?: number
+  readonly keys: readonly string[]
+  readonly finishes: readonly Finish[]
+  readonly leases: readonly Lease[]
+  readonly verb: string
+  readonly token: number
+  readonly concurrency: number
+}
+
+/** Records what the queues of this process do. */
+export interface Recorder {
+  /**
+   * Brings the metrics up to date that are read from the store. Calls made meanwhile share the
+   * reading. Resolves also if the store does not answer: in time the old values stand, and after an
+   * error, of which `onError` is told, there is nothing to export.
+   */
+  read(): Promise<void>
+  /** Stops recording, and leaves the election. What was recorded stays as it is. */
+  close(): Promise<void>
+}
+
+class ChannelRecorder implements Recorder {
+  readonly #options: CheckedRecorderOptions
+  readonly #queues = new Map<string, QueueRecord>()
+  readonly #reader: StoreReader
+  readonly #stopListening: () => void
+  #ticker: Ticker | undefined
+  #reading: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(options: CheckedRecorderOptions) {
+    this.#options = options
+    this.#reader = new StoreReader(options, this.#queues)
+    for (const name of options.queues ?? []) {
+      const queue = this.#queue(name)
+      if (options.driver !== undefined) queue.store(options.driver)
+    }
+    this.#stopListening = listen(
+      {
+        started: (event) => this.#started(event),
+        answered: (event) => this.#answered(event),
+        failed: (event) => this.#failed(event),
+        noticed: (event) => this.#noticed(event),
+      },
+      options.onError,
+    )
+  }
+
+  #queue(name: string): QueueRecord {
+    let queue = this.#queues.get(name)
+    if (queue === undefined) {
+      queue = new QueueRecord(new QueueMeters(this.#options.provider, name))
+      this.#queues.set(name, queue)
+    }
+    return queue
+  }
+
+  /** The record of the queue that an event is about; `undefined` if it is not to be recorded. */
+  #recordOf({ queue: name, source, holder }: SluiceEvent): QueueRecord | undefined {
+    const { driver, queues } = this.#options
+    if (name === '' || source === undefined) return undefined
+    if (driver !== undefined && source !== driver) return undefined
+    if (queues !== undefined && !queues.includes(name)) return undefined
+    const queue = this.#queue(name)
+    queue.seen(holder, source)
+    return queue
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#options
+    return { now: clock.now(), monotonicMs: clock.monotonicMs() }
+  }
+
+  #started(event: SluiceEvent): void {
+    const queue = this.#recordOf(event)
+    if (queue === undefined) return
+    this.#startTicker()
+    if (event.verb !== 'run') return
+    const { concurrency } = event.request as RunRequest
+    queue.runStarted(event, concurrency, this.#moment().monotonicMs)
+  }
+
+  #failed(event: SluiceEvent): void {
+    if (event.verb !== 'run') return
+    this.#recordOf(event)?.runEnded(event, undefined, this.#moment().monotonicMs)
+  }
+
+  #noticed(event: SluiceEvent): void {
+    const queue = this.#recordOf(event)
+    if (queue === undefined) return
+    const { holder, verb } = event
+    const source = event.source as Driver
+    const { token, concurrency } = (event.request ?? {}) as Seen
+    if (verb === 'lease-lost' || verb === 'held-dropped') queue.store(source).ledger.lost(token)
+    else if (verb === 'worker-started') queue.workerStarted(holder, concurrency)
+    else if (verb === 'worker-stopped') queue.workerStopped(holder, concurrency)
+    else if (verb === 'shut-down') queue.shutDown(holder)
+    else if (verb === 'closed') queue.closed(holder, source)
+  }
+
+  #answered(event: SluiceEvent): void {
+    const queue = this.#recordOf(event)
+    if (queue === undefined) return
+    const moment = this.#moment()
+    if (event.verb === 'run') {
+      queue.runEnded(event, event.result as RunResult, moment.monotonicMs)
+      return
+    }
+    this.#recordAnswer(event, queue, queue.store(event.source as Driver), moment)
+  }
+
+  #recordAnswer(
+    event: SluiceEvent,
+    { meters }: QueueRecord,
+    store: StoreRecord,
+    moment: Moment,
+  ): void {
+    const { ledger } = store
+    const request = event.request as Seen
+    const replies = event.result as readonly unknown[]
+    const told = (event.result as { readonly now?: unknown }).now
+    if (typeof told === 'number') store.offsetMs = told - moment.monotonicMs
+    const storeNow = store.offsetMs === undefined ? moment.now : moment.monotonicMs + store.offsetMs
+    switch (event.verb) {
+      case 'add':
+        if (request.merged) meters.deduplicated.inc(request.merged)
+        request.asks.forEach((ask, index) => {
+          ledger.asked(ask, replies[index] as AskReply | Failure, request.options, moment)
+        })
+        return
+      case 'claim':
+      case 'adopt': {
+        const claims =
+          event.verb === 'adopt'
+            ? (event.result as readonly SeenClaim[])
+            : (event.result as { readonly claims: readonly SeenClaim[] }).claims
+        for (const claim of claims) ledger.claimed(claim, event.holder, storeNow, moment)
+        return
+      }
+      case 'finish':
+        request.finishes.forEach((finish, index) => {
+          ledger.finished(finish, replies[index] as FinishReply | Failure, storeNow, moment)
+        })
+        return
+      case 'expire':
+        ledger.expired(request.leases, replies as readonly (ExpireOutcome | Failure)[])
+        return
+      case 'cancel':
+        request.keys.forEach((key, index) => {
+          if ((replies as readonly CancelOutcome[])[index] === 'cancelled') ledger.cancelled(key)
+        })
+        return
+      case 'operate':
+        this.#recordOperation(request, event.result, store, moment)
+    }
+  }
+
+  #recordOperation(
+    { verb, keys }: Seen,
+    result: unknown,
+    { ledger }: StoreRecord,
+    moment: Moment,
+  ): void {
+    if (verb === 'purge') ledger.purged()
+    if (!Array.isArray(result)) return
+    keys.forEach((key, index) => {
+      if (result[index] !== 'changed') return
+      if (verb === 'remove') ledger.cancelled(key)
+      else if (verb === 'park') ledger.parked(key)
+      else if (verb === 'runNow') ledger.ranNow(key, moment)
+    })
+  }
+
+  #startTicker(): void {
+    if (this.#ticker !== undefined || this.#isClosed) return
+    this.#ticker = this.#options.clock.startTicker(refreshMs, () => this.#tick())
+  }
+
+  /** Refreshes the queues that are open. Those that are shut down stand still. */
+  #tick(): void {
+    const moment = this.#moment()
+    let isAnyTicking = false
+    for (const queue of this.#queues.values()) {
+      if (!queue.isTicking) continue
+      isAnyTicking = true
+      try {
+        queue.refresh(moment)
+      } catch (error) {
+        this.#options.onError(error)
+      }
+    }
+    if (isAnyTicking) return
+    this.#ticker?.stop()
+    this.#ticker = undefined
+  }
+
+  read(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    this.#reading ??= this.#reader.read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#stopListening()
+    this.#ticker?.stop()
+    this.#ticker = undefined
+    await this.#reading
+    await this.#reader.leave()
+  }
+}
+
+/**
+ * Starts to record what the queues of this process do, by the rules of client-go, until it is
+ * closed. Throws for bad options only.
+ *
+ * It hears of everything from one channel, so it can be started at any time; what was ready before
+ * then is counted when it is taken. Queues whose name is empty are not recorded.
+ */
+export function createRecorder(options: CustomRecorderOptions): Recorder {
+  return new ChannelRecorder(checkRecorderOptions(options))
+}

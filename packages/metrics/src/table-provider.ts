@@ -1,0 +1,109 @@
+import { type MetricId, metricTable } from './names.ts'
+import type {
+  CounterMetric,
+  GaugeMetric,
+  HistogramMetric,
+  MetricsProvider,
+  SettableGaugeMetric,
+} from './provider.ts'
+
+/** The labels of one series. */
+export type Labels = Readonly<Record<string, string>>
+
+/** Makes series of the metrics in the table; each begins at 0. */
+export interface SeriesFactory {
+  counter(id: MetricId, labels: Labels): CounterMetric
+  gauge(id: MetricId, labels: Labels): GaugeMetric & SettableGaugeMetric
+  histogram(id: MetricId, labels: Labels): HistogramMetric
+}
+
+/** What all adapters can be told about the names they give. */
+export interface NamingOptions {
+  /** The label `controller` of queues that are not to be called by their name. */
+  readonly controllers?: Readonly<Record<string, string>>
+  /** Whether controller-runtime's own metrics are exported too. Default true. */
+  readonly controllerRuntime?: boolean
+}
+
+/** The results of a reconciliation, in the words of controller-runtime. */
+const results = ['success', 'error', 'requeue', 'requeue_after'] as const
+
+/** The provider whose metrics are those of the table. */
+export function tableProvider(
+  series: SeriesFactory,
+  { controllers = {}, controllerRuntime = true }: NamingOptions,
+): MetricsProvider {
+  const controllerOf = (name: string): string =>
+    Object.hasOwn(controllers, name) ? (controllers[name] as string) : name
+  /** The labels of a metric, of all that a queue could have. */
+  const labelsOf = (id: MetricId, name: string, more: Labels = {}): Labels => {
+    const all: Labels = { name, controller: controllerOf(name), ...more }
+    return Object.fromEntries(metricTable[id].labels.map((label) => [label, all[label] ?? '']))
+  }
+  const counter = (id: MetricId, name: string) => series.counter(id, labelsOf(id, name))
+  const gauge = (id: MetricId, name: string) => series.gauge(id, labelsOf(id, name))
+  const histogram = (id: MetricId, name: string) => series.histogram(id, labelsOf(id, name))
+  const depth = (name: string, priority: string) =>
+    series.gauge('depth', labelsOf('depth', name, { priority }))
+
+  return {
+    // The series without a priority is made once it is needed: most queues count by priority.
+    newDepthMetric(name) {
+      let made: ReturnType<typeof depth> | undefined
+      const metric = () => {
+        made ??= depth(name, '')
+        return made
+      }
+      return {
+        inc: () => metric().inc(),
+        dec: () => metric().dec(),
+        set: (value) => metric().set(value),
+      }
+    },
+    newPriorityDepthMetric(name) {
+      const made = new Map<string, ReturnType<typeof depth>>()
+      const metric = (priority: string) => {
+        const known = made.get(priority) ?? depth(name, priority)
+        made.set(priority, known)
+        return known
+      }
+      return {
+        inc: (priority) => metric(priority).inc(),
+        dec: (priority) => metric(priority).dec(),
+      }
+    },
+    newAddsMetric: (name) => counter('adds', name),
+    newLatencyMetric: (name) => histogram('queueDuration', name),
+    newWorkDurationMetric: (name) => histogram('workDuration', name),
+    newUnfinishedWorkSecondsMetric: (name) => gauge('unfinishedWork', name),
+    newLongestRunningProcessorSecondsMetric: (name) => gauge('longestRunning', name),
+    newRetriesMetric: (name) => counter('retries', name),
+    newDelayedItemsMetric: (name, reason) =>
+      series.gauge('delayedItems', labelsOf('delayedItems', name, { reason })),
+    newRateLimiterDelayMetric: (name) => histogram('limiterDelay', name),
+    newOldestReadyAgeMetric: (name) => gauge('oldestReadyAge', name),
+    newDeduplicatedMetric: (name) => counter('deduplicated', name),
+    newLeaseExpirationsMetric: (name) => counter('leaseExpirations', name),
+    ...(controllerRuntime
+      ? {
+          newReconcileMetrics(name: string) {
+            const totals = new Map<string, CounterMetric>()
+            for (const result of results) {
+              const labels = labelsOf('reconcileTotal', name, { result })
+              totals.set(result, series.counter('reconcileTotal', labels))
+            }
+            counter('reconcilePanics', name)
+            return {
+              total: { inc: (result: string) => totals.get(result)?.inc() },
+              errors: counter('reconcileErrors', name),
+              terminalErrors: counter('terminalErrors', name),
+              timeouts: counter('reconcileTimeouts', name),
+              time: histogram('reconcileTime', name),
+              maxConcurrent: gauge('maxConcurrent', name),
+              activeWorkers: gauge('activeWorkers', name),
+            }
+          },
+        }
+      : {}),
+  }
+}

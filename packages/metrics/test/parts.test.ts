@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { boundsOf } from '../src/buckets.ts'
+import { DueHeap } from '../src/due-heap.ts'
+import { createRecorder } from '../src/index.ts'
+import { askDelayMs, retryDelayMs } from '../src/limiter-delay.ts'
+import { metricIds, metricTable } from '../src/names.ts'
+import { PriorityLabels } from '../src/priority-labels.ts'
+import { prometheusMetrics } from '../src/prometheus.ts'
+import { secondsOf } from '../src/seconds.ts'
+import { Ledger } from './stage.ts'
+
+test('MET-14, MET-15: the presets have the bounds of the originals, digit by digit', () => {
+  const kubernetes = [
+    '1e-8',
+    '1e-7',
+    '0.000001',
+    '0.000009999999999999999',
+    '0.00009999999999999999',
+    '0.001',
+    '0.01',
+    '0.1',
+    '1',
+    '10',
+  ]
+  // Go writes 9.999999999999999e-06 where JavaScript writes 0.000009999999999999999.
+  expect(boundsOf('buckets', 'kubernetes').map(Number)).toEqual(kubernetes.map(Number))
+  expect(boundsOf('buckets', 'controller-runtime').map(Number)).toEqual(
+    [...kubernetes, '100', '1000'].map(Number),
+  )
+})
+
+test('bounds of one s own have to rise from above 0', () => {
+  expect(boundsOf('buckets', [0.5, 1])).toEqual([0.5, 1])
+  for (const bad of [[], [0, 1], [1, 1], [2, 1], [Number.NaN], 'huge', 7]) {
+    expect(() => boundsOf('buckets', bad as never)).toThrow(/buckets/)
+  }
+})
+
+test('seconds are whole nanoseconds', () => {
+  expect([0.05, 0.025, 1, 0.075 - 0.05, -3].map(secondsOf)).toEqual([5e-5, 2.5e-5, 1e-3, 2.5e-5, 0])
+})
+
+test('the heap gives keys in the order in which they are due', () => {
+  const heap = new DueHeap()
+  const instants = Array.from({ length: 200 }, (_, n) => (n * 7919) % 101)
+  for (const dueAt of instants) heap.push(`k${dueAt}`, dueAt)
+  const out: number[] = []
+  for (let entry = heap.popDue(50); entry !== undefined; entry = heap.popDue(50)) {
+    out.push(entry.dueAt)
+  }
+  expect(out).toEqual(instants.filter((dueAt) => dueAt <= 50).toSorted((a, b) => a - b))
+  expect(heap.size).toBe(200 - out.length)
+})
+
+test('MET-18 without its quirk: the first 25 priorities keep their labels, the rest share one', () => {
+  const labels = new PriorityLabels()
+  for (let priority = 0; priority < 25; priority += 1) {
+    expect(labels.labelOf(priority)).toBe(String(priority))
+  }
+  expect(labels.labelOf(25)).toBe('exceeded_cardinality_limit')
+  expect(labels.labelOf(3)).toBe('3')
+})
+
+test('what a limiter decided is told by the plan, or read off the time', () => {
+  const finish = { as: 'retry', key: 'a', token: 1, delayMs: 0 } as const
+  const reply = { outcome: 'delayed', dueAt: 5_000, failures: 3 } as const
+  const exponential = { kind: 'exponential', baseMs: 10, maxMs: 1_000 } as const
+  const bucket = { kind: 'bucket', name: 'b', perSecond: 1, burst: 1 } as const
+  const both = { kind: 'maxOf', of: [exponential, bucket] } as const
+  expect(retryDelayMs({ ...finish, delayMs: 7 }, reply, 0)).toBe(7)
+  expect(retryDelayMs({ ...finish, plan: exponential }, reply, 0)).toBe(40)
+  expect(retryDelayMs({ ...finish, plan: both }, reply, 1_000)).toBe(4_000)
+  expect(retryDelayMs({ ...finish, plan: both }, { ...reply, outcome: 'ready' }, 0)).toBe(40)
+  const ask = { key: 'a', item: undefined, priority: 0, delayMs: 3 }
+  const answer = { outcome: 'added', dueAt: 0, failures: 0, plannedMs: 9 } as const
+  expect(askDelayMs(ask, answer)).toBe(3)
+  expect(askDelayMs({ ...ask, plan: exponential }, answer)).toBe(9)
+})
+
+test('the table names each metric once, with its unit and its kind in the name', () => {
+  const names = metricIds.map((id) => metricTable[id].name)
+  expect(new Set(names).size).toBe(names.length)
+  for (const id of metricIds) {
+    const { name, kind, unit, labels } = metricTable[id]
+    expect(name.endsWith('_total')).toBe(kind === 'counter')
+    if (unit === 'seconds') expect(name).toMatch(/_seconds$/)
+    expect(labels).not.toContain('key')
+  }
+})
+
+test('bad options are refused by name', () => {
+  const provider = new Ledger().provider()
+  for (const [options, name] of [
+    [{}, 'provider'],
+    [{ provider, queues: 'q' }, 'queues'],
+    [{ provider, queues: [''] }, 'queues[0]'],
+    [{ provider, cap: 0 }, 'cap'],
+    [{ provider, timeoutMs: 0 }, 'timeoutMs'],
+    [{ provider, readsStore: 1 }, 'readsStore'],
+    [{ provider, onError: 1 }, 'onError'],
+    [{ provider, exporter: '' }, 'exporter'],
+    [{ provider, queue: 'q' }, 'queue'],
+  ] as const) {
+    expect(() => createRecorder(options as never)).toThrow(name)
+  }
+  expect(() => prometheusMetrics({} as never)).toThrow('register')
+  expect(() => prometheusMetrics({ register: {}, controllers: { q: 1 } } as never)).toThrow(
+    'controllers["q"]',
+  )
+  expect(() => prometheusMetrics({ register: {}, buckets: [] } as never)).toThrow('buckets')
+})

@@ -1,0 +1,129 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
+import { Registry } from 'prom-client'
+import { expect, onTestFinished, test } from 'vitest'
+import { metricIds, metricTable } from '../src/index.ts'
+import { type PrometheusOptions, prometheusMetrics } from '../src/prometheus.ts'
+import { noCounts, SharedStore, StagedQueue, storeDriver } from './stage.ts'
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+
+function setUp(options: Partial<PrometheusOptions> = {}, capabilities: object = {}) {
+  const clock = fakeClock(0)
+  const register = new Registry()
+  const store = new SharedStore()
+  const driver = storeDriver(clock, store, capabilities)
+  const metrics = prometheusMetrics({ register, clock, ...options })
+  onTestFinished(async () => {
+    await metrics.close()
+  })
+  const queue = new StagedQueue(clock, driver, 'orders')
+  return { clock, register, store, metrics, queue, driver }
+}
+
+async function lines(register: Registry, start: string): Promise<string[]> {
+  return (await register.metrics()).split('\n').filter((line) => line.startsWith(start))
+}
+
+test('every metric of the table is there from the first event, with its help and its labels', async () => {
+  const { register, queue } = setUp()
+  queue.add('a')
+  const text = await register.metrics()
+  for (const id of metricIds) {
+    const { name, kind, help } = metricTable[id]
+    expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n`)
+  }
+  expect(await lines(register, 'workqueue_adds_total')).toEqual([
+    'workqueue_adds_total{name="orders",controller="orders"} 1',
+  ])
+  expect(await lines(register, 'controller_runtime_reconcile_total')).toEqual(
+    ['success', 'error', 'requeue', 'requeue_after'].map(
+      (result) => `controller_runtime_reconcile_total{controller="orders",result="${result}"} 0`,
+    ),
+  )
+  expect(await lines(register, 'workqueue_queue_duration_seconds_count')).toEqual([
+    'workqueue_queue_duration_seconds_count{name="orders",controller="orders"} 0',
+  ])
+})
+
+test('MET-17: name and controller are both the name of the queue, unless one is given', async () => {
+  const { register, queue } = setUp({ controllers: { orders: 'order-controller' } })
+  queue.add('a')
+  expect(await lines(register, 'workqueue_retries_total')).toEqual([
+    'workqueue_retries_total{name="orders",controller="order-controller"} 0',
+  ])
+})
+
+test('named queues are there before anything happens, also in a store of several processes', async () => {
+  const clock = fakeClock(0)
+  const store = new SharedStore()
+  store.counts = { ...noCounts, ready: 3, dirty: 1, backoff: 2, oldestReadyAt: -1_500 }
+  const driver = storeDriver(clock, store, { shared: true, durable: true })
+  const { register } = setUp({ driver, queues: ['orders'], clock })
+  expect(await lines(register, 'workqueue_depth')).toEqual([
+    'workqueue_depth{name="orders",controller="orders",priority=""} 4',
+  ])
+  expect(await lines(register, 'workqueue_delayed_items')).toEqual([
+    'workqueue_delayed_items{name="orders",controller="orders",reason="delay"} 0',
+    'workqueue_delayed_items{name="orders",controller="orders",reason="backoff"} 2',
+  ])
+  expect(await lines(register, 'workqueue_oldest_ready_age_seconds')).toEqual([
+    'workqueue_oldest_ready_age_seconds{name="orders",controller="orders"} 1.5',
+  ])
+  // One scrape, one reading, whichever metric was asked first.
+  expect(store.reads).toBe(3)
+})
+
+test('depth by priority: a key leaves under the label under which it came', async () => {
+  const { register, queue } = setUp()
+  for (let priority = 1; priority <= 30; priority += 1) queue.add(`k${priority}`, 'added', priority)
+  queue.ask({ key: 'k1', priority: 40 }, { outcome: 'moved' })
+  for (let n = 2; n <= 30; n += 1) queue.claim(`k${n}`)
+  const depths = await lines(register, 'workqueue_depth')
+  expect(depths).toHaveLength(26)
+  expect(depths.filter((line) => !line.endsWith(' 0'))).toEqual([
+    'workqueue_depth{name="orders",controller="orders",priority="exceeded_cardinality_limit"} 1',
+  ])
+  queue.claim('k1')
+  expect((await lines(register, 'workqueue_depth')).every((line) => line.endsWith(' 0'))).toBe(true)
+})
+
+test('buckets: tidy ones unless those of the originals are asked for', async () => {
+  const bounds = async (options: Partial<PrometheusOptions>) => {
+    const { register, queue } = setUp(options)
+    queue.add('a')
+    const found = await lines(register, 'workqueue_work_duration_seconds_bucket')
+    return found.map((line) => Number(line.match(/le="([^"]+)"/)?.[1]?.replace('+Inf', 'Infinity')))
+  }
+  expect(await bounds({})).toHaveLength(20)
+  expect((await bounds({ buckets: 'controller-runtime' })).at(-2)).toBeCloseTo(1_000)
+  expect((await bounds({ buckets: 'kubernetes' })).at(-2)).toBeCloseTo(10)
+  expect(await bounds({ buckets: [1, 2] })).toEqual([1, 2, Number.POSITIVE_INFINITY])
+})
+
+test('without controller-runtime, its names are free', async () => {
+  const { register, queue } = setUp({ controllerRuntime: false })
+  queue.add('a')
+  queue.run(1, 1)({})
+  expect(await register.metrics()).not.toContain('controller_runtime_')
+})
+
+test('closing takes the metrics out, and the same registry can have them again', async () => {
+  const { register, metrics, queue, clock } = setUp()
+  queue.add('a')
+  await metrics.close()
+  expect(await register.metrics()).toBe('\n')
+  const again = prometheusMetrics({ register, clock })
+  queue.add('b')
+  expect(await lines(register, 'workqueue_adds_total')).toHaveLength(1)
+  await again.close()
+})
+
+test.skipIf(!needs('promtool', hasPromtool))('promtool finds nothing to say', async () => {
+  const { register, queue } = setUp()
+  queue.add('a')
+  queue.done('a', queue.claim('a'))
+  const input = await register.metrics()
+  expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('')
+})
