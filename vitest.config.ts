@@ -5,7 +5,7 @@ const root = import.meta.dirname
 
 // Tests read the sources: no build is needed first, and a failure points at the line that was
 // written. Both lists are named, because vitest resolves for a server and for a browser apart.
-const conditions = ['sluice-source', 'node', 'module', 'development|production', 'default']
+const conditions = ['sluice-source', 'node', 'development|production', 'default']
 
 const shared = {
   resolve: { conditions },
