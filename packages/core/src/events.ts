@@ -84,6 +84,7 @@ export const channelName = 'sluice'
  * The channel on which everything that happens is published, as `node:diagnostics_channel` tracing
  * events with a {@link SluiceEvent} as context. It costs next to nothing while nobody subscribes.
  */
-export const sluiceChannel: TracingChannel<SluiceEvent> = tracingChannel<unknown, SluiceEvent>(
-  channelName,
-)
+export const sluiceChannel: TracingChannel<unknown, SluiceEvent> = tracingChannel<
+  unknown,
+  SluiceEvent
+>(channelName)
