@@ -3,6 +3,8 @@ import {
   type Claim,
   type ClaimReply,
   type Driver,
+  type FinishOutcome,
+  type FinishReply,
   type KeyRow,
   type ListReply,
   never,
@@ -230,11 +232,9 @@ test('a forged token, a stale one and that of another key open nothing', () => {
   const { driver } = open()
   add(driver, ['a', 'b', 'c'])
   const [a, b] = claim(driver, 2)
-  const done = (key: string, token: number): unknown => {
-    const [reply] = driver.finish('q', [{ as: 'done', key, token, forget: false }], options) as [
-      { readonly outcome: string },
-    ]
-    return reply.outcome
+  const done = (key: string, token: number): FinishOutcome => {
+    const finish = { as: 'done', key, token, forget: false } as const
+    return (driver.finish('q', [finish], options) as FinishReply[])[0]!.outcome
   }
   for (const token of [0, -1, 1.5, b!.token, Number.NaN, a!.token + 2 ** 32]) {
     expect(done('a', token)).toBe('lost')
@@ -253,7 +253,7 @@ test('queues of one driver share nothing but buckets', () => {
   expect(driver.add('q', [ask], options)).toMatchObject([{ plannedMs: 2_000 }])
   expect(driver.queues!()).toEqual(['q', 'r'])
   expect(driver.buckets!()).toMatchObject([{ name: 'b', perSecond: 1, burst: 1 }])
-  driver.operate!.pause('s')
+  void driver.operate!.pause('s')
   expect(driver.queues!()).toEqual(['q', 'r', 's'])
 })
 

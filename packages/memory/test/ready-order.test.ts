@@ -103,9 +103,9 @@ test('CQ-03 never given duplicates: keys that were taken back meanwhile are touc
   expect(queue.ready()).toBe(1)
   add(queue, 'a')
   expect(order.told).toEqual(['push b', 'push a', 'touch a'])
-  driver.operate!.park('q', ['b'])
+  void driver.operate!.park('q', ['b'])
   expect(drain(queue)).toEqual(['a'])
-  driver.operate!.unpark('q', ['b'], { forget: false })
+  void driver.operate!.unpark('q', ['b'], { forget: false })
   expect(drain(queue)).toEqual(['b'])
 })
 

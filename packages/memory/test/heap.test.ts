@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+/** Runs a program in a process of its own, so that nothing else is on the heap. */
+async function measure<Result>(program: string, ...args: string[]): Promise<Result> {
+  const path = new URL(`./programs/${program}.ts`, import.meta.url).pathname
+  const flags = ['--expose-gc', '--experimental-strip-types', '--no-warnings']
+  const command = [...flags, '--conditions=sluice-source', path, ...args]
+  const { stdout } = await promisify(execFile)(process.execPath, command)
+  return JSON.parse(stdout) as Result
+}
+
+test.each(['1000000', '1100000'])(
+  '%s delayed keys cost at most 200 bytes each beyond their strings',
+  async (count) => {
+    const { bytesPerKey } = await measure<{ bytesPerKey: number }>('heap-of-delayed', count)
+    expect(bytesPerKey).toBeGreaterThan(20)
+    expect(bytesPerKey).toBeLessThanOrEqual(200)
+  },
+  60_000,
+)
+
+test('the heap is the same after 2, 6 and 10 million keys', async () => {
+  const { heaps } = await measure<{ heaps: number[] }>('heap-after-cycles')
+  expect(Math.max(...heaps) - Math.min(...heaps)).toBeLessThanOrEqual(1_000_000)
+}, 120_000)

@@ -1,0 +1,32 @@
+/**
+ * Prints how many bytes a delayed key costs beyond its string: the heap after a million
+ * `addAfter`, less that of the same strings in an array.
+ */
+import { memoryDriver } from '../../src/index.ts'
+
+const count = Number(process.argv[2])
+
+function heapBytes(): number {
+  globalThis.gc!()
+  globalThis.gc!()
+  const { arrayBuffers, heapUsed } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+const before = heapBytes()
+const keys = Array.from({ length: count }, (_, at) => `namespace/object-${at}`)
+const strings = heapBytes() - before
+keys.length = 0
+
+const driver = memoryDriver()
+void driver.open({})
+const queue = driver.direct!('')
+const empty = heapBytes()
+const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+for (let at = 0; at < count; at += 1) {
+  const key = `namespace/object-${at}`
+  queue.ask({ key, item: undefined, priority: 0, delayMs: 3_600_000 + at }, options)
+}
+const full = heapBytes()
+console.log(JSON.stringify({ bytesPerKey: (full - empty - strings) / count }))
+if (queue.ready() !== 0) throw new Error('nothing may be ready')

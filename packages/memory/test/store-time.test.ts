@@ -1,0 +1,143 @@
+import { type DirectClaim, type DirectQueue, never } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { memoryDriver } from '../src/index.ts'
+import { StoreTime } from '../src/store-time.ts'
+
+// Only the reading of the clock is faked: turns of the event loop are real.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function pass(ms: number): void {
+  vi.setSystemTime(Date.now() + ms)
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Readings in a row that may share one look at the clock; see the driver's documentation. */
+const readingsPerLook = 32
+
+test('a coarse reading is at most 31 readings old', () => {
+  const time = new StoreTime()
+  expect(time.coarse()).toBe(1_000_000)
+  pass(5)
+  for (let reading = 1; reading < readingsPerLook; reading += 1) {
+    expect(time.coarse()).toBe(1_000_000)
+  }
+  expect(time.coarse()).toBe(1_000_005)
+})
+
+test('a coarse reading is of this turn of the event loop', async () => {
+  const time = new StoreTime()
+  time.coarse()
+  pass(5)
+  await nextTurn()
+  expect(time.coarse()).toBe(1_000_005)
+})
+
+test('an exact reading is exact, and so are coarse ones after it', () => {
+  const time = new StoreTime()
+  time.coarse()
+  pass(5)
+  expect(time.exact()).toBe(1_000_005)
+  expect(time.coarse()).toBe(1_000_005)
+})
+
+test('a clock that was handed in is looked at every time', () => {
+  const clock = fakeClock(7)
+  const time = new StoreTime()
+  time.follow(clock)
+  expect(time.coarse()).toBe(7)
+  clock.setTime(8)
+  expect(time.coarse()).toBe(8)
+})
+
+function open(): DirectQueue {
+  const driver = memoryDriver()
+  void driver.open({})
+  return driver.direct!('q')
+}
+
+const into: DirectClaim = {
+  key: '',
+  itemText: undefined,
+  token: 0,
+  handle: 0,
+  failures: 0,
+  crashes: 0,
+  priority: 0,
+  askedAt: 0,
+}
+
+const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+
+test('delay.flood.does-not-starve: a due key is handed out while delayed keys are added without pause', () => {
+  const queue = open()
+  queue.ask({ key: 'due', item: undefined, priority: 0, delayMs: 3 }, options)
+  let tries = 0
+  for (let at = 0; !queue.claim(into, 'h', never); at += 1) {
+    if (at % 100 === 99) pass(1)
+    queue.ask({ key: `flood ${at}`, item: undefined, priority: 0, delayMs: 60_000 }, options)
+    tries = at
+  }
+  expect(into.key).toBe('due')
+  expect(tries).toBe(299)
+})
+
+test('a due key is handed out at most 31 calls late while other keys are ready all the time', () => {
+  const queue = open()
+  queue.ask({ key: 'due', item: undefined, priority: 1, delayMs: 1 }, options)
+  queue.add('ready', undefined, 0, 'client-go')
+  pass(1)
+  let calls = 0
+  do {
+    queue.add('ready', undefined, 0, 'client-go')
+    calls += 1
+  } while (queue.ready() === 1)
+  // Each turn of the loop reads the time twice.
+  expect(calls).toBeLessThanOrEqual(readingsPerLook / 2)
+  expect(queue.claim(into, 'h', never) && into.key).toBe('due')
+})
+
+test('a key is never handed out early, and a lone claim never finds it late', () => {
+  const queue = open()
+  queue.add('before', undefined, 0, 'client-go')
+  expect(queue.claim(into, 'h', never)).toBe(true)
+  queue.ask({ key: 'due', item: undefined, priority: 0, delayMs: 10 }, options)
+  for (let ms = 0; ms < 10; ms += 1) {
+    expect(queue.claim(into, 'h', never)).toBe(false)
+    pass(1)
+  }
+  expect(queue.claim(into, 'h', never) && into.key).toBe('due')
+})
+
+test('a delay is counted from the exact time', () => {
+  const queue = open()
+  queue.add('before', undefined, 0, 'client-go')
+  pass(7)
+  const ask = { key: 'due', item: undefined, priority: 0, delayMs: 10 }
+  expect(queue.ask(ask, options).dueAt).toBe(1_000_017)
+  expect(queue.nextAt()).toBe(1_000_007)
+})
+
+test('leases begin and end exactly', () => {
+  const driver = memoryDriver()
+  void driver.open({})
+  const queue = driver.direct!('q')
+  queue.add('a', undefined, 0, 'client-go')
+  pass(7)
+  const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 100 }
+  expect(driver.claim('q', request)).toMatchObject({ claims: [{ leaseUntil: 1_000_107 }] })
+  queue.add('b', undefined, 0, 'client-go')
+  pass(99)
+  expect(queue.claim(into, 'h', never)).toBe(true)
+  queue.add('c', undefined, 0, 'client-go')
+  pass(1)
+  // The door does not report leases that are over: whoever uses it has to ask the driver.
+  expect(queue.claim(into, 'h', never)).toBe(false)
+  expect(driver.claim('q', request)).toMatchObject({ leaseEnds: [{ key: 'a' }], claims: [{}] })
+})
