@@ -1,0 +1,81 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** Ways in which a connection can end. */
+export const cuts = [
+  'reset before',
+  'reset after',
+  'end after',
+  'half a reply',
+  'black hole',
+] as const
+
+/** One of them. */
+export type Cut = (typeof cuts)[number]
+
+/** A proxy in front of a server that cuts connections when it is told to. */
+export interface CuttingProxy {
+  readonly port: number
+  /** The next time something is sent by a client, its connection ends this way. */
+  cutNext(cut: Cut): void
+  /** How many cuts have been made. */
+  readonly made: number
+  stop(): Promise<void>
+}
+
+/** Starts a proxy in front of a port of this machine. */
+export async function startProxy(to: number): Promise<CuttingProxy> {
+  const wanted: Cut[] = []
+  const sockets = new Set<Socket>()
+  let made = 0
+
+  function join(client: Socket): void {
+    const upstream = connect(to, '127.0.0.1')
+    let cut: Cut | undefined
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        if (cut !== 'black hole') for (const other of [client, upstream]) other.destroy()
+      })
+    }
+    client.on('data', (chunk) => {
+      if (cut !== undefined) return
+      cut = wanted.shift()
+      if (cut !== undefined) made += 1
+      if (cut === 'reset before') {
+        upstream.destroy()
+        client.resetAndDestroy()
+        return
+      }
+      upstream.write(chunk)
+      if (cut === 'reset after') client.resetAndDestroy()
+      else if (cut === 'end after') client.end()
+    })
+    upstream.on('data', (chunk) => {
+      if (cut === 'half a reply') {
+        client.write(chunk.subarray(0, Math.ceil(chunk.length / 2)))
+        client.destroySoon()
+      } else if (cut === undefined) client.write(chunk)
+    })
+  }
+
+  const server: Server = createServer(join)
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    cutNext: (cut) => void wanted.push(cut),
+    get made() {
+      return made
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  }
+}
