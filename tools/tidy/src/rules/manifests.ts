@@ -8,7 +8,7 @@ export function manifests(repository: Repository): string[] {
     .filter(({ manifest }) => manifest.private !== true)
     .flatMap((one) => [
       ...fields(one),
-      ...exportsMap(one),
+      ...exportsMap(repository, one),
       ...references(repository, one, packages),
     ])
 }
@@ -31,10 +31,13 @@ function fields({ folder, manifest }: Package): string[] {
 }
 
 /** Closed: the named paths and package.json, each with its source for whoever asks for it. */
-function exportsMap({ folder, manifest }: Package): string[] {
+function exportsMap(repository: Repository, { folder, manifest }: Package): string[] {
   const problems: string[] = []
   for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
     if (subpath === './package.json' && target === subpath) continue
+    // A file that is not code, such as rules for another program, is itself.
+    const isData = target === subpath && /\.(json|yaml|sql)$/.test(subpath)
+    if (isData && repository.has(posix.join(folder, subpath))) continue
     const source = typeof target === 'string' ? undefined : target['sluice-source']
     const stem = source?.match(/^\.\/src\/(.+)\.ts$/)?.[1]
     const expected = {
