@@ -145,7 +145,7 @@ export class DirectPath implements Path {
       this.#isServing = false
     }
     this.#engine.alarm.set()
-    if (this.#engine.ending.isWatched) this.#engine.ending.check()
+    if (this.#engine.ending.isDraining) this.#engine.ending.check()
   }
 
   #claim(waiter: Waiter): HeldKey<unknown>[] {

@@ -99,7 +99,10 @@ export class Ending {
           signal?.removeEventListener('abort', onAbort)
           resolve()
         },
-        reject,
+        reject: (error) => {
+          signal?.removeEventListener('abort', onAbort)
+          reject(error)
+        },
       }
       signal?.addEventListener('abort', onAbort, { once: true })
       this.#drainers.add(drainer)
@@ -109,7 +112,7 @@ export class Ending {
           this.#engine.alarm.set()
         },
         (error: unknown) => {
-          if (this.#drainers.delete(drainer)) reject(error)
+          if (this.#drainers.delete(drainer)) drainer.reject(error)
         },
       )
     })
@@ -122,11 +125,16 @@ export class Ending {
     })
   }
 
-  /** Something was given back, taken or changed: tells those who wait for it. */
-  check(): void {
+  /** A key was given back or lost: tells those who wait for that. */
+  wasGivenBack(): void {
     const givenBack = this.#givenBack
     this.#givenBack = []
     for (const resolve of givenBack) resolve()
+    this.check()
+  }
+
+  /** Something has changed: looks whether a drain, if there is one, is over. */
+  check(): void {
     if (this.#drainers.size === 0) return
     if (this.#isChecking) {
       this.#mustCheckAgain = true
@@ -134,7 +142,11 @@ export class Ending {
     }
     this.#isChecking = true
     this.#checkDrain()
-      .catch((error: unknown) => this.#engine.report(error))
+      .catch((error: unknown) => {
+        // What passes has been waited for; this does not pass.
+        for (const drainer of this.#drainers) drainer.reject(error)
+        this.#drainers.clear()
+      })
       .finally(() => {
         this.#isChecking = false
         if (!this.#mustCheckAgain) return
@@ -185,7 +197,7 @@ export class Ending {
     engine.keeper.stop()
     engine.alarm.off()
     engine.path.stop()
-    this.check()
+    this.wasGivenBack()
     engine.notice('closed', undefined)
     await engine.store.leave(engine)
   }
@@ -205,7 +217,7 @@ export class Ending {
     let isOver = false
     const end = (): void => {
       isOver = true
-      this.check()
+      this.wasGivenBack()
     }
     const timer = store.clock.startTimer(ms, end)
     timer.ref()

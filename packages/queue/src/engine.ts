@@ -362,7 +362,7 @@ export class Engine implements StoreUser {
   gaveBack(held: HeldKey<unknown>, hasMore: boolean): void {
     this.helds.remove(held)
     if (hasMore) this.changed()
-    if (this.ending.isWatched) this.ending.check()
+    if (this.ending.isWatched) this.ending.wasGivenBack()
   }
 
   /** A lease is lost: the holder is told, and the key is not renewed any more. */
@@ -375,7 +375,7 @@ export class Engine implements StoreUser {
     this.helds.lose(held)
     held.abort(error)
     this.notice('lease-lost', { key: held.key, token: held.token })
-    if (this.ending.isWatched) this.ending.check()
+    if (this.ending.isWatched) this.ending.wasGivenBack()
   }
 
   #dropped(key: string, token: number): void {
@@ -387,6 +387,6 @@ export class Engine implements StoreUser {
           'every Held, or take it with `await using`',
       ),
     )
-    if (this.ending.isWatched) this.ending.check()
+    if (this.ending.isWatched) this.ending.wasGivenBack()
   }
 }
