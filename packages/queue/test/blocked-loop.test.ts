@@ -69,6 +69,7 @@ test('many keys that take no time leave others their turn, and block nothing', a
   const { queue, errors } = setUp()
   await queue.addMany(Array.from({ length: 900 }, (_, index) => `key/${index}`))
   let ticks = 0
+  // real time: the timer is what shows that others had their turn
   const ticker = setInterval(() => {
     ticks += 1
   }, 1)

@@ -10,10 +10,12 @@ export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = []
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false)
 
-  const take = (literal: ts.Node | undefined): void => {
+  const take = (literal: ts.Node | undefined, isFile = false): void => {
     if (literal === undefined || !ts.isStringLiteralLike(literal)) return
     const { line } = tree.getLineAndCharacterOfPosition(literal.getStart(tree))
-    found.push({ specifier: literal.text, line: line + 1 })
+    // A URL beside this file is relative, with or without a dot in front.
+    const specifier = isFile && !/^[./]/.test(literal.text) ? `./${literal.text}` : literal.text
+    found.push({ specifier, line: line + 1 })
   }
 
   const visit = (node: ts.Node): void => {
@@ -21,7 +23,9 @@ export function importsOf(path: string, text: string): Import[] {
     else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
       take(node.argument.literal)
     } else if (ts.isCallExpression(node) && namesModule(node.expression)) take(node.arguments[0])
-    else if (ts.isNewExpression(node) && isUrlBesideThisFile(node)) take(node.arguments?.[0])
+    else if (ts.isNewExpression(node) && isUrlBesideThisFile(node)) {
+      take(node.arguments?.[0], true)
+    }
     ts.forEachChild(node, visit)
   }
   visit(tree)

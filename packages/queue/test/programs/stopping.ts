@@ -23,6 +23,7 @@ if (mode === 'queue') {
   stopOnSignals(queue, { graceMs: 60_000 })
   say('running')
   // Nothing else keeps this process alive until the signal comes.
+  // real time: it only keeps this process alive
   const alive = setInterval(() => undefined, 1_000)
   process.once('SIGTERM', () => say('stopping'))
   await stopped
@@ -37,6 +38,7 @@ if (mode === 'queue') {
   const worker = createWorker({
     queue,
     handler: async (_item, { signal }) => {
+      // real time: it only keeps this process alive
       const alive = setInterval(() => undefined, 1_000)
       say('running')
       if (mode === 'worker') {
