@@ -1,1 +1,109 @@
-export type { MetricKind } from './names.ts'
+/**
+ * The way to OpenTelemetry: {@link openTelemetryMetrics} and {@link openTelemetryTracing}.
+ *
+ * The instruments have the very names that Prometheus shows, with the unit in them and none
+ * declared. The Prometheus exporter of OpenTelemetry for JavaScript leaves units out of names, so
+ * that `workqueue.queue.duration` in seconds would lose its `_seconds` and fit no dashboard; and an
+ * exporter that does append units would append one twice.
+ */
+import {
+  type Attributes,
+  type Counter,
+  type Histogram,
+  type Meter,
+  metrics,
+  type ObservableGauge,
+} from '@opentelemetry/api'
+import { checkObject } from '@sluice/core'
+import { type AdapterOptions, splitOptions } from './adapter-options.ts'
+import { type MetricId, metricTable } from './names.ts'
+import { createRecorder } from './recorder.ts'
+import { tableProvider } from './table-provider.ts'
+
+export {
+  type OpenTelemetryTracing,
+  openTelemetryTracing,
+  type TracingOptions,
+} from './tracing.ts'
+
+/** How queues are exported to OpenTelemetry. */
+export interface OpenTelemetryOptions extends AdapterOptions {
+  /** The meter that makes the instruments. Default: that of the global meter provider. */
+  readonly meter?: Meter
+}
+
+/** Metrics under way to OpenTelemetry. */
+export interface OpenTelemetryMetrics {
+  /** Stops recording, and leaves the election of the process that exports the state of a store. */
+  close(): Promise<void>
+}
+
+/** One series of a gauge: the value that is observed when somebody collects. */
+interface Cell {
+  readonly instrument: ObservableGauge
+  readonly attributes: Attributes
+  value: number
+}
+
+/**
+ * Gives the metrics of the queues of this process to a meter of OpenTelemetry, under the names that
+ * Prometheus shows. Throws for bad options only.
+ *
+ * What is read from a store is read when metrics are collected.
+ */
+export function openTelemetryMetrics(options: OpenTelemetryOptions = {}): OpenTelemetryMetrics {
+  const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['meter'])
+  if (options.meter !== undefined) checkObject('meter', options.meter)
+  const meter = options.meter ?? metrics.getMeter('@sluice/metrics')
+  const counters = new Map<MetricId, Counter>()
+  const histograms = new Map<MetricId, Histogram>()
+  const gauges = new Map<MetricId, ObservableGauge>()
+  for (const id of ids) {
+    const { name, kind, help: description } = metricTable[id]
+    if (kind === 'counter') counters.set(id, meter.createCounter(name, { description }))
+    else if (kind === 'gauge') gauges.set(id, meter.createObservableGauge(name, { description }))
+    else {
+      const advice = { explicitBucketBoundaries: [...bounds(id)] }
+      histograms.set(id, meter.createHistogram(name, { description, advice }))
+    }
+  }
+  const cells: Cell[] = []
+  const provider = tableProvider(
+    {
+      counter(id, labels) {
+        const counter = counters.get(id) as Counter
+        counter.add(0, labels)
+        return { inc: (by = 1) => counter.add(by, labels) }
+      },
+      gauge(id, labels) {
+        const instrument = gauges.get(id) as ObservableGauge
+        const cell: Cell = { instrument, attributes: labels, value: 0 }
+        cells.push(cell)
+        const set = (value: number): void => {
+          cell.value = value
+        }
+        return { set, inc: () => set(cell.value + 1), dec: () => set(cell.value - 1) }
+      },
+      histogram(id, labels) {
+        const histogram = histograms.get(id) as Histogram
+        return { observe: (value) => histogram.record(value, labels) }
+      },
+    },
+    naming,
+  )
+  const recorder = createRecorder({ ...recorderOptions, provider, exporter: 'opentelemetry' })
+  const observe: Parameters<Meter['addBatchObservableCallback']>[0] = async (result) => {
+    await recorder.read()
+    for (const { instrument, attributes, value } of cells) {
+      result.observe(instrument, value, attributes)
+    }
+  }
+  const observed = [...gauges.values()]
+  meter.addBatchObservableCallback(observe, observed)
+  return {
+    async close() {
+      meter.removeBatchObservableCallback(observe, observed)
+      await recorder.close()
+    },
+  }
+}

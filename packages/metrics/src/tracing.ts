@@ -1,0 +1,366 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Attributes,
+  context,
+  type HrTime,
+  type Link,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import {
+  type Ask,
+  type Clock,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  type Driver,
+  type Finish,
+  type FinishReply,
+  type RunRequest,
+  type RunResult,
+  type SluiceEvent,
+  sluiceChannel,
+  systemClock,
+} from '@sluice/core'
+import { KeyLinks } from './key-links.ts'
+import { listen } from './listener.ts'
+
+/** How queues are traced. */
+export interface TracingOptions {
+  /** Makes the spans. Default: that of the global tracer provider. */
+  readonly tracer?: Tracer
+  /** Only what happens on this driver is traced. Default: on every driver of the process. */
+  readonly driver?: Driver
+  /** What is shown of a key; `undefined` shows nothing. Default: the key. */
+  readonly showKey?: (key: string) => string | undefined
+  /** How many adds of one key a run is linked to, at the most. Default 8. */
+  readonly linksMax?: number
+  /** The clock of the queues, if they were given one. */
+  readonly clock?: Clock
+  /** Told of what goes wrong while tracing. Default: it is dropped. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** Traces under way to OpenTelemetry. */
+export interface OpenTelemetryTracing {
+  /**
+   * Makes a handler of a worker run inside the span of its run, so that spans that it starts become
+   * children of it.
+   */
+  inSpan<F extends (...given: never[]) => unknown>(handler: F): F
+  /** Calls `work` inside the span of a key that was taken without a worker. */
+  within<R>(held: { readonly key: string; readonly token: number }, work: () => R): R
+  /** Stops tracing. Spans that are open end now. */
+  close(): void
+}
+
+/** A key between being taken and being given back. */
+interface Processing {
+  readonly key: string
+  readonly holder: string
+  readonly span: Span
+  /** A worker runs a handler for it, which says how it ends. */
+  hasRun: boolean
+}
+
+/** What is traced of one driver. */
+interface Trail {
+  /** By queue. */
+  readonly links: Map<string, KeyLinks<SpanContext>>
+  /** By token. */
+  readonly processing: Map<number, Processing>
+  /** The queue objects that use it; it is forgotten with the last one. */
+  readonly holders: Set<string>
+}
+
+interface SeenClaims {
+  readonly claims: readonly { key: string; token: number; failures: number }[]
+}
+
+function hrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000)
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
+}
+
+class ChannelTracing implements OpenTelemetryTracing {
+  readonly #tracer: Tracer
+  readonly #clock: Clock
+  readonly #driver: Driver | undefined
+  readonly #showKey: (key: string) => string | undefined
+  readonly #linksMax: number
+  readonly #trails = new Map<Driver, Trail>()
+  readonly #adds = new WeakMap<SluiceEvent, Span>()
+  readonly #claimsFrom = new WeakMap<SluiceEvent, HrTime>()
+  /** The span of the run that the code is part of. */
+  readonly #current = new AsyncLocalStorage<Span | undefined>()
+  readonly #stopListening: () => void
+
+  constructor(options: TracingOptions) {
+    this.#tracer = options.tracer ?? trace.getTracer('@sluice/metrics')
+    this.#clock = options.clock ?? systemClock
+    this.#driver = options.driver
+    this.#showKey = options.showKey ?? ((key) => key)
+    this.#linksMax = options.linksMax ?? 8
+    sluiceChannel.start.bindStore(this.#current as AsyncLocalStorage<unknown>, (event) =>
+      this.#spanFor(event as SluiceEvent),
+    )
+    this.#stopListening = listen(
+      {
+        started: (event) => this.#started(event),
+        answered: (event) => this.#answered(event),
+        failed: (event) => this.#failed(event),
+        noticed: (event) => this.#noticed(event),
+      },
+      options.onError ?? (() => undefined),
+    )
+  }
+
+  #trailOf({ source, holder }: SluiceEvent): Trail | undefined {
+    if (source === undefined) return undefined
+    if (this.#driver !== undefined && this.#driver !== source) return undefined
+    let trail = this.#trails.get(source)
+    if (trail === undefined) {
+      trail = { links: new Map(), processing: new Map(), holders: new Set() }
+      this.#trails.set(source, trail)
+    }
+    trail.holders.add(holder)
+    return trail
+  }
+
+  #linksOf(trail: Trail, queue: string): KeyLinks<SpanContext> {
+    const links = trail.links.get(queue) ?? new KeyLinks<SpanContext>(this.#linksMax)
+    trail.links.set(queue, links)
+    return links
+  }
+
+  #now(): HrTime {
+    return hrTime(this.#clock.now())
+  }
+
+  #attributes({ queue, driver }: SluiceEvent, operation: string, type: string): Attributes {
+    return {
+      'messaging.system': 'sluice',
+      'messaging.destination.name': queue,
+      'messaging.operation.name': operation,
+      'messaging.operation.type': type,
+      'sluice.driver': driver,
+      // Not the commit: a transaction of the caller's may still take it back.
+      'sluice.reports': 'statement',
+    }
+  }
+
+  #keyAttributes(key: string): Attributes {
+    const shown = this.#showKey(key)
+    return shown === undefined ? {} : { 'sluice.key': shown }
+  }
+
+  /** The span inside which an event happens. */
+  #spanFor(event: SluiceEvent): Span | undefined {
+    if (event.verb !== 'run') return this.#current.getStore()
+    const { token } = event.request as RunRequest
+    return this.#trailOf(event)?.processing.get(token)?.span
+  }
+
+  #started(event: SluiceEvent): void {
+    const trail = this.#trailOf(event)
+    if (trail === undefined) return
+    if (event.verb === 'add') this.#startAdd(event)
+    else if (event.verb === 'claim') this.#claimsFrom.set(event, this.#now())
+    else if (event.verb === 'run') {
+      const processing = trail.processing.get((event.request as RunRequest).token)
+      if (processing !== undefined) processing.hasRun = true
+    }
+  }
+
+  #startAdd(event: SluiceEvent): void {
+    const { asks, merged = 0 } = event.request as { asks: readonly Ask[]; merged?: number }
+    const [first] = asks
+    const attributes = this.#attributes(event, 'add', 'send')
+    if (asks.length === 1 && first !== undefined) {
+      Object.assign(attributes, this.#keyAttributes(first.key))
+    }
+    if (asks.length + merged > 1) attributes['messaging.batch.message_count'] = asks.length + merged
+    const span = this.#tracer.startSpan(`add ${event.queue}`, {
+      kind: SpanKind.PRODUCER,
+      attributes,
+      startTime: this.#now(),
+    })
+    this.#adds.set(event, span)
+  }
+
+  #failed(event: SluiceEvent): void {
+    const span = this.#adds.get(event)
+    if (span === undefined) return
+    fail(span, event.error)
+    span.end(this.#now())
+  }
+
+  #answered(event: SluiceEvent): void {
+    const trail = this.#trailOf(event)
+    if (trail === undefined) return
+    if (event.verb === 'add') this.#endAdd(event, trail)
+    else if (event.verb === 'claim') this.#claimed(event, trail, event.result as SeenClaims)
+    else if (event.verb === 'finish') this.#finished(event, trail)
+    else if (event.verb === 'run') this.#ran(event, trail)
+  }
+
+  #endAdd(event: SluiceEvent, trail: Trail): void {
+    const span = this.#adds.get(event)
+    if (span === undefined) return
+    const { asks } = event.request as { readonly asks: readonly Ask[] }
+    const replies = event.result as readonly { readonly outcome: string }[]
+    const links = this.#linksOf(trail, event.queue)
+    asks.forEach(({ key }, index) => {
+      const outcome = replies[index]?.outcome
+      if (outcome !== 'failed' && outcome !== 'full') links.add(key, span.spanContext())
+    })
+    if (replies.length === 1) span.setAttribute('sluice.outcome', replies[0]?.outcome ?? '')
+    span.end(this.#now())
+  }
+
+  #claimed(event: SluiceEvent, trail: Trail, { claims }: SeenClaims): void {
+    // One that found nothing is how a queue waits, and no news.
+    if (claims.length === 0) return
+    const now = this.#now()
+    const get = this.#tracer.startSpan(`get ${event.queue}`, {
+      kind: SpanKind.CLIENT,
+      root: true,
+      startTime: this.#claimsFrom.get(event) ?? now,
+      attributes: {
+        ...this.#attributes(event, 'get', 'receive'),
+        'messaging.batch.message_count': claims.length,
+      },
+    })
+    get.end(now)
+    const known = this.#linksOf(trail, event.queue)
+    for (const { key, token, failures } of claims) {
+      const links: Link[] = [...known.take(key), get.spanContext()].map((to) => ({ context: to }))
+      const span = this.#tracer.startSpan(`process ${event.queue}`, {
+        kind: SpanKind.CONSUMER,
+        // A run is caused by any number of adds, and is a child of none.
+        root: true,
+        links,
+        startTime: now,
+        attributes: {
+          ...this.#attributes(event, 'process', 'process'),
+          ...this.#keyAttributes(key),
+          'sluice.token': token,
+          'sluice.failures': failures,
+        },
+      })
+      trail.processing.set(token, { key, holder: event.holder, span, hasRun: false })
+    }
+  }
+
+  #finished(event: SluiceEvent, trail: Trail): void {
+    const { finishes } = event.request as { readonly finishes: readonly Finish[] }
+    const replies = event.result as readonly (Pick<FinishReply, 'outcome'> | undefined)[]
+    finishes.forEach((finish, index) => {
+      const processing = trail.processing.get(finish.token)
+      const outcome = replies[index]?.outcome
+      if (processing === undefined || (outcome as string) === 'failed') return
+      const { span, hasRun } = processing
+      span.setAttributes({ 'sluice.finish': finish.as, 'sluice.outcome': outcome ?? '' })
+      if (hasRun) return
+      if (finish.as === 'retry' || (finish.as === 'park' && finish.error !== undefined)) {
+        span.setStatus({ code: SpanStatusCode.ERROR, message: finish.error ?? '' })
+      }
+      this.#end(trail, finish.token)
+    })
+  }
+
+  #ran(event: SluiceEvent, trail: Trail): void {
+    const { token } = event.request as RunRequest
+    const { result, isTerminal, isTimedOut, error } = event.result as RunResult
+    const span = trail.processing.get(token)?.span
+    if (span === undefined) return
+    span.setAttributes({
+      'sluice.result': result,
+      'sluice.terminal': isTerminal,
+      'sluice.timed_out': isTimedOut,
+    })
+    if (result === 'error') fail(span, error)
+    this.#end(trail, token)
+  }
+
+  #noticed(event: SluiceEvent): void {
+    const trail = this.#trailOf(event)
+    if (trail === undefined) return
+    if (event.verb === 'closed') {
+      for (const [token, { holder }] of trail.processing) {
+        if (holder === event.holder) this.#end(trail, token)
+      }
+      trail.holders.delete(event.holder)
+      if (trail.holders.size === 0) this.#trails.delete(event.source as Driver)
+    } else if (event.verb === 'lease-lost' || event.verb === 'held-dropped') {
+      const { token } = event.request as { readonly token: number }
+      const processing = trail.processing.get(token)
+      processing?.span.addEvent(event.verb, {}, this.#now())
+      if (processing?.hasRun === false) this.#end(trail, token)
+    }
+  }
+
+  #end(trail: Trail, token: number): void {
+    trail.processing.get(token)?.span.end(this.#now())
+    trail.processing.delete(token)
+  }
+
+  inSpan<F extends (...given: never[]) => unknown>(handler: F): F {
+    const inside = (...given: never[]): unknown => {
+      const span = this.#current.getStore()
+      return span === undefined ? handler(...given) : this.#with(span, () => handler(...given))
+    }
+    return inside as F
+  }
+
+  within<R>({ key, token }: { readonly key: string; readonly token: number }, work: () => R): R {
+    for (const { processing } of this.#trails.values()) {
+      const found = processing.get(token)
+      if (found?.key === key) return this.#with(found.span, work)
+    }
+    return work()
+  }
+
+  #with<R>(span: Span, work: () => R): R {
+    return context.with(trace.setSpan(context.active(), span), work)
+  }
+
+  close(): void {
+    this.#stopListening()
+    sluiceChannel.start.unbindStore(this.#current as AsyncLocalStorage<unknown>)
+    for (const trail of this.#trails.values()) {
+      for (const token of [...trail.processing.keys()]) this.#end(trail, token)
+    }
+    this.#trails.clear()
+  }
+}
+
+function fail(span: Span, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error ?? '')
+  if (error instanceof Error) span.recordException(error)
+  span.setAttribute('error.type', error instanceof Error ? error.name : 'error')
+  span.setStatus({ code: SpanStatusCode.ERROR, message })
+}
+
+/**
+ * Starts to trace the queues of this process with OpenTelemetry: a span for each add, for each
+ * reading that found keys, and for each key from being taken to being given back.
+ *
+ * The span of a run is linked to the adds it was made by, in this process, and to the reading; it is
+ * never their child, as one run stands for any number of adds. Spans speak of statements, not of
+ * commits: in a transaction of the caller's, an add is shown that may yet be taken back.
+ */
+export function openTelemetryTracing(options: TracingOptions = {}): OpenTelemetryTracing {
+  checkObject('options', options, ['tracer', 'driver', 'showKey', 'linksMax', 'clock', 'onError'])
+  const { tracer, driver, showKey, linksMax, onError } = options
+  if (tracer !== undefined) checkObject('tracer', tracer)
+  if (driver !== undefined) checkObject('driver', driver)
+  if (showKey !== undefined) checkFunction('showKey', showKey)
+  if (onError !== undefined) checkFunction('onError', onError)
+  if (linksMax !== undefined) checkNumber('linksMax', linksMax, { min: 1, max: 128, integer: true })
+  return new ChannelTracing(options)
+}

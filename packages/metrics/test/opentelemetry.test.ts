@@ -1,0 +1,77 @@
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
+import { fakeClock } from '@sluice/core/testing'
+import { Registry } from 'prom-client'
+import { expect, onTestFinished, test } from 'vitest'
+import { metricIds, metricTable } from '../src/index.ts'
+import { openTelemetryMetrics } from '../src/opentelemetry.ts'
+import { prometheusMetrics } from '../src/prometheus.ts'
+import { noCounts, SharedStore, StagedQueue, storeDriver } from './stage.ts'
+
+/** Collects when it is told to. */
+class HandReader extends MetricReader {
+  protected onShutdown(): Promise<void> {
+    return Promise.resolve()
+  }
+  protected onForceFlush(): Promise<void> {
+    return Promise.resolve()
+  }
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.collect()
+    return new PrometheusSerializer().serialize(resourceMetrics)
+  }
+}
+
+function setUp(capabilities: object = {}) {
+  const clock = fakeClock(0)
+  const store = new SharedStore()
+  const driver = storeDriver(clock, store, capabilities)
+  const reader = new HandReader()
+  const meter = new MeterProvider({ readers: [reader] }).getMeter('test')
+  const exported = openTelemetryMetrics({ meter, clock })
+  onTestFinished(async () => {
+    await exported.close()
+  })
+  return { clock, store, driver, reader, exported, queue: new StagedQueue(clock, driver, 'orders') }
+}
+
+/** The names of series, without those that only the exporter has. */
+function namesIn(text: string): Set<string> {
+  const names = text.matchAll(/^(workqueue_\w+|controller_runtime_\w+)\{/gm)
+  return new Set([...names].map(([, name = '']) => name))
+}
+
+test('through the Prometheus exporter of OpenTelemetry, every name is what prom-client shows', async () => {
+  const { clock, reader, queue } = setUp()
+  const register = new Registry()
+  const direct = prometheusMetrics({ register, clock })
+  queue.add('a')
+  const token = queue.claim('a')
+  queue.run(token, 2)({ result: 'error' })
+  queue.finish({ as: 'retry', key: 'a', token, delayMs: 5 }, { outcome: 'delayed', dueAt: 5 })
+  const names = namesIn(await reader.text())
+  expect(names).toEqual(namesIn(await register.metrics()))
+  for (const id of metricIds) {
+    const { name, kind } = metricTable[id]
+    expect(names).toContain(kind === 'histogram' ? `${name}_bucket` : name)
+  }
+  await direct.close()
+})
+
+test('what the store says is read when metrics are collected', async () => {
+  const { reader, queue, store } = setUp({ shared: true, durable: true })
+  queue.add('a')
+  expect(store.reads).toBe(0)
+  store.counts = { ...noCounts, ready: 5, backoff: 2 }
+  const text = await reader.text()
+  expect(text).toMatch(/^workqueue_depth\{name="orders",controller="orders",priority="".*\} 5$/m)
+  expect(text).toMatch(/^workqueue_delayed_items\{.*reason="backoff".*\} 2$/m)
+  expect(store.reads).toBe(1)
+})
+
+test('after closing, nothing is observed any more', async () => {
+  const { reader, queue, exported } = setUp()
+  queue.add('a')
+  await exported.close()
+  expect(await reader.text()).not.toMatch(/^workqueue_depth\{/m)
+})
