@@ -61,7 +61,9 @@ export { createDelayingQueue, type WrapOptions } from './create-delaying-queue.t
 export { createQueue } from './create-queue.ts'
 export { createRateLimitingQueue, type WrapLimitedOptions } from './create-rate-limiting-queue.ts'
 export { createWorker } from './create-worker.ts'
+export { exportQueue } from './export.ts'
 export type { DoneOptions, Held } from './held.ts'
+export { type ImportResult, importQueue } from './import.ts'
 export type {
   Condition,
   Explanation,
@@ -74,6 +76,7 @@ export type {
   QueueCounts,
   ReasonCode,
 } from './inspect.ts'
+export { type MigratedQueue, type MigrateOptions, migrate } from './migrate.ts'
 export type { JsonChecked, QueueOptions } from './options.ts'
 export type {
   AddAfterOptions,

@@ -1,0 +1,64 @@
+import { batchKeysMax, type ImportOutcome, SluiceTypeError, type TransferRow } from '@sluice/core'
+import { engineOf } from './export.ts'
+import type { Queue } from './queue.ts'
+import { readLine } from './transfer-lines.ts'
+import { transferOf } from './transfer-of.ts'
+
+/** What an import did, by number of keys. */
+export type ImportResult = Readonly<Record<ImportOutcome, number>>
+
+/**
+ * Puts into a queue what {@link exportQueue} gave, line by line, merged into what is there: the
+ * earlier of two times, the higher of two priorities and counts, and an item that is there stays.
+ *
+ * Fencing numbers go on above those of the export. Rejects for lines that are no export, naming the
+ * line, and if the end is missing; what came before is in the queue then, and the same import may be
+ * made again. Pause the queue for keys to come out in their old order.
+ */
+export async function importQueue<T>(
+  queue: Queue<T>,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<ImportResult> {
+  const engine = engineOf(queue)
+  const { driver, name, store } = engine
+  if (engine.phase === 'closed') throw engine.closedError()
+  const transfer = transferOf('queue', driver)
+  await engine.open()
+  const result = { imported: 0, merged: 0, unchanged: 0 }
+  let batch = new Map<string, TransferRow>()
+  const flush = async (): Promise<void> => {
+    if (batch.size === 0) return
+    const rows = [...batch.values()]
+    batch = new Map()
+    for (const outcome of await transfer.importRows(name, rows)) result[outcome] += 1
+  }
+  let number = -1
+  let keys = 0
+  let expected: number | undefined
+  for await (const text of lines) {
+    number += 1
+    if (text.trim() === '') continue
+    const line = readLine(text, number)
+    if (expected !== undefined || (line.as === 'head') !== (number === 0)) {
+      throw new SluiceTypeError(
+        `lines[${number}]`,
+        'must not stand here: an export has one head and one end',
+      )
+    }
+    if (line.as === 'head') await transfer.raiseTokens(line.head.lastToken)
+    else if (line.as === 'bucket') await transfer.importBuckets([line.bucket])
+    else if (line.as === 'end') expected = line.keys
+    else {
+      keys += 1
+      if (batch.size >= batchKeysMax || batch.has(line.row.key)) await flush()
+      batch.set(line.row.key, line.row)
+    }
+  }
+  await flush()
+  store.wake(name)
+  if (expected === keys) return result
+  throw new SluiceTypeError(
+    'lines',
+    `must be a whole export: ${keys} keys came, and no end to them`,
+  )
+}

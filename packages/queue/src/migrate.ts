@@ -1,0 +1,211 @@
+import {
+  batchKeysMax,
+  type Clock,
+  checkBoolean,
+  checkFunction,
+  checkObject,
+  checkSignal,
+  crashesMaxDefault,
+  type Driver,
+  failuresExpireMsDefault,
+  noToken,
+  type Operate,
+  SluiceTypeError,
+  type Transfer,
+  transferRow,
+} from '@sluice/core'
+import { defaultRetryPlan } from './engine.ts'
+import { Store, type StoreUser } from './store.ts'
+import { operateOf, transferOf } from './transfer-of.ts'
+
+/** How often a migration looks whether everything was given back. */
+const pollMs = 200
+
+/** What to move, and where to. */
+export interface MigrateOptions {
+  readonly from: Driver
+  readonly to: Driver
+  /** The names of the queues to move. Default: all that there are. */
+  readonly queues?: readonly string[]
+  /** Whether the queues are handed out at their new place when they are there. Default true. */
+  readonly resume?: boolean
+  /** Ends the migration where it stands; it can be gone on with. */
+  readonly signal?: AbortSignal
+  /** Told how far it is, after each page. */
+  readonly onProgress?: (moved: MigratedQueue) => void
+  /** The clock that both stores obey. Default: each its own. */
+  readonly clock?: Clock
+}
+
+/** What was moved of one queue. */
+export interface MigratedQueue {
+  readonly queue: string
+  readonly moved: number
+}
+
+/** One store that takes part: open as long as the migration lasts. */
+class Side implements StoreUser {
+  readonly name = ''
+  readonly driver: Driver
+  readonly operate: Operate
+  readonly transfer: Transfer
+  readonly store: Store
+
+  constructor(parameter: string, driver: Driver, clock: Clock | undefined) {
+    this.driver = driver
+    this.operate = operateOf(parameter, driver)
+    this.transfer = transferOf(parameter, driver)
+    this.store = Store.of(driver, clock)
+  }
+
+  async open(): Promise<void> {
+    this.store.join(this)
+    await this.store.open()
+  }
+
+  async leave(): Promise<void> {
+    await this.store.leave(this)
+  }
+
+  wake(): void {
+    // Nothing waits here.
+  }
+
+  report(): void {
+    // Watching is no matter here, and nothing else is reported.
+  }
+}
+
+/** Moves one queue. Every step may be repeated, and so may all of them. */
+class QueueMove {
+  readonly #from: Side
+  readonly #to: Side
+  readonly #queue: string
+  readonly #signal: AbortSignal | undefined
+
+  constructor(from: Side, to: Side, queue: string, signal: AbortSignal | undefined) {
+    this.#from = from
+    this.#to = to
+    this.#queue = queue
+    this.#signal = signal
+  }
+
+  async run(resume: boolean, onProgress: MigrateOptions['onProgress']): Promise<MigratedQueue> {
+    const queue = this.#queue
+    // Nothing is handed out on either side while keys are under way.
+    await this.#from.operate.pause(queue)
+    await this.#to.operate.pause(queue)
+    await this.#givenBack()
+    await this.#to.transfer.raiseTokens(await this.#from.transfer.lastToken())
+    let moved = 0
+    for (;;) {
+      this.#signal?.throwIfAborted()
+      const page = await this.#moveSome()
+      if (page === undefined) break
+      moved += page
+      onProgress?.({ queue, moved })
+    }
+    if (resume) {
+      await this.#to.operate.resume(queue)
+      this.#to.store.wake(queue)
+    }
+    return { queue, moved }
+  }
+
+  /** Moves the first keys there are; `undefined` if there are none. */
+  async #moveSome(): Promise<number | undefined> {
+    const { driver, transfer } = this.#from
+    const { rows } = await driver.list(this.#queue, { limit: batchKeysMax })
+    if (rows.length === 0) return undefined
+    if (rows.some(({ token }) => token !== noToken)) {
+      // Somebody has resumed the queue meanwhile.
+      await this.#from.operate.pause(this.#queue)
+      await this.#givenBack()
+      return 0
+    }
+    const moving = rows.map(transferRow)
+    await this.#to.transfer.importRows(this.#queue, moving)
+    // What was changed since it was listed stays, and is listed and merged once more.
+    const outcomes = await transfer.dropRows(this.#queue, moving)
+    return outcomes.filter((outcome) => outcome === 'dropped').length
+  }
+
+  /** Waits until nobody holds a key of the source. Leases that are over are ended. */
+  async #givenBack(): Promise<void> {
+    const { driver } = this.#from
+    for (;;) {
+      this.#signal?.throwIfAborted()
+      const { leaseEnds } = await driver.tick(this.#queue, {
+        holder: 'migrate',
+        limit: batchKeysMax,
+        failuresExpireMs: failuresExpireMsDefault,
+      })
+      if (leaseEnds.length > 0) {
+        await driver.expire(this.#queue, leaseEnds, {
+          dedupe: 'client-go',
+          plan: defaultRetryPlan,
+          maxCrashes: crashesMaxDefault,
+        })
+        continue
+      }
+      const { processing, dirty } = await driver.counts(this.#queue, { cap: 1 })
+      if (processing + dirty === 0) return
+      await this.#pause()
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#from.store.clock.startTimer(pollMs, resolve)
+      timer.ref()
+    })
+  }
+}
+
+/**
+ * Moves queues from one store to another with everything that is stored of them: times, places,
+ * failures, priorities, parked keys, buckets, and fencing numbers that go on rising.
+ *
+ * Pauses each queue on both sides, waits until all held keys were given back, moves the keys, and
+ * resumes the queue at its new place; at the old one it stays paused. Producers may add on either
+ * side meanwhile; what is added at the old place after the end is moved by another migration. One
+ * that was interrupted, wherever it was, is gone on with by making it again: nothing is lost, and
+ * nothing is worked on twice for it.
+ */
+export async function migrate(options: MigrateOptions): Promise<readonly MigratedQueue[]> {
+  checkObject('options', options, [
+    'from',
+    'to',
+    'queues',
+    'resume',
+    'signal',
+    'onProgress',
+    'clock',
+  ])
+  const { queues, resume = true, signal, onProgress, clock } = options
+  checkBoolean('resume', resume)
+  if (signal !== undefined) checkSignal('signal', signal)
+  if (onProgress !== undefined) checkFunction('onProgress', onProgress)
+  checkObject('from', options.from)
+  checkObject('to', options.to)
+  if (options.from === options.to) throw new SluiceTypeError('to', 'must not be the same store')
+  const from = new Side('from', options.from, clock)
+  const to = new Side('to', options.to, clock)
+  try {
+    await from.open()
+    await to.open()
+    const names = queues ?? (await from.driver.queues?.())
+    if (names === undefined) {
+      throw new SluiceTypeError('queues', `must be given: ${from.driver.name} cannot list them`)
+    }
+    await to.transfer.importBuckets((await from.driver.buckets?.()) ?? [])
+    const done: MigratedQueue[] = []
+    for (const queue of names) {
+      done.push(await new QueueMove(from, to, queue, signal).run(resume, onProgress))
+    }
+    return done
+  } finally {
+    await from.leave()
+    await to.leave()
+  }
+}

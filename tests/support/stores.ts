@@ -1,0 +1,12 @@
+import type { Driver } from '@sluice/core'
+import { memoryDriver } from '@sluice/memory'
+
+/** A kind of store that keys can be moved from and to. */
+export interface StoreKind {
+  readonly name: string
+  /** Makes a driver on a store of its own, which is empty. */
+  make(): Driver
+}
+
+/** Every kind of store there is: adding one is a line here. */
+export const storeKinds: readonly StoreKind[] = [{ name: 'memory', make: () => memoryDriver() }]

@@ -1,0 +1,45 @@
+import type { Driver } from '@sluice/core'
+
+/** The power fails at a certain step, before or after it takes effect. */
+export class Strike {
+  stepsLeft: number
+  readonly isAfter: boolean
+  /** The names of the steps that were taken. */
+  readonly steps: string[] = []
+
+  constructor(stepsLeft: number, isAfter: boolean) {
+    this.stepsLeft = stepsLeft
+    this.isAfter = isAfter
+  }
+
+  async around(step: string, take: () => unknown): Promise<unknown> {
+    this.stepsLeft -= 1
+    if (this.stepsLeft === 0 && !this.isAfter) throw new Error(`struck before ${step}`)
+    const answer = await take()
+    this.steps.push(step)
+    if (this.stepsLeft === 0) throw new Error(`struck after ${step}`)
+    return answer
+  }
+}
+
+const groups: ReadonlySet<PropertyKey> = new Set(['operate', 'transfer'])
+const uncounted: ReadonlySet<PropertyKey> = new Set(['open', 'close', 'watch', 'direct'])
+
+/** A driver around another one, each of whose verbs is a step at which the power may fail. */
+export function struckDriver(driver: Driver, strike: Strike, name: string): Driver {
+  return struck(driver, strike, name) as Driver
+}
+
+function struck(target: object, strike: Strike, name: string): object {
+  return new Proxy(target, {
+    get(_, property) {
+      const value = Reflect.get(target, property, target) as unknown
+      if (groups.has(property)) return struck(value as object, strike, name)
+      if (typeof value !== 'function') return value
+      const verb = value.bind(target) as (...rest: unknown[]) => unknown
+      if (uncounted.has(property)) return verb
+      return (...rest: unknown[]) =>
+        strike.around(`${name}.${String(property)}`, () => verb(...rest))
+    },
+  })
+}

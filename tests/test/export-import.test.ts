@@ -1,0 +1,118 @@
+import { fakeClock } from '@sluice/core/testing'
+import { createQueue, exportQueue, importQueue } from 'sluice'
+import { describe, expect, test } from 'vitest'
+import { fill, queueOn, rowsOf } from '../support/full-queue.ts'
+import { storeKinds } from '../support/stores.ts'
+
+async function collect(lines: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = []
+  for await (const line of lines) all.push(line)
+  return all
+}
+
+describe.each(storeKinds)('$name', ({ make }) => {
+  async function setUp() {
+    const clock = fakeClock(1_000_000_000)
+    const from = make()
+    const to = make()
+    await fill(from, clock)
+    return { clock, from, to, source: queueOn(from, clock), target: queueOn(to, clock) }
+  }
+
+  test('what is exported comes back as it was, buckets and tokens too', async () => {
+    const { from, to, source, target } = await setUp()
+    const before = await rowsOf(from)
+    const lines = await collect(exportQueue(source))
+    expect(lines).toHaveLength(before.length + 3)
+    expect(lines.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true)
+    const result = await importQueue(target, lines)
+    expect(result).toEqual({ imported: before.length, merged: 0, unchanged: 0 })
+    expect(await rowsOf(to)).toEqual(before)
+    expect(await rowsOf(from)).toEqual(before)
+    expect(await to.buckets?.()).toEqual(await from.buckets?.())
+    const [old, young] = [await source.get(), await target.get()]
+    expect(young?.key).toBe(old?.key)
+    expect(await collect(exportQueue(target))).toHaveLength(lines.length)
+    await old?.release()
+    await young?.release()
+    await source.close()
+    await target.close()
+  })
+
+  test('an import that is made again changes nothing', async () => {
+    const { to, source, target } = await setUp()
+    const lines = await collect(exportQueue(source))
+    // Cut off in the middle of a page.
+    await expect(importQueue(target, lines.slice(0, 500))).rejects.toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+      parameter: 'lines',
+    })
+    const some = (await rowsOf(to)).length
+    expect(some).toBeGreaterThan(490)
+    expect(await importQueue(target, lines)).toEqual({
+      imported: lines.length - 3 - some,
+      merged: 0,
+      unchanged: some,
+    })
+    expect(await importQueue(target, lines)).toMatchObject({ imported: 0, merged: 0 })
+    await source.close()
+    await target.close()
+  })
+
+  test('a key that is held is exported as if it had been released', async () => {
+    const { to, source, target } = await setUp()
+    const held = await source.get()
+    await importQueue(target, exportQueue(source))
+    const row = (await rowsOf(to)).find(({ key }) => key === held?.key)
+    expect(row).toMatchObject({ state: 'ready', priority: held?.priority })
+    await held?.release()
+    await source.close()
+    await target.close()
+  })
+
+  test('items come back as they were', async () => {
+    const items = [
+      { key: 'a', deep: [1, { b: null }] },
+      { key: 'ü\u2028\n', deep: [] },
+    ]
+    const keyOf = (item: { key: string }) => item.key
+    const source = createQueue({ name: 'items', driver: make(), keyOf })
+    const target = createQueue({ name: 'others', driver: make(), keyOf })
+    await source.addMany(items as never)
+    await importQueue(target, exportQueue(source))
+    const helds = await target.getMany(2)
+    expect(helds.map(({ item }) => item)).toEqual(items)
+    await target.doneMany(helds)
+    await source.close()
+    await target.close()
+  })
+
+  test.each([
+    ['no JSON', ['{'], 'lines[0]'],
+    ['no head', ['{"key":"a"}'], 'lines[0].seq'],
+    ['a head of another version', ['{"sluice":"queue","version":9}'], 'lines[0]'],
+    [
+      'something after the end',
+      [undefined, '{"end":true,"keys":0}', '{"end":true,"keys":0}'],
+      'lines[2]',
+    ],
+    ['a second head', [undefined, undefined], 'lines[1]'],
+    ['a bad key', [undefined, '{"key":"","seq":1}'], 'lines[1].key'],
+    [
+      'a bad count',
+      [undefined, '{"key":"a","seq":1,"priority":0,"why":"add","laterWhy":"add","failures":-1}'],
+      'lines[1].failures',
+    ],
+    ['nothing', [], 'lines'],
+  ])('%s is refused, naming the line', async (_name, lines, parameter) => {
+    const queue = createQueue({ name: 'q', driver: make() })
+    const [head = ''] = await collect(exportQueue(queue))
+    const given = lines.map((line) => line ?? head)
+    await expect(importQueue(queue, given)).rejects.toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+      parameter,
+    })
+    expect(await queue.len()).toBe(0)
+    await queue.close()
+  })
+})

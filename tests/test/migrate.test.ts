@@ -1,0 +1,159 @@
+import { never } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { migrate } from 'sluice'
+import { describe, expect, test } from 'vitest'
+import { fill, queueName, queueOn, rowsOf } from '../support/full-queue.ts'
+import { type StoreKind, storeKinds } from '../support/stores.ts'
+import { Strike, struckDriver } from '../support/struck-driver.ts'
+
+const pairs = storeKinds.flatMap((from) => storeKinds.map((to) => ({ from, to })))
+
+async function setUp({ from: source, to: target }: { from: StoreKind; to: StoreKind }) {
+  const clock = fakeClock(1_000_000_000)
+  const from = source.make()
+  const to = target.make()
+  const lastToken = await fill(from, clock)
+  return { clock, from, to, lastToken }
+}
+
+describe.each(pairs)('from $from.name to $to.name', (pair) => {
+  test('everything comes along, in its place, and fencing numbers go on rising', async () => {
+    const { clock, from, to, lastToken } = await setUp(pair)
+    const before = await rowsOf(from)
+    const buckets = await from.buckets?.()
+    await migrate({ from, to, clock })
+    expect(await rowsOf(to)).toEqual(before)
+    expect(await rowsOf(from)).toEqual([])
+    expect(await to.buckets?.()).toEqual(buckets)
+    const queue = queueOn(to, clock)
+    const [first, second] = await queue.getMany(2)
+    expect([first?.key, second?.key]).toEqual(['first', 'twice'])
+    expect(first?.token).toBeGreaterThan(lastToken)
+    await first?.release()
+    await second?.release()
+    await queue.close()
+    expect(await from.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+  })
+
+  test('held keys are awaited, and those whose holders vanished are ended', async () => {
+    const { clock, from, to } = await setUp(pair)
+    const holding = queueOn(from, clock)
+    const kept = await holding.get()
+    const vanished = await from.claim(queueName, {
+      limit: 1,
+      holder: 'gone',
+      claimId: 'gone',
+      leaseMs: 5_000,
+    })
+    let isMoved = false
+    const moving = migrate({ from, to, clock }).then(() => {
+      isMoved = true
+    })
+    await clock.step(6_000)
+    expect(isMoved).toBe(false)
+    await kept?.retry(new Error('late'))
+    await clock.step(1_000)
+    await moving
+    const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
+    expect(rows.get(kept?.key ?? '')).toMatchObject({ failures: 1 })
+    expect(rows.get(vanished.claims[0]?.key ?? '')).toMatchObject({ failures: 1, crashes: 1 })
+    await holding.close()
+  })
+
+  test('what was added at the other place already is merged', async () => {
+    const { clock, from, to } = await setUp(pair)
+    const queue = queueOn(to, clock)
+    await queue.addAfter('later', 10_000)
+    await queue.add('new')
+    await migrate({ from, to, clock })
+    const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
+    const now = clock.now()
+    expect(rows.get('later')).toMatchObject({
+      dueAt: now + 10_000,
+      laterAt: now + 60_000,
+      priority: 4,
+    })
+    expect(rows.get('new')).toMatchObject({ state: 'ready' })
+    await queue.close()
+  })
+
+  test('a migration that is ended leaves both sides paused, and can be gone on with', async () => {
+    const { clock, from, to } = await setUp(pair)
+    const before = await rowsOf(from)
+    const ending = new AbortController()
+    const moving = migrate({
+      from,
+      to,
+      clock,
+      signal: ending.signal,
+      onProgress: () => ending.abort(new Error('enough')),
+    })
+    await expect(moving).rejects.toThrow('enough')
+    expect((await rowsOf(from)).length + (await rowsOf(to)).length).toBe(before.length)
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+    await migrate({ from, to, clock })
+    expect(await rowsOf(to)).toEqual(before)
+  })
+
+  test.each([
+    ['before', false],
+    ['after', true],
+  ])(
+    'struck %s any step and made again, it loses nothing and doubles nothing',
+    async (_, after) => {
+      for (let step = 1; ; step += 1) {
+        const { clock, from, to } = await setUp(pair)
+        const before = await rowsOf(from)
+        const strike = new Strike(step, after)
+        const isStruck = await migrate({
+          from: struckDriver(from, strike, 'from'),
+          to: struckDriver(to, strike, 'to'),
+          clock,
+        }).then(
+          () => false,
+          (error: unknown) => /struck/.test(String(error)),
+        )
+        if (!isStruck) {
+          expect(strike.steps).toContain('to.importRows')
+          expect(strike.steps).toContain('from.dropRows')
+          break
+        }
+        // The world goes on between the two attempts, on both sides.
+        const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+        const ask = { item: undefined, priority: 0, delayMs: 0 }
+        await from.open({ clock })
+        await to.open({ clock })
+        await from.add(queueName, [{ ...ask, key: 'added/from' }], options)
+        await to.add(queueName, [{ ...ask, key: 'added/to' }], options)
+        await migrate({ from, to, clock })
+        const where = `${after ? 'after' : 'before'} step ${step}: ${strike.steps.at(-1)}`
+        const rows = await rowsOf(to)
+        const added = rows.filter(({ key }) => key?.startsWith('added/')).map(({ key }) => key)
+        expect(added, where).toEqual(['added/from', 'added/to'])
+        expect(
+          rows.filter(({ key }) => key?.startsWith('added/') !== true),
+          where,
+        ).toEqual(before)
+        expect(await rowsOf(from), where).toEqual([])
+        expect(await to.counts(queueName, { cap: 1 }), where).toMatchObject({ paused: false })
+      }
+    },
+  )
+})
+
+test('bad options are refused, naming the parameter', async () => {
+  const [from, to] = [storeKinds[0]!.make(), storeKinds[0]!.make()]
+  const bad: [object, string][] = [
+    [{ from }, 'to'],
+    [{ from, to: from }, 'to'],
+    [{ from, to: Object.create(to, { transfer: { value: undefined } }) }, 'to'],
+    [{ from, to, resume: 1 }, 'resume'],
+    [{ from, to, form: to }, 'options.form'],
+  ]
+  for (const [options, parameter] of bad) {
+    await expect(migrate(options as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+      parameter,
+    })
+  }
+})
