@@ -52,11 +52,11 @@ export class Ending {
   }
 
   #begin(): Promise<EpochMs> {
-    if (this.#shutDownAt !== undefined) return this.#shutDownAt
     const engine = this.#engine
     if (engine.phase === 'closing' || engine.phase === 'closed') {
       return Promise.reject(engine.closedError())
     }
+    if (this.#shutDownAt !== undefined) return this.#shutDownAt
     engine.hot = undefined
     engine.phase = 'shutting-down'
     engine.notice('shut-down', undefined)

@@ -1,0 +1,124 @@
+import { SluiceError } from '@sluice/core'
+import { describe, expect, test } from 'vitest'
+import { drainKeys, laneSetups, late, Scene, setups, take } from './setups.ts'
+
+describe.each(setups)('addSoon over $way', (setup) => {
+  test('2 addSoon: returns nothing, and the key is there soon', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    expect(queue.addSoon('a')).toBe(undefined)
+    queue.addSoon('b', { priority: 5 })
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(await drainKeys(queue)).toEqual(['b', 'a'])
+  })
+
+  test('2 addSoon: wakes whoever waits', async () => {
+    const queue = new Scene(setup).queue()
+    const waiting = queue.get()
+    queue.addSoon('a')
+    expect((await waiting)?.key).toBe('a')
+  })
+
+  test('2 addSoon: is flushed by close', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const other = scene.queue()
+    for (let n = 0; n < 50; n += 1) queue.addSoon(`k${n}`)
+    await queue.close()
+    expect((await other.getMany(100)).length).toBe(50)
+  })
+
+  test('2 addSoon: what was accepted before a shutdown is stored', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    queue.addSoon('a')
+    await queue.shutDown()
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
+
+  test('2 addSoon: an item that changes afterwards changes nothing', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue<{ n: number }>({ keyOf: () => 'k' })
+    const item = { n: 1 }
+    queue.addSoon(item)
+    item.n = 2
+    expect((await take(queue)).item).toEqual({ n: 1 })
+  })
+
+  test('2 addSoon: never throws, also when onError does', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({
+      onError: () => {
+        throw new Error('bad listener')
+      },
+    })
+    queue.addSoon(undefined as never)
+    await queue.shutDown()
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(await scene.states()).toEqual({})
+  })
+})
+
+describe.each(laneSetups.filter((setup) => setup.way !== 'lanes at once'))(
+  'addSoon through trouble over $way',
+  (setup) => {
+    test('2 addSoon: at most 10,000 wait; what is beyond goes to onError', async () => {
+      const scene = new Scene(setup)
+      const queue = scene.queue()
+      await queue.add('open')
+      scene.late.hold('add')
+      for (let n = 0; n < 10_003; n += 1) queue.addSoon(`k${n}`)
+      expect(scene.takeErrors()).toEqual(Array(3).fill('ERR_QUEUE_FULL'))
+      scene.late.letGo('add')
+      await scene.quiet()
+      expect(await queue.len()).toBe(10_001)
+      queue.addSoon('there is room again')
+      await scene.quiet()
+      expect(await queue.len()).toBe(10_002)
+    })
+  },
+)
+
+describe('addSoon and a store that is away', () => {
+  test('2 addSoon: is tried again until it is stored, and told of once', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('./real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('open')
+    let outages = 5
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add' || outages === 0) return
+      outages -= 1
+      throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(scene.takeErrors()).toEqual(['ERR_STORE'])
+    await time.pass(10_000)
+    await scene.quiet()
+    expect(outages).toBe(0)
+    expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
+  })
+
+  test('2 addSoon: a permanent error is told of, and not tried again', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('open')
+    let tries = 0
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add') return
+      tries += 1
+      throw new SluiceError('ERR_STORE_DAMAGED', 'damaged')
+    }
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(scene.takeErrors()).toEqual(['ERR_STORE_DAMAGED'])
+    expect(tries).toBe(1)
+  })
+})

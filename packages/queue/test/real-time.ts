@@ -1,0 +1,25 @@
+import { vi } from 'vitest'
+
+/** Real time under control: what waits for it, such as repeating a call, need not be waited for. */
+export interface RealTime {
+  /** Lets this much real time pass, in small steps, with a turn of the event loop after each. */
+  pass(ms: number): Promise<void>
+}
+
+/** Puts the timers of this process under control until the test has finished. */
+export function fakeRealTime(onTestFinished: (undo: () => void) => void): RealTime {
+  // setImmediate stays real, so that turns of the event loop go on.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  return {
+    pass: async (ms) => {
+      for (let left = ms; left > 0; left -= 50) {
+        await vi.advanceTimersByTimeAsync(Math.min(50, left))
+        await new Promise((resolve) => setImmediate(resolve))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+  }
+}
