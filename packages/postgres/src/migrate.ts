@@ -1,8 +1,8 @@
-import { SluiceError } from '@sluice/core'
+import { checkNumber, SluiceError } from '@sluice/core'
 import type { Row } from './client-shapes.ts'
 import { flag, number } from './columns.ts'
 import type { Migration } from './migration.ts'
-import { inSchema, quoteIdentifier } from './schema-name.ts'
+import { checkSchemaName, inSchema, quoteIdentifier } from './schema-name.ts'
 import type { Session, Sessions } from './session.ts'
 import { migrations } from './statements.generated.ts'
 
@@ -96,12 +96,21 @@ insert into sluice.migrations (version, title, breaking) values (${version}, '${
   return inSchema(text, schema)
 }
 
+/** Which SQL {@link migrationSql} is to give. */
+export interface MigrationSqlOptions {
+  /** The schema in which everything is kept. Default `sluice`. */
+  readonly schema?: string
+  /** The version that the schema is at; 0 (default) if it is still to be made. */
+  readonly from?: number
+}
+
 /**
- * The SQL that makes the schema, or brings one at version `from` up to date: for those who apply
- * migrations themselves and open with `migrate: 'verify'`.
+ * The SQL that makes the schema, or brings an older one up to date: for those who apply migrations
+ * themselves, and open with `migrate: 'verify'`.
  */
-export function migrationSql(options: { readonly schema: string; readonly from: number }): string {
-  const { schema, from } = options
+export function migrationSql(options: MigrationSqlOptions = {}): string {
+  const schema = checkSchemaName(options.schema ?? 'sluice')
+  const from = checkNumber('from', options.from ?? 0, { min: 0, integer: true })
   const steps = migrations.filter(({ version }) => version > from)
   return [
     'begin;',

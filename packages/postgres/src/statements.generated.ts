@@ -964,6 +964,30 @@ from sluice.claim(
   select from sluice.keys k where k.queue = $1::text and k.due_at < 'Infinity' limit $2::int) x`,
   counts: `select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped
 from sluice.counts($1::text, $2::int, $3::float8)`,
+  doctorHorizon: `select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from (
+  select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name,
+    age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds
+  from pg_catalog.pg_stat_activity a
+  where a.backend_xmin is not null and a.pid <> pg_backend_pid()
+  union all
+  select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null
+  from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null
+  union all
+  select 'prepared transaction', p.gid, age(p.transaction),
+    extract(epoch from clock_timestamp() - p.prepared)
+  from pg_catalog.pg_prepared_xacts p
+) h order by h.held desc nulls last limit 1`,
+  doctorLeases: `select count(*)::int as n, coalesce(max(sluice.present($1::float8) - k.lease_until), 0) as late
+from sluice.keys k where k.token is not null and k.lease_until < sluice.present($1::float8)`,
+  doctorSchema: 'select coalesce(max(version), 0) as version from sluice.migrations',
+  doctorTable: `select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates,
+  s.n_tup_hot_upd::float8 as hot,
+  extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed,
+  current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits,
+  pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes
+from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
+  doctorWorkers: `select w.queue, w.holder, w.host, w.settings from sluice.workers w
+where w.seen_at >= sluice.present(null) - $1::float8 order by w.queue, w.holder`,
   done: `select place, outcome, due_at, failures from sluice.done(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8)`,
   list: `select l.now, l.next, l.word, (l.state).*
@@ -973,6 +997,7 @@ from sluice.list(
   lockKeys: `select l.now, l.base, (l.state).*
 from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l`,
   notify: 'select pg_notify($1::text, $2::text)',
+  present: 'select sluice.present(null) as now',
   purge: 'select changed, next from sluice.purge($1::text, $2::text, $3::int)',
   queues: 'select q.name from sluice.queue_names() as q(name) order by q.name',
   renew: `select place, outcome, lease_until

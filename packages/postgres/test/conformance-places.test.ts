@@ -3,8 +3,7 @@ import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import type pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
-import { rolesSql } from '../src/index.ts'
-import { migrationSql } from '../src/migrate.ts'
+import { migrationSql, rolesSql } from '../src/index.ts'
 import { poolOf, sql, startServer, type TestServer } from './server.ts'
 import { subjectsOn } from './subjects.ts'
 
@@ -57,7 +56,7 @@ beforeAll(async () => {
     schema: (number) => `runtime_${number}`,
     prepare: async (schema) => {
       const roles = { schema, owner: 'app_owner', runtime: 'app_run', readOnly: 'app_look' }
-      await sql(url, migrationSql({ schema, from: 0 }), rolesSql(roles))
+      await sql(url, migrationSql({ schema }), rolesSql(roles))
     },
   })
   amongEnemies = subjectsOn({

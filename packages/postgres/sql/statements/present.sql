@@ -1,0 +1,2 @@
+-- The store's own time.
+select sluice.present(null) as now

@@ -1,0 +1,238 @@
+/** An examination of a store by someone who wants to know how it is: it looks, and changes nothing. */
+import type { Row } from './client-shapes.ts'
+import { instant, number, text } from './columns.ts'
+import { connect } from './connect.ts'
+import { Listener } from './listener.ts'
+import { schemaVersion } from './migrate.ts'
+import { checkOptions, type PostgresOptions, type Settings } from './options.ts'
+import { channelOf } from './schema-name.ts'
+import type { Sessions } from './session.ts'
+import { type StatementName, statementsFor } from './statement.ts'
+
+/** How something is: as it should be, worth a look, or broken. */
+export type Level = 'ok' | 'warning' | 'failure'
+
+/** One thing that was looked at. */
+export interface Finding {
+  /** What was looked at; stable. */
+  readonly check:
+    | 'schema'
+    | 'horizon'
+    | 'table'
+    | 'hot'
+    | 'autovacuum'
+    | 'listen'
+    | 'clock'
+    | 'leases'
+    | 'workers'
+  readonly level: Level
+  /** What was found, as a sentence. */
+  readonly summary: string
+  /** The same as numbers and names, for programs. */
+  readonly facts: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** How old a snapshot may be before it is a warning, in transactions and in seconds. */
+const horizonAgeMax = 100_000
+const horizonSecondsMax = 300
+
+/** How many dead rows there may be, beside twice as many as live ones. */
+const deadMax = 50_000
+
+/** The share of updates that should need no index entry is not known; below this, something is off
+ * with renewals, if there are many. */
+const hotShareMin = 0.05
+const updatesMin = 100_000
+
+/** How far the clocks may be apart, in milliseconds. */
+const clockMsMax = 1_000
+
+/** How late the end of a lease may be noticed, in milliseconds. */
+const leaseLateMsMax = 60_000
+
+/** How lately a worker must have been seen, in milliseconds. */
+const workerMs = 60_000
+
+type Ask = (name: StatementName, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+/** Examines the store that the options describe. Rejects only if it cannot be reached at all. */
+export async function doctor(options: PostgresOptions): Promise<readonly Finding[]> {
+  const settings = checkOptions(options)
+  const { sessions, makeListener } = await connect(settings)
+  const statements = statementsFor(settings.schema, channelOf(settings.schema))
+  const ask: Ask = async (name, values = []) => await sessions.run(statements[name], values)
+  try {
+    const schema = await schemaFinding(ask)
+    if (schema.level === 'failure') return [schema]
+    return [
+      schema,
+      horizonFinding((await ask('doctorHorizon'))[0]),
+      ...tableFindings((await ask('doctorTable', [settings.schema]))[0]),
+      await listenFinding(settings, sessions, makeListener),
+      await clockFinding(settings, ask),
+      leaseFinding((await ask('doctorLeases', [null]))[0]),
+      workerFinding(await ask('doctorWorkers', [workerMs])),
+    ]
+  } finally {
+    await sessions.close()
+  }
+}
+
+async function schemaFinding(ask: Ask): Promise<Finding> {
+  const check = 'schema'
+  try {
+    const version = number((await ask('doctorSchema'))[0]?.['version'])
+    const facts = { version, known: schemaVersion }
+    if (version === schemaVersion) {
+      return { check, level: 'ok', summary: `the schema is at version ${version}`, facts }
+    }
+    const summary = `the schema is at version ${version}; this program knows ${schemaVersion}`
+    return { check, level: version < schemaVersion ? 'failure' : 'warning', summary, facts }
+  } catch (error) {
+    const summary = `the schema cannot be read: ${error instanceof Error ? error.message : error}`
+    return { check, level: 'failure', summary, facts: { known: schemaVersion } }
+  }
+}
+
+function horizonFinding(row: Row | undefined): Finding {
+  const check = 'horizon'
+  if (row === undefined) {
+    const summary = 'nobody keeps dead rows from being cleaned up'
+    return { check, level: 'ok', summary, facts: {} }
+  }
+  const facts = {
+    kind: String(row['kind']),
+    name: text(row['name']) ?? '',
+    transactions: number(row['held']),
+    seconds: number(row['seconds']),
+  }
+  const isOld = facts.transactions > horizonAgeMax || facts.seconds > horizonSecondsMax
+  return {
+    check,
+    level: isOld ? 'warning' : 'ok',
+    summary: `the oldest ${facts.kind} (${facts.name}) holds back ${facts.transactions} transactions${
+      isOld ? '; claims grow slower until it ends' : ''
+    }`,
+    facts,
+  }
+}
+
+function tableFindings(row: Row | undefined): readonly Finding[] {
+  if (row === undefined) return []
+  const live = number(row['live'])
+  const dead = number(row['dead'])
+  const updates = number(row['updates'])
+  const hot = number(row['hot'])
+  const share = updates === 0 ? 1 : hot / updates
+  const vacuumed = instant(row['vacuumed'])
+  const isBloated = dead > deadMax && dead > 2 * live
+  const isOn = row['autovacuum'] === 'on'
+  return [
+    {
+      check: 'table',
+      level: isBloated ? 'warning' : 'ok',
+      summary: `about ${live} rows, and ${dead} dead ones, in ${number(row['bytes'])} bytes`,
+      facts: { live, dead, bytes: number(row['bytes']), commits: String(row['commits']) },
+    },
+    {
+      check: 'hot',
+      level: updates > updatesMin && share < hotShareMin ? 'warning' : 'ok',
+      summary: `${Math.round(share * 100)} % of the updates needed no index entry`,
+      facts: { updates, hot, share },
+    },
+    {
+      check: 'autovacuum',
+      level: isOn ? 'ok' : 'warning',
+      summary: !isOn
+        ? 'autovacuum is off'
+        : vacuumed === Infinity
+          ? 'autovacuum has not come by yet'
+          : `autovacuum came by ${Math.round(vacuumed)} seconds ago`,
+      facts: { on: isOn, seconds: vacuumed === Infinity ? null : vacuumed },
+    },
+  ]
+}
+
+async function listenFinding(
+  settings: Settings,
+  sessions: Sessions,
+  make: Awaited<ReturnType<typeof connect>>['makeListener'],
+): Promise<Finding> {
+  const check = 'listen'
+  if (make === undefined) {
+    return { check, level: 'ok', summary: 'nothing to listen with', facts: { works: null } }
+  }
+  const channel = channelOf(settings.schema)
+  const { notify } = statementsFor(settings.schema, channel)
+  const reasons: string[] = []
+  const listener = new Listener({
+    machine: settings.machine,
+    channel,
+    make,
+    send: async (payload) => void (await sessions.run(notify, [channel, payload])),
+    onHint() {},
+    onWarning: (_, message) => void reasons.push(message),
+  })
+  await listener.start()
+  const works = listener.isProven
+  await listener.stop()
+  return {
+    check,
+    level: works ? 'ok' : 'warning',
+    summary: works ? 'hints come through LISTEN' : (reasons[0] ?? 'hints do not come'),
+    facts: { works },
+  }
+}
+
+async function clockFinding({ machine }: Settings, ask: Ask): Promise<Finding> {
+  const before = machine.clock.now()
+  const theirs = number((await ask('present'))[0]?.['now'])
+  const after = machine.clock.now()
+  // Somewhere between asking and the answer.
+  const apartMs = theirs < before ? theirs - before : Math.max(0, theirs - after)
+  return {
+    check: 'clock',
+    level: Math.abs(apartMs) > clockMsMax ? 'warning' : 'ok',
+    summary: `the server's clock is ${Math.round(apartMs)} ms ahead of this machine's; the server's decides`,
+    facts: { apartMs },
+  }
+}
+
+function leaseFinding(row: Row | undefined): Finding {
+  const count = number(row?.['n'] ?? 0)
+  const lateMs = number(row?.['late'] ?? 0)
+  return {
+    check: 'leases',
+    level: lateMs > leaseLateMsMax ? 'warning' : 'ok',
+    summary:
+      count === 0
+        ? 'no lease is over'
+        : `${count} leases are over, the oldest for ${Math.round(lateMs)} ms; a worker of their queue ends them`,
+    facts: { count, lateMs },
+  }
+}
+
+function workerFinding(rows: readonly Row[]): Finding {
+  const differing = new Set<string>()
+  const seen = new Map<string, Map<string, unknown>>()
+  for (const row of rows) {
+    const queue = String(row['queue'])
+    const settings = JSON.parse(String(row['settings'])) as Record<string, unknown>
+    const known = seen.get(queue) ?? new Map<string, unknown>()
+    seen.set(queue, known)
+    for (const [name, value] of Object.entries(settings)) {
+      if (known.has(name) && known.get(name) !== value) differing.add(`${queue}: ${name}`)
+      known.set(name, value)
+    }
+  }
+  const names = [...differing].join(', ')
+  return {
+    check: 'workers',
+    level: differing.size > 0 ? 'warning' : 'ok',
+    summary:
+      differing.size > 0
+        ? `workers of one queue have different settings (${names})`
+        : `${rows.length} workers were seen within a minute`,
+    facts: { workers: rows.length, differing: names },
+  }
+}

@@ -1,0 +1,133 @@
+/** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
+import type { Driver } from '@sluice/core'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { postgresDriver } from '../src/index.ts'
+import { channelOf } from '../src/schema-name.ts'
+import { poolOf, startServer, type TestServer } from './server.ts'
+
+const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+
+let server: TestServer
+let pool: pg.Pool
+const drivers: Driver[] = []
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  for (const driver of drivers) await driver.close()
+  await pool.end()
+  await server.stop()
+})
+
+async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
+  const driver = postgresDriver({
+    connectionString: server.url,
+    schema,
+    pollMs: 60_000,
+    poolSize: 2,
+    onWarning: (message) => void warnings.push(message),
+  })
+  await driver.open({})
+  drivers.push(driver)
+  return driver
+}
+
+/** Watches; `next()` resolves with the next hint that is of a queue. */
+async function watched(driver: Driver) {
+  let heard: (queue: string | undefined) => void = () => {}
+  const all: (string | undefined)[] = []
+  const stop = await driver.watch!((queue) => {
+    all.push(queue)
+    heard(queue)
+  })
+  return {
+    all,
+    stop,
+    next: (of?: (queue: string | undefined) => boolean) =>
+      new Promise<string | undefined>((resolve) => {
+        heard = (queue) => {
+          if (of === undefined || of(queue)) resolve(queue)
+        }
+      }),
+  }
+}
+
+/** Ends the connections that listen, and nothing else. */
+async function killListeners(): Promise<number> {
+  const { rowCount } = await pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'sluice listens'`,
+  )
+  return rowCount ?? 0
+}
+
+test('what another process adds wakes whoever watches, with the queue by name', async () => {
+  const [here, there] = [await opened('wake'), await opened('wake')]
+  const watcher = await watched(here)
+  const woken = watcher.next((queue) => queue !== undefined)
+  await there.add("it's a \\ queue", [one], options)
+  expect(await woken).toBe("it's a \\ queue")
+  await watcher.stop()
+})
+
+test('a listener that is killed comes back, and looks at what it may have missed', async () => {
+  const warnings: string[] = []
+  const [here, there] = [await opened('killed', warnings), await opened('killed')]
+  const watcher = await watched(here)
+  for (let kill = 0; kill < 20; kill += 1) {
+    const caughtUp = watcher.next((queue) => queue === undefined)
+    expect(await killListeners()).toBe(1)
+    await caughtUp
+    const woken = watcher.next((queue) => queue !== undefined)
+    await there.add(`q${kill}`, [one], options)
+    await woken
+  }
+  // However often, the log hears of it now and then.
+  expect(warnings.length).toBeLessThan(5)
+  await watcher.stop()
+}, 60_000)
+
+test('many changes in a row are few notices', async () => {
+  const [here, there] = [await opened('many'), await opened('many')]
+  const watcher = await watched(here)
+  const received: string[] = []
+  const raw = await pool.connect()
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('many')}`)
+  const adds = Array.from({ length: 300 }, (_, i) =>
+    there.add('q', [{ ...one, key: `k${i}` }], options),
+  )
+  const woken = watcher.next((queue) => queue === 'q')
+  await Promise.all(adds)
+  await woken
+  await raw.query('select 1')
+  expect(received.length).toBeGreaterThan(0)
+  expect(received.length).toBeLessThan(100)
+  raw.release(true)
+  await watcher.stop()
+})
+
+test('nothing listens where nobody watches, and nothing stays behind', async () => {
+  const driver = await opened('nobody')
+  const listeners = async (): Promise<number> => {
+    const { rows } = await pool.query(
+      "select count(*)::int as n from pg_stat_activity where application_name = 'sluice listens'",
+    )
+    return rows[0].n
+  }
+  const before = await listeners()
+  const watcher = await watched(driver)
+  expect(await listeners()).toBe(before + 1)
+  await watcher.stop()
+  await watcher.stop()
+  const again = await watched(driver)
+  await driver.close()
+  for (let tries = 0; (await listeners()) !== before && tries < 1_000; tries += 1);
+  expect(await listeners()).toBe(before)
+  await again.stop()
+})
