@@ -32,7 +32,8 @@ export type CheckedWorkerOptions<T> = Required<
  * One run of a handler, from taking the key to giving it back. It never rejects.
  *
  * A key is never given back under a handler that is still running. One that does not stop when it is
- * told to is abandoned: its lease is not renewed any more and ends by itself.
+ * told to is abandoned: its lease is not renewed any more and ends by itself. Where there is no
+ * lease, the key is given back when the handler ends at last.
  */
 export class HandlerRun<T> {
   readonly #engine: Engine
@@ -161,15 +162,23 @@ export class HandlerRun<T> {
     }
   }
 
+  /**
+   * Whether the key is still this run's to give back. One that was abandoned is left to its lease;
+   * without a lease only its handler can bring it back, however late.
+   */
+  #mayFinish(): boolean {
+    return !this.#isAbandoned || this.#engine.options.leaseMs === Infinity
+  }
+
   async #settle(finish: () => Promise<FinishOutcome>): Promise<void> {
     this.#timer?.stop()
-    for (let tries = 1; !this.#isAbandoned; tries += 1) {
+    for (let tries = 1; this.#mayFinish(); tries += 1) {
       try {
         await finish()
         return
       } catch (error) {
         this.#report(error)
-        if (!isTrouble(error) || this.#held.isLost) {
+        if (!isTrouble(error) || this.#held.isLost || this.#engine.phase === 'closed') {
           // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
           this.abandon()
           return

@@ -53,7 +53,8 @@ export interface WorkerOptions<T> {
   readonly timeoutMs?: number
   /**
    * How long after its signal was aborted a handler may go on before its slot is given to others and
-   * its lease is left to end by itself. Default 30 s.
+   * its lease is left to end by itself. Default 30 s. Where there is no lease, the key stays with it
+   * until it ends.
    */
   readonly abandonMs?: number
   /**
