@@ -158,11 +158,16 @@ export class PlainQueue<T> implements Queue<T> {
     const { hot } = this.engine
     if (hot === undefined || !this.#isPlain || sluiceChannel.hasSubscribers) return undefined
     const { dedupe } = this.#options
-    // All keys are checked before the first is added: bad input changes nothing.
-    const keys: string[] = []
-    for (const item of items) keys.push(keyOfItem(item))
-    const outcomes: AddOutcome[] = []
-    for (const key of keys) outcomes.push(hot.add(key, undefined, priority, dedupe))
+    // All keys are checked before the first is added: bad input changes nothing. A string that is
+    // its own key, as most are, is not kept twice for that.
+    for (const item of items) {
+      if (keyOfItem(item) !== item) return undefined
+    }
+    const keys = items as readonly string[]
+    const outcomes = new Array<AddOutcome>(keys.length)
+    for (let at = 0; at < keys.length; at += 1) {
+      outcomes[at] = hot.add(keys[at]!, undefined, priority, dedupe)
+    }
     if (outcomes.length > 0) this.engine.changed()
     return Promise.resolve(outcomes)
   }
