@@ -1,0 +1,291 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SluiceEvent } from '@sluice/core'
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { prometheusMetrics } from '@sluice/metrics/prometheus'
+import { sqliteDriver } from '@sluice/sqlite'
+import { Registry } from 'prom-client'
+import {
+  createDelayingQueue,
+  createQueue,
+  createRateLimitingQueue,
+  createWorker,
+  type Driver,
+  exponential,
+  type Held,
+  memoryDriver,
+  type Queue,
+  TerminalError,
+} from 'sluice'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+/** The series of a registry, by name and labels without those that every queue has. */
+async function seriesOf(register: Registry): Promise<Map<string, number>> {
+  const text = await register.metrics()
+  const series = new Map<string, number>()
+  for (const line of text.split('\n')) {
+    const found = line.match(/^(\w+)\{(.*)\} (\S+)$/)
+    if (found === null) continue
+    const [, name = '', labels = '', value] = found
+    const rest = labels.split(',').filter((label) => !/^(name|controller)=/.test(label))
+    series.set([name, ...rest].join(' '), Number(value))
+  }
+  return series
+}
+
+function export_(clock: FakeClock, driver?: Driver, queues?: readonly string[]) {
+  const register = new Registry()
+  const metrics = prometheusMetrics({
+    register,
+    clock,
+    ...(driver === undefined ? {} : { driver }),
+    ...(queues === undefined ? {} : { queues }),
+  })
+  onTestFinished(() => metrics.close())
+  return {
+    metrics,
+    read: async (name: string) => (await seriesOf(register)).get(name),
+    all: () => seriesOf(register),
+  }
+}
+
+/** Closes a queue whose keys are given the time of a given clock. */
+async function closed(queue: Queue<string>, clock: FakeClock): Promise<void> {
+  const closing = queue.close()
+  await clock.step(60_000)
+  await closing
+}
+
+function file(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-metrics-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'queue.db')
+}
+
+const depth = 'workqueue_depth priority="0"'
+const storeDepth = 'workqueue_depth priority=""'
+const adds = 'workqueue_adds_total'
+const waited = 'workqueue_queue_duration_seconds_sum'
+const worked = 'workqueue_work_duration_seconds_sum'
+const retries = 'workqueue_retries_total'
+const deduplicated = 'workqueue_deduplicated_total'
+
+// Through the door of the driver, through lanes, and to a store that outlives the process.
+const ways = [
+  ['memory', depth, () => ({ driver: memoryDriver() })],
+  ['memory with leases', depth, () => ({ driver: memoryDriver(), leaseMs: 30_000 })],
+  ['sqlite', storeDepth, () => ({ driver: sqliteDriver({ file: file() }) })],
+] as const
+
+describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
+  function setUp() {
+    const clock = fakeClock(0)
+    const exported = export_(clock)
+    const queue = createRateLimitingQueue<string>({
+      name: 'orders',
+      clock,
+      limiter: exponential({ baseMs: 1_000, maxMs: 60_000 }),
+      ...way(),
+    })
+    onTestFinished(() => closed(queue, clock))
+    return { ...exported, clock, queue }
+  }
+
+  test('MET-T01: add, get, add while held, done, get: client-go s numbers', async () => {
+    const { clock, queue, read } = setUp()
+    await queue.add('foo')
+    expect(await read(adds)).toBe(1)
+    expect(await read(depthName)).toBe(1)
+    await clock.step(50)
+
+    const first = (await queue.get()) as Held<string>
+    expect(await read(waited)).toBeCloseTo(0.05, 6)
+    expect(await read(depthName)).toBe(0)
+    await queue.add('foo')
+    await Promise.all([queue.add('foo'), queue.add('foo'), queue.add('foo'), queue.add('foo')])
+    expect(await read(adds)).toBe(2)
+    expect(await read(deduplicated)).toBe(4)
+    expect(await read(depthName)).toBe(1)
+    expect(await queue.len()).toBe(0)
+    await clock.step(25)
+
+    await first.done()
+    expect(await read(worked)).toBeCloseTo(0.025, 6)
+    expect(await read(depthName)).toBe(1)
+    const second = (await queue.get()) as Held<string>
+    expect(await read(waited)).toBeCloseTo(0.075, 6)
+    await clock.step(500)
+    expect(await read('workqueue_unfinished_work_seconds')).toBeCloseTo(0.425, 6)
+    expect(await read('workqueue_longest_running_processor_seconds')).toBeCloseTo(0.425, 6)
+    await second.done()
+    expect(await read('workqueue_work_duration_seconds_count')).toBe(2)
+    expect(await read(depthName)).toBe(0)
+  })
+
+  test('MET-T02: what waits is seen, by why it waits; and counted in when its time comes', async () => {
+    const { clock, queue, read } = setUp()
+    await queue.addAfter('later', 10_000)
+    await queue.add('failing')
+    await ((await queue.get()) as Held<string>).retry(new Error('no'))
+    expect(await read('workqueue_delayed_items reason="delay"')).toBe(1)
+    expect(await read('workqueue_delayed_items reason="backoff"')).toBe(1)
+    expect(await read(retries)).toBe(2)
+    expect(await read('workqueue_rate_limiter_delay_seconds_sum')).toBe(1)
+    expect(await read(depthName)).toBe(0)
+
+    await clock.step(12_000)
+    expect(await read(depthName)).toBe(2)
+    expect(await read('workqueue_delayed_items reason="backoff"')).toBe(0)
+    expect(await read('workqueue_oldest_ready_age_seconds')).toBeCloseTo(11, 6)
+    expect((await queue.getMany(2)).map(({ item }) => item)).toEqual(['failing', 'later'])
+    expect(await read(adds)).toBe(3)
+    expect(await read(waited)).toBeCloseTo(13, 6)
+    expect(await read(depthName)).toBe(0)
+  })
+
+  test('MET-T03: every addAfter and addRateLimited is a retry, at whatever delay', async () => {
+    const { queue, read } = setUp()
+    await queue.add('a')
+    await queue.addAfter('a', 0)
+    await queue.addAfter('a', 1_000)
+    await queue.addRateLimited('a')
+    expect(await read(retries)).toBe(3)
+    expect(await read(adds)).toBe(1)
+  })
+
+  test('MET-T04: the gauges of work in progress stand still after the shutdown', async () => {
+    const { clock, queue, read } = setUp()
+    await queue.add('a')
+    const held = (await queue.get()) as Held<string>
+    await clock.step(1_000)
+    await queue.shutDown()
+    await clock.step(5_000)
+    expect(await read('workqueue_unfinished_work_seconds')).toBeCloseTo(1, 1)
+    await held.done()
+    await queue.close()
+    expect(await read('workqueue_unfinished_work_seconds')).toBe(0)
+    expect(await read(depthName)).toBe(0)
+  })
+
+  test('what an operator does is seen too', async () => {
+    const { queue, read } = setUp()
+    await queue.add('a')
+    await queue.add('b')
+    await queue.add('c')
+    await queue.cancel('a')
+    await queue.inspect.park('b')
+    expect(await read(depthName)).toBe(1)
+    await queue.inspect.purge()
+    expect(await read(depthName)).toBe(0)
+  })
+
+  test('the runs of a worker', async () => {
+    const { clock, queue, all } = setUp()
+    const worker = createWorker<string>({
+      queue,
+      concurrency: 3,
+      handler: (item) => {
+        if (item === 'error') throw new Error('no')
+        if (item === 'terminal') throw new TerminalError('never')
+        if (item === 'requeue') return { requeue: true }
+        if (item === 'later') return { requeueAfterMs: 60_000 }
+        return undefined
+      },
+    })
+    await queue.addMany(['fine', 'error', 'terminal', 'requeue', 'later'])
+    await clock.step(10)
+    const series = await all()
+    const runs = (result: string) =>
+      series.get(`controller_runtime_reconcile_total result="${result}"`)
+    expect(['success', 'error', 'requeue', 'requeue_after'].map(runs)).toEqual([1, 2, 1, 1])
+    expect(series.get('controller_runtime_reconcile_errors_total')).toBe(2)
+    expect(series.get('controller_runtime_terminal_reconcile_errors_total')).toBe(1)
+    expect(series.get('controller_runtime_max_concurrent_reconciles')).toBe(3)
+    expect(series.get('controller_runtime_active_workers')).toBe(0)
+    expect(series.get('controller_runtime_reconcile_time_seconds_count')).toBe(5)
+    await worker.stop()
+    expect((await all()).get('controller_runtime_max_concurrent_reconciles')).toBe(0)
+  })
+})
+
+test('two processes on one file: sums and maxima are what the store holds', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const path = file()
+  const open = () => {
+    const driver = sqliteDriver({ file: path })
+    const queue = createDelayingQueue<string>({ name: 'orders', driver, clock })
+    onTestFinished(() => closed(queue, clock))
+    return { queue, ...export_(clock, driver, ['orders']) }
+  }
+  const producer = open()
+  await producer.queue.add('a')
+  await producer.read(adds)
+  await clock.step(1)
+  const consumer = open()
+  await consumer.queue.len()
+  for (const item of ['b', 'c', 'd']) await producer.queue.add(item)
+  await producer.queue.addAfter('e', 5_000)
+  await clock.step(1_000)
+
+  const both = async (name: string) => [await producer.read(name), await consumer.read(name)]
+  expect(await both(storeDepth)).toEqual([4, 0])
+  expect(await both('workqueue_delayed_items reason="delay"')).toEqual([1, 0])
+
+  // Taken elsewhere than added: the adds are the producer's, the waiting is the consumer's.
+  const held = (await consumer.queue.get()) as Held<string>
+  expect(held.item).toBe('a')
+  expect(await both(adds)).toEqual([4, 0])
+  expect(await both('workqueue_queue_duration_seconds_count')).toEqual([0, 1])
+  expect(await consumer.read(waited)).toBeCloseTo(1.001, 6)
+  expect(await both(storeDepth)).toEqual([3, 0])
+
+  // Due by time: counted by whoever takes it.
+  await clock.step(5_000)
+  const rest = await consumer.queue.getMany(4)
+  expect(rest.map(({ item }) => item)).toEqual(['b', 'c', 'd', 'e'])
+  expect(await both(adds)).toEqual([4, 1])
+
+  // The one that was elected goes, and the other takes over.
+  await Promise.all([held, ...rest].map((one) => one.release()))
+  await producer.metrics.close()
+  expect(await consumer.read(storeDepth)).toBe(5)
+})
+
+test('a lease that ends is counted once, by whoever finds it out', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const path = file()
+  const dead = createQueue<string>({ name: 'orders', driver: sqliteDriver({ file: path }), clock })
+  const { read } = export_(clock)
+  await dead.add('a')
+  await dead.get()
+  await closed(dead, clock)
+  const alive = createQueue<string>({ name: 'orders', driver: sqliteDriver({ file: path }), clock })
+  onTestFinished(() => closed(alive, clock))
+  const taken = alive.get()
+  await clock.step(60_000)
+  expect((await taken)?.item).toBe('a')
+  expect(await read('workqueue_lease_expirations_total')).toBe(1)
+})
+
+test('MET-T05: a queue without a name has no metrics', async () => {
+  const { all } = export_(fakeClock(0))
+  await using queue = createQueue<string>({})
+  await queue.add('a')
+  expect((await all()).size).toBe(0)
+})
+
+test('everything that is recorded comes through one channel, and costs nothing without it', async () => {
+  const { sluiceChannel } = await import('@sluice/core')
+  const seen: string[] = []
+  const { metrics } = export_(fakeClock(0))
+  expect(sluiceChannel.hasSubscribers).toBe(true)
+  await metrics.close()
+  expect(sluiceChannel.hasSubscribers).toBe(false)
+  const listen = (event: SluiceEvent) => void seen.push(event.verb)
+  sluiceChannel.start.subscribe(listen as (message: unknown) => void)
+  onTestFinished(() => void sluiceChannel.start.unsubscribe(listen as (message: unknown) => void))
+  await using queue = createQueue<string>({ name: 'q' })
+  await queue.add('a')
+  expect(seen).toEqual(['add'])
+})
