@@ -63,7 +63,7 @@ create table sluice.keys (
   primary key (queue, key)
 ) with (
   -- Room on each page for renewed leases to stay where they are.
-  fillfactor = 80,
+  fillfactor = 70,
   -- A queue turns its table over many times an hour: clean up after 5,000 dead rows however large
   -- the table is, and without pauses.
   autovacuum_vacuum_scale_factor = 0,

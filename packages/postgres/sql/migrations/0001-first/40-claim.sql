@@ -12,7 +12,7 @@ create function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_after text, in_looks int, in_now float8
 ) returns table (
-  kind int, ord int, key text, item text, token float8, failures int, crashes int, priority int,
+  kind int, ord int, key text, item text, token bigint, failures int, crashes int, priority int,
   asked_at float8, ready_at float8, at float8
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -32,7 +32,7 @@ declare
   base bigint; picks tid[]; alone boolean[]; firsts int; tokens bigint[]; n int := 0;
   keys text[]; held bigint[]; ends float8[];
 begin
-  return query select 0, 0, null::text, null::text, null::float8, 0, 0, 0, null::float8,
+  return query select 0, 0, null::text, null::text, null::bigint, 0, 0, 0, null::float8,
     null::float8, t;
   if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
     with recursive levels (priority, first_at) as (
@@ -78,7 +78,7 @@ begin
         later_at = 'Infinity'
       from unnest(picks, tokens) with ordinality as u(ctid, token, ord)
       where k.ctid = u.ctid
-      returning 1, u.ord::int, k.key, k.item, k.token::float8, k.failures, k.crashes,
+      returning 1, u.ord::int, k.key, k.item, k.token, k.failures, k.crashes,
         k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.lease_until;
   end if;
   -- Some of what is held, in turn: whoever asks often need not look at everything each time.
@@ -92,11 +92,39 @@ begin
     order by k.queue, k.key limit in_looks)
     limit in_looks) x;
   return query
-    select 2, 0, u.key, null::text, u.token::float8, 0, 0, 0, null::float8, null::float8, u.ends
+    select 2, 0, u.key, null::text, u.token, 0, 0, 0, null::float8, null::float8, u.ends
     from unnest(keys, held, ends) as u(key, token, ends) where u.ends <= t;
   if cardinality(keys) = in_looks then
-    return query select 3, 0, keys[in_looks], null::text, null::float8, 0, 0, 0, null::float8,
+    return query select 3, 0, keys[in_looks], null::text, null::bigint, 0, 0, 0, null::float8,
       null::float8, null::float8;
   end if;
+end
+$body$;
+
+-- The claims made under one name that are still held, in the order in which they were claimed: by
+-- the index of held keys, of which there are as many as workers can hold.
+create function sluice.adopt(in_queue text, in_claim_id text) returns table (
+  key text, item text, token bigint, failures int, crashes int, priority int, asked_at float8,
+  ready_at float8, at float8
+) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+#variable_conflict use_column
+begin
+  return query
+    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+      k.claimed_ready_at, k.lease_until
+    from sluice.keys k
+    where k.queue = in_queue and k.token is not null and k.claim_id = in_claim_id
+    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
 end
 $body$;

@@ -30,8 +30,29 @@ begin
   end if;
   return query select sluice.present(in_now), nextval('sluice.arrival')::float8, null::sluice.keys;
   return query
+    -- The offset keeps it a look-up for each key; otherwise a planner that believes the table to be
+    -- small would read all of the queue instead.
     select null::float8, null::float8, k from unnest(in_keys) as i(key) cross join lateral (
-      select x from sluice.keys x where x.queue = in_queue and x.key = i.key) as r(k);
+      select x from sluice.keys x where x.queue = in_queue and x.key = i.key offset 0) as r(k);
+end
+$body$;
+
+-- How many keys of a queue are owed a run, as far as in_most.
+create function sluice.owed(in_queue text, in_most int) returns int language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+as $body$
+begin
+  return (select count(*) from (
+    select from sluice.keys k where k.queue = in_queue and k.due_at < 'Infinity' limit in_most) x);
 end
 $body$;
 

@@ -6,7 +6,7 @@ create function sluice.tick(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_settings text,
   in_limit int, in_expire float8, in_now float8
 ) returns table (
-  kind int, now float8, next_at float8, paused boolean, swept int, key text, token float8
+  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -57,9 +57,9 @@ begin
     select min(l.first_at) into due_at from levels l;
   end if;
   return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::float8;
+    null::bigint;
   return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token::float8
+    k.token
   from sluice.keys k where k.queue = in_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end
@@ -171,7 +171,7 @@ declare
 begin
   if in_keys is not null then
     open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
-      select x.* from sluice.keys x where x.queue = in_queue and x.key = i.key) k;
+      select x.* from sluice.keys x where x.queue = in_queue and x.key = i.key offset 0) k;
   elsif in_state in (3, 4) then
     open cur for select k.* from sluice.keys k where k.queue = in_queue and k.token is not null
       and k.key > in_after and k.key >= in_prefix order by k.queue, k.key;
