@@ -55,7 +55,7 @@ const workerMs = 60_000
 
 type Ask = (name: StatementName, values?: readonly unknown[]) => Promise<readonly Row[]>
 
-/** Examines the store that the options describe. Rejects only if it cannot be reached at all. */
+/** Examines the store that the options describe. One that cannot be reached is a finding too. */
 export async function doctor(options: PostgresOptions): Promise<readonly Finding[]> {
   const settings = checkOptions(options)
   const { sessions, makeListener } = await connect(settings)

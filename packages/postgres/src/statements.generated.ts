@@ -1000,7 +1000,8 @@ export const statementTexts = {
   $8::float8, $9::float8)`,
   adopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at
 from sluice.adopt($1::text, $2::text)`,
-  buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
+  buckets: `select name, per_second, burst, tokens, at from sluice.buckets
+where tokens is not null order by name`,
   busyKeys: 'select b.key from sluice.busy_keys($1::text, $2::text[], $3::boolean) as b(key)',
   claim: `select kind, ord, key, item, token, failures, crashes, priority, asked_at, ready_at, at
 from sluice.claim(

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { doctor, migrationSql, postgresDriver, rolesSql } from '../src/index.ts'
+import { channelOf, inSchema, quoteIdentifier } from '../src/schema-name.ts'
+
+const connectionString = 'postgres://nobody:hush@127.0.0.1:1/none'
+
+test.each<[string, object, string]>([
+  ['no way to a database', {}, 'options'],
+  ['two ways', { connectionString, pool: { connect() {} } }, 'options'],
+  ['an option that is not one', { connectionString, shema: 'x' }, 'options.shema'],
+  ['a pool that is none', { pool: {} }, 'pool'],
+  ['a client of pg in place of PGlite', { client: { query() {} } }, 'client'],
+  ['an empty schema', { connectionString, schema: '' }, 'schema'],
+  ['a schema that is cut off', { connectionString, schema: 'x'.repeat(64) }, 'schema'],
+  ['a schema of Postgres', { connectionString, schema: 'pg_toast' }, 'schema'],
+  ['a schema with a quote', { connectionString, schema: "it's" }, 'schema'],
+  ['a schema with a dollar', { connectionString, schema: '$body$' }, 'schema'],
+  ['a schema that is no text', { connectionString, schema: '\ud800' }, 'schema'],
+  ['another way to migrate', { connectionString, migrate: 'maybe' }, 'migrate'],
+  ['no connection at all', { connectionString, poolSize: 0 }, 'poolSize'],
+  ['polling all the time', { connectionString, pollMs: 0 }, 'pollMs'],
+  ['no time for anything', { connectionString, timeoutMs: 1 }, 'timeoutMs'],
+])('%s is refused', (_, options, parameter) => {
+  const refusal = expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter })
+  expect(() => postgresDriver(options)).toThrow(refusal)
+})
+
+test('schemas are quoted wherever they are named', () => {
+  expect(quoteIdentifier('we"ird')).toBe('"we""ird"')
+  expect(inSchema("select nextval('sluice.token') from sluice.keys", 'a"b')).toBe(
+    `select nextval('"a""b".token') from "a""b".keys`,
+  )
+  expect(channelOf('a')).toMatch(/^sluice_[0-9a-f]{24}$/)
+  expect(channelOf('a')).not.toBe(channelOf('b'))
+  expect(migrationSql({ schema: 'mine' })).not.toMatch(/\bsluice\./)
+  expect(() => migrationSql({ schema: "it's" })).toThrow(/schema/)
+  const roles = { owner: 'o"', runtime: 'r', readOnly: '' }
+  expect(() => rolesSql(roles)).toThrow(/readOnly/)
+})
+
+test('a server that is not there is a retryable failure, and no password is told', async () => {
+  const driver = postgresDriver({ connectionString, onWarning() {} })
+  await expect(driver.open({})).rejects.toMatchObject({ code: 'ERR_STORE', retryable: true })
+  await expect(driver.open({})).rejects.not.toThrow(/hush/)
+  await expect(doctor({ connectionString })).resolves.toMatchObject([{ level: 'failure' }])
+  // Nothing was opened, so nothing is left to close.
+  await driver.close()
+  await expect(driver.tick('q', { holder: 'h', limit: 1, failuresExpireMs: 1 })).rejects.toThrow(
+    /not open/,
+  )
+})
