@@ -93,6 +93,7 @@ export class Engine implements StoreUser {
       leaseMs === Infinity
         ? new AgeKeeper(this.helds)
         : new LeaseKeeper({
+            timeoutMs: options.timeoutMs,
             leaseMs,
             clock,
             helds: this.helds,

@@ -6,6 +6,7 @@ import {
   type Lease,
   type RenewReply,
   SluiceError,
+  systemClock,
   type Ticker,
   type Timer,
 } from '@sluice/core'
@@ -23,6 +24,8 @@ export interface KeeperOptions {
   readonly leaseMs: number
   readonly clock: () => Clock
   readonly helds: HeldSet
+  /** How long a renewal may take before another one is sent; in real time. */
+  readonly timeoutMs: number
   renew(leases: readonly Lease[]): Awaitable<readonly (RenewReply | Failure)[]>
   onLost(held: HeldKey<unknown>, error: SluiceError): void
   report(error: unknown): void
@@ -38,7 +41,9 @@ export class LeaseKeeper implements Keeper {
   readonly #options: KeeperOptions
   #ticker: Ticker | undefined
   #deadline: Timer | undefined
-  #isRenewing = false
+  #isWatching = false
+  /** When the renewal that is under way was begun, on the system's monotonic clock. */
+  #renewingSince: number | undefined
   #tickedAt = 0
 
   constructor(options: KeeperOptions) {
@@ -58,7 +63,10 @@ export class LeaseKeeper implements Keeper {
 
   /** Starts renewing, if it is not under way. It ends by itself when nothing is held any more. */
   start(): void {
-    if (this.#ticker !== undefined) return
+    if (this.#ticker !== undefined) {
+      if (!this.#isWatching) this.#watchDeadline()
+      return
+    }
     const { leaseMs, clock } = this.#options
     this.#tickedAt = clock().monotonicMs()
     this.#ticker = clock().startTicker(leaseMs / 3, () => {
@@ -72,6 +80,7 @@ export class LeaseKeeper implements Keeper {
     this.#ticker = undefined
     this.#deadline?.stop()
     this.#deadline = undefined
+    this.#isWatching = false
   }
 
   async #renew(): Promise<void> {
@@ -82,25 +91,33 @@ export class LeaseKeeper implements Keeper {
       return
     }
     helds.age()
-    // A renewal that is still under way will be judged by its own answer.
-    if (this.#isRenewing) return
-    this.#isRenewing = true
+    const now = systemClock.monotonicMs()
+    // A renewal that is still under way is judged by its own answer, unless it hangs.
+    if (this.#renewingSince !== undefined && now - this.#renewingSince < this.#options.timeoutMs) {
+      this.#watchDeadline()
+      return
+    }
+    this.#renewingSince = now
     try {
-      const all = [...helds.active()]
-      for (let at = 0; at < all.length; at += batchKeysMax) {
-        const some = all.slice(at, at + batchKeysMax)
-        const sentAt = clock().monotonicMs()
-        const replies = await this.#options.renew(some.map(({ key, token }) => ({ key, token })))
-        some.forEach((held, index) => {
-          this.#renewed(held, sentAt, replies[index])
-        })
-      }
+      await this.#renewAll([...helds.active()])
     } catch (error) {
       // Not renewed, as far as anybody knows: the old deadlines stand, and the next tick tries again.
       this.#options.report(error)
     } finally {
-      this.#isRenewing = false
+      if (this.#renewingSince === now) this.#renewingSince = undefined
       this.#watchDeadline()
+    }
+  }
+
+  async #renewAll(all: readonly HeldKey<unknown>[]): Promise<void> {
+    const { clock } = this.#options
+    for (let at = 0; at < all.length; at += batchKeysMax) {
+      const some = all.slice(at, at + batchKeysMax)
+      const sentAt = clock().monotonicMs()
+      const replies = await this.#options.renew(some.map(({ key, token }) => ({ key, token })))
+      some.forEach((held, index) => {
+        this.#renewed(held, sentAt, replies[index])
+      })
     }
   }
 
@@ -127,8 +144,12 @@ export class LeaseKeeper implements Keeper {
   #watchDeadline(): void {
     const { helds, clock } = this.#options
     let earliest = Infinity
-    for (const held of helds.active()) earliest = Math.min(earliest, held.deadline)
-    if (earliest === Infinity) return
+    for (const { phase, deadline } of helds.active()) {
+      // What is being given back is judged by the answer to that.
+      if (phase === 'held') earliest = Math.min(earliest, deadline)
+    }
+    this.#isWatching = earliest !== Infinity
+    if (!this.#isWatching) return
     const ms = Math.max(0, earliest - clock().monotonicMs())
     if (this.#deadline !== undefined) this.#deadline.reset(ms)
     else {

@@ -158,7 +158,9 @@ export class Store {
     this.#userCount -= 1
     if (this.#userCount > 0) return
     if (this.#state === 'opening') await this.#change?.catch(() => undefined)
-    if (this.#state !== 'open' || this.#userCount > 0) return
+    if (this.#userCount > 0) return
+    if (this.#state === 'closed') this.#clock = undefined
+    if (this.#state !== 'open') return
     this.#state = 'closing'
     this.#change = this.#close()
     await this.#change

@@ -8,7 +8,7 @@ export interface RealTime {
 
 /** Puts the timers of this process under control until the test has finished. */
 export function fakeRealTime(onTestFinished: (undo: () => void) => void): RealTime {
-  // setImmediate stays real, so that turns of the event loop go on.
+  // real time: is put under control here; setImmediate is not, so that the event loop goes on.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => {
     vi.useRealTimers()
