@@ -1,6 +1,7 @@
 import { batchKeysMax, type Driver, type KeyRow, never } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import { createRateLimitingQueue, exponential, maxOf, tokenBucket } from 'sluice'
+import { createQueue, createRateLimitingQueue, exponential, maxOf, tokenBucket } from 'sluice'
+import { onTestFinished } from 'vitest'
 
 /** The name of the queue that {@link fill} fills. */
 export const queueName = 'orders'
@@ -19,8 +20,18 @@ export function queueOn(driver: Driver, clock: FakeClock) {
   })
 }
 
+/** Opens a driver, and keeps it open until the test is over. */
+export async function keepOpen(driver: Driver, clock: FakeClock): Promise<void> {
+  const queue = createQueue<string>({ name: 'nothing', driver, clock })
+  await queue.len()
+  onTestFinished(() => queue.close())
+}
+
+/** A few more keys than one page has. */
+const manyDefault = 1_200
+
 /** Puts keys in every state but held into a queue; gives the greatest token there was. */
-export async function fill(driver: Driver, clock: FakeClock): Promise<number> {
+export async function fill(driver: Driver, clock: FakeClock, many = manyDefault): Promise<number> {
   const queue = queueOn(driver, clock)
   const { inspect } = queue
   await queue.addMany(['failed', 'idle'])
@@ -35,8 +46,8 @@ export async function fill(driver: Driver, clock: FakeClock): Promise<number> {
   await queue.add('twice')
   await queue.addAfter('twice', 90_000)
   await queue.add('first', { priority: 9 })
-  // As many as fill a page, and in an order that is not that of the keys.
-  await queue.addMany(Array.from({ length: 1_200 }, (_, at) => `many/${(at * 7_919) % 1_200}`))
+  // In an order that is not that of the keys.
+  await queue.addMany(Array.from({ length: many }, (_, at) => `many/${(at * 7_919) % many}`))
   const last = await queue.get()
   const token = last?.token ?? 0
   await last?.release()

@@ -23,9 +23,11 @@ export class Strike {
 }
 
 const groups: ReadonlySet<PropertyKey> = new Set(['operate', 'transfer'])
-const uncounted: ReadonlySet<PropertyKey> = new Set(['open', 'close', 'watch', 'direct'])
+/** The store is open before the power fails, and stays so for whoever looks at it afterwards. */
+const ignored: ReadonlySet<PropertyKey> = new Set(['open', 'close'])
+const absent: ReadonlySet<PropertyKey> = new Set(['watch', 'direct'])
 
-/** A driver around another one, each of whose verbs is a step at which the power may fail. */
+/** A driver around one that is open, each of whose verbs is a step at which the power may fail. */
 export function struckDriver(driver: Driver, strike: Strike, name: string): Driver {
   return struck(driver, strike, name) as Driver
 }
@@ -36,8 +38,9 @@ function struck(target: object, strike: Strike, name: string): object {
       const value = Reflect.get(target, property, target) as unknown
       if (groups.has(property)) return struck(value as object, strike, name)
       if (typeof value !== 'function') return value
+      if (ignored.has(property)) return () => undefined
+      if (absent.has(property)) return undefined
       const verb = value.bind(target) as (...rest: unknown[]) => unknown
-      if (uncounted.has(property)) return verb
       return (...rest: unknown[]) =>
         strike.around(`${name}.${String(property)}`, () => verb(...rest))
     },

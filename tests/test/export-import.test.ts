@@ -1,7 +1,7 @@
 import { fakeClock } from '@sluice/core/testing'
 import { createQueue, exportQueue, importQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
-import { fill, queueOn, rowsOf } from '../support/full-queue.ts'
+import { fill, keepOpen, queueOn, rowsOf } from '../support/full-queue.ts'
 import { storeKinds } from '../support/stores.ts'
 
 async function collect(lines: AsyncIterable<string>): Promise<string[]> {
@@ -15,6 +15,8 @@ describe.each(storeKinds)('$name', ({ make }) => {
     const clock = fakeClock(1_000_000_000)
     const from = make()
     const to = make()
+    await keepOpen(from, clock)
+    await keepOpen(to, clock)
     await fill(from, clock)
     return { clock, from, to, source: queueOn(from, clock), target: queueOn(to, clock) }
   }

@@ -2,17 +2,22 @@ import { never } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { migrate } from 'sluice'
 import { describe, expect, test } from 'vitest'
-import { fill, queueName, queueOn, rowsOf } from '../support/full-queue.ts'
+import { fill, keepOpen, queueName, queueOn, rowsOf } from '../support/full-queue.ts'
 import { type StoreKind, storeKinds } from '../support/stores.ts'
 import { Strike, struckDriver } from '../support/struck-driver.ts'
 
 const pairs = storeKinds.flatMap((from) => storeKinds.map((to) => ({ from, to })))
 
-async function setUp({ from: source, to: target }: { from: StoreKind; to: StoreKind }) {
+async function setUp(
+  { from: source, to: target }: { readonly from: StoreKind; readonly to: StoreKind },
+  many?: number,
+) {
   const clock = fakeClock(1_000_000_000)
   const from = source.make()
   const to = target.make()
-  const lastToken = await fill(from, clock)
+  await keepOpen(from, clock)
+  await keepOpen(to, clock)
+  const lastToken = await fill(from, clock, many)
   return { clock, from, to, lastToken }
 }
 
@@ -102,7 +107,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     'struck %s any step and made again, it loses nothing and doubles nothing',
     async (_, after) => {
       for (let step = 1; ; step += 1) {
-        const { clock, from, to } = await setUp(pair)
+        const { clock, from, to } = await setUp(pair, 20)
         const before = await rowsOf(from)
         const strike = new Strike(step, after)
         const isStruck = await migrate({
@@ -121,8 +126,6 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
         // The world goes on between the two attempts, on both sides.
         const options = { dedupe: 'client-go', failuresExpireMs: never } as const
         const ask = { item: undefined, priority: 0, delayMs: 0 }
-        await from.open({ clock })
-        await to.open({ clock })
         await from.add(queueName, [{ ...ask, key: 'added/from' }], options)
         await to.add(queueName, [{ ...ask, key: 'added/to' }], options)
         await migrate({ from, to, clock })
@@ -138,6 +141,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
         expect(await to.counts(queueName, { cap: 1 }), where).toMatchObject({ paused: false })
       }
     },
+    60_000,
   )
 })
 

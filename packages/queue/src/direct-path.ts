@@ -193,7 +193,7 @@ export class DirectPath implements Path {
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
     const { leaseEnds: leases } = tick
     const expireOptions = { ...this.#engine.expireOptions, jitter: random() }
-    this.#call('expire', { leases, options: expireOptions }, () =>
+    void this.#call('expire', { leases, options: expireOptions }, () =>
       driver.expire(name, leases, expireOptions),
     )
     return true
@@ -212,7 +212,7 @@ export class DirectPath implements Path {
     const { driver, name, holder, options, worker } = this.#engine
     const { failuresExpireMs } = options
     const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
-    this.#call('tick', request, () => driver.tick(name, request))
+    void this.#call('tick', request, () => driver.tick(name, request))
   }
 
   alarm(): AlarmSetting {
