@@ -1,57 +1,72 @@
-// The yardstick: what the language costs, with no feature at all.
-
-interface Row {
-  readonly key: string
+interface BareRecord {
   isDirty: boolean
-  isHeld: boolean
+  isProcessing: boolean
 }
 
-/** A Map of records and an array as ring, behind three async functions. */
+/**
+ * The yardstick: the least that can be called a work queue in this language. A `Map` of records, an
+ * array as ring, `async` methods; no priorities, no tokens, no limits, no times, no checks.
+ */
 export class BareLoop {
-  readonly #rows = new Map<string, Row>()
-  #ring: (Row | undefined)[] = []
+  readonly #records = new Map<string, BareRecord>()
+  #ring: string[] = []
   #head = 0
+  readonly #waiting: ((key: string) => void)[] = []
 
-  async add(key: string): Promise<void> {
-    this.addNow(key)
-  }
-
-  async get(): Promise<Row> {
-    return this.getNow()
-  }
-
-  async done(row: Row): Promise<void> {
-    this.doneNow(row)
+  #push(key: string): void {
+    const waiting = this.#waiting.shift()
+    if (waiting === undefined) this.#ring.push(key)
+    else waiting(key)
   }
 
   addNow(key: string): void {
-    const row = this.#rows.get(key)
-    if (row === undefined) {
-      const fresh = { key, isDirty: true, isHeld: false }
-      this.#rows.set(key, fresh)
-      this.#ring.push(fresh)
-    } else if (!row.isDirty) {
-      row.isDirty = true
-      if (!row.isHeld) this.#ring.push(row)
+    const record = this.#records.get(key)
+    if (record === undefined) {
+      this.#records.set(key, { isDirty: true, isProcessing: false })
+      this.#push(key)
+    } else if (!record.isDirty) {
+      record.isDirty = true
+      if (!record.isProcessing) this.#push(key)
     }
   }
 
-  getNow(): Row {
-    const row = this.#ring[this.#head]!
-    this.#ring[this.#head] = undefined
+  #take(key: string): string {
+    const record = this.#records.get(key)!
+    record.isDirty = false
+    record.isProcessing = true
+    return key
+  }
+
+  getNow(): string | undefined {
+    const key = this.#ring[this.#head]
+    if (key === undefined) return undefined
     this.#head += 1
     if (this.#head === this.#ring.length) {
       this.#ring = []
       this.#head = 0
     }
-    row.isDirty = false
-    row.isHeld = true
-    return row
+    return this.#take(key)
   }
 
-  doneNow(row: Row): void {
-    row.isHeld = false
-    if (row.isDirty) this.#ring.push(row)
-    else this.#rows.delete(row.key)
+  doneNow(key: string): void {
+    const record = this.#records.get(key)
+    if (record === undefined) return
+    record.isProcessing = false
+    if (record.isDirty) this.#push(key)
+    else this.#records.delete(key)
+  }
+
+  async add(key: string): Promise<void> {
+    this.addNow(key)
+  }
+
+  async get(): Promise<string> {
+    const key = this.getNow()
+    if (key !== undefined) return key
+    return this.#take(await new Promise<string>((resolve) => this.#waiting.push(resolve)))
+  }
+
+  async done(key: string): Promise<void> {
+    this.doneNow(key)
   }
 }

@@ -3,14 +3,14 @@
  * v0.31 compiled with Go 1.19, and Node 24, on the same two cores within the same hour, three runs
  * each, in millions of items per second.
  *
- * Go is not run here. How this machine, now, compares with that one is read off the bare loop,
- * which is run in alternation with what is measured:
+ * Go is not run here. How this machine, now, compares with that one is read off the bare loop, which
+ * takes turns with what is measured:
  *
  *     speed   = bare loop now / bare loop then
  *     implied = ours now / (client-go then * speed)
  *
- * with the middle of each recorded range. Workloads that fill memory are scaled by filling and
- * draining, the others by the steady loop.
+ * with the middle of each recorded range, and the median of each measured one. Workloads that fill
+ * memory are scaled by the loop that fills and drains, the others by the steady one.
  */
 export interface Range {
   readonly low: number
@@ -27,21 +27,14 @@ export const bareThen: Readonly<Record<Yardstick, Range>> = {
 }
 
 /** client-go, then. */
-export const clientGoThen: {
-  readonly fillDrain: Range
-  readonly steady: Range
-  readonly hot: Range
-  readonly producerAndWorkers: Range
-  readonly rateLimited: Range
-  readonly delayed: Range
-} = {
+export const clientGoThen = {
   fillDrain: { low: 0.71, high: 0.89 },
   steady: { low: 2.8, high: 4.4 },
   hot: { low: 32, high: 40 },
   producerAndWorkers: { low: 1.3, high: 1.9 },
   rateLimited: { low: 0.67, high: 1.06 },
   delayed: { low: 0.58, high: 0.72 },
-}
+} as const satisfies Readonly<Record<string, Range>>
 
 export function middle({ low, high }: Range): number {
   return (low + high) / 2

@@ -1,7 +1,6 @@
 /**
- * One workload in a process of its own: `node --expose-gc measure.ts <workload> <keys> <rounds>
- * <wall | cpu>`. Runs ours, the bare loop and the yardstick in turns, A B C A B C ..., and prints the
- * samples as JSON.
+ * One workload in a process of its own: `measure.ts WORKLOAD KEYS ROUNDS wall|cpu`. Runs ours, the
+ * bare loop and the yardstick in turns, A B C A B C ..., and prints the samples as JSON.
  */
 import {
   bareFillDrain,
@@ -21,13 +20,12 @@ export interface Samples {
 
 const [name = '', keysText = '', roundsText = '', timeSource = 'wall'] = process.argv.slice(2)
 const workload = workloads[name]
-if (workload === undefined) throw new Error(`there is no workload "${name}"`)
+if (workload === undefined) throw new Error(`there is no workload ${name}`)
 const keyCount = Number(keysText)
-const rounds = Number(roundsText)
 
 function clockMs(): number {
   if (timeSource !== 'cpu') return performance.now()
-  // Of this thread alone: what it computes, however often it is interrupted.
+  // Of this thread alone: what it computes, however often others get in between.
   const { system, user } = process.threadCpuUsage()
   return (system + user) / 1_000
 }
@@ -38,9 +36,9 @@ function usedBytes(): number {
 }
 
 async function sample(contestant: Contestant, count: number, into: Samples): Promise<void> {
-  // Made anew each time: a string that was a key before carries its hash along.
+  // Made anew each time: a string that was a key of a Map before brings its hash along.
   const keys = Array.from({ length: keyCount }, (_, at) => `namespace/object-${at}`)
-  globalThis.gc!()
+  globalThis.gc?.()
   const before = usedBytes()
   let peakBytes = 0
   const peak = (): void => {
@@ -53,20 +51,20 @@ async function sample(contestant: Contestant, count: number, into: Samples): Pro
 }
 
 const contestants = new Map<string, Contestant>(Object.entries(workload.ours))
-if (workload.bare !== undefined) contestants.set('bare', workload.bare)
 const yardstick = workload.yardstick === 'steady' ? bareSteady : bareFillDrain
-if (workload.bare !== yardstick) contestants.set('yardstick', yardstick)
-else contestants.set('bare synchronous', bareSynchronous[workload.yardstick])
+if (workload.bare !== undefined) contestants.set('bare loop', workload.bare)
+if (workload.bare === yardstick) {
+  contestants.set('bare loop, synchronous', bareSynchronous[workload.yardstick])
+} else {
+  contestants.set('yardstick', yardstick)
+}
 
-const isYardstick = (contestant: Contestant): boolean => contestant === yardstick
 const all: Record<string, Samples> = {}
-for (let round = 0; round < rounds; round += 1) {
+for (let round = 0; round < Number(roundsText); round += 1) {
   for (const [title, contestant] of contestants) {
-    const count = keyCount * (isYardstick(contestant) ? 1 : (workload.times ?? 1))
+    const times = contestant === yardstick ? 1 : (workload.times ?? 1)
     all[title] ??= { rates: [], peakMb: [] }
-    await sample(contestant, count, all[title])
+    await sample(contestant, keyCount * times, all[title])
   }
 }
-process.stdout.write(JSON.stringify(all))
-// A queue that waits for nothing holds nothing, but a benchmark need not prove it.
-process.exit(0)
+console.log(JSON.stringify(all))

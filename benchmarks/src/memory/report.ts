@@ -1,20 +1,7 @@
+import { spreadOf, written } from '../stats.ts'
 import { bareThen, middle } from './client-go.ts'
 import type { Samples } from './measure.ts'
 import type { Workload } from './workloads.ts'
-
-export function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const at = (sorted.length - 1) / 2
-  return (sorted[Math.floor(at)]! + sorted[Math.ceil(at)]!) / 2
-}
-
-function rateText(rates: readonly number[]): string {
-  const digits = median(rates) < 10 ? 2 : 1
-  const [low, mid, high] = [Math.min(...rates), median(rates), Math.max(...rates)].map((rate) =>
-    rate.toFixed(digits),
-  )
-  return `${mid} [${low}-${high}]`
-}
 
 /** One line of the table. */
 export interface Line {
@@ -22,40 +9,40 @@ export interface Line {
   readonly form: string
   readonly rate: string
   readonly peak: string
-  readonly toBare: string
-  readonly toClientGo: string
+  readonly ofBare: string
+  readonly ofClientGo: string
   readonly goal: string
-}
-
-/** Turns the samples of one workload into lines, ours and then the loops it is compared with. */
-export function linesOf(workload: Workload, all: Readonly<Record<string, Samples>>): Line[] {
-  const yardstick = all['yardstick'] ?? all['bare']!
-  const speed = median(yardstick.rates) / middle(bareThen[workload.yardstick])
-  const clientGoNow = middle(workload.clientGo) * speed
-  const bare = all['bare']
-  return Object.entries(all).map(([form, { peakMb, rates }]) => {
-    const isOurs = workload.ours[form] !== undefined
-    const goal = workload.goals[form]
-    return {
-      workload: workload.title,
-      form,
-      rate: rateText(rates),
-      peak: `${median(peakMb).toFixed(0)} MB`,
-      toBare: bare === undefined ? '' : (median(rates) / median(bare.rates)).toFixed(2),
-      toClientGo: isOurs ? (median(rates) / clientGoNow).toFixed(2) : '',
-      goal: goal === undefined ? '' : goal.toFixed(2),
-    }
-  })
 }
 
 const headings: Line = {
   workload: 'workload',
   form: 'form',
-  rate: 'M items/s, median [min-max]',
+  rate: 'M items/s',
   peak: 'peak heap',
-  toBare: 'to bare loop',
-  toClientGo: 'to client-go',
+  ofBare: 'of bare loop',
+  ofClientGo: 'of client-go',
   goal: 'goal',
+}
+
+/** Turns the samples of one workload into lines: ours, and the loops it is compared with. */
+export function linesOf(workload: Workload, all: Readonly<Record<string, Samples>>): Line[] {
+  const medianOf = (form: string): number => spreadOf(all[form]!.rates).median
+  const yardstick = all['yardstick'] === undefined ? 'bare loop' : 'yardstick'
+  const speed = medianOf(yardstick) / middle(bareThen[workload.yardstick])
+  const clientGoNow = middle(workload.clientGo) * speed
+  return Object.entries(all).map(([form, { peakMb, rates }]) => {
+    const ratio = (to: number): string => (medianOf(form) / to).toFixed(2)
+    const isOurs = workload.ours[form] !== undefined
+    return {
+      workload: workload.title,
+      form: form === 'yardstick' ? `bare loop, ${workload.yardstick}` : form,
+      rate: written(spreadOf(rates)),
+      peak: `${spreadOf(peakMb).median.toFixed(0)} MB`,
+      ofBare: isOurs && all['bare loop'] !== undefined ? ratio(medianOf('bare loop')) : '',
+      ofClientGo: isOurs ? ratio(clientGoNow) : '',
+      goal: isOurs ? (workload.goals[form]?.toFixed(2) ?? '') : '',
+    }
+  })
 }
 
 /** The table, in Markdown. */
@@ -66,7 +53,7 @@ export function tableOf(lines: readonly Line[]): string {
   )
   const row = (cells: readonly string[]): string =>
     `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`
-  const rule = row(widths.map((width) => '-'.repeat(width)))
   const text = (line: Line): string => row(columns.map((column) => line[column]))
+  const rule = row(widths.map((width) => '-'.repeat(width)))
   return [text(headings), rule, ...lines.map(text)].join('\n')
 }
