@@ -19,11 +19,6 @@ export function breaksConnection(error: unknown): boolean {
   return /^(08|57P|25006|25P03|58|XX)/.test(state)
 }
 
-/** The store waits for somebody's lock. */
-export function isLockTimeout(error: unknown): boolean {
-  return sqlStateOf(error) === '55P03'
-}
-
 /** The statement lost a race with another one, had no effect, and may be sent again at once. */
 export function isLostRace(error: unknown): boolean {
   const state = sqlStateOf(error)
