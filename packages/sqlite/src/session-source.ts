@@ -124,8 +124,11 @@ export function fileOf(database: SqliteDatabase): string {
   return rows.find(({ name }) => name === 'main')?.file ?? ''
 }
 
-/** Whether a transaction was begun on a connection and has not ended. */
+/** Whether a transaction was begun on a connection and has not ended; closing ends it, too. */
 export function isInTransaction(database: SqliteDatabase): boolean {
+  const { open, isOpen } = database as { readonly open?: unknown; readonly isOpen?: unknown }
+  // Asked about its transaction, a closed connection of node:sqlite throws.
+  if (open === false || isOpen === false) return false
   const { inTransaction, isTransaction } = database as {
     readonly inTransaction?: unknown
     readonly isTransaction?: unknown
@@ -135,8 +138,8 @@ export function isInTransaction(database: SqliteDatabase): boolean {
   // An old node:sqlite does not say. A transaction cannot begin within another one.
   try {
     database.exec('begin')
-  } catch {
-    return true
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code !== 'ERR_INVALID_STATE'
   }
   database.exec('rollback')
   return false

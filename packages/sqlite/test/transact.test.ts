@@ -44,6 +44,22 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       database.close()
     })
 
+    test('a connection that is closed once its transaction is over disturbs nobody', async () => {
+      const file = scratchFile()
+      const driver = sqliteDriver({ file, library, durability: 'process' })
+      await driver.open({})
+      const woken = new Promise<void>((resolve) => {
+        driver.watch?.(() => resolve())
+      })
+      const database = connect(library, file)
+      database.exec('begin immediate')
+      driver.transact?.(database).add('q', [ask('a')], askOptions)
+      database.exec('commit')
+      database.close()
+      await woken
+      await driver.close()
+    })
+
     test('a rollback takes everything back, and a commit keeps it', async () => {
       const { database, driver } = await setUp()
       const write = () => {
