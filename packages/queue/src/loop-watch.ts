@@ -1,4 +1,4 @@
-import { type Clock, SluiceError, type Ticker } from '@sluice/core'
+import { type Clock, SluiceError, systemClock, type Ticker } from '@sluice/core'
 import { nextTurn } from './next-turn.ts'
 
 /** How long handlers may keep the event loop to themselves before others get a turn. */
@@ -28,11 +28,14 @@ export interface LoopWatchOptions {
  * Notices that the event loop stood still: a ticker that should have ticked did not. Looked at by
  * the ticker, which comes late, and whenever a handler hands back control, which comes at once and
  * while it is still known which handler that was.
+ *
+ * Only the clock of the machine goes on while the loop stands still. Under any other one nothing is
+ * ever noticed, and no ticker runs that somebody would have to step through.
  */
 export class LoopWatch {
   readonly #options: LoopWatchOptions
   readonly #periodMs: number
-  readonly #ticker: Ticker
+  readonly #ticker: Ticker | undefined
   #tickedAt: number
   #blockedAt = -Infinity
   #turnAt: number
@@ -44,15 +47,20 @@ export class LoopWatch {
     this.#periodMs = blockedMs / 4
     this.#tickedAt = clock.monotonicMs()
     this.#turnAt = this.#tickedAt
-    this.#ticker = clock.startTicker(this.#periodMs, () => {
+    this.#ticker = clock === systemClock ? this.#start() : undefined
+  }
+
+  #start(): Ticker {
+    return systemClock.startTicker(this.#periodMs, () => {
       this.look()
-      this.#tickedAt = clock.monotonicMs()
+      this.#tickedAt = systemClock.monotonicMs()
       this.#turnAt = this.#tickedAt
     })
   }
 
   /** Looks whether the loop has stood still, and tells if so. */
   look(): void {
+    if (this.#ticker === undefined) return
     const { clock, blockedMs } = this.#options
     const now = clock.monotonicMs()
     const lateMs = now - this.#tickedAt - this.#periodMs
@@ -103,6 +111,6 @@ export class LoopWatch {
   }
 
   stop(): void {
-    this.#ticker.stop()
+    this.#ticker?.stop()
   }
 }
