@@ -31,6 +31,21 @@ export { ModelDriver, type ModelOptions } from './model/model-driver.ts'
 export { ModelStore } from './model/model-store.ts'
 export { altered, type ModelSubjectOptions, modelSubject } from './model/model-subject.ts'
 export { modelRules, type Rules } from './model/rules.ts'
+export { allQueueCases, queueCases } from './queue-cases/all.ts'
+export type {
+  PublicContext,
+  PublicDelayingQueue,
+  PublicHeld,
+  PublicLimiter,
+  PublicOptions,
+  PublicQueue,
+  PublicRateLimitingQueue,
+  PublicWithin,
+  PublicWorker,
+  QueueFactories,
+} from './queue-cases/public-api.ts'
+export type { QueueCase } from './queue-cases/queue-case.ts'
+export type { QueueScene } from './queue-cases/queue-scene.ts'
 export { CallLog, recorded } from './recorded.ts'
 export { byPromise, promiseOf, type Report, renderMarkdown, type Tally, tally } from './report.ts'
 export {

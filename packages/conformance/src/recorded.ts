@@ -6,6 +6,8 @@ export class CallLog {
   readonly lines: string[] = []
   /** Nothing is written while this is false: some histories are too long to be read. */
   isOn = true
+  /** How many calls have not been answered yet. */
+  inFlight = 0
 
   /** Writes a line, and gives its place. */
   write(line: string): number {
@@ -47,12 +49,15 @@ function recordedCalls<T extends object>(target: T, prefix: string, log: CallLog
             note(shown(answer))
             return answer
           }
+          log.inFlight += 1
           return answer.then(
             (settled) => {
+              log.inFlight -= 1
               note(shown(settled))
               return settled
             },
             (error: unknown) => {
+              log.inFlight -= 1
               note(`rejected: ${String(error)}`)
               throw error
             },

@@ -101,19 +101,19 @@ export class Scene {
     for (const dispose of disposals) await dispose()
   }
 
+  /** Where every call is written. */
+  get log(): CallLog {
+    return this.#stage.log
+  }
+
   /** The clock that the driver obeys. */
   get clock(): FakeClock {
     return this.#stage.clock
   }
 
-  /** How long a hint may take, in milliseconds of real time. */
-  get hintMs(): number {
-    return this.#stage.hintMs
-  }
-
-  /** What is left to chance. */
-  get chance(): ChanceOptions {
-    return this.#stage.chance
+  /** What whoever runs the case says of it: of chance, and of how long a hint may take. */
+  get settings(): Pick<Stage, 'chance' | 'hintMs'> {
+    return this.#stage
   }
 
   now(): number {

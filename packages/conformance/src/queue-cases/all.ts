@@ -1,0 +1,48 @@
+import type { Case } from '../case.ts'
+import { delayingCases } from './delaying.ts'
+import { endingCases } from './ending.ts'
+import { queueItemCases } from './items.ts'
+import { leasingCases } from './leasing.ts'
+import { loopingCases } from './looping.ts'
+import type { QueueFactories } from './public-api.ts'
+import type { QueueCase } from './queue-case.ts'
+import { type Parts, QueueScene } from './queue-scene.ts'
+import { takingCases } from './taking.ts'
+import { troubleCases } from './trouble.ts'
+import { wakingCases } from './waking.ts'
+
+/** Every case of the second half: what a queue promises over any driver. */
+export const allQueueCases: readonly QueueCase[] = [
+  ...takingCases,
+  ...queueItemCases,
+  ...delayingCases,
+  ...leasingCases,
+  ...wakingCases,
+  ...endingCases,
+  ...loopingCases,
+  ...troubleCases,
+]
+
+/** A case that starts shutting doors may have a second of aborts to wait for, on any clock. */
+const timeoutMs = 30_000
+
+/**
+ * The second half as cases that can be run like those of the first: through the public queue that
+ * `factories` make over the driver of a subject. `usual` goes into the options of every queue.
+ */
+export function queueCases(factories: QueueFactories, usual: Parts = {}): readonly Case[] {
+  return allQueueCases.map((chosen) => ({
+    id: chosen.id,
+    title: chosen.title,
+    ...(chosen.needs !== undefined && { needs: chosen.needs }),
+    timeoutMs,
+    async run(scene) {
+      const s = await QueueScene.begin(scene, factories, usual)
+      try {
+        await chosen.run(s)
+      } finally {
+        await s.end()
+      }
+    },
+  }))
+}

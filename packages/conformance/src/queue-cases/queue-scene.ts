@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { type Driver, type KeyRow, SluiceError, systemClock } from '@sluice/core'
+import type { FakeClock } from '@sluice/core/testing'
+import type { CallLog } from '../recorded.ts'
+import type { Scene } from '../scene.ts'
+import type {
+  PublicDelayingQueue,
+  PublicHeld,
+  PublicOptions,
+  PublicQueue,
+  PublicRateLimitingQueue,
+  QueueFactories,
+} from './public-api.ts'
+
+/** What has become of a promise so far. */
+export interface Seen<T> {
+  state: 'waiting' | 'resolved' | 'rejected'
+  value?: T
+  error?: unknown
+}
+
+/** Options of a queue that the scene does not give. */
+export type Parts = Partial<PublicOptions>
+
+type Closable = Pick<PublicQueue<unknown>, 'close'>
+
+/** How many turns without a call under way are taken to mean that nothing goes on. */
+const quietTurns = 3
+
+/** How long something that comes by itself, such as a hint, may take in real time. */
+const soonMsMax = 8_000
+
+/** How far the clock moves while something is waited for. */
+const creepMs = 20
+
+/** Watches a promise without waiting for it. */
+export function seen<T>(promise: Promise<T>): Seen<T> {
+  const what: Seen<T> = { state: 'waiting' }
+  promise.then(
+    (value) => Object.assign(what, { state: 'resolved', value }),
+    (error: unknown) => Object.assign(what, { state: 'rejected', error }),
+  )
+  return what
+}
+
+/** A driver and its clock, and the queues that a case makes on it. */
+export class QueueScene {
+  readonly clock: FakeClock
+  /** What was reported to `onError`. */
+  readonly errors: unknown[] = []
+  readonly factories: QueueFactories
+  /** The scene of the driver contract underneath, whose verbs look past the queues. */
+  readonly store: Scene
+  readonly #driver: Driver
+  readonly #log: CallLog
+  readonly #usual: Parts
+  readonly #queues: Closable[] = []
+
+  private constructor(store: Scene, factories: QueueFactories, usual: Parts) {
+    this.store = store
+    this.clock = store.clock
+    this.factories = factories
+    this.#driver = store.driver
+    this.#log = store.log
+    this.#usual = usual
+  }
+
+  /** Sets the stage. The queues open the driver; the scene only looks, once they have. */
+  static async begin(store: Scene, factories: QueueFactories, usual: Parts): Promise<QueueScene> {
+    await store.close()
+    return new QueueScene(store, factories, usual)
+  }
+
+  /** Closes every queue, whatever it holds. */
+  async end(): Promise<void> {
+    await this.soon(Promise.all(this.#queues.map((queue) => queue.close())))
+  }
+
+  /** What the queues are given. */
+  get driver(): Driver {
+    return this.#driver
+  }
+
+  options(parts: Parts = {}): PublicOptions {
+    return {
+      name: 'q',
+      driver: this.#driver,
+      clock: this.clock,
+      onError: (error) => this.errors.push(error),
+      ...this.#usual,
+      ...parts,
+    }
+  }
+
+  /** Closes this queue after the case. */
+  keep<Q extends Closable>(queue: Q): Q {
+    this.#queues.push(queue)
+    return queue
+  }
+
+  queue<T = string>(parts?: Parts): PublicQueue<T> {
+    return this.keep(this.factories.createQueue<T>(this.options(parts)))
+  }
+
+  delaying<T = string>(parts?: Parts): PublicDelayingQueue<T> {
+    return this.keep(this.factories.createDelayingQueue<T>(this.options(parts)))
+  }
+
+  limited<T = string>(parts?: Parts): PublicRateLimitingQueue<T> {
+    return this.keep(this.factories.createRateLimitingQueue<T>(this.options(parts)))
+  }
+
+  /** A driver on the same store as another process would have it, for queues of that process. */
+  async peerDriver(): Promise<Driver> {
+    const peer = await this.store.peer()
+    await peer.close()
+    return peer.driver
+  }
+
+  /** Lets everything go on that is under way and does not wait for time. */
+  async quiet(): Promise<void> {
+    for (let still = 0; still < quietTurns; still += 1) {
+      await this.clock.step(0)
+      if (this.#log.inFlight > 0) {
+        // What is under way is real input and output, which takes real time.
+        await realTurn()
+        still = -1
+      }
+    }
+  }
+
+  /** Moves time, from one timer to the next, and lets what each one starts come to its end. */
+  async step(ms: number): Promise<void> {
+    const target = this.clock.now() + ms
+    for (;;) {
+      await this.quiet()
+      const next = this.clock.nextAt()
+      if (next === undefined || next > target) break
+      await this.clock.step(Math.max(0, next - this.clock.now()))
+    }
+    await this.clock.step(Math.max(0, target - this.clock.now()))
+    await this.quiet()
+  }
+
+  /** Waits for what comes by itself, in real time if need be, while time on the clock creeps on. */
+  async soon<T>(promise: Promise<T>): Promise<T> {
+    await this.settled(seen(promise))
+    return await promise
+  }
+
+  /** Waits until a promise that is watched has come to something. */
+  async settled(what: Seen<unknown>): Promise<void> {
+    await this.until(() => what.state !== 'waiting')
+  }
+
+  /** Waits until something holds, in real time if need be, while time on the clock creeps on. */
+  async until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    const endsAt = systemClock.monotonicMs() + soonMsMax
+    for (;;) {
+      await this.quiet()
+      if (await holds()) return
+      if (systemClock.monotonicMs() > endsAt) throw new Error('what should come soon did not come')
+      await realTurn()
+      await this.clock.step(creepMs)
+    }
+  }
+
+  /** Takes the next key, which must be there. */
+  async take<T>(queue: PublicQueue<T>): Promise<PublicHeld<T>> {
+    const taking = seen(queue.get())
+    await this.quiet()
+    if (taking.state === 'rejected') throw taking.error
+    assert.ok(taking.value, `a key can be taken; get is ${taking.state}`)
+    return taking.value
+  }
+
+  /** Holds if nobody can take anything now. */
+  async takeNothing<T>(queue: PublicQueue<T>): Promise<void> {
+    const abort = new AbortController()
+    const taking = seen(queue.get({ signal: abort.signal }))
+    await this.quiet()
+    assert.equal(taking.state, 'waiting', `${taking.value?.key} can be taken`)
+    abort.abort(new Error('enough'))
+    await this.quiet()
+    assert.equal(taking.state, 'rejected', 'an abandoned get rejects')
+  }
+
+  /** Takes and finishes all keys that are ready, and gives them in the order they came in. */
+  async drainKeys<T>(queue: PublicQueue<T>): Promise<string[]> {
+    const keys: string[] = []
+    while ((await queue.len()) > 0) {
+      const held = await this.take(queue)
+      keys.push(held.key)
+      await held.done()
+    }
+    return keys
+  }
+
+  /** What the store keeps of a key. */
+  async row(key: string): Promise<KeyRow | undefined> {
+    return (await this.#driver.list('q', { keys: [key], limit: 1 })).rows[0]
+  }
+
+  /** The state of a key in the store; `gone` if nothing is stored of it. */
+  async state(key: string): Promise<string> {
+    return (await this.row(key))?.state ?? 'gone'
+  }
+
+  /** How often a verb of the driver has been called. */
+  calls(verb: string): number {
+    return this.#log.lines.filter((line) => line.startsWith(`${verb}(`)).length
+  }
+
+  /** Holds if the promise is rejected with that code. */
+  async refused(promise: Promise<unknown>, code: string): Promise<void> {
+    const what = seen(promise)
+    await this.quiet()
+    assert.equal(what.state, 'rejected', `rejects with ${code}; it is ${what.state}`)
+    assert.ok(SluiceError.is(what.error), `rejects with an error of ours: ${String(what.error)}`)
+    assert.equal(what.error.code, code)
+  }
+}
+
+/** One turn of the event loop in real time, for input and output. */
+async function realTurn(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    systemClock.startTimer(1, resolve).ref()
+  })
+}

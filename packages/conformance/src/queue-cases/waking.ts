@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import type { QueueCase } from './queue-case.ts'
+import { seen } from './queue-scene.ts'
+
+/** Who waits is woken, and one who has nothing to do leaves the store alone. */
+export const wakingCases: readonly QueueCase[] = [
+  {
+    id: 'q-wake.same-queue',
+    title: 'an add wakes who waits on the same queue object',
+    async run(s) {
+      const queue = s.queue()
+      const waiting = seen(queue.get())
+      await s.quiet()
+      await queue.add('a')
+      await s.quiet()
+      assert.equal(waiting.value?.item, 'a')
+    },
+  },
+  {
+    id: 'q-wake.same-process',
+    title: 'an add wakes who waits on another queue object of the same name',
+    async run(s) {
+      const waiting = seen(s.queue().get())
+      await s.quiet()
+      await s.queue().add('a')
+      await s.quiet()
+      assert.equal(waiting.value?.item, 'a')
+    },
+  },
+  {
+    id: 'q-wake.other-process',
+    title: 'an add in another process wakes who waits',
+    needs: { peers: true },
+    async run(s) {
+      const waiting = s.queue().get()
+      await s.quiet()
+      const theirs = s.queue({ driver: await s.peerDriver() })
+      await theirs.add('a')
+      const held = await s.soon(waiting)
+      assert.equal(held?.item, 'a')
+    },
+  },
+  {
+    id: 'q-wake.other-process.done',
+    title: 'a key that another process gives back dirty wakes who waits',
+    needs: { peers: true },
+    async run(s) {
+      const queue = s.queue()
+      const theirs = s.queue({ driver: await s.peerDriver() })
+      await queue.add('a')
+      const held = await s.take(theirs)
+      const waiting = queue.get()
+      await queue.add('a')
+      await held.done()
+      assert.equal((await s.soon(waiting))?.item, 'a')
+    },
+  },
+  {
+    id: 'q-wake.resume',
+    title: 'a queue that is resumed wakes who waits',
+    needs: { operate: true },
+    async run(s) {
+      const queue = s.queue()
+      await queue.add('b')
+      await (await s.take(queue)).done()
+      await s.driver.operate?.pause('q')
+      await queue.add('a')
+      await s.takeNothing(queue)
+      const waiting = queue.get()
+      await s.quiet()
+      await s.driver.operate?.resume('q')
+      assert.equal((await s.soon(waiting))?.item, 'a')
+    },
+  },
+  {
+    id: 'q-wake.idle',
+    title: 'who waits with nothing to do asks the store at most once in ten seconds',
+    async run(s) {
+      const queue = s.queue({ leaseMs: 30_000 })
+      await queue.add('b')
+      await (await s.take(queue)).done()
+      const waiting = seen(queue.get())
+      await s.step(20_000)
+      const before = s.store.log.lines.length
+      await s.step(100_000)
+      const calls = s.store.log.lines.length - before
+      assert.ok(calls <= 12, `${calls} calls in 100 seconds`)
+      await queue.add('a')
+      await s.quiet()
+      assert.equal(waiting.state, 'resolved')
+    },
+  },
+  {
+    id: 'q-flush.one',
+    title: 'one awaited add is one call to the store, and one done too',
+    async run(s) {
+      const queue = s.queue({ leaseMs: 30_000 })
+      await queue.add('a')
+      const held = await s.take(queue)
+      const adds = s.calls('add')
+      const finishes = s.calls('finish')
+      await queue.add('b')
+      await held.done()
+      assert.equal(s.calls('add') - adds, 1)
+      assert.equal(s.calls('finish') - finishes, 1)
+    },
+  },
+  {
+    id: 'q-flush.thousand',
+    title: 'a thousand adds at the same time travel in at most eight calls, each with its answer',
+    async run(s) {
+      const queue = s.queue({ leaseMs: 30_000 })
+      await queue.add('warm')
+      const before = s.calls('add')
+      const adds = Array.from({ length: 1_000 }, (_, i) => queue.add(`k${i % 500}`))
+      const outcomes = await Promise.all(adds)
+      assert.ok(s.calls('add') - before <= 8, `${s.calls('add') - before} calls`)
+      assert.equal(outcomes.filter((outcome) => outcome === 'added').length, 500)
+      assert.equal(outcomes.filter((outcome) => outcome === 'unchanged').length, 500)
+      assert.equal(await queue.len(), 501)
+    },
+  },
+  {
+    id: 'q-flush.soon',
+    title: 'addSoon is stored without being waited for, and close waits for it',
+    async run(s) {
+      const queue = s.queue({ leaseMs: 30_000 })
+      queue.addSoon('a')
+      await s.quiet()
+      assert.equal(await queue.len(), 1)
+      queue.addSoon('b')
+      await s.soon(queue.close())
+      assert.equal(await s.queue().len(), 2)
+    },
+  },
+  {
+    id: 'q-flush.claims',
+    title: 'no more keys are claimed than there are getters for',
+    async run(s) {
+      const queue = s.queue({ leaseMs: 30_000 })
+      await queue.addMany(['a', 'b', 'c', 'd', 'e'])
+      await Promise.all([s.take(queue), s.take(queue)])
+      assert.equal(await queue.len(), 3)
+      assert.equal(await s.queue({ leaseMs: 30_000 }).len(), 3)
+    },
+  },
+]
