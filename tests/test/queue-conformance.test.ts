@@ -1,0 +1,22 @@
+import { type QueueFactories, queueCases, type Subject } from '@sluice/conformance'
+import { examine } from '@sluice/conformance/vitest'
+import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
+import { createDelayingQueue, createQueue, createRateLimitingQueue, createWorker } from 'sluice'
+
+const factories = {
+  createQueue,
+  createDelayingQueue,
+  createRateLimitingQueue,
+  createWorker,
+} as unknown as QueueFactories
+
+const inMemory = (): Subject => ({ driver: memoryDriver(), clock: fakeClock() })
+
+examine('through the queue, in memory, by the direct door', inMemory, {
+  cases: queueCases(factories),
+})
+
+examine('through the queue, in memory, with leases', inMemory, {
+  cases: queueCases(factories, { leaseMs: 30_000 }),
+})
