@@ -109,8 +109,10 @@ export class DirectPath implements Path {
     this.#endLeases()
     const direct = this.direct()
     if (direct.ready() === 0) return direct.nextAt() > instant
+    const { holder, askOptions, phase, store } = this.#engine
+    // While all that is ready may be taken, `instant` is the present. A pause gives no time at all.
+    if (phase === 'open') return direct.nextAt() > store.clock.now()
     // Something is ready, perhaps only since `instant`: only a claim tells, and puts back.
-    const { holder, askOptions } = this.#engine
     const probe = new HeldKey<unknown>(this.#engine, probePolicy)
     if (!direct.claim(probe, holder, instant)) return true
     const { key, token } = probe
