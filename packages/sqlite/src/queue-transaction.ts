@@ -1,4 +1,4 @@
-import { type EpochMs, never, transitions } from '@sluice/core'
+import { type EpochMs, type KeyState, never, transitions } from '@sluice/core'
 import {
   columnsOf,
   copyOf,
@@ -97,6 +97,12 @@ export class QueueTransaction {
     const first = this.#seq + 1
     this.#seq += n
     return first
+  }
+
+  /** Sees to it that later keys take their places behind one that has brought its place along. */
+  makeRoomFor({ seq, dueAt, readyAt }: Readonly<KeyState>): void {
+    this.#seq = Math.max(this.#seq, seq)
+    if (dueAt < readyAt && readyAt !== never) this.#latestAt = Math.max(this.#latestAt, readyAt)
   }
 
   /** Says that keys were written past this object, and by how many the number of those owed rose. */

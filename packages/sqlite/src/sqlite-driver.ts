@@ -30,6 +30,7 @@ import {
   systemClock,
   type TickReply,
   type TickRequest,
+  type Transfer,
   type WorkerRow,
 } from '@sluice/core'
 import { addVerb } from './add-verb.ts'
@@ -40,11 +41,12 @@ import { countVerb } from './count-verb.ts'
 import { finishVerb } from './finish-verb.ts'
 import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './lease-verbs.ts'
 import { listVerb } from './list-verb.ts'
-import { sqliteOperate } from './operate.ts'
+import { type Change, sqliteOperate } from './operate.ts'
 import type { Place } from './place.ts'
 import { QueueTransaction } from './queue-transaction.ts'
 import { tickRead, tickWrite, workersVerb } from './tick-verb.ts'
 import { transact } from './transact.ts'
+import { sqliteTransfer } from './transfer.ts'
 
 /** The contract on a SQLite file, or on a database that was handed in. */
 export class SqliteDriver implements Driver {
@@ -52,6 +54,7 @@ export class SqliteDriver implements Driver {
   readonly contractVersion: number = contractVersion
   readonly capabilities: Capabilities
   readonly operate: Operate
+  readonly transfer: Transfer
   readonly #place: Place
   #clock: Clock = systemClock
   #share: ConnectionShare | undefined
@@ -73,7 +76,9 @@ export class SqliteDriver implements Driver {
       buckets: true,
       transact: 'sync',
     }
-    this.operate = sqliteOperate((queue, work) => this.#change(queue, work))
+    const change: Change = (queue, work) => this.#change(queue, work)
+    this.operate = sqliteOperate(change)
+    this.transfer = sqliteTransfer(change, (work) => this.#write(work))
   }
 
   open({ clock = systemClock }: OpenOptions): Awaitable<void> {

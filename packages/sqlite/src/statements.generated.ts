@@ -149,6 +149,9 @@ on conflict (queue, key) do nothing`,
   bucketFind: `select tokens, at
 from sluice_buckets
 where name = +?`,
+  bucketImport: `insert into sluice_buckets (name, per_second, burst, tokens, at)
+values (?, ?, ?, ?, ?)
+on conflict (name) do nothing`,
   bucketSave: `insert into sluice_buckets (name, per_second, burst, tokens, at)
 values (?, ?, ?, ?, ?)
 on conflict (name) do update
@@ -436,6 +439,9 @@ where id in (
 )`,
   tokenLast: `select token
 from sluice_store
+where id = 1`,
+  tokenRaise: `update sluice_store
+set token = max(token, ?)
 where id = 1`,
   tokenSave: `update sluice_store
 set token = ?

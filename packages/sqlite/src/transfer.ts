@@ -1,0 +1,64 @@
+import {
+  type Awaitable,
+  type BucketRow,
+  type DropOutcome,
+  type ImportOutcome,
+  isUnchanged,
+  type Transfer,
+  type TransferRow,
+  transitions,
+} from '@sluice/core'
+import type { Work } from './connection.ts'
+import { newRecord } from './key-record.ts'
+import type { Change } from './operate.ts'
+import type { QueueTransaction } from './queue-transaction.ts'
+import type { Session } from './session.ts'
+
+function importRows(tx: QueueTransaction, rows: readonly TransferRow[]): ImportOutcome[] {
+  const known = tx.keys(rows.map(({ key }) => key))
+  return rows.map((row) => {
+    const record = known.get(row.key) ?? newRecord(row.key)
+    const { state } = record
+    const wasGone = transitions.isGone(state)
+    const outcome = tx.change(record, () => {
+      const merged = transitions.mergeRow(state, row, tx.now)
+      if (wasGone) record.item = row.item ?? null
+      record.lastError ??= row.lastError ?? null
+      return merged
+    })
+    if (!transitions.isGone(state)) tx.makeRoomFor(state)
+    return outcome
+  })
+}
+
+function dropRows(tx: QueueTransaction, rows: readonly TransferRow[]): DropOutcome[] {
+  const known = tx.keys(rows.map(({ key }) => key))
+  return rows.map((row) => {
+    const record = known.get(row.key)
+    if (record === undefined) return 'missing'
+    if (!isUnchanged(record.state, record.item ?? undefined, row)) return 'changed'
+    tx.change(record, ({ state }) => transitions.remove(state))
+    return 'dropped'
+  })
+}
+
+function importBucket(session: Session, bucket: BucketRow): ImportOutcome {
+  const { name, perSecond, burst, tokens, at } = bucket
+  const { changes } = session.bucketImport.run(name, perSecond, burst, tokens, at)
+  return Number(changes) > 0 ? 'imported' : 'unchanged'
+}
+
+/** The verbs that move keys between stores. */
+export function sqliteTransfer(
+  change: Change,
+  write: <T>(work: Work<T>) => Awaitable<T>,
+): Transfer {
+  return {
+    importRows: (queue, rows) => change(queue, (tx) => importRows(tx, rows)),
+    dropRows: (queue, rows) => change(queue, (tx) => dropRows(tx, rows)),
+    importBuckets: (buckets) =>
+      write((session) => buckets.map((bucket) => importBucket(session, bucket))),
+    lastToken: () => write((session) => (session.tokenLast.get() as { token: number }).token),
+    raiseTokens: (floor) => write((session) => void session.tokenRaise.run(floor)),
+  }
+}
