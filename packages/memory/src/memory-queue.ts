@@ -323,7 +323,16 @@ export class MemoryQueue implements DirectQueue {
   }
 
   forget(key: string): ForgetOutcome {
-    return this.change(key, 'unchanged', () => transitions.forget(this.cursor))
+    const row = this.index.find(key)
+    if (row === noRow) return 'unchanged'
+    const { cursor } = this
+    cursor.at(row)
+    const outcome = transitions.forget(cursor)
+    if (outcome === 'unchanged') return outcome
+    cursor.isDirty = true
+    // Failures can be all that is left of a key only while it is idle.
+    if (this.links.placeOf(row) === place.idle) this.keep(this.latest)
+    return outcome
   }
 
   cancel(key: string): CancelOutcome {
@@ -384,11 +393,11 @@ export class MemoryQueue implements DirectQueue {
   }
 
   nextAt(): EpochMs {
-    const now = this.store.time.exact()
-    this.bringUpTo(now)
+    // With nothing delayed, and nothing to take back if the wall was set back, time makes no change.
+    if (this.delayed.size > 0 || this.line.size > 0) this.bringUpTo(this.store.time.exact())
     const leaseEnd = this.leases.firstAt
     if (this.isPaused) return leaseEnd
-    return Math.min(leaseEnd, this.line.size > 0 ? now : this.delayed.firstAt)
+    return Math.min(leaseEnd, this.line.size > 0 ? this.latest : this.delayed.firstAt)
   }
 
   /** Leases that are over, at most `limit` of them. */
