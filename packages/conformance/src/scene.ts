@@ -24,7 +24,6 @@ import type { CreateSubject, SubjectTransaction } from './case.ts'
 import { CallLog, recorded } from './recorded.ts'
 import {
   type AskParts,
-  type ChanceOptions,
   type ClaimParts,
   dayMs,
   type ExpireParts,
