@@ -44,9 +44,11 @@ const orders = setInterval(() => {
   void queue.addAfter(`order/${next % 100}`, 1_000)
 }, 25)
 
-const server = createServer(async (_request, response) => {
-  response.setHeader('content-type', register.contentType)
-  response.end(await register.metrics())
+const server = createServer((_request, response) => {
+  register.metrics().then(
+    (text) => response.setHeader('content-type', register.contentType).end(text),
+    (error: unknown) => response.writeHead(500).end(String(error)),
+  )
 })
 server.listen(Number(process.env['PORT'] ?? 9464), () => {
   const { port } = server.address() as AddressInfo

@@ -2,7 +2,7 @@
 const labelledMax = 25
 
 /** The label of all the others, as in controller-runtime. */
-export const manyPriorities = 'exceeded_cardinality_limit'
+const manyPriorities = 'exceeded_cardinality_limit'
 
 /**
  * The priority labels of one queue: the first 25 different priorities are called by their number,
