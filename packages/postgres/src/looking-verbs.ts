@@ -51,9 +51,12 @@ export async function tick(
   return { ...reply, leaseEnds }
 }
 
+/** Counting is done in 32-bit integers, to twice the cap and one more. */
+const capMax = 2 ** 30 - 1
+
 /** The verb counts. */
 export async function counts(store: Store, queue: string, cap: number): Promise<Counts> {
-  const [row = {}] = await store.run('counts', [queue, cap, store.now()])
+  const [row = {}] = await store.run('counts', [queue, Math.min(cap, capMax), store.now()])
   const counted = Object.fromEntries(keyStateWords.map((word) => [word, number(row[word])]))
   return {
     ...(counted as Record<(typeof keyStateWords)[number], number>),
