@@ -73,7 +73,10 @@ export class Claimer {
     if (ending.isDraining) ending.check()
     if (this.#isStopped || phase === 'closing' || phase === 'closed') return
     // What was due at the time of the shutdown can only be told once that is known.
-    if (phase === 'shutting-down' && !ending.isInstantKnown) return
+    if (phase === 'shutting-down' && !ending.isInstantKnown) {
+      ending.findInstant()
+      return
+    }
     if (waiters.size === 0 && !this.#wantsAhead()) {
       this.#engine.alarm.set()
       return

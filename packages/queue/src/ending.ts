@@ -58,25 +58,44 @@ export class Ending {
     }
     if (this.#shutDownAt !== undefined) return this.#shutDownAt
     engine.hot = undefined
-    engine.phase = 'shutting-down'
-    engine.notice('shut-down', undefined)
-    const begun = (at: EpochMs): EpochMs => {
-      this.#instant = at
-      engine.dueBy = at
-      void engine.path.giveBackAhead()
-      engine.path.serve()
-      this.check()
-      return at
+    if (engine.phase === 'open') {
+      engine.phase = 'shutting-down'
+      engine.notice('shut-down', undefined)
     }
-    try {
-      const now = engine.path.now()
-      this.#shutDownAt = now instanceof Promise ? now.then(begun) : Promise.resolve(begun(now))
-    } catch (error) {
-      this.#shutDownAt = Promise.reject(error)
-    }
+    this.#shutDownAt = this.#askInstant()
     // Whoever wants to know awaits it; nobody has to.
-    this.#shutDownAt.catch(() => undefined)
+    this.#shutDownAt.catch((error: unknown) => {
+      // Those who wait cannot be told what was due. Whoever comes next asks again.
+      this.#shutDownAt = undefined
+      for (const waiter of engine.waiters.takeAll()) waiter.fail(error)
+    })
     return this.#shutDownAt
+  }
+
+  #askInstant(): Promise<EpochMs> {
+    try {
+      const now = this.#engine.path.now()
+      return now instanceof Promise
+        ? now.then((at) => this.#begun(at))
+        : Promise.resolve(this.#begun(now))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #begun(at: EpochMs): EpochMs {
+    const engine = this.#engine
+    this.#instant = at
+    engine.dueBy = at
+    void engine.path.giveBackAhead()
+    engine.path.serve()
+    this.check()
+    return at
+  }
+
+  /** Asks for the time of the shutdown, unless that is under way. */
+  findInstant(): void {
+    this.#begin().catch(() => undefined)
   }
 
   /** Whether the time of the shutdown is known, so that it can be told what was due then. */

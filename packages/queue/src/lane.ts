@@ -213,7 +213,9 @@ export class Lane<Request, Reply> {
     const now = systemClock.monotonicMs()
     let earliest = Infinity
     for (const flight of this.#flights.keys()) {
-      for (const job of flight) earliest = Math.min(earliest, job.deadline)
+      for (const job of flight) {
+        if (!job.isSettled) earliest = Math.min(earliest, job.deadline)
+      }
     }
     for (const job of this.#waiting) earliest = Math.min(earliest, job.deadline)
     if (earliest === Infinity) return
@@ -227,10 +229,12 @@ export class Lane<Request, Reply> {
   #expire(): void {
     const now = systemClock.monotonicMs()
     for (const [flight, goOn] of [...this.#flights]) {
-      if (!flight.every((job) => job.deadline <= now)) continue
-      this.#land(flight)
-      for (const job of flight)
+      for (const job of flight) {
+        if (job.deadline > now) continue
         this.#reject(job, unknownOutcome('the store did not answer in time'))
+      }
+      if (!flight.every((job) => job.isSettled)) continue
+      this.#land(flight)
       goOn()
     }
     const left: Job<Request, Reply>[] = []
@@ -248,7 +252,8 @@ export class Lane<Request, Reply> {
       if (reply === undefined) {
         this.#reject(job, unknownOutcome('the driver gave no answer for this key'))
       } else if (isFailure(reply)) {
-        this.#later(job, reply.error)
+        if (reply.error.retryable) this.#later(job, reply.error)
+        else this.#reject(job, reply.error)
       } else {
         this.#resolve(job, reply)
       }
@@ -256,58 +261,62 @@ export class Lane<Request, Reply> {
   }
 
   #failed(jobs: readonly Job<Request, Reply>[], error: unknown): void {
-    const isBusy = SluiceError.is(error, 'ERR_STORE_BUSY')
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
-    const kind = jobs[0]?.kind ?? ''
-    if (isBusy || (isUnknown && this.#options.canRepeat(kind))) {
-      for (const job of jobs) this.#later(job, error, isUnknown)
-      return
-    }
-    const isDefinite = SluiceError.is(error) && error.retryable
-    if (jobs.length > 1 && !isDefinite && !isUnknown) {
+    if (jobs.length > 1 && !isUnknown && !isPassing(error)) {
       // One bad key must fail alone, and nothing was done yet: each is tried by itself.
-      for (const job of jobs) {
-        const answer = this.#step([job])
-        if (answer !== undefined) this.#keepBusy(answer)
-      }
+      for (const job of jobs) this.#sendAlone(job)
       return
     }
-    for (const job of jobs) this.#reject(job, error)
+    for (const job of jobs) this.#failedAlone(job, error)
   }
 
-  #keepBusy(answer: Promise<void>): void {
-    void answer.then(() => {
-      this.#checkIdle()
-      this.#schedule()
-    })
+  #failedAlone(job: Job<Request, Reply>, error: unknown): void {
+    const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
+    if (isUnknown) job.mayHaveHappened = true
+    // What may have happened is repeated through everything that passes, until somebody can say.
+    const isDoubtful = job.mayHaveHappened && this.#options.canRepeat(job.kind)
+    const isRepeated = isDoubtful
+      ? isUnknown || isPassing(error)
+      : SluiceError.is(error, 'ERR_STORE_BUSY')
+    if (isRepeated) this.#later(job, error)
+    else this.#reject(job, error)
+  }
+
+  /** Sends a job by itself. Others of its key wait until it is answered. */
+  #sendAlone(job: Job<Request, Reply>): void {
+    if (job.isSettled) return
+    this.#holdUp(job.key)
+    const answer = this.#step([job])
+    if (answer === undefined) this.#letPass(job.key)
+    else void answer.then(() => this.#letPass(job.key))
   }
 
   /** Tries a job again, alone, after a while; or gives up if there is no time left. */
-  #later(job: Job<Request, Reply>, error: unknown, isUnknown = false): void {
-    if (!SluiceError.is(error) || !(error.retryable || isUnknown)) {
-      this.#reject(job, error)
-      return
-    }
+  #later(job: Job<Request, Reply>, error: unknown): void {
+    if (job.isSettled) return
     job.tries += 1
-    if (isUnknown) job.mayHaveHappened = true
     const waitMs = jitteredMs(job.tries, patienceMs)
     if (systemClock.monotonicMs() + waitMs >= job.deadline) {
       this.#reject(job, error)
       return
     }
-    this.#late.set(job.key, (this.#late.get(job.key) ?? 0) + 1)
+    this.#holdUp(job.key)
     const timer = systemClock.startTimer(waitMs, () => {
-      const answer = this.#step([job])
-      if (answer === undefined) this.#onTime(job)
-      else void answer.then(() => this.#onTime(job))
+      this.#sendAlone(job)
+      this.#letPass(job.key)
     })
     timer.ref()
   }
 
-  #onTime(job: Job<Request, Reply>): void {
-    const left = (this.#late.get(job.key) ?? 1) - 1
-    if (left === 0) this.#late.delete(job.key)
-    else this.#late.set(job.key, left)
+  /** Jobs of this key have to wait. */
+  #holdUp(key: string): void {
+    this.#late.set(key, (this.#late.get(key) ?? 0) + 1)
+  }
+
+  #letPass(key: string): void {
+    const left = (this.#late.get(key) ?? 1) - 1
+    if (left === 0) this.#late.delete(key)
+    else this.#late.set(key, left)
     this.#schedule()
     this.#checkIdle()
   }
@@ -326,7 +335,7 @@ export class Lane<Request, Reply> {
   #reject(job: Job<Request, Reply>, error: unknown): void {
     if (job.isSettled) return
     job.isSettled = true
-    job.reject(error)
+    job.reject(job.mayHaveHappened ? doubtful(error) : error)
     for (const { job: follower } of job.followers) this.#reject(follower, error)
   }
 }
@@ -335,6 +344,17 @@ function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
   return (
     typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
   )
+}
+
+/** Whether an error says that nothing was done, and that it may be done later. */
+function isPassing(error: unknown): boolean {
+  return SluiceError.is(error) && error.retryable
+}
+
+/** An error of a repetition says nothing of what was sent before it. */
+function doubtful(error: unknown): SluiceError {
+  if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
+  return unknownOutcome('its answer was lost, and it could not be repeated', error)
 }
 
 function timedOut(): SluiceError {
@@ -346,9 +366,10 @@ function timedOut(): SluiceError {
   )
 }
 
-function unknownOutcome(why: string): SluiceError {
+function unknownOutcome(why: string, cause?: unknown): SluiceError {
   return new SluiceError(
     'ERR_UNKNOWN_OUTCOME',
     `cannot say whether the call took effect: ${why}; look the key up before you repeat it`,
+    cause === undefined ? {} : { cause },
   )
 }
