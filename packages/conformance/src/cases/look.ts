@@ -95,6 +95,15 @@ export const lookCases: readonly Case[] = [
     },
   },
   {
+    id: 'counts.cap.largest',
+    title: 'the largest cap there is means that everything is counted',
+    async run(s) {
+      await oneOfEach(s)
+      const { capped, ready, dirty } = await s.counts(Number.MAX_SAFE_INTEGER)
+      assert.deepEqual([capped, ready, dirty], [false, 1, 1])
+    },
+  },
+  {
     id: 'counts.oldest-ready',
     title: 'the counts say since when the oldest ready key has been ready',
     needs: { order: 'per-producer' },

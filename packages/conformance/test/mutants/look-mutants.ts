@@ -113,6 +113,9 @@ export const lookMutants: readonly Mutant[] = [
   verbMutant('counts-uncapped', 'counting does not say that it stopped', (driver) => ({
     counts: (queue, options) => ({ ...driver.counts(queue, options), capped: false }),
   })),
+  verbMutant('counts-32-bit', 'a cap of more than 32 bits is none at all', (driver) => ({
+    counts: (queue, { cap }) => driver.counts(queue, { cap: cap > 2 ** 31 - 1 ? 0 : cap }),
+  })),
   verbMutant('counts-not-paused', 'the counts do not know of pauses', (driver) => ({
     counts: (queue, options) => ({ ...driver.counts(queue, options), paused: false }),
   })),
