@@ -7,6 +7,9 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { postgresDriver } from '../src/index.ts'
+import { channelOf } from '../src/schema-name.ts'
+import { beginText } from '../src/session.ts'
+import { statementsFor } from '../src/statement.ts'
 import { type Cut, cuts, startProxy } from './cutting-proxy.ts'
 import { poolOf, startServer, type TestServer } from './server.ts'
 import {
@@ -154,6 +157,43 @@ test.skipIf(process.env['SLUICE_TEST_POSTGRES_URL'] !== undefined)(
     expectNothingLost(report)
   },
 )
+
+test('a server that takes no writes for a while is waited for', async () => {
+  const random = seeded(seed)
+  const report = await workDuring(server.port, async () => {
+    for (let flip = 0; flip < 5; flip += 1) {
+      await witness.query('alter role postgres set default_transaction_read_only = on')
+      await witness.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name like 'sluice%'`,
+      )
+      await breath(50 + random() * 50)
+      await witness.query(
+        'begin read write; alter role postgres set default_transaction_read_only = off; commit',
+      )
+      await breath(50)
+    }
+  })
+  expectNothingLost(report)
+  expect(report.errors['ERR_STORE']).toBeGreaterThan(0)
+}, 60_000)
+
+test('a process that stops in the middle does not keep its locks', async () => {
+  const { lockKeys, busyKeys } = statementsFor('faults', channelOf('faults'))
+  const busy = async (): Promise<unknown[]> =>
+    (await witness.query(busyKeys.text, [queue, '{a}', true])).rows
+  const stopped = new pg.Client({ connectionString: server.url })
+  const ended = new Promise<void>((resolve) => {
+    stopped.on('error', () => resolve())
+  })
+  await stopped.connect()
+  await stopped.query(beginText)
+  await stopped.query(lockKeys.text, [queue, '{a}', true, null])
+  expect(await busy()).toEqual([{ key: 'a' }])
+  // It says nothing more; the server does not wait for that.
+  await ended
+  expect(await busy()).toEqual([])
+}, 30_000)
 
 async function connected(): Promise<void> {
   for (;;) {
