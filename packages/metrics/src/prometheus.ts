@@ -1,4 +1,4 @@
-import { checkObject } from '@sluice/core'
+import { checkObject, SluiceTypeError } from '@sluice/core'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { type AdapterOptions, splitOptions } from './adapter-options.ts'
 import { type MetricId, metricTable } from './names.ts'
@@ -32,6 +32,14 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
   const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['register'])
   const { register } = options
   checkObject('register', register)
+  // All or none: a registry with half of them would be in nobody's way but the next try's.
+  const taken = ids.find((id) => register.getSingleMetric(metricTable[id].name) !== undefined)
+  if (taken !== undefined) {
+    throw new SluiceTypeError(
+      'register',
+      `must not have a metric named ${metricTable[taken].name} yet; close what put it there first`,
+    )
+  }
   let recorder: Recorder | undefined
   const instruments = new Map<MetricId, Counter | Gauge | Histogram>()
   for (const id of ids) {

@@ -63,7 +63,7 @@ export class QueueRecord {
     store?.ledger.closed(holder)
     this.#holders.delete(holder)
     if (this.#concurrency.delete(holder)) this.#setConcurrency()
-    if (this.#isInUse(driver)) return
+    if (this.isInUse(driver)) return
     store?.ledger.purged()
     this.stores.delete(driver)
     if (this.#holders.size > 0) return
@@ -76,7 +76,8 @@ export class QueueRecord {
     return this.#isDepthRead
   }
 
-  #isInUse(driver: Driver): boolean {
+  /** Whether a queue object of this process uses the store. */
+  isInUse(driver: Driver): boolean {
     for (const holder of this.#holders.values()) if (holder.driver === driver) return true
     return false
   }
@@ -122,8 +123,11 @@ export class QueueRecord {
   }
 
   runStarted(event: SluiceEvent, concurrency: number, monotonicMs: number): void {
-    // A worker that started before anybody listened.
-    if (!this.#concurrency.has(event.holder)) this.workerStarted(event.holder, concurrency)
+    // A worker that started before anybody listened, unless its queue is closed by now.
+    const { holder } = event
+    if (this.#holders.has(holder) && !this.#concurrency.has(holder)) {
+      this.workerStarted(holder, concurrency)
+    }
     this.#runs.set(event, monotonicMs)
     this.meters.runStarted()
   }

@@ -90,14 +90,12 @@ class ChannelRecorder implements Recorder {
   }
 
   /** The record of the queue that an event is about; `undefined` if it is not to be recorded. */
-  #recordOf({ queue: name, source, holder }: SluiceEvent): QueueRecord | undefined {
+  #recordOf({ queue: name, source }: SluiceEvent): QueueRecord | undefined {
     const { driver, queues } = this.#options
     if (name === '' || source === undefined) return undefined
     if (driver !== undefined && source !== driver) return undefined
     if (queues !== undefined && !queues.includes(name)) return undefined
-    const queue = this.#queue(name)
-    queue.seen(holder, source)
-    return queue
+    return this.#queue(name)
   }
 
   #moment(): Moment {
@@ -108,10 +106,15 @@ class ChannelRecorder implements Recorder {
   #started(event: SluiceEvent): void {
     const queue = this.#recordOf(event)
     if (queue === undefined) return
+    if (event.verb === 'run') {
+      const { concurrency } = event.request as RunRequest
+      queue.runStarted(event, concurrency, this.#moment().monotonicMs)
+    } else if (event.verb !== 'error') {
+      // Only a call of the driver shows that the queue object is open: the rest may come after it
+      // was closed.
+      queue.seen(event.holder, event.source as Driver)
+    }
     this.#startTicker()
-    if (event.verb !== 'run') return
-    const { concurrency } = event.request as RunRequest
-    queue.runStarted(event, concurrency, this.#moment().monotonicMs)
   }
 
   #failed(event: SluiceEvent): void {
@@ -125,9 +128,12 @@ class ChannelRecorder implements Recorder {
     const { holder, verb } = event
     const source = event.source as Driver
     const { token, concurrency } = (event.request ?? {}) as Seen
-    if (verb === 'lease-lost' || verb === 'held-dropped') queue.store(source).ledger.lost(token)
-    else if (verb === 'worker-started') queue.workerStarted(holder, concurrency)
-    else if (verb === 'worker-stopped') queue.workerStopped(holder, concurrency)
+    if (verb === 'lease-lost' || verb === 'held-dropped') {
+      queue.stores.get(source)?.ledger.lost(token)
+    } else if (verb === 'worker-started') {
+      queue.seen(holder, source)
+      queue.workerStarted(holder, concurrency)
+    } else if (verb === 'worker-stopped') queue.workerStopped(holder, concurrency)
     else if (verb === 'shut-down') queue.shutDown(holder)
     else if (verb === 'closed') queue.closed(holder, source)
   }
@@ -140,7 +146,8 @@ class ChannelRecorder implements Recorder {
       queue.runEnded(event, event.result as RunResult, moment.monotonicMs)
       return
     }
-    this.#recordAnswer(event, queue, queue.store(event.source as Driver), moment)
+    const source = event.source as Driver
+    if (queue.isInUse(source)) this.#recordAnswer(event, queue, queue.store(source), moment)
   }
 
   #recordAnswer(

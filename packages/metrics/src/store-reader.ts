@@ -44,7 +44,7 @@ export class StoreReader {
       } catch (error) {
         // Not a zero that means none, but one that means not here: another may be elected by now.
         this.#options.onError(error)
-        all.push(nothing)
+        all.push(isAlone(store.driver) ? { ...nothing, depth: undefined } : nothing)
       }
     }
     queue.meters.setStoreGauges(sum(all, queue.isDepthRead ? 0 : undefined))

@@ -119,7 +119,12 @@ class ChannelTracing implements OpenTelemetryTracing {
     )
   }
 
-  #trailOf({ source, holder }: SluiceEvent): Trail | undefined {
+  #trailOf({ source }: SluiceEvent): Trail | undefined {
+    return source === undefined ? undefined : this.#trails.get(source)
+  }
+
+  /** The trail of a driver that is being called; made if it is new. */
+  #trailFor({ source, holder }: SluiceEvent): Trail | undefined {
     if (source === undefined) return undefined
     if (this.#driver !== undefined && this.#driver !== source) return undefined
     let trail = this.#trails.get(source)
@@ -166,7 +171,9 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   #started(event: SluiceEvent): void {
-    const trail = this.#trailOf(event)
+    // Only a call of the driver shows that the queue is open: the rest may come after its end.
+    const isCall = event.verb !== 'run' && event.verb !== 'error'
+    const trail = isCall ? this.#trailFor(event) : this.#trailOf(event)
     if (trail === undefined) return
     if (event.verb === 'add') this.#startAdd(event)
     else if (event.verb === 'claim') this.#claimsFrom.set(event, this.#now())

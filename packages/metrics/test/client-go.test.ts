@@ -104,6 +104,21 @@ test('a queue that is closed works on nothing', async () => {
   expect(ledger.value('q depth')).toBe(0)
 })
 
+test('what is told of a closed queue afterwards does not bring it back', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.notice('worker-started', { concurrency: 2 })
+  queue.add('a')
+  const end = queue.run(queue.claim('a'), 2)
+  queue.notice('closed')
+  end({ result: 'success' })
+  queue.notice('worker-stopped', { concurrency: 2 })
+  queue.notice('lease-lost', { key: 'a', token: 1 })
+  await clock.step(500)
+  expect(clock.waiters()).toBe(0)
+  expect(ledger.value('q run max')).toBe(0)
+  expect(ledger.value('q run active')).toBe(0)
+})
+
 test('MET-03: a queue without a name has no metrics and no refresh', async () => {
   const { clock, ledger, queue } = setUp()
   new StagedQueue(clock, queue.driver, '').add('a')

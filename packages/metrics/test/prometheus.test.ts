@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
-import { Registry } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
 import { metricIds, metricTable } from '../src/index.ts'
 import { type PrometheusOptions, prometheusMetrics } from '../src/prometheus.ts'
@@ -107,6 +107,15 @@ test('without controller-runtime, its names are free', async () => {
   queue.add('a')
   queue.run(1, 1)({})
   expect(await register.metrics()).not.toContain('controller_runtime_')
+})
+
+test('a registry that has one of the names already gets none of them', async () => {
+  const register = new Registry()
+  const name = 'controller_runtime_active_workers'
+  const own = new Gauge({ name, help: 'mine', registers: [register] })
+  expect(() => prometheusMetrics({ register })).toThrow(name)
+  expect(register.getMetricsAsArray()).toEqual([own])
+  await prometheusMetrics({ register, controllerRuntime: false }).close()
 })
 
 test('closing takes the metrics out, and the same registry can have them again', async () => {
