@@ -44,7 +44,7 @@ const optionNames: readonly string[] = [
 
 function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<T> {
   const { timeoutMs, maxFailures, onError } = options
-  const { abandonMs = abandonMsDefault, onExhausted = 'park', onTerminal = 'done' } = options
+  const { abandonMs = abandonMsDefault, onExhausted = 'park', onTerminal = 'forget' } = options
   if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, { above: 0, max: delayMsMax })
   if (maxFailures !== undefined) checkNumber('maxFailures', maxFailures, { min: 1, integer: true })
   if (onError !== undefined) checkFunction('onError', onError)

@@ -67,8 +67,9 @@ export interface WorkerOptions<T> {
   /** What becomes of a key that has failed `maxFailures` times in a row. Default `park`. */
   readonly onExhausted?: OnExhausted<T>
   /**
-   * What a {@link TerminalError} does. `done`, the default: the key is done and keeps its failures,
-   * as in the original. `forget`: it is done and starts from zero when it is next added.
+   * What a {@link TerminalError} does. `forget`, the default: the key is done, and starts from zero
+   * when it is next added. `done`: it is done and keeps its failures, as in controller-runtime.
+   * `park`: it is set aside.
    */
   readonly onTerminal?: 'done' | 'forget' | 'park'
   /** Told of every error of a handler, and of what goes wrong in giving keys back. */

@@ -33,7 +33,7 @@ async function runOnce(scene: Scene, end: () => HandlerResult, options: object =
   return row
 }
 
-// The rules by which a controller runs: originals.md 9.5.
+// The rules by which a controller of controller-runtime runs.
 describe.each(setups)('a controller, over $way', (setup) => {
   test('28 what can wait comes after everything else, and an event lifts it', async () => {
     const scene = new Scene(setup)
@@ -64,12 +64,13 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
   })
 
-  test('29 a terminal error ends it, and forgets nothing', async () => {
+  test("29 a terminal error ends it, and forgets nothing with onTerminal: 'done'", async () => {
     const fail = () => {
       throw new TerminalError('never')
     }
-    const row = await runOnce(new Scene(setup), fail)
+    const row = await runOnce(new Scene(setup), fail, { onTerminal: 'done' })
     expect(row).toMatchObject({ state: 'idle', failures: 2 })
+    expect(await runOnce(new Scene(setup), fail)).toBeUndefined()
   })
 
   test('29 requeueAfterMs forgets, and comes back then at its priority', async () => {
