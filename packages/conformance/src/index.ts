@@ -69,3 +69,4 @@ export type {
   RetryParts,
   SceneOptions,
 } from './scene-parts.ts'
+export { throughDirect } from './through-direct.ts'

@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly hintMs?: number
   /** How much is left to chance, and which chance. */
   readonly chance?: ChanceOptions
+  /** How long a lease lasts where a case does not care; 30 s unless given. */
+  readonly leaseMs?: number
 }
 
 const timeoutMsUsual = 10_000
@@ -85,7 +87,7 @@ async function play(
   options: RunOptions,
   log: CallLog,
 ): Promise<string | undefined> {
-  const { hintMs, chance } = options
+  const { hintMs, chance, leaseMs } = options
   const subject = await create()
   const missing = missingNeed(chosen.needs, subject)
   if (missing !== undefined) {
@@ -102,6 +104,7 @@ async function play(
           subject,
           ...(hintMs !== undefined && { hintMs }),
           ...(chance !== undefined && { chance }),
+          ...(leaseMs !== undefined && { leaseMs }),
         })
         await chosen.run(scene)
       })(),

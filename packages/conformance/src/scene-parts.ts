@@ -45,6 +45,7 @@ export interface Stage {
   readonly disposals: (() => Promise<void>)[]
   readonly hintMs: number
   readonly chance: ChanceOptions
+  readonly leaseMs: number
   claimsMade: number
 }
 
@@ -58,6 +59,8 @@ export interface SceneOptions {
   readonly hintMs?: number
   /** How much is left to chance, and which chance. */
   readonly chance?: ChanceOptions
+  /** How long a lease lasts where a case does not care. */
+  readonly leaseMs?: number
 }
 
 /** How cases that draw their histories by chance go about it, or how one failure is repeated. */

@@ -59,6 +59,7 @@ export class Scene {
   /** Sets the stage: makes a subject and opens its driver. */
   static async begin(create: CreateSubject, options: SceneOptions = {}): Promise<Scene> {
     const { log = new CallLog(), hintMs = hintMsUsual, chance = {} } = options
+    const { leaseMs = leaseMsUsual } = options
     const subject = options.subject ?? (await create())
     const stage: Stage = {
       create,
@@ -69,6 +70,7 @@ export class Scene {
       disposals: [],
       hintMs,
       chance,
+      leaseMs,
       claimsMade: 0,
     }
     if (subject.dispose !== undefined) {
@@ -158,8 +160,8 @@ export class Scene {
 
   /** A subject with a store of its own, opened. Its clock is its own too. */
   async stranger(): Promise<Scene> {
-    const { create, log, hintMs, chance, disposals } = this.#stage
-    const scene = await Scene.begin(create, { log, hintMs, chance })
+    const { create, log, hintMs, chance, leaseMs, disposals } = this.#stage
+    const scene = await Scene.begin(create, { log, hintMs, chance, leaseMs })
     disposals.push(async () => await scene.end())
     return scene
   }
@@ -230,7 +232,7 @@ export class Scene {
       limit: parts.limit ?? 1,
       holder: parts.holder ?? this.#holder,
       claimId: parts.claimId ?? `claim-${this.#stage.claimsMade}`,
-      leaseMs: parts.leaseMs ?? leaseMsUsual,
+      leaseMs: parts.leaseMs ?? this.#stage.leaseMs,
       dueBy: parts.dueBy,
     })
     assert.ok(reply.claims.length <= (parts.limit ?? 1), 'no more claims than were asked for')
