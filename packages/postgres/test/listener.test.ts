@@ -1,0 +1,128 @@
+/** What a listener does over time, with connections that are made up. */
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { beforeEach, expect, test } from 'vitest'
+import type { PgListener } from '../src/client-shapes.ts'
+import { Listener } from '../src/listener.ts'
+
+type Handler = (value?: unknown) => void
+
+/** A connection that does as it is told. */
+class FakeConnection {
+  readonly sent: string[] = []
+  readonly handlers = new Map<string, Handler[]>()
+  /** Whether it still listens, in its own opinion. */
+  listens = true
+  /** It takes questions and answers none. */
+  isDeaf = false
+  isEnded = false
+
+  async connect(): Promise<void> {}
+
+  async query({ text }: { text: string }): Promise<{ rows: unknown[] }> {
+    this.sent.push(text)
+    if (this.isDeaf) return await new Promise(() => {})
+    if (text.startsWith('listen')) this.listens = true
+    return { rows: [{ n: this.listens ? '1' : '0' }] }
+  }
+
+  async end(): Promise<void> {
+    this.isEnded = true
+  }
+
+  on(event: string, handler: Handler): this {
+    this.handlers.set(event, [...(this.handlers.get(event) ?? []), handler])
+    return this
+  }
+
+  emit(event: string, value?: unknown): void {
+    for (const handler of this.handlers.get(event) ?? []) handler(value)
+  }
+}
+
+let clock: FakeClock
+let made: FakeConnection[]
+let hints: (string | undefined)[]
+let warnings: string[]
+let arrives: boolean
+let listener: Listener
+
+beforeEach(() => {
+  clock = fakeClock()
+  made = []
+  hints = []
+  warnings = []
+  arrives = true
+  listener = new Listener({
+    machine: { clock, random: () => 0.5 },
+    channel: 'sluice_x',
+    make() {
+      const connection = new FakeConnection()
+      made.push(connection)
+      return connection as unknown as PgListener
+    },
+    async send(payload) {
+      if (arrives) made.at(-1)?.emit('notification', { payload })
+    },
+    onHint: (queue) => void hints.push(queue),
+    onWarning: (kind) => void warnings.push(kind),
+  })
+  return async () => {
+    const stopped = listener.stop()
+    await clock.step(10_000)
+    await stopped
+  }
+})
+
+test('hints are heard once they have been proven to come', async () => {
+  await listener.start()
+  expect(listener.isProven).toBe(true)
+  expect(hints).toEqual([undefined])
+  made[0]?.emit('notification', { payload: 'qorders' })
+  expect(hints).toEqual([undefined, 'orders'])
+})
+
+test('a connection that has stopped to listen listens again within a heartbeat', async () => {
+  await listener.start()
+  const [connection] = made
+  connection!.listens = false
+  await clock.step(10_000)
+  expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
+  expect(hints).toEqual([undefined, undefined])
+  expect(made).toHaveLength(1)
+})
+
+test('a connection that answers nothing any more is replaced within 15 seconds', async () => {
+  await listener.start()
+  made[0]!.isDeaf = true
+  await clock.step(15_000)
+  expect(made[0]!.isEnded).toBe(true)
+  await clock.step(1_000)
+  expect(made).toHaveLength(2)
+  expect(listener.isProven).toBe(true)
+  expect(warnings).toEqual(['listen'])
+  // What was missed meanwhile is looked for.
+  expect(hints).toEqual([undefined, undefined])
+})
+
+test('a connection that ends is replaced soon', async () => {
+  await listener.start()
+  made[0]!.emit('end')
+  await clock.step(1_000)
+  expect(made).toHaveLength(2)
+})
+
+test('where hints do not come, that is found out, and tried again after a minute', async () => {
+  arrives = false
+  const started = listener.start()
+  await clock.step(2_000)
+  await started
+  expect(listener.isProven).toBe(false)
+  expect(warnings).toEqual(['unproven'])
+  expect(made[0]!.isEnded).toBe(true)
+  await clock.step(50_000)
+  expect(made).toHaveLength(1)
+  arrives = true
+  await clock.step(10_000)
+  expect(made).toHaveLength(2)
+  expect(listener.isProven).toBe(true)
+})
