@@ -36,7 +36,8 @@ import {
   type WorkerRow,
 } from '@sluice/core'
 import { BucketShelf } from './bucket-shelf.ts'
-import { MemoryQueue, type MemoryStore } from './memory-queue.ts'
+import type { MemoryStore } from './kept-rows.ts'
+import { MemoryQueue } from './memory-queue.ts'
 import { countKeys, listKeys } from './queue-census.ts'
 import type { ReadyOrder } from './ready-order.ts'
 import { StoreTime } from './store-time.ts'

@@ -7,7 +7,8 @@ import {
   type TransferRow,
   transitions,
 } from '@sluice/core'
-import type { MemoryQueue, MemoryStore } from './memory-queue.ts'
+import type { MemoryStore } from './kept-rows.ts'
+import type { MemoryQueue } from './memory-queue.ts'
 import { noRow } from './row-links.ts'
 
 function importRow(queue: MemoryQueue, row: TransferRow): ImportOutcome {

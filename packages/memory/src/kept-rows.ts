@@ -1,0 +1,248 @@
+import {
+  type EpochMs,
+  failuresExpireMsDefault,
+  type Lease,
+  never as neverImported,
+  noToken as noTokenImported,
+  transitions,
+} from '@sluice/core'
+import type { BucketShelf } from './bucket-shelf.ts'
+import { HoldTable } from './hold-table.ts'
+import { ReadyLanes } from './ready-lanes.ts'
+import { OrderedRows, type ReadyOrder } from './ready-order.ts'
+import type { ReadyRows } from './ready-rows.ts'
+import { RowCursor } from './row-cursor.ts'
+import { RowHeap } from './row-heap.ts'
+import { place as placeImported, type RowLinks } from './row-links.ts'
+import { RowTable } from './row-table.ts'
+import type { StoreTime } from './store-time.ts'
+import { StringIndex } from './string-index.ts'
+import { WorkerBook } from './worker-book.ts'
+
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const never = neverImported
+const noToken = noTokenImported
+const place = placeImported
+
+/** What the queues of one store share. */
+export interface MemoryStore {
+  readonly time: StoreTime
+  readonly shelf: BucketShelf
+  /** The greatest token given out so far. */
+  lastToken: number
+}
+
+/**
+ * The rows of one queue, each kept where its state says: in the line of those that can be claimed,
+ * in the heap of the delayed, among the parked, among the idle, or nowhere while it is held.
+ *
+ * The transitions of core say what state that is; nothing here decides it.
+ */
+export class KeptRows {
+  readonly name: string
+  isPaused = false
+  readonly table: RowTable
+  readonly cursor: RowCursor
+  readonly holds: HoldTable = new HoldTable()
+  readonly workers: WorkerBook = new WorkerBook()
+  readonly line: ReadyRows
+  readonly delayed: RowHeap
+  /** The leases that end by themselves, by when they do. */
+  readonly leases: RowHeap
+  /** The heads of the lists of rows that are set aside, and how many there are. */
+  readonly idle: number
+  readonly parked: number
+  idleCount = 0
+  parkedCount = 0
+  heldCount = 0
+  protected readonly store: MemoryStore
+  protected readonly links: RowLinks
+  protected readonly index: StringIndex
+  protected seq = 0
+  /** How many keys are owed a run. */
+  protected owed = 0
+  /** The time up to which the line holds what is due. */
+  protected latest: EpochMs = -Infinity
+  /** As the last verb had it that could count a failure; the door's `add` is not told. */
+  protected failuresExpireMs: number = failuresExpireMsDefault
+
+  constructor(name: string, store: MemoryStore, expectedKeys: number, order?: ReadyOrder) {
+    this.name = name
+    this.store = store
+    this.table = new RowTable(expectedKeys)
+    this.links = this.table.links
+    this.cursor = new RowCursor(this.table, this.holds)
+    this.index = new StringIndex(this.table, expectedKeys)
+    this.delayed = new RowHeap(this.links)
+    this.leases = new RowHeap(this.links)
+    this.idle = this.table.takeHead()
+    this.parked = this.table.takeHead()
+    this.line =
+      order === undefined
+        ? new ReadyLanes(this.table, this.cursor)
+        : new OrderedRows(this.links, this.index, this.cursor, order)
+  }
+
+  /** How many keys there are, in any state. */
+  get size(): number {
+    return this.index.size
+  }
+
+  /** The row of a key; `noRow` if nothing is stored of it. */
+  find(key: string): number {
+    return this.index.find(key)
+  }
+
+  ready(): number {
+    this.bringUpTo(this.store.time.coarse())
+    return this.line.size
+  }
+
+  nextAt(): EpochMs {
+    // With nothing delayed, and nothing to take back if the wall was set back, time makes no change.
+    if (this.delayed.size > 0 || this.line.size > 0) this.bringUpTo(this.store.time.exact())
+    const leaseEnd = this.leases.firstAt
+    if (this.isPaused) return leaseEnd
+    return Math.min(leaseEnd, this.line.size > 0 ? this.latest : this.delayed.firstAt)
+  }
+
+  /** Leases that are over, at most `limit` of them. */
+  leaseEnds(now: EpochMs, limit: number): Lease[] {
+    if (this.leases.firstAt > now) return []
+    return this.leases.upTo(now, limit).map((row) => {
+      this.cursor.at(row)
+      return { key: this.cursor.key, token: this.cursor.token }
+    })
+  }
+
+  /** Drops at most `limit` idle keys whose failures have expired; says how many. */
+  sweep(limit: number, failuresExpireMs: number, now: EpochMs): number {
+    this.failuresExpireMs = failuresExpireMs
+    const { cursor, links } = this
+    let swept = 0
+    let lookedAt = 0
+    let row = links.next(this.idle)
+    while (row !== this.idle && swept < limit && lookedAt < 4 * limit) {
+      const next = links.next(row)
+      lookedAt += 1
+      cursor.at(row)
+      if (transitions.hasStaleFailures(cursor, now, failuresExpireMs)) {
+        transitions.forget(cursor)
+        this.keep(now)
+        swept += 1
+      }
+      row = next
+    }
+    return swept
+  }
+
+  /** Moves keys that are due at `now` into the line. Comes first in every verb. */
+  bringUpTo(now: EpochMs): void {
+    if (now < this.latest) this.goBackTo(now)
+    this.latest = now
+    if (this.delayed.firstAt <= now) this.ripen(now)
+  }
+
+  private ripen(now: EpochMs): void {
+    const { cursor, delayed } = this
+    while (delayed.firstAt <= now) {
+      const row = delayed.first
+      delayed.remove(row)
+      cursor.at(row)
+      this.line.add()
+    }
+  }
+
+  /** The wall was set back: keys in the line may not be due yet, once more. */
+  private goBackTo(now: EpochMs): void {
+    for (const row of this.line.notDueAt(now)) {
+      this.cursor.at(row)
+      this.keep(now)
+    }
+  }
+
+  /** Puts the cursor on a new row, for a key that the index has just not found. */
+  protected begin(key: string): void {
+    const row = this.table.take(key)
+    this.index.addMissed(row)
+    this.cursor.atNew(row, key)
+  }
+
+  /** What comes after the transitions have let go of a held row. */
+  protected letGo(now: EpochMs): void {
+    const { cursor } = this
+    if (this.leases.size > 0 && this.leases.has(cursor.row)) this.leases.remove(cursor.row)
+    this.heldCount -= 1
+    if (transitions.isGone(cursor)) {
+      this.drop()
+    } else {
+      cursor.isDirty = true
+      this.put(now)
+    }
+  }
+
+  /** Keeps the cursor's row, which was changed, where its state says; or lets go of it. */
+  protected keep(now: EpochMs): void {
+    const { cursor } = this
+    cursor.isDirty = true
+    this.takeOut()
+    if (transitions.isGone(cursor)) this.drop()
+    else this.put(now)
+  }
+
+  /** Takes the cursor's row out of wherever it is kept. */
+  private takeOut(): void {
+    const { links } = this
+    const { row } = this.cursor
+    switch (links.placeOf(row)) {
+      case place.nowhere:
+        break
+      case place.delayed:
+        this.delayed.remove(row)
+        links.setPlace(row, place.nowhere)
+        break
+      case place.idle:
+        links.unlink(row)
+        this.idleCount -= 1
+        break
+      case place.parked:
+        links.unlink(row)
+        this.parkedCount -= 1
+        break
+      default:
+        this.line.remove()
+    }
+  }
+
+  /** Puts the cursor's row, which is nowhere, where its state says. */
+  protected put(now: EpochMs): void {
+    const { cursor } = this
+    if (cursor.dueAt <= now && !cursor.parked && cursor.token === noToken) this.line.add()
+    else this.putAside()
+  }
+
+  private putAside(): void {
+    const { cursor, links } = this
+    const { row } = cursor
+    if (cursor.token !== noToken) return
+    if (cursor.parked) {
+      links.append(this.parked, row, place.parked)
+      this.parkedCount += 1
+    } else if (cursor.dueAt === never) {
+      links.append(this.idle, row, place.idle)
+      this.idleCount += 1
+    } else {
+      this.delayed.add(row, cursor.dueAt, cursor.seq)
+      links.setPlace(row, place.delayed)
+    }
+  }
+
+  /** Lets go of the cursor's row, of which nothing is worth storing. */
+  private drop(): void {
+    const { cursor } = this
+    const { row } = cursor
+    this.index.remove(row)
+    cursor.leave()
+    this.table.giveBack(row)
+  }
+}
