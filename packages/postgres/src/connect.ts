@@ -48,5 +48,6 @@ function listenerLike(pool: PgPool): (() => PgListener) | undefined {
     options?: object
   }
   if (Client === undefined || options === undefined) return undefined
-  return () => new Client({ ...options, keepAlive: true })
+  // Not a copy: the pool keeps the password where a copy would not find it.
+  return () => new Client(options)
 }

@@ -1,6 +1,6 @@
 /** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
 import type { Driver } from '@sluice/core'
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { postgresDriver } from '../src/index.ts'
 import { channelOf } from '../src/schema-name.ts'
@@ -110,6 +110,23 @@ test('many changes in a row are few notices', async () => {
   expect(received.length).toBeLessThan(100)
   raw.release(true)
   await watcher.stop()
+})
+
+test('a pool that was given its password apart listens too', async () => {
+  const { hostname, port, username, password } = new URL(server.url)
+  const apart = new pg.Pool({ host: hostname, port: Number(port), user: username, password })
+  apart.on('connect', (client) => client.on('error', () => {}))
+  const warnings: string[] = []
+  const onWarning = (message: string): void => void warnings.push(message)
+  const driver = postgresDriver({ pool: apart, schema: 'apart', pollMs: 60_000, onWarning })
+  await driver.open({})
+  const watcher = await watched(driver)
+  const woken = watcher.next((queue) => queue === 'q')
+  await (await opened('apart')).add('q', [one], options)
+  await woken
+  expect(warnings).toEqual([])
+  await driver.close()
+  await apart.end()
 })
 
 test('nothing listens where nobody watches, and nothing stays behind', async () => {
