@@ -82,6 +82,3 @@ export function claimRequest(limit = 1, leaseMs = 30_000) {
   claims += 1
   return { limit, holder: 'holder', claimId: `claim ${claims}`, leaseMs }
 }
-
-/** A clock for the meaning of delays. */
-export const wallClock: Clock = systemClock
