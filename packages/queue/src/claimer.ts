@@ -152,6 +152,7 @@ export class Claimer {
       if (nextAt > now) return
     }
     const claims = await this.#claim(limit)
+    if (this.#isStopped) return
     const count = claims.length
     this.#handOut(claims)
     if (count === limit) {
@@ -217,6 +218,8 @@ export class Claimer {
       if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
       reply = { claims: await this.#adopt(request.claimId), leaseEnds: [] }
     }
+    // The queue was closed without this answer: what it brings is left to its lease.
+    if (this.#isStopped) return []
     const deadline = keeper.deadlineOf(sentAt)
     const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
     if (reply.leaseEnds.length > 0) {

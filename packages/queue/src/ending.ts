@@ -1,5 +1,6 @@
 import { type EpochMs, SluiceError } from '@sluice/core'
 import type { Engine } from './engine.ts'
+import { inTime } from './in-time.ts'
 
 /** How long holders have, after their signals were aborted, before the rest is left to its lease. */
 const settleMs = 1_000
@@ -195,12 +196,12 @@ export class Ending {
 
   async #close(graceMs: number): Promise<void> {
     const engine = this.#engine
-    for (const flush of this.beforeClose) await flush()
     engine.hot = undefined
     engine.phase = 'closing'
     for (const waiter of engine.waiters.takeAll()) waiter.answer([])
     for (const drainer of this.#drainers) drainer.resolve()
     this.#drainers.clear()
+    for (const flush of this.beforeClose) await flush()
     await engine.path.giveBackAhead()
     await engine.path.settled()
     if (graceMs > 0 && !this.#isHurried) {
@@ -218,7 +219,8 @@ export class Ending {
     engine.path.stop()
     this.wasGivenBack()
     engine.notice('closed', undefined)
-    await engine.store.leave(engine)
+    const { timeoutMs } = engine.options
+    await inTime(engine.store.leave(engine), timeoutMs, 'wait for the store to close')
   }
 
   #closingError(): SluiceError {

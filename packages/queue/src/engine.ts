@@ -30,6 +30,7 @@ import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
 import { HeldSet } from './held-set.ts'
+import { inTime } from './in-time.ts'
 import { ItemInspection } from './item-inspection.ts'
 import { LanePath } from './lane-path.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -127,6 +128,11 @@ export class Engine implements StoreUser {
   opened<R>(send: () => Awaitable<R>): Awaitable<R> {
     const opening = this.open()
     return opening instanceof Promise ? opening.then(send) : send()
+  }
+
+  /** Makes a call that only looks, as soon as the store is usable; gives up after timeoutMs. */
+  inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
+    return inTime(this.opened(send), this.options.timeoutMs, 'look into the store')
   }
 
   #opened(): void {

@@ -57,7 +57,7 @@ export class LanePath implements Path {
   async failures(key: string): Promise<number> {
     const { driver, name, options } = this.#engine
     const request = { keys: [key], limit: 1 }
-    const { rows, now } = await this.#engine.opened(() =>
+    const { rows, now } = await this.#engine.inquire(() =>
       this.#engine.call('list', request, () => driver.list(name, request)),
     )
     const row = rows[0]
@@ -75,7 +75,7 @@ export class LanePath implements Path {
   async len(): Promise<number> {
     const { driver, name } = this.#engine
     const request = { cap: uncapped }
-    const counts = await this.#engine.opened(() =>
+    const counts = await this.#engine.inquire(() =>
       this.#engine.call('counts', request, () => driver.counts(name, request)),
     )
     return counts.ready
@@ -96,7 +96,9 @@ export class LanePath implements Path {
     const { driver, name } = this.#engine
     for (let cursor: string | undefined, limit = 10; ; limit = batchKeysMax) {
       const request = { state: 'ready', limit, cursor } as const
-      const reply = await this.#engine.call('list', request, () => driver.list(name, request))
+      const reply = await this.#engine.inquire(() =>
+        this.#engine.call('list', request, () => driver.list(name, request)),
+      )
       if (reply.rows.some(({ dueAt }) => dueAt <= instant)) return false
       if (reply.cursor === undefined) return true
       cursor = reply.cursor

@@ -56,7 +56,7 @@ export class Outlook {
     const request = { holder, limit: tickLimit, failuresExpireMs, worker }
     this.isStale = false
     this.#tickedAt = this.#engine.store.clock.monotonicMs()
-    const reply = await this.#engine.opened(() =>
+    const reply = await this.#engine.inquire(() =>
       this.#engine.call('tick', request, () => driver.tick(name, request)),
     )
     this.nextAt = reply.nextAt

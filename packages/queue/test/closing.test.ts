@@ -53,6 +53,22 @@ describe.each(setups)('close over $way', (setup) => {
     expect(scene.clock.waiters()).toBe(0)
   })
 
+  test('3 close: nothing is taken or handed out from the moment of the call', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const waiting = seen(queue.get())
+    await scene.quiet()
+    await waiting.value?.release()
+    const closing = queue.close()
+    expect(queue.shuttingDown).toBe(true)
+    const calls = [queue.get(), queue.add('b')] as const
+    expect(await refusal(calls[1])).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(await calls[0]).toBe(undefined)
+    await closing
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
+
   test('3 close: those who wait are told at once', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()

@@ -179,6 +179,45 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
+  test('2 Options: looking into a store that does not answer ends with ERR_TIMEOUT', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(setup)
+    const queue = scene.limited({ timeoutMs: 1_000 })
+    await queue.add('a')
+    for (const verb of ['counts', 'list', 'tick']) scene.late.hold(verb)
+    const calls = [seen<unknown>(queue.len()), seen<unknown>(queue.numRequeues('a'))]
+    await time.pass(1_100)
+    for (const call of calls) expect(call.error).toMatchObject({ code: 'ERR_TIMEOUT' })
+    for (const verb of ['counts', 'list', 'tick']) scene.late.letGo(verb)
+    expect(await queue.len()).toBe(1)
+  })
+
+  test('L4: close ends while the store opens or closes without an end', async ({
+    onTestFinished,
+  }) => {
+    for (const verb of ['open', 'close']) {
+      const time = fakeRealTime(onTestFinished)
+      const scene = new Scene(setup)
+      const queue = scene.queue({ timeoutMs: 1_000 })
+      if (verb === 'close') await queue.len()
+      scene.late.hold(verb)
+      const calls = [seen<unknown>(queue.get()), seen<unknown>(queue.shutDown())]
+      await scene.quiet()
+      const closing = seen(queue.close())
+      await time.pass(4_000)
+      expect(calls.map((call) => call.state)).not.toContain('waiting')
+      expect(closing.error).toMatchObject({ code: 'ERR_TIMEOUT' })
+      expect(await refusal(queue.add('b'))).toMatchObject({ code: 'ERR_CLOSED' })
+      scene.late.letGo(verb)
+      await scene.quiet()
+      expect(scene.late.count('close')).toBe(1)
+      scene.forget(queue)
+      scene.takeErrors()
+    }
+  })
+
   test('L4: close ends while the store does not answer, and nothing is left running', async ({
     onTestFinished,
   }) => {
@@ -198,7 +237,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.late.letGo('claim')
     scene.late.letGo('add')
     await scene.quiet()
-    expect(scene.clock.waiters()).toBe(0)
+    expect([scene.clock.waiters(), time.timers()]).toEqual([0, 0])
     expect(scene.late.count('open')).toBe(opens)
     scene.takeErrors()
   })

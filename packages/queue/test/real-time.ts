@@ -4,6 +4,8 @@ import { vi } from 'vitest'
 export interface RealTime {
   /** Lets this much real time pass, in small steps, with a turn of the event loop after each. */
   pass(ms: number): Promise<void>
+  /** How many timers are set. */
+  timers(): number
 }
 
 /** Puts the timers of this process under control until the test has finished. */
@@ -14,6 +16,7 @@ export function fakeRealTime(onTestFinished: (undo: () => void) => void): RealTi
     vi.useRealTimers()
   })
   return {
+    timers: () => vi.getTimerCount(),
     pass: async (ms) => {
       for (let left = ms; left > 0; left -= 50) {
         await vi.advanceTimersByTimeAsync(Math.min(50, left))

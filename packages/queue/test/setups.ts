@@ -108,6 +108,11 @@ export class Scene {
     return queue
   }
 
+  /** Does not close this queue after the test. */
+  forget(queue: { close(): Promise<void> }): void {
+    this.#queues.splice(this.#queues.indexOf(queue), 1)
+  }
+
   // The factories look into T to refuse items that are not JSON; here T is not known yet.
 
   queue<T = string>(more?: SceneOptions<T>): Queue<T> {
