@@ -23,6 +23,8 @@ interface Held {
   readonly key: string
   readonly token: number
   readonly naiveToken: number
+  /** If it was claimed through the door. */
+  readonly handle?: number
 }
 
 /** What the two have done so far. */
@@ -214,7 +216,7 @@ const claimThroughTheDoor = step('claimThroughTheDoor', fc.constant(undefined), 
   const { key, token: naiveToken, failures, crashes, priority, askedAt, item } = naiveClaim!
   const { handle, token, ...rest } = into
   expect(rest).toEqual({ key, itemText: item, failures, crashes, priority, askedAt })
-  pair.held.push({ key, token, naiveToken })
+  pair.held.push({ key, token, naiveToken, handle })
 })
 
 const finish = step(
@@ -238,6 +240,25 @@ const finish = step(
     )
   },
 )
+
+const finishThroughTheDoor = step(
+  'finishThroughTheDoor',
+  fc.record({ index: fc.nat(3), as: fc.constantFrom('done', 'release'), forget: fc.boolean() }),
+  (pair, { index, as, forget }) => {
+    const { handle, key, naiveToken, token } = pair.pick(index) ?? { key: '' }
+    if (handle === undefined) return
+    const door = pair.driver.direct!(queueName)
+    const options = { dedupe: 'client-go', failuresExpireMs } as const
+    const request = { as, key, forget } as { as: 'done'; key: string; forget: boolean }
+    const [reply] = pair.naive.finish([{ ...request, token: naiveToken! }], options)
+    if (as === 'done') expect(door.done(handle, token!, forget)).toBe(reply!.outcome)
+    else expect(door.finish(handle, { ...request, token: token! }, options)).toEqual(reply)
+  },
+)
+
+const forgetThroughTheDoor = step('forgetThroughTheDoor', anyKey, ({ driver, naive }, key) => {
+  expect(driver.direct!(queueName).forget(key)).toBe(naive.forget([key])[0])
+})
 
 const renew = step(
   'renew',
@@ -316,6 +337,8 @@ const anyStep = fc.oneof(
   { weight: 6, arbitrary: claim },
   { weight: 4, arbitrary: claimThroughTheDoor },
   { weight: 10, arbitrary: finish },
+  { weight: 6, arbitrary: finishThroughTheDoor },
+  { weight: 2, arbitrary: forgetThroughTheDoor },
   { weight: 2, arbitrary: renew },
   { weight: 3, arbitrary: expire },
   { weight: 4, arbitrary: byKeys },
