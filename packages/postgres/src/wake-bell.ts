@@ -29,11 +29,6 @@ export class WakeBell {
     }
   }
 
-  /** Whether anybody watches through this driver. */
-  get isWatched(): boolean {
-    return this.#watchers.size > 0
-  }
-
   /** Something may have become claimable in this process. */
   ring(queue: string): void {
     queueMicrotask(() => this.hear(queue))
