@@ -1,4 +1,4 @@
-import { type Clock, type EpochMs } from '@sluice/core'
+import type { Clock, EpochMs } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { Connection } from '../src/connection.ts'
 import type { Durability } from '../src/durability.ts'

@@ -10,7 +10,6 @@ import {
   type LimiterPlan,
   never,
   noToken,
-  type TickReply,
 } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import * as fc from 'fast-check'
@@ -178,7 +177,9 @@ class Side {
       case 'renew':
         return driver.renew('q', [this.#claim(each.nth)], Math.max(1, each.ms))
       case 'expire': {
-        const { leaseEnds } = driver.tick('q', tickRequest) as unknown as { leaseEnds: readonly Claim[] }
+        const { leaseEnds } = driver.tick('q', tickRequest) as unknown as {
+          leaseEnds: readonly Claim[]
+        }
         if (leaseEnds.length === 0) return []
         const inOrder = [...leaseEnds].sort((a, b) => a.token - b.token)
         return driver.expire('q', inOrder, { dedupe, plan, maxCrashes: 3 })
