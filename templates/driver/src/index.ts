@@ -1,0 +1,1 @@
+export { type TemplateOptions, templateDriver } from './template-driver.ts'

@@ -1,0 +1,133 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type CancelOutcome,
+  type Capabilities,
+  type ClaimReply,
+  type ClaimRequest,
+  type Counts,
+  contractVersion,
+  type Driver,
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Failure,
+  type Finish,
+  type FinishReply,
+  type ForgetOutcome,
+  type Lease,
+  type ListReply,
+  type ListRequest,
+  type OpenOptions,
+  type RenewReply,
+  SluiceError,
+  type TickReply,
+  type TickRequest,
+} from '@sluice/core'
+
+/** Where the keys are. */
+export interface TemplateOptions {
+  /** To be replaced by what the store needs to know: a path, an address. */
+  readonly place?: string
+}
+
+function notWritten(verb: string): SluiceError {
+  return new SluiceError('ERR_STORE', `${verb} is not written yet`)
+}
+
+/**
+ * The verbs in the order in which they are best written: with the first five you can add, claim and
+ * finish, and with `list` and `counts` you see what you have done. Declare a capability when its
+ * verbs are there; until then its cases are skipped.
+ */
+class TemplateDriver implements Driver {
+  readonly name = 'template'
+  readonly contractVersion: number = contractVersion
+  readonly capabilities: Capabilities = {
+    durable: false,
+    shared: false,
+    clock: true,
+    order: 'strict',
+    watch: false,
+    peers: false,
+    operate: false,
+    queues: false,
+    workers: false,
+    buckets: false,
+    transact: false,
+  }
+  readonly options: TemplateOptions
+
+  constructor(options: TemplateOptions) {
+    this.options = options
+  }
+
+  async open(_options: OpenOptions): Promise<void> {
+    throw notWritten('open')
+  }
+
+  async close(): Promise<void> {
+    throw notWritten('close')
+  }
+
+  async add(
+    _queue: string,
+    _asks: readonly Ask[],
+    _options: AskOptions,
+  ): Promise<readonly (AskReply | Failure)[]> {
+    throw notWritten('add')
+  }
+
+  async claim(_queue: string, _request: ClaimRequest): Promise<ClaimReply> {
+    throw notWritten('claim')
+  }
+
+  async finish(
+    _queue: string,
+    _finishes: readonly Finish[],
+    _options: AskOptions,
+  ): Promise<readonly (FinishReply | Failure)[]> {
+    throw notWritten('finish')
+  }
+
+  async list(_queue: string, _request: ListRequest): Promise<ListReply> {
+    throw notWritten('list')
+  }
+
+  async counts(_queue: string, _options: { readonly cap: number }): Promise<Counts> {
+    throw notWritten('counts')
+  }
+
+  async cancel(_queue: string, _keys: readonly string[]): Promise<readonly CancelOutcome[]> {
+    throw notWritten('cancel')
+  }
+
+  async forget(_queue: string, _keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
+    throw notWritten('forget')
+  }
+
+  async renew(
+    _queue: string,
+    _leases: readonly Lease[],
+    _leaseMs: number,
+  ): Promise<readonly (RenewReply | Failure)[]> {
+    throw notWritten('renew')
+  }
+
+  async expire(
+    _queue: string,
+    _leases: readonly Lease[],
+    _options: ExpireOptions,
+  ): Promise<readonly (ExpireOutcome | Failure)[]> {
+    throw notWritten('expire')
+  }
+
+  async tick(_queue: string, _request: TickRequest): Promise<TickReply> {
+    throw notWritten('tick')
+  }
+}
+
+/** Keeps keys in template. */
+export function templateDriver(options: TemplateOptions = {}): Driver {
+  return new TemplateDriver(options)
+}
