@@ -32,6 +32,8 @@ export class Claimer {
   readonly #finishes: FinishLane
   readonly #outlook: Outlook
   readonly #ahead: Ahead
+  /** Somebody has taken a key since keys were given back that nobody had started on. */
+  #isInUse = false
   #isClaiming = false
   #mustClaimAgain = false
   /** The next claim is made only if the store says that something is due. */
@@ -48,7 +50,10 @@ export class Claimer {
     this.#ahead = new Ahead(
       () => engine.store.clock,
       engine.options.leaseMs,
-      (held) => this.#putBack(held),
+      (held) => {
+        this.#isInUse = false
+        this.#putBack(held)
+      },
     )
   }
 
@@ -64,7 +69,13 @@ export class Claimer {
   ring(): void {
     // An idle queue asks one thing of its store, when to look again, and claims only if that is now.
     this.#asksFirst = this.#engine.phase === 'open' && !this.#outlook.isOver
+    // Whoever waits asks whether the queue is paused. If nobody does, it is still to be found out.
+    if (this.#ahead.size > 0 && this.#engine.waiters.size === 0) this.#askAlone()
     this.serve()
+  }
+
+  #askAlone(): void {
+    this.#tick().catch((error: unknown) => this.#engine.report(error))
   }
 
   serve(): void {
@@ -96,6 +107,7 @@ export class Claimer {
     return (
       phase === 'open' &&
       options.prefetch > 0 &&
+      this.#isInUse &&
       this.#ahead.size <= options.prefetch / 2 &&
       (waiters.size > 0 || this.#engine.helds.size > this.#ahead.size)
     )
@@ -109,6 +121,7 @@ export class Claimer {
       const held = this.#ahead.shift()
       if (held === undefined) return
       waiters.remove(waiter)
+      this.#isInUse = true
       held.policy = waiter.policy
       this.#engine.deliver(waiter, [held])
     }
@@ -259,6 +272,7 @@ export class Claimer {
       const waiter = waiters.first()
       if (waiter === undefined) break
       waiters.remove(waiter)
+      this.#isInUse = true
       const helds = claims.slice(at, at + waiter.limit)
       at += helds.length
       for (const held of helds) held.policy = waiter.policy
@@ -281,13 +295,14 @@ export class Claimer {
     const isWanted = isWaitedFor || (!isEnded && this.#ahead.size > 0)
     const holdOffMs = this.#holdOffUntil - store.clock.monotonicMs()
     // What is ready while nobody wants it, as in a drain, is no reason to look again and again.
-    const nextAt = ending.isDraining && waiters.size === 0 ? never : this.#outlook.nextAt
+    const nextAt = waiters.size === 0 ? never : this.#outlook.nextAt
     const inMs = Math.max(nextAt - this.#outlook.now(), holdOffMs)
     return { isWanted, isWaitedFor, inMs }
   }
 
   async giveBackAhead(): Promise<void> {
     const early = this.#ahead.takeAll()
+    this.#isInUse = false
     await Promise.allSettled(early.map((held) => held.release()))
   }
 
