@@ -1,7 +1,7 @@
 import type { PgListener, Row } from './client-shapes.ts'
 import { number } from './columns.ts'
 import { withDeadline } from './deadline.ts'
-import { type Machine, pause } from './machine.ts'
+import type { Machine } from './machine.ts'
 import { quoteIdentifier } from './schema-name.ts'
 
 /** What a listener works with. */
@@ -22,7 +22,7 @@ const heartbeatMs = 10_000
 
 /** How long it may take to answer, and a hint to come round, in milliseconds. */
 const answerMs = 5_000
-const proofMs = 2_000
+const proofMs = 5_000
 
 /** How long to wait before listening is tried again, in milliseconds. */
 const reconnectMsMin = 100
@@ -133,7 +133,10 @@ export class Listener {
       }
     })
     await send(`${proofMark}${nonce}`)
-    this.#isProven = await Promise.race([came, pause(machine, proofMs).then(() => false)])
+    this.#isProven = await Promise.race([came, this.#wait(proofMs).then(() => false)])
+    if (this.#client === undefined && !this.#isStopped) {
+      throw new Error('the connection that listens ended')
+    }
     return this.#isProven
   }
 

@@ -3,6 +3,9 @@ import { Listener, type ListenerUse } from './listener.ts'
 import type { Machine } from './machine.ts'
 import type { WakeBell } from './wake-bell.ts'
 
+/** How long who watches waits for hints to be proven, in milliseconds. */
+const startMs = 2_000
+
 /** What watching works with. */
 export interface WatchingUse {
   readonly machine: Machine
@@ -63,7 +66,14 @@ export class Watching {
     const { listener } = this.#use
     if (listener === undefined) return
     this.#listener = new Listener(listener)
-    this.#started = this.#listener.start()
+    // Nobody waits for long to watch: what it is that wakes may become known later.
+    const { clock } = this.#use.machine
+    this.#started = Promise.race([
+      this.#listener.start(),
+      new Promise<void>((resolve) => {
+        clock.startTimer(startMs, resolve)
+      }),
+    ])
   }
 
   #poll(): void {

@@ -33,21 +33,28 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
 
   test('it is noticed that hints do not come, and said once', async () => {
     const warnings: string[] = []
-    const onWarning = (message: string): void => void warnings.push(message)
+    let warned = (): void => {}
+    const warning = new Promise<void>((resolve) => {
+      warned = resolve
+    })
     const driver = postgresDriver({
       connectionString: pooler.url,
       schema: 'hints',
       pollMs: 20,
-      onWarning,
+      onWarning(message) {
+        warnings.push(message)
+        warned()
+      },
     })
     await driver.open({})
     let woken = (): void => {}
     const stop = await driver.watch?.(() => woken())
-    expect(warnings).toEqual([expect.stringContaining('LISTEN does not work')])
     // Nobody does anything: the poll wakes.
     await new Promise<void>((resolve) => {
       woken = resolve
     })
+    await warning
+    expect(warnings).toEqual([expect.stringContaining('LISTEN does not work')])
     await stop?.()
     const again = await driver.watch?.(() => {})
     expect(warnings).toHaveLength(1)

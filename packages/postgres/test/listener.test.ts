@@ -114,7 +114,7 @@ test('a connection that ends is replaced soon', async () => {
 test('where hints do not come, that is found out, and tried again after a minute', async () => {
   arrives = false
   const started = listener.start()
-  await clock.step(2_000)
+  await clock.step(5_000)
   await started
   expect(listener.isProven).toBe(false)
   expect(warnings).toEqual(['unproven'])

@@ -1,12 +1,15 @@
 /** What somebody else's open transaction on one key does to the others: nothing. */
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../src/index.ts'
 import { poolOf, startServer, type TestServer } from './server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const leaseMs = 1_000
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
 
 let server: TestServer
 let pool: pg.Pool

@@ -10,10 +10,9 @@ import { storeError } from '../src/store-error.ts'
 test('keys are compared as their bytes are', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
-      const bytes = Buffer.compare(Buffer.from(a), Buffer.from(b))
-      expect(Math.sign(bytewise(a, b))).toBe(bytes)
+      return Math.sign(bytewise(a, b)) === Buffer.compare(Buffer.from(a), Buffer.from(b))
     }),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   )
 })
 

@@ -1,13 +1,16 @@
 /** add and finish inside a transaction of the caller's. */
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../src/index.ts'
 import { startServer, type TestServer } from './server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
 
 let server: TestServer
 let driver: ReturnType<typeof postgresDriver>

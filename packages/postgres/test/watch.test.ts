@@ -1,10 +1,13 @@
 /** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
 import type { Driver } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../src/index.ts'
 import { channelOf } from '../src/schema-name.ts'
 import { poolOf, startServer, type TestServer } from './server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
