@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { describe, test } from 'vitest'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest, storeOn } from './store.ts'
@@ -93,6 +95,14 @@ test('an idle queue asks for nothing between ticks, and for little in one', asyn
   assert.ok(library.statements - before <= 6, `${library.statements - before} statements`)
   await driver.close()
 })
+
+test('a process that waits for nothing takes a hundredth of a core at the most', async () => {
+  const program = new URL('children/idle.ts', import.meta.url).pathname
+  const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
+  const args = [...flags, program, scratchFile()]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  assert.ok(Number(stdout) <= 1, `${stdout.trim()} % of a core`)
+}, 30_000)
 
 test('a claim that finds nothing takes no lock', async () => {
   const { driver, library } = storeOn(scratchFile())

@@ -1,0 +1,38 @@
+/**
+ * Waits for keys that do not come, and says which share of a core that took, in hundredths. The
+ * minute after which it looks less often passes quicker here.
+ */
+import { systemClock } from '@sluice/core'
+import { Connection } from '../../src/connection.ts'
+import { loadLibrary } from '../../src/library.ts'
+import { thisMachine } from '../../src/machine.ts'
+import { FileSource } from '../../src/session-source.ts'
+
+const source = new FileSource({
+  file: process.argv[2] ?? '',
+  library: loadLibrary(undefined),
+  durability: 'process',
+  migrate: 'apply',
+  mustExist: false,
+  unsafeFilesystem: true,
+  ownership: 'ours',
+})
+const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 200 }
+const connection = new Connection(source, { ...thisMachine, clock }, 1_000)
+await connection.open(() => systemClock.now())
+connection.changes.watch(() => {})
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    systemClock.startTimer(ms, resolve).ref()
+  })
+}
+
+await wait(1_000)
+const usedBefore = process.cpuUsage()
+const startedAt = systemClock.monotonicMs()
+await wait(3_000)
+const { user, system } = process.cpuUsage(usedBefore)
+const share = (user + system) / 1_000 / (systemClock.monotonicMs() - startedAt)
+console.log(share * 100)
+connection.close()
