@@ -11,12 +11,14 @@ import {
   type Limiter,
   SluiceError,
   systemClock,
-  type Timer,
 } from '@sluice/core'
 import { checkAddAfter } from './add-after-options.ts'
+import { checkAddOptions } from './add-options.ts'
 import type { DoneOptions, Held } from './held.ts'
 import type { Inspect } from './inspect.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
+import { checkClock } from './options.ts'
+import { ProcessDelays } from './process-delays.ts'
 import type {
   AddAfterOptions,
   AddOptions,
@@ -27,6 +29,7 @@ import type {
   RateLimitingQueue,
   WaitOptions,
 } from './queue.ts'
+import { addOutcomes } from './settled.ts'
 import type { Within } from './within.ts'
 
 /** How a queue that is not ours is wrapped. */
@@ -34,12 +37,6 @@ export interface AdaptOptions<T> {
   readonly clock?: Clock | undefined
   readonly keyOf?: KeyOf<T> | undefined
   readonly onError?: ((error: unknown) => void) | undefined
-}
-
-/** An add that waits in this process. */
-interface Waiting {
-  readonly timer: Timer
-  readonly dueAt: number
 }
 
 /** The verbs a queue must have to be wrapped. */
@@ -52,6 +49,13 @@ export function checkQueue<T>(queue: Queue<T>): Queue<T> {
   return queue
 }
 
+/** Holds for the options that only mean something to a queue that is not ours. */
+export function checkAdaptOptions<T>({ clock, keyOf, onError }: AdaptOptions<T>): void {
+  if (clock !== undefined) checkClock(clock)
+  if (keyOf !== undefined) checkFunction('keyOf', keyOf)
+  if (onError !== undefined) checkFunction('onError', onError)
+}
+
 /**
  * Delays around any object with a queue's methods. They live in this process: with it they are lost,
  * and like the originals they are dropped by a shutdown.
@@ -59,11 +63,22 @@ export function checkQueue<T>(queue: Queue<T>): Queue<T> {
 export class AdaptedDelaying<T> implements DelayingQueue<T> {
   protected readonly inner: Queue<T>
   protected readonly adapted: AdaptOptions<T>
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #delays: ProcessDelays<T>
 
   constructor(inner: Queue<T>, options: AdaptOptions<T>) {
     this.inner = inner
     this.adapted = options
+    const { clock = systemClock, keyOf } = options
+    const add = (item: T, priority: number | undefined): void => {
+      // Like the originals, which drop what waits when the queue is shut down.
+      if (this.shuttingDown) return
+      this.#add(item, priority).catch((error: unknown) => options.onError?.(error))
+    }
+    this.#delays = new ProcessDelays({ clock, keyOf, add })
+  }
+
+  async #add(item: T, priority: number | undefined): Promise<AddOutcome> {
+    return await this.inner.add(item, priority === undefined ? undefined : { priority })
   }
 
   get name(): string {
@@ -80,50 +95,28 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
 
   addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {
     try {
-      return this.#addAfter(item, checkAddAfter(ms, options).delayMs, options)
+      const { delayMs, maxWaitMs } = checkAddAfter(ms, options)
+      this.refuseWhenEnding(item)
+      const priority = options?.priority
+      if (!(delayMs > 0)) return this.#add(item, priority)
+      return addOutcomes[this.#delays.ask(item, delayMs, priority, maxWaitMs)]
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  #addAfter(item: T, ms: number, options: AddAfterOptions | undefined): Promise<AddOutcome> {
+  /** Throws if adds are not taken any more, or if the item has no key. */
+  protected refuseWhenEnding(item: T): void {
     const key = keyOfItem(item, this.adapted.keyOf)
-    if (this.shuttingDown) throw this.#shutDownError(key)
-    const { priority, when = 'earliest' } = options ?? {}
-    const add = priority === undefined ? undefined : { priority }
-    if (ms <= 0) return this.inner.add(item, add)
-    const clock = this.adapted.clock ?? systemClock
-    const dueAt = clock.now() + ms
-    const earlier = this.#waiting.get(key)
-    if (earlier !== undefined && (when === 'earliest') === dueAt >= earlier.dueAt) {
-      return Promise.resolve('unchanged')
-    }
-    earlier?.timer.stop()
-    const timer = clock.startTimer(ms, () => {
-      this.#waiting.delete(key)
-      this.inner.add(item, add).catch((error: unknown) => this.adapted.onError?.(error))
-    })
-    this.#waiting.set(key, { timer, dueAt })
-    return Promise.resolve(earlier === undefined ? 'added' : 'moved')
-  }
-
-  #shutDownError(key: string): SluiceError {
-    return new SluiceError(
+    if (!this.shuttingDown) return
+    throw new SluiceError(
       'ERR_SHUT_DOWN',
       `cannot add key ${JSON.stringify(key)} to queue ${JSON.stringify(this.name)}: it was shut down`,
     )
   }
 
-  #dropDelays(): void {
-    for (const { timer } of this.#waiting.values()) timer.stop()
-    this.#waiting.clear()
-  }
-
   async cancel(item: T): Promise<CancelOutcome> {
-    const key = keyOfItem(item, this.adapted.keyOf)
-    const waiting = this.#waiting.get(key)
-    waiting?.timer.stop()
-    const had = this.#waiting.delete(key)
+    const had = this.#delays.cancel(keyOfItem(item, this.adapted.keyOf))
     const outcome = await this.inner.cancel(item)
     return had ? 'cancelled' : outcome
   }
@@ -165,12 +158,12 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
   }
 
   shutDown(): Promise<void> {
-    this.#dropDelays()
+    this.#delays.clear()
     return this.inner.shutDown()
   }
 
   shutDownWithDrain(options?: WaitOptions): Promise<void> {
-    this.#dropDelays()
+    this.#delays.clear()
     return this.inner.shutDownWithDrain(options)
   }
 
@@ -179,7 +172,7 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
   }
 
   close(options?: CloseOptions): Promise<void> {
-    this.#dropDelays()
+    this.#delays.clear()
     return this.inner.close(options)
   }
 
@@ -195,12 +188,12 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
 /** A Held of a queue that is not ours, which comes back by the limiter of ours. */
 class AdaptedHeld<T> implements Held<T> {
   readonly #inner: Held<T>
-  readonly #addRateLimited: (item: T) => Promise<AddOutcome>
+  readonly #askAgain: (item: T) => Promise<void>
   #isFinished = false
 
-  constructor(inner: Held<T>, addRateLimited: (item: T) => Promise<AddOutcome>) {
+  constructor(inner: Held<T>, askAgain: (item: T) => Promise<void>) {
     this.#inner = inner
-    this.#addRateLimited = addRateLimited
+    this.#askAgain = askAgain
   }
 
   get item(): T {
@@ -233,26 +226,37 @@ class AdaptedHeld<T> implements Held<T> {
     return this.#inner
   }
 
-  done(options?: DoneOptions): Promise<FinishOutcome> {
+  /** Once is enough, unless it fails. */
+  async #finish(finish: () => Promise<FinishOutcome>): Promise<FinishOutcome> {
+    if (this.#isFinished) return 'lost'
     this.#isFinished = true
-    return this.#inner.done(options)
+    try {
+      return await finish()
+    } catch (error) {
+      this.#isFinished = false
+      throw error
+    }
   }
 
-  async retry(): Promise<FinishOutcome> {
-    this.#isFinished = true
-    // Asked for before it is given back: a crash in between leaves it asked for.
-    await this.#addRateLimited(this.#inner.item)
-    return await this.#inner.done()
+  done(options?: DoneOptions): Promise<FinishOutcome> {
+    return this.#finish(() => this.#inner.done(options))
+  }
+
+  retry(): Promise<FinishOutcome> {
+    return this.#finish(async () => {
+      // Asked for before it is given back, or it could be gone in between. A queue that was shut
+      // down takes nothing more, as in the original, and the key is given back all the same.
+      await this.#askAgain(this.#inner.item)
+      return await this.#inner.done()
+    })
   }
 
   release(): Promise<FinishOutcome> {
-    this.#isFinished = true
-    return this.#inner.release()
+    return this.#finish(() => this.#inner.release())
   }
 
   park(error?: unknown): Promise<FinishOutcome> {
-    this.#isFinished = true
-    return this.#inner.park(error)
+    return this.#finish(() => this.#inner.park(error))
   }
 
   detach(): this {
@@ -267,38 +271,50 @@ class AdaptedHeld<T> implements Held<T> {
 
 /** A limiter around any object with a queue's methods; what it counts lives in this process. */
 export class AdaptedRateLimiting<T> extends AdaptedDelaying<T> implements RateLimitingQueue<T> {
-  readonly #limiter: Limiter<T>
-  readonly #asked: LimiterInQueue<T>
+  readonly #limiter: LimiterInQueue<T>
 
   constructor(inner: Queue<T>, limiter: Limiter<T>, options: AdaptOptions<T>) {
     super(inner, options)
-    this.#limiter = limiter
-    const { when, forget, numRequeues } = limiter
     // Without its plan, since there is no store that could follow it.
     const unplanned: Limiter<T> = {
-      when: (item) => when.call(limiter, item),
-      forget: (item) => forget.call(limiter, item),
-      numRequeues: (item) => numRequeues.call(limiter, item),
+      when: (item) => limiter.when(item),
+      forget: (item) => limiter.forget(item),
+      numRequeues: (item) => limiter.numRequeues(item),
     }
-    this.#asked = new LimiterInQueue(unplanned, '', (error) => options.onError?.(error))
+    this.#limiter = new LimiterInQueue(unplanned, '', (error) => options.onError?.(error))
   }
 
-  async addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {
-    return await this.addAfter(item, this.#asked.delayOf(item).delayMs, options)
+  addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {
+    try {
+      checkAddOptions(options)
+      this.refuseWhenEnding(item)
+      return this.addAfter(item, this.#limiter.delayOf(item).delayMs, options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
-  forget(item: T): Promise<ForgetOutcome> {
-    const had = this.#limiter.numRequeues(item) > 0
+  async forget(item: T): Promise<ForgetOutcome> {
+    const had = (await this.numRequeues(item)) > 0
     this.#limiter.forget(item)
-    return Promise.resolve(had ? 'forgotten' : 'unchanged')
+    return had ? 'forgotten' : 'unchanged'
   }
 
-  numRequeues(item: T): Promise<number> {
-    return Promise.resolve(this.#limiter.numRequeues(item))
+  async numRequeues(item: T): Promise<number> {
+    keyOfItem(item, this.adapted.keyOf)
+    return this.#limiter.numRequeues(item) ?? 0
   }
 
   #adapt(held: Held<T>): Held<T> {
-    return new AdaptedHeld(held, (item) => this.addRateLimited(item))
+    return new AdaptedHeld(held, (item) => this.#askAgain(item))
+  }
+
+  async #askAgain(item: T): Promise<void> {
+    try {
+      await this.addRateLimited(item)
+    } catch (error) {
+      if (!SluiceError.is(error, 'ERR_SHUT_DOWN')) throw error
+    }
   }
 
   override async get(options?: WaitOptions): Promise<Held<T> | undefined> {

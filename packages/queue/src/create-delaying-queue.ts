@@ -1,5 +1,10 @@
 import { checkObject } from '@sluice/core'
-import { AdaptedDelaying, type AdaptOptions, checkQueue } from './adapted-queue.ts'
+import {
+  AdaptedDelaying,
+  type AdaptOptions,
+  checkAdaptOptions,
+  checkQueue,
+} from './adapted-queue.ts'
 import { Delaying } from './delaying.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
 import { engineFor, PlainQueue } from './plain-queue.ts'
@@ -34,6 +39,7 @@ export function createDelayingQueue<T = string>(
   checkObject('options', options)
   if (isWrapping<T>(options)) {
     checkObject('options', options, wrapOptionNames)
+    checkAdaptOptions(options)
     const inner = checkQueue(options.queue)
     if (!(inner instanceof PlainQueue)) return new AdaptedDelaying<T>(inner, options)
     const { checkedOptions: checked, engine } = inner as PlainQueue<T>

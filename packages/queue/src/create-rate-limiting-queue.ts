@@ -1,6 +1,6 @@
 import { checkObject, type Limiter } from '@sluice/core'
 import { defaultControllerLimiter } from '@sluice/limiters'
-import { AdaptedRateLimiting, checkQueue } from './adapted-queue.ts'
+import { AdaptedRateLimiting, checkAdaptOptions, checkQueue } from './adapted-queue.ts'
 import { isWrapping, type WrapOptions, wrapOptionNames } from './create-delaying-queue.ts'
 import type { Engine } from './engine.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
@@ -46,6 +46,7 @@ export function createRateLimitingQueue<T = string>(
   checkObject('options', options)
   if (isWrapping<T>(options)) {
     checkObject('options', options, [...wrapOptionNames, 'limiter'])
+    checkAdaptOptions(options)
     const { limiter: given } = options as WrapLimitedOptions<T>
     const limiter =
       given === undefined ? defaultControllerLimiter() : checkLimiter('limiter', given)

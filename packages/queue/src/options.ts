@@ -143,7 +143,7 @@ function checkDriver(driver: Driver): Driver {
 }
 
 /** Holds for a clock. */
-function checkClock(clock: Clock): Clock {
+export function checkClock(clock: Clock): Clock {
   checkObject('clock', clock)
   for (const verb of ['now', 'monotonicMs', 'startTimer', 'startTicker'] as const) {
     checkFunction(`clock.${verb}`, clock[verb])
