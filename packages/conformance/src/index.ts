@@ -47,7 +47,15 @@ export type {
 export type { QueueCase } from './queue-cases/queue-case.ts'
 export type { QueueScene } from './queue-cases/queue-scene.ts'
 export { CallLog, recorded } from './recorded.ts'
-export { byPromise, promiseOf, type Report, renderMarkdown, type Tally, tally } from './report.ts'
+export {
+  byPromise,
+  declaredReport,
+  promiseOf,
+  type Report,
+  renderMarkdown,
+  type Tally,
+  tally,
+} from './report.ts'
 export {
   type CaseResult,
   checkExceptions,

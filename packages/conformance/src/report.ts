@@ -1,4 +1,5 @@
 import type { Capabilities } from '@sluice/core'
+import { type Case, missingNeed, type Subject } from './case.ts'
 import type { CaseResult, Verdict } from './run-cases.ts'
 
 /** The results of one driver, to be printed or rendered. */
@@ -53,6 +54,28 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
+/**
+ * What the cases come to if the driver is as it says it is: a case is skipped for what it declares,
+ * excepted where an exception is made, and passed otherwise. Runs nothing; that the driver is as it
+ * says is what its own examination shows.
+ */
+export function declaredReport(
+  name: string,
+  subject: Subject,
+  cases: readonly Case[],
+  except: Readonly<Record<string, string>> = {},
+): Report {
+  const results = cases.map(({ id, title, needs }): CaseResult => {
+    const result = { id, title, history: [], ms: 0 } as const
+    const missing = missingNeed(needs, subject)
+    if (missing !== undefined) return { ...result, verdict: 'skipped', reason: missing }
+    const excuse = except[id]
+    if (excuse !== undefined) return { ...result, verdict: 'excepted', reason: excuse }
+    return { ...result, verdict: 'passed' }
+  })
+  return { driver: name, capabilities: subject.driver.capabilities, seed: 0, results }
+}
+
 const marks: Readonly<Record<Verdict, string>> = {
   passed: 'kept',
   failed: '**broken**',
@@ -64,8 +87,14 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }
 
-/** Promise by driver as Markdown, with the reason wherever a promise is not met. */
-export function renderMarkdown(reports: readonly Report[]): string {
+/**
+ * Promise by driver as Markdown, with the reason wherever a promise is not met. `heading` is what
+ * the heading of each group begins with, `note` what the number of each footnote does.
+ */
+export function renderMarkdown(
+  reports: readonly Report[],
+  { heading = '##', note: prefix = '' }: { readonly heading?: string; readonly note?: string } = {},
+): string {
   const names = reports.map(({ driver }) => driver)
   const found = reports.map(
     ({ results }) => new Map(results.map((result) => [result.id, result] as const)),
@@ -73,11 +102,11 @@ export function renderMarkdown(reports: readonly Report[]): string {
   const reasons: string[] = []
   const note = (reason: string): string => {
     const known = reasons.indexOf(reason)
-    return `[^${(known >= 0 ? known : reasons.push(reason) - 1) + 1}]`
+    return `[^${prefix}${(known >= 0 ? known : reasons.push(reason) - 1) + 1}]`
   }
   const parts: string[] = []
   for (const [promise, group] of byPromise(reports[0]?.results ?? [])) {
-    parts.push(`## ${promise}`, '')
+    parts.push(`${heading} ${promise}`, '')
     parts.push(`| promise | id | ${names.join(' | ')} |`)
     parts.push(`| --- | --- |${' --- |'.repeat(names.length)}`)
     for (const { id, title } of group) {
@@ -91,5 +120,9 @@ export function renderMarkdown(reports: readonly Report[]): string {
     }
     parts.push('')
   }
-  return [...parts, ...reasons.map((reason, index) => `[^${index + 1}]: ${reason}`), ''].join('\n')
+  return [
+    ...parts,
+    ...reasons.map((reason, index) => `[^${prefix}${index + 1}]: ${reason}`),
+    '',
+  ].join('\n')
 }

@@ -7,11 +7,8 @@ import { checkExceptions, failureText, type RunOptions, runCase, timeoutOf } fro
 const clearingUpMs = 20_000
 
 /**
- * Examines a driver: one vitest test for each case.
- *
- * ```ts
- * examine('my driver', () => ({ driver: myDriver(), clock: fakeClock() }))
- * ```
+ * Examines a driver: one vitest test for each case. `create` makes a driver that has not been
+ * opened, on an empty store of its own, and the clock that the suite moves.
  */
 export function examine(
   name: string,

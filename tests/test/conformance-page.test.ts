@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  allCases,
+  type Case,
+  declaredReport,
+  type QueueFactories,
+  queueCases,
+  type Report,
+  renderMarkdown,
+  type Subject,
+  throughDirect,
+} from '@sluice/conformance'
+import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
+import { type PgliteLike, postgresDriver } from '@sluice/postgres'
+import { sqliteDriver } from '@sluice/sqlite'
+import { expect, test } from 'vitest'
+import { directDoorExceptions } from '../support/direct-door.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const clock = fakeClock()
+
+/** A client that is never asked anything: only what a driver on it declares is looked at. */
+const pglite = {
+  dataDir: 'folder',
+  query() {},
+  exec() {},
+  transaction() {},
+  listen() {},
+} as unknown as PgliteLike
+
+interface Column {
+  readonly name: string
+  readonly subject: Subject
+  readonly except?: Readonly<Record<string, string>>
+}
+
+const columns: readonly Column[] = [
+  { name: 'memory', subject: { driver: memoryDriver(), clock } },
+  {
+    name: 'memory, direct door',
+    subject: { driver: throughDirect(memoryDriver()), clock },
+    except: directDoorExceptions,
+  },
+  { name: 'SQLite', subject: { driver: sqliteDriver({ file: 'never-opened.db' }), clock } },
+  {
+    name: 'Postgres',
+    subject: {
+      driver: postgresDriver({ connectionString: 'postgres://nowhere/never-opened' }),
+      clock,
+    },
+  },
+  {
+    name: 'PGlite',
+    subject: { driver: postgresDriver({ client: pglite }), clock },
+    except: { 'key.exact': 'PGlite drops a byte order mark at the start of a text' },
+  },
+]
+
+const preface = `# What every driver promises
+
+Made from the suite and from what the drivers declare; \`npm test -- conformance-page -u\` makes it
+anew. Each line is a case of [\`@sluice/conformance\`](../../packages/conformance/README.md), and the
+tests of each driver run all of them: a promise that is said here to be kept, and is not, fails
+those tests.
+
+*kept*: the driver keeps the promise. *–*: the promise is about something that the driver declares
+not to do. *not met*: the driver breaks the promise, and the reason is below.
+
+A driver of your own is examined in the same way: [Writing a driver](../guides/writing-a-driver.md).
+
+## The driver
+
+`
+
+const between = `
+## The queue over a driver
+
+The second half goes through the public queue, so that flushing, leases, wake-ups and shutdown are
+examined with each driver too.
+
+`
+
+function reportsOn(cases: readonly Case[], shown: readonly Column[]): Report[] {
+  const ids = new Set(cases.map(({ id }) => id))
+  return shown.map(({ name, subject, except = {} }) => {
+    const own = Object.entries(except).filter(([id]) => ids.has(id))
+    return declaredReport(name, subject, cases, Object.fromEntries(own))
+  })
+}
+
+test('the page of promises is the one that the suite makes', async () => {
+  const throughQueue = columns.filter(({ name }) => name !== 'PGlite')
+  const heading = '###'
+  const page = [
+    preface,
+    renderMarkdown(reportsOn(allCases, columns), { heading, note: 'd' }),
+    between,
+    renderMarkdown(reportsOn(queueCases({} as QueueFactories), throughQueue), {
+      heading,
+      note: 'q',
+    }),
+  ]
+  const file = join(root, 'docs', 'reference', 'conformance.md')
+  await expect(page.join('')).toMatchFileSnapshot(file)
+})
+
+test('no driver makes an exception that the page does not tell of', () => {
+  const told = columns.flatMap(({ except = {} }) => Object.entries(except))
+  const drivers = readdirSync(join(root, 'packages')).filter((name) => name !== 'conformance')
+  for (const name of drivers) {
+    const folder = join(root, 'packages', name, 'test')
+    for (const file of readdirSync(folder).filter((each) => each.startsWith('conformance'))) {
+      const text = readFileSync(join(folder, file), 'utf8')
+      for (const [, body = ''] of text.matchAll(/\bexcept\s*:\s*\{([^}]*)\}/g)) {
+        for (const [, id = '', why = ''] of body.matchAll(/'([^']+)'\s*:\s*'([^']+)'/g)) {
+          expect(told, `${name}/test/${file}`).toContainEqual([id, why])
+        }
+      }
+    }
+  }
+})
