@@ -2,6 +2,7 @@ import type {
   Ask,
   AskReply,
   CancelOutcome,
+  Claim,
   DirectQueue,
   EpochMs,
   Finish,
@@ -21,6 +22,12 @@ const leaseEndsMax = 100
 
 /** Of a claim that is put back at once. */
 const probePolicy: HeldPolicy = { disposeAs: 'release', retryAs: () => ({ delayMs: 0 }) }
+
+/** What the door told of a claim; where it stood in line it does not tell. */
+function claimOf(held: HeldKey<unknown>): Omit<Claim, 'readyAt'> {
+  const { key, itemText, token, failures, crashes, priority, askedAt } = held
+  return { key, item: itemText, token, failures, crashes, priority, askedAt, leaseUntil: never }
+}
 
 /** The way to a driver that lives in this process: one call at a time, answered at once. */
 export class DirectPath implements Path {
@@ -176,9 +183,15 @@ export class DirectPath implements Path {
   #take(direct: DirectQueue, held: HeldKey<unknown>): boolean {
     const { holder, dueBy, store } = this.#engine
     if (!sluiceChannel.hasSubscribers) return direct.claim(held, holder, dueBy)
-    const request = { limit: 1, holder, dueBy, leaseMs: Infinity }
+    const request = {
+      limit: 1,
+      holder,
+      leaseMs: Infinity,
+      ...(dueBy === never ? {} : { dueBy }),
+    }
     const reply = this.#call('claim', request, () => ({
-      claims: direct.claim(held, holder, dueBy) ? [held] : [],
+      // Not the Held itself: a subscriber that keeps what it is told would keep it alive.
+      claims: direct.claim(held, holder, dueBy) ? [claimOf(held)] : [],
       leaseEnds: [],
       now: store.clock.now(),
     }))
@@ -191,7 +204,8 @@ export class DirectPath implements Path {
     const { driver, name, holder, store, options } = this.#engine
     if (direct.nextAt() > store.clock.now()) return false
     const { failuresExpireMs } = options
-    const tick = driver.tick(name, { holder, limit: leaseEndsMax, failuresExpireMs })
+    const request = { holder, limit: leaseEndsMax, failuresExpireMs }
+    const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
     const { leaseEnds: leases } = tick
     const expireOptions = { ...this.#engine.expireOptions, jitter: random() }
