@@ -1,3 +1,4 @@
+// real time: the handlers must be under way at the same time as real renewals.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryDriver } from '@sluice/memory'
 import { expect, onTestFinished, test } from 'vitest'
