@@ -73,6 +73,7 @@ test('many keys that never wait leave others their turn', async () => {
   const { queue } = setUp()
   await queue.addMany(Array.from({ length: 300 }, (_, index) => `key/${index}`))
   let ticks = 0
+  // real time: the timer is what shows that others had their turn
   const ticker = setInterval(() => {
     ticks += 1
   }, 1)
