@@ -23,7 +23,13 @@ function project(folder: string) {
   return {
     ...shared,
     root: `${root}/${folder}`,
-    test: { name: folder.replace('packages/', ''), include: ['test/**/*.test.{ts,mjs}'] },
+    test: {
+      name: folder.replace('packages/', ''),
+      include: ['test/**/*.test.{ts,mjs}'],
+      // Nothing waits for these; they only end what hangs, also on a machine that is busy.
+      testTimeout: 60_000,
+      hookTimeout: 120_000,
+    },
   }
 }
 
