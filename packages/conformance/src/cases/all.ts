@@ -1,6 +1,7 @@
 import type { Case } from '../case.ts'
 import { addCases } from './add.ts'
 import { batchCases } from './batch.ts'
+import { clockCases } from './clock.ts'
 import { crashCases } from './crash.ts'
 import { delayCases } from './delay.ts'
 import { fenceCases } from './fence.ts'
@@ -46,6 +47,7 @@ export const allCases: readonly Case[] = [
   ...queueCases,
   ...lookCases,
   ...tickCases,
+  ...clockCases,
   ...lifeCases,
   ...transactCases,
   ...modelCases,

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { faulty } from '../faults.ts'
+import { Chance } from '../histories/chance.ts'
 import type { QueueCase } from './queue-case.ts'
 import { seen } from './queue-scene.ts'
 
@@ -70,6 +72,22 @@ export const wakingCases: readonly QueueCase[] = [
       await s.quiet()
       await s.driver.operate?.resume('q')
       assert.equal((await s.soon(waiting))?.item, 'a')
+    },
+  },
+  {
+    id: 'q-wake.lost',
+    title: 'who waits is woken within ten seconds even if every wake is lost on the way',
+    needs: { peers: true },
+    async run(s) {
+      const deaf = faulty(s.driver, { wakeLost: 1 }, { chance: new Chance(1) })
+      const queue = s.queue({ driver: deaf })
+      const theirs = s.queue({ driver: await s.peerDriver() })
+      const waiting = seen(queue.get())
+      await s.quiet()
+      await theirs.add('a')
+      await s.step(10_000)
+      await s.settled(waiting)
+      assert.equal(waiting.value?.item, 'a')
     },
   },
   {

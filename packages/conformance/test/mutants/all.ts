@@ -1,4 +1,5 @@
 import { addingMutants } from './adding-mutants.ts'
+import { clockMutants } from './clock-mutants.ts'
 import { failureMutants } from './failure-mutants.ts'
 import { finishMutants } from './finish-mutants.ts'
 import { leaseMutants } from './lease-mutants.ts'
@@ -28,6 +29,7 @@ export const allMutants: readonly Mutant[] = [
   ...lifeMutants,
   ...lookMutants,
   ...operateMutants,
+  ...clockMutants,
   ...transactMutants,
   ...raceMutants,
 ]
