@@ -48,9 +48,9 @@ function codeOf(reason: DueReason): number {
  * It keeps what was changed, and writes it back only when it is moved away. A key that is added,
  * claimed and done before another one comes between is never packed at all.
  *
- *                                  sync steady add/claim/done   fill then drain 1 M
- *   accessors over packed columns            375 ns                   880 ns
- *   unpacked, written back on leaving        ??? ns                   ??? ns
+ * With accessors over the packed columns instead, an add, claim and done took 375 ns and filling and
+ * draining a million keys 880 ns a key, on a machine where this takes 275 and 800: the transitions
+ * are inlined only while they are small. More in decision 0020.
  */
 export class RowCursor implements KeyState {
   /** The row that is looked at. */
@@ -60,7 +60,7 @@ export class RowCursor implements KeyState {
   /** Whether members were changed since they were unpacked. Set by whoever changes them. */
   isDirty = false
 
-  // All instants and counters begin as fractions: it makes the engine keep them unboxed.
+  // Instants and wide counters begin as fractions, so that the engine keeps them as floats for good.
   dueAt = 0.5
   why: DueReason = 'add'
   laterAt = 0.5

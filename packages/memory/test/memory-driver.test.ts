@@ -60,6 +60,16 @@ test('refuses bad options, naming them', () => {
   )
 })
 
+test('holds more keys than it was told to expect', () => {
+  for (const expectedKeys of [0, 1, 100, 5_000]) {
+    const driver = memoryDriver({ expectedKeys })
+    void driver.open({ clock: fakeClock() })
+    const keys = Array.from({ length: 10_000 }, (_, at) => `key-${at}`)
+    for (let at = 0; at < keys.length; at += 1_000) add(driver, keys.slice(at, at + 1_000))
+    expect(keysOf(claim(driver, 10_000))).toEqual(keys)
+  }
+})
+
 test('tokens begin at the microseconds of the real clock, and rise across all queues', () => {
   const before = Date.now() * 1_000
   const { driver } = open(fakeClock(0))
