@@ -291,7 +291,7 @@ export class Claimer {
   alarm(): AlarmSetting {
     const { waiters, ending, phase, store } = this.#engine
     const isEnded = this.#isStopped || phase === 'closing' || phase === 'closed'
-    const isWaitedFor = !isEnded && (waiters.size > 0 || ending.isDraining)
+    const isWaitedFor = !isEnded && (waiters.size > 0 || ending.isWatched)
     const isWanted = isWaitedFor || (!isEnded && this.#ahead.size > 0)
     const holdOffMs = this.#holdOffUntil - store.clock.monotonicMs()
     // What is ready while nobody wants it, as in a drain, is no reason to look again and again.

@@ -233,7 +233,7 @@ export class DirectPath implements Path {
 
   alarm(): AlarmSetting {
     const { waiters, ending, store, phase } = this.#engine
-    const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isDraining)
+    const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isWatched)
     // A drain that nobody helps is told of everything that happens here; no need to look for it.
     const nextAt = isWaitedFor && waiters.size > 0 ? this.direct().nextAt() : never
     return { isWanted: isWaitedFor, isWaitedFor, inMs: nextAt - store.clock.now() }

@@ -142,6 +142,7 @@ export class Ending {
   nextGivenBack(): Promise<void> {
     return new Promise((resolve) => {
       this.#givenBack.push(resolve)
+      this.#engine.alarm.set()
     })
   }
 
@@ -150,6 +151,7 @@ export class Ending {
     const givenBack = this.#givenBack
     this.#givenBack = []
     for (const resolve of givenBack) resolve()
+    if (givenBack.length > 0) this.#engine.alarm.set()
     this.check()
   }
 

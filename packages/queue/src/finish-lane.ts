@@ -83,7 +83,7 @@ export class FinishLane {
         this.#pauses.delete(timer)
         resolve()
       })
-      timer.ref()
+      if (this.#engine.options.ref) timer.ref()
       this.#pauses.set(timer, resolve)
     })
   }

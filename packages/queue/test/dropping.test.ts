@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'vitest'
+import { run } from './program.ts'
+
+describe('2 Held: one that is collected unfinished', { timeout: 30_000 }, () => {
+  test('is reported, and only it, over direct', async () => {
+    const { lines } = await run('dropping', 'direct')
+    expect(lines).toEqual(['ERR_HELD_DROPPED true', 'kept false'])
+  })
+
+  test.each(['lanes', 'late'])('is not renewed any more, and reported, over %s', async (way) => {
+    const { lines } = await run('dropping', way)
+    expect(lines).toEqual(['ERR_HELD_DROPPED true', 'kept false', 'back again,dropped'])
+  })
+
+  test.each(['direct', 'lanes'])(
+    'is no matter if it was finished by item, over %s',
+    async (way) => {
+      const { lines } = await run('dropping', way, 'by item')
+      expect(lines[0]).toBe('kept false')
+    },
+  )
+})

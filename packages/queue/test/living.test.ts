@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { run } from './program.ts'
+
+const ways = ['direct', 'lanes', 'late']
+
+describe.each(ways)('3 Time: what keeps a process alive over %s', { timeout: 30_000 }, (way) => {
+  test('is whatever waits, unless ref is false, and nothing else', async () => {
+    const { lines } = await run('living', way)
+    expect(lines).toEqual([
+      'nothing: ends',
+      'get: lives',
+      'getMany: lives',
+      'iteration: lives',
+      'get of a delayed key: lives',
+      'drain: lives',
+      'drain of a ready key: lives',
+      'iteration while a key is held: lives',
+      'aborted get: ends',
+      'aborted drain: ends',
+      'ready keys: ends',
+      'delayed keys: ends',
+      'held keys: ends',
+      'answered get: ends',
+      'shut down: ends',
+      'closed: ends',
+      'get, ref: false: ends',
+      'drain of a ready key, ref: false: ends',
+      'iteration while a key is held, ref: false: ends',
+    ])
+  })
+
+  test('a process with keys that nobody waits for ends by itself', async () => {
+    expect(await run('living', way, 'delayed keys')).toMatchObject({ code: 0 })
+  })
+})
