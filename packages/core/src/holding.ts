@@ -57,11 +57,11 @@ export type Finish =
       readonly as: 'retry'
       readonly key: string
       readonly token: number
-      /** See {@link Ask.delayMs}. */
+      /** See `Ask.delayMs`. */
       readonly delayMs: number
-      /** See {@link Ask.plan}. */
+      /** See `Ask.plan`. */
       readonly plan?: LimiterPlan | undefined
-      /** See {@link Ask.jitter}. */
+      /** See `Ask.jitter`. */
       readonly jitter?: number | undefined
       /** What went wrong, short; kept as the key's last error. */
       readonly error?: string | undefined
@@ -95,7 +95,7 @@ export interface ExpireOptions {
   readonly dedupe: Dedupe
   /** Gives the delay by its per-key part, `perKeyDelay`; no bucket is charged. Absent: no delay. */
   readonly plan?: LimiterPlan | undefined
-  /** See {@link Ask.jitter}. */
+  /** See `Ask.jitter`. */
   readonly jitter?: number | undefined
   /** A key that has crashed this often is parked. */
   readonly maxCrashes: number

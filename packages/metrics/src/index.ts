@@ -3,6 +3,8 @@
  * Prometheus and to OpenTelemetry are `@sluice/metrics/prometheus` and
  * `@sluice/metrics/opentelemetry`.
  */
+
+export type { Buckets } from './buckets.ts'
 export {
   type LabelName,
   type MetricId,

@@ -90,7 +90,13 @@ export type {
 } from './queue.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts'
 export type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } from './selection.ts'
-export { type StopOnSignalsOptions, type Stoppable, stopOnSignals } from './stop-on-signals.ts'
+export {
+  type Closes,
+  type StopOnSignalsOptions,
+  type Stoppable,
+  type Stops,
+  stopOnSignals,
+} from './stop-on-signals.ts'
 export type { DatabaseNow, Within, WithinLater, WithinNow } from './within.ts'
 export {
   type Handler,

@@ -10,12 +10,12 @@ import {
 } from '@sluice/core'
 
 /** Something that takes work and can stop doing so: a worker. */
-interface Stops {
+export interface Stops {
   stop(options: { readonly graceMs: number }): Promise<void>
 }
 
 /** Something that is let go of when nothing uses it any more: a queue. */
-interface Closes {
+export interface Closes {
   close(options: { readonly graceMs: number }): Promise<void>
 }
 
