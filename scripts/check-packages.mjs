@@ -46,7 +46,9 @@ export async function checkPackages(env) {
     const unpacked = call('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'], root)
     if (unpacked.status !== 0) tell(name, unpacked.stderr)
     for (const held of readdirSync(target)) {
-      if (!allowedInTarball.has(held)) tell(name, `the tarball holds ${held}`)
+      // Programs belong to it only where the manifest names them.
+      const isProgram = held === 'bin' && manifest.bin !== undefined
+      if (!isProgram && !allowedInTarball.has(held)) tell(name, `the tarball holds ${held}`)
     }
     linkStrangers(folder, manifest)
   }

@@ -192,7 +192,8 @@ test('a process that stops in the middle does not keep its locks', async () => {
   expect(await busy()).toEqual([{ key: 'a' }])
   // It says nothing more; the server does not wait for that.
   await ended
-  expect(await busy()).toEqual([])
+  // It says so before it has let go of everything.
+  while ((await busy()).length > 0) await breath(20)
 }, 30_000)
 
 async function connected(): Promise<void> {
