@@ -1,5 +1,6 @@
 import { type Awaitable, type EpochMs, SluiceError } from '@sluice/core'
 import { Connection } from './connection.ts'
+import type { LibraryName } from './library.ts'
 import type { Machine } from './machine.ts'
 import { type FileSettings, FileSource } from './session-source.ts'
 
@@ -19,11 +20,26 @@ const entries = new Map<string, Entry>()
 /** A share in a connection. */
 export interface ConnectionShare {
   readonly connection: Connection
+  /** The name of the library that the connection is of. */
+  readonly library: LibraryName
   /** Gives the share back; the last one closes the connection. */
   release(): void
 }
 
-/** Opens a file, or joins those who have opened it already. */
+/** Joins those who have opened a file already, however they did; opens it if nobody has. */
+export function joinConnection(
+  settings: FileSettings,
+  machine: Machine,
+  lockWaitMs: number,
+  now: () => EpochMs,
+): Awaitable<ConnectionShare> {
+  const { file } = settings
+  const entry = entries.get(file)
+  if (entry !== undefined) return openShare(file, entry, now)
+  return shareConnection(settings, machine, lockWaitMs, now)
+}
+
+/** Opens a file, or joins those who have opened it already in the same way. */
 export function shareConnection(
   settings: FileSettings,
   machine: Machine,
@@ -47,6 +63,7 @@ function openShare(file: string, entry: Entry, now: () => EpochMs): Awaitable<Co
   entry.users += 1
   const share: ConnectionShare = {
     connection,
+    library: entry.settings.library.name,
     release() {
       entry.users -= 1
       if (entry.users > 0) return

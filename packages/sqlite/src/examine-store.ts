@@ -1,9 +1,8 @@
 import { checkObject, systemClock } from '@sluice/core'
-import type { Connection } from './connection.ts'
-import { shareConnection } from './connections.ts'
+import { type ConnectionShare, joinConnection } from './connections.ts'
 import { singleValue } from './database.ts'
-import { type Durability, logBytesMax } from './durability.ts'
-import { type LibraryName, loadLibrary } from './library.ts'
+import { logBytesMax } from './durability.ts'
+import type { LibraryName } from './library.ts'
 import { thisMachine } from './machine.ts'
 import { fileSettings, lockWaitMsUsual } from './place.ts'
 import type { Session } from './session.ts'
@@ -21,7 +20,6 @@ export interface StoreReport {
   readonly library: LibraryName
   readonly sqliteVersion: string
   readonly schemaVersion: number
-  readonly durability: Durability
   readonly fileBytes: number
   /** How long the write-ahead log is, and beyond which length it is emptied. */
   readonly logBytes: number
@@ -39,26 +37,22 @@ export async function examineStore(options: FileOptions): Promise<StoreReport> {
   const settings = fileSettings(checked)
   const now = (): number => systemClock.now()
   const lockWaitMs = checked.lockWaitMs ?? lockWaitMsUsual
-  const share = await shareConnection(settings, thisMachine, lockWaitMs, now)
+  const share = await joinConnection(settings, thisMachine, lockWaitMs, now)
   try {
-    return await report(share.connection, settings.file, {
-      library: loadLibrary(checked.library).name,
-      durability: settings.durability,
-    })
+    return await report(share, settings.file)
   } finally {
     share.release()
   }
 }
 
 async function report(
-  connection: Connection,
+  { connection, library }: ConnectionShare,
   file: string,
-  known: Pick<StoreReport, 'library' | 'durability'>,
 ): Promise<StoreReport> {
   const found = await connection.look(() => systemClock.now(), findingsOf)
   return {
-    ...known,
     ...found,
+    library,
     file,
     fileBytes: statusOf(file)?.size ?? 0,
     logBytes: statusOf(`${file}-wal`)?.size ?? 0,

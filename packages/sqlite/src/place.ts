@@ -15,7 +15,7 @@ export interface Place {
   readonly exclusive: SqliteDatabase | undefined
   /** The real path of the file; empty for a database in memory. Throws if it cannot be reached. */
   file(): string
-  connect(now: () => EpochMs): Awaitable<ConnectionShare>
+  connect(now: () => EpochMs): Awaitable<Pick<ConnectionShare, 'connection' | 'release'>>
 }
 
 /** How long an operation waits for a lock unless told otherwise, in milliseconds. */
@@ -92,7 +92,7 @@ function handedInPlace(options: DatabaseOptions, machine: Machine): Place {
       const source = new HandedInSource(database, file, durability, migrate)
       const lockWaitMs = options.lockWaitMs ?? lockWaitMsUsual
       const connection = new Connection(source, machine, lockWaitMs)
-      const share: ConnectionShare = { connection, release: () => connection.close() }
+      const share = { connection, release: () => connection.close() }
       const opened = connection.open(now)
       return opened instanceof Promise ? opened.then(() => share) : share
     },

@@ -2,6 +2,7 @@ import type { EpochMs } from '@sluice/core'
 import type { SqliteDatabase } from './database.ts'
 import { applyPragmas, type Durability } from './durability.ts'
 import type { Library } from './library.ts'
+import { networkFilesystemOf } from './network-filesystem.ts'
 import { type Migrate, type Ownership, settleSchema } from './schema.ts'
 import { prepareSession, type Session } from './session.ts'
 import { checkVersion } from './sqlite-version.ts'
@@ -35,11 +36,13 @@ export interface FileSettings {
 /** Connections of our own to a file. */
 export class FileSource implements SessionSource {
   readonly settings: FileSettings
+  readonly #networkOf: (directory: string) => string | undefined
   /** Device and number of the file that was opened. */
   #identity: string | undefined
 
-  constructor(settings: FileSettings) {
+  constructor(settings: FileSettings, networkOf: typeof networkFilesystemOf = networkFilesystemOf) {
     this.settings = settings
+    this.#networkOf = networkOf
   }
 
   get file(): string {
@@ -50,7 +53,7 @@ export class FileSource implements SessionSource {
     const { file, library, durability, migrate, ownership } = this.settings
     // A file that was there a moment ago is not to be replaced by an empty one.
     const mustExist = this.settings.mustExist || this.#identity !== undefined
-    settleFile(file, { ...this.settings, mustExist, now })
+    settleFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
     const database = library.open(file)
     try {
       checkVersion(database)

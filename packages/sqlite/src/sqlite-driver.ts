@@ -36,7 +36,6 @@ import {
 import { addVerb } from './add-verb.ts'
 import { adoptVerb, claimNothing, claimVerb } from './claim-verb.ts'
 import type { Connection, Work } from './connection.ts'
-import type { ConnectionShare } from './connections.ts'
 import { countVerb } from './count-verb.ts'
 import { finishVerb } from './finish-verb.ts'
 import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './lease-verbs.ts'
@@ -57,7 +56,7 @@ export class SqliteDriver implements Driver {
   readonly transfer: Transfer
   readonly #place: Place
   #clock: Clock = systemClock
-  #share: ConnectionShare | undefined
+  #share: Awaited<ReturnType<Place['connect']>> | undefined
   readonly #stops = new Set<() => void>()
   readonly #now = (): EpochMs => this.#clock.now()
 

@@ -14,7 +14,6 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type EpochMs, SluiceError } from '@sluice/core'
 import { applyPragmas } from './durability.ts'
 import type { Library } from './library.ts'
-import { networkFilesystemOf } from './network-filesystem.ts'
 import { createSchema, type Ownership } from './schema.ts'
 
 /** What `code` says of a failed call to the file system, if it is one. */
@@ -59,6 +58,8 @@ export interface FileWish {
   readonly unsafeFilesystem: boolean
   readonly ownership: Ownership
   readonly now: EpochMs
+  /** The name of the file system of a directory if it is one of a network. */
+  readonly networkOf: (directory: string) => string | undefined
 }
 
 /**
@@ -69,7 +70,7 @@ export interface FileWish {
  * drop the locks of the whole process. Looking at its status is all that is done here.
  */
 export function settleFile(path: string, wish: FileWish): void {
-  const network = networkFilesystemOf(dirname(path))
+  const network = wish.networkOf(dirname(path))
   if (network !== undefined && !wish.unsafeFilesystem) {
     throw new SluiceError(
       'ERR_STORE',

@@ -77,7 +77,7 @@ test(`${many} processes work on ${keys} keys in one file: none lost, none double
     const ranAt = runs.get(key)
     assert.ok(ranAt !== undefined && ranAt >= askedAt, `${key} ran after it was last asked for`)
   }
-  const { findings, keys: left } = await examineStore({ file, durability: 'process' })
+  const { findings, keys: left } = await examineStore({ file })
   assert.deepEqual(findings, [])
   assert.equal(left, 0)
   const longest = Math.max(...accounts.map(({ longestMs }) => longestMs))

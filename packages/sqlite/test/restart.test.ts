@@ -83,7 +83,7 @@ async function inspect(file: string, told: Told, lastToken: number): Promise<num
   }
   await driver.operate?.purge('q')
   await driver.close()
-  assert.deepEqual((await examineStore({ file, durability: 'process' })).findings, [])
+  assert.deepEqual((await examineStore({ file })).findings, [])
   return highest
 }
 
