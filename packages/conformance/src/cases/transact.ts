@@ -32,7 +32,7 @@ async function addPatiently(s: Scene, key: string): Promise<void> {
     } catch (error) {
       if (!(SluiceError.is(error) && error.retryable)) throw error
       // The transaction that is in the way needs a turn to end.
-      await new Promise((resolve) => s.clock.step(0).then(resolve))
+      await s.clock.step(0)
     }
   }
 }

@@ -189,7 +189,7 @@ export const lookMutants: readonly Mutant[] = [
     return { ...reply, rows: reply.rows.filter(({ state }) => state !== 'idle') }
   }),
   listMutant('list-moves', 'looking at keys moves them', (driver, queue, request) => {
-    if (request.keys === undefined) driver.operate.runNow(queue, ['delayed'])
+    if (request.keys === undefined) void driver.operate.runNow(queue, ['delayed'])
     return driver.list(queue, request)
   }),
   listMutant(

@@ -103,7 +103,7 @@ export const operateMutants: readonly Mutant[] = [
       },
       claim(queue, request) {
         const isPaused = paused.has(queue)
-        if (!isPaused) driver.operate.resume(queue)
+        if (!isPaused) void driver.operate.resume(queue)
         return driver.claim(queue, request)
       },
     }
@@ -137,7 +137,7 @@ export const operateMutants: readonly Mutant[] = [
       ...driver.operate,
       purge(queue) {
         const count = driver.operate.purge(queue)
-        for (const name of store.queues.keys()) driver.operate.purge(name)
+        for (const name of store.queues.keys()) void driver.operate.purge(name)
         return count
       },
     },
