@@ -27,8 +27,11 @@ type Closable = Pick<PublicQueue<unknown>, 'close'>
 /** How many turns without a call under way are taken to mean that nothing goes on. */
 const quietTurns = 3
 
-/** How long something that comes by itself, such as a hint, may take in real time. */
-const soonMsMax = 8_000
+/** How much longer than a hint something may take that comes by itself, in real time. */
+const soonHints = 4
+
+/** How long closing waits for what was aborted. */
+const abortMs = 1_000
 
 /** How far the clock moves while something is waited for. */
 const creepMs = 20
@@ -73,7 +76,12 @@ export class QueueScene {
 
   /** Closes every queue, whatever it holds. */
   async end(): Promise<void> {
-    await this.soon(Promise.all(this.#queues.map((queue) => queue.close())))
+    const closing = seen(Promise.all(this.#queues.map((queue) => queue.close())))
+    await this.quiet()
+    // What is still held has a second to notice that it was aborted.
+    if (closing.state === 'waiting') await this.step(abortMs)
+    await this.settled(closing)
+    if (closing.state === 'rejected') throw closing.error
   }
 
   /** What the queues are given. */
@@ -155,7 +163,8 @@ export class QueueScene {
 
   /** Waits until something holds, in real time if need be, while time on the clock creeps on. */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    const endsAt = systemClock.monotonicMs() + soonMsMax
+    const soonMs = this.store.settings.hintMs * soonHints
+    const endsAt = systemClock.monotonicMs() + soonMs
     for (;;) {
       await this.quiet()
       if (await holds()) return

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
+import { heartbeatMs } from '@sluice/core'
 import { faulty } from '../faults.ts'
 import { Chance } from '../histories/chance.ts'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { type QueueScene, type Seen, seen } from './queue-scene.ts'
+
+/** Holds if it was a wake, and not the next look at the store, that ended the wait. */
+async function settledBeforeNextLook(s: QueueScene, what: Seen<unknown>): Promise<void> {
+  const before = s.clock.now()
+  await s.settled(what)
+  const ms = s.clock.now() - before
+  assert.ok(ms < heartbeatMs, `it took ${ms} ms, which is not a wake but another look`)
+}
 
 /** Who waits is woken, and one who has nothing to do leaves the store alone. */
 export const wakingCases: readonly QueueCase[] = [
@@ -34,12 +43,12 @@ export const wakingCases: readonly QueueCase[] = [
     title: 'an add in another process wakes who waits',
     needs: { peers: true },
     async run(s) {
-      const waiting = s.queue().get()
+      const waiting = seen(s.queue().get())
       await s.quiet()
       const theirs = s.queue({ driver: await s.peerDriver() })
       await theirs.add('a')
-      const held = await s.soon(waiting)
-      assert.equal(held?.item, 'a')
+      await settledBeforeNextLook(s, waiting)
+      assert.equal(waiting.value?.item, 'a')
     },
   },
   {
@@ -51,10 +60,11 @@ export const wakingCases: readonly QueueCase[] = [
       const theirs = s.queue({ driver: await s.peerDriver() })
       await queue.add('a')
       const held = await s.take(theirs)
-      const waiting = queue.get()
+      const waiting = seen(queue.get())
       await queue.add('a')
       await held.done()
-      assert.equal((await s.soon(waiting))?.item, 'a')
+      await settledBeforeNextLook(s, waiting)
+      assert.equal(waiting.value?.item, 'a')
     },
   },
   {
@@ -68,10 +78,11 @@ export const wakingCases: readonly QueueCase[] = [
       await s.driver.operate?.pause('q')
       await queue.add('a')
       await s.takeNothing(queue)
-      const waiting = queue.get()
+      const waiting = seen(queue.get())
       await s.quiet()
       await s.driver.operate?.resume('q')
-      assert.equal((await s.soon(waiting))?.item, 'a')
+      await settledBeforeNextLook(s, waiting)
+      assert.equal(waiting.value?.item, 'a')
     },
   },
   {

@@ -1,0 +1,13 @@
+import { endMutants } from './ends.ts'
+import type { QueueMutant } from './mutant.ts'
+import { storeMutants } from './store.ts'
+import { takingMutants } from './taking.ts'
+import { valueMutants } from './values.ts'
+
+/** Every mutant of the queue. */
+export const queueMutants: readonly QueueMutant[] = [
+  ...takingMutants,
+  ...valueMutants,
+  ...storeMutants,
+  ...endMutants,
+]
