@@ -12,9 +12,13 @@ class Program {
   #onSaid: (() => void) | undefined
 
   constructor(mode: string) {
-    this.child = spawn(process.execPath, ['--conditions=sluice-source', program, mode], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    this.child = spawn(
+      process.execPath,
+      ['--experimental-strip-types', '--conditions=sluice-source', program, mode],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
     this.child.stdout?.on('data', (chunk) => {
       this.#said += String(chunk)
       this.#onSaid?.()

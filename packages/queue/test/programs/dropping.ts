@@ -12,6 +12,7 @@ const speed = 500
 const realSetTimeout = globalThis.setTimeout
 const realNow = performance.now.bind(performance)
 performance.now = () => realNow() * speed
+// real time: made quick.
 globalThis.setTimeout = ((callback: () => void, ms: number) =>
   realSetTimeout(callback, ms / speed)) as typeof setTimeout // real time: made quick.
 
