@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
 import { SluiceError, SluiceTypeError } from '@sluice/core'
 import type { SqliteDatabase } from './database.ts'
+import type { Machine } from './machine.ts'
+import { isSafeVersion } from './sqlite-version.ts'
 
 /** A library that speaks to SQLite. */
 export type LibraryName = 'better-sqlite3' | 'node:sqlite'
@@ -46,6 +48,12 @@ export function loadLibrary(name: LibraryName | undefined): Library {
     'ERR_STORE',
     'neither better-sqlite3 is installed nor has this Node node:sqlite',
   )
+}
+
+/** Whether several connections may share a file by way of this library. */
+export function canShareFiles({ name }: Library, machine: Machine): boolean {
+  // Only new versions of better-sqlite3 are asked for; with Node comes what comes.
+  return name === 'better-sqlite3' || isSafeVersion(machine.sqliteOfNode())
 }
 
 /** In the order of preference: the first is faster, and newer than what old versions of Node bring. */

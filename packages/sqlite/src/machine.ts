@@ -14,6 +14,8 @@ export interface Machine {
   random(): number
   /** Differs in every process and thread. */
   place(): string
+  /** The version of SQLite that is built into this Node. */
+  sqliteOfNode(): string
 }
 
 /** This machine. */
@@ -22,4 +24,5 @@ export const thisMachine: Machine = {
   random: () => randomInt(2 ** 32) / 2 ** 32,
   // Asked anew each time: after a fork the answer is another.
   place: () => `${process.pid}/${threadId}`,
+  sqliteOfNode: () => process.versions['sqlite'] ?? '0',
 }

@@ -2,7 +2,7 @@ import { type Awaitable, type EpochMs, SluiceTypeError } from '@sluice/core'
 import { Connection } from './connection.ts'
 import { type ConnectionShare, shareConnection } from './connections.ts'
 import type { SqliteDatabase } from './database.ts'
-import { libraryBehind, loadLibrary } from './library.ts'
+import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from './library.ts'
 import type { Machine } from './machine.ts'
 import { type FileSettings, fileOf, HandedInSource } from './session-source.ts'
 import type { DatabaseOptions, FileOptions, SqliteOptions } from './sqlite-options.ts'
@@ -11,6 +11,10 @@ import { realPathOf } from './store-file.ts'
 /** Where a driver keeps its keys, and how it gets there. */
 export interface Place {
   readonly isInMemory: boolean
+  /** Whether other processes can open it at the same time. */
+  readonly isShared: boolean
+  /** Whether a connection of the caller's can take part; not if the file has to be ours alone. */
+  readonly canTransact: boolean
   /** The connection that was handed in for everything, if one was. */
   readonly exclusive: SqliteDatabase | undefined
   /** The real path of the file; empty for a database in memory. Throws if it cannot be reached. */
@@ -40,12 +44,24 @@ export function fileSettings(options: FileOptions): FileSettings {
 }
 
 function filePlace(options: FileOptions, machine: Machine): Place {
+  const isShared = canShare(options.library, machine)
   return {
     isInMemory: false,
+    isShared,
+    canTransact: isShared,
     exclusive: undefined,
     file: () => realPathOf(options.file),
     connect: (now) =>
       shareConnection(fileSettings(options), machine, options.lockWaitMs ?? lockWaitMsUsual, now),
+  }
+}
+
+function canShare(name: LibraryName | undefined, machine: Machine): boolean {
+  try {
+    return canShareFiles(loadLibrary(name), machine)
+  } catch {
+    // It is missing, which opening will say.
+    return true
   }
 }
 
@@ -61,6 +77,8 @@ function guestPlace(options: DatabaseOptions, machine: Machine): Place {
   }
   return {
     isInMemory: false,
+    isShared: true,
+    canTransact: true,
     exclusive: undefined,
     file: () => realPathOf(path),
     connect: (now) =>
@@ -84,6 +102,8 @@ function handedInPlace(options: DatabaseOptions, machine: Machine): Place {
   const path = fileOf(database)
   return {
     isInMemory: path === '',
+    isShared: path !== '',
+    canTransact: true,
     exclusive: database,
     file: () => (path === '' ? '' : realPathOf(path)),
     connect(now) {

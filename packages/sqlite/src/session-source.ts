@@ -5,7 +5,7 @@ import type { Library } from './library.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
 import { type Migrate, type Ownership, settleSchema } from './schema.ts'
 import { prepareSession, type Session } from './session.ts'
-import { checkVersion } from './sqlite-version.ts'
+import { isSafeVersion, unsafeVersionError, versionBehind } from './sqlite-version.ts'
 import { settleFile, statusOf } from './store-file.ts'
 
 /** Where a connection comes from, and where it goes when it is not needed any more. */
@@ -56,7 +56,7 @@ export class FileSource implements SessionSource {
     settleFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
     const database = library.open(file)
     try {
-      checkVersion(database)
+      if (!isSafeVersion(versionBehind(database))) this.#keepToOurselves(database)
       applyPragmas(database, durability)
       settleSchema(database, file, { ownership, migrate, now })
       const session = prepareSession(database)
@@ -66,6 +66,12 @@ export class FileSource implements SessionSource {
       database.close()
       throw error
     }
+  }
+
+  /** Lets nobody else open the file, since this version of SQLite must not share one. */
+  #keepToOurselves(database: SqliteDatabase): void {
+    if (this.settings.ownership === 'guest') throw unsafeVersionError(versionBehind(database))
+    database.exec('pragma locking_mode = exclusive')
   }
 
   close(session: Session): void {

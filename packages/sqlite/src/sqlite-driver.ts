@@ -54,6 +54,8 @@ export class SqliteDriver implements Driver {
   readonly capabilities: Capabilities
   readonly operate: Operate
   readonly transfer: Transfer
+  /** Absent where no second connection may be made to the file. */
+  readonly transact?: (transaction: unknown) => DriverTransaction
   readonly #place: Place
   #clock: Clock = systemClock
   #share: Awaited<ReturnType<Place['connect']>> | undefined
@@ -64,7 +66,7 @@ export class SqliteDriver implements Driver {
     this.#place = place
     this.capabilities = {
       durable: !place.isInMemory,
-      shared: !place.isInMemory,
+      shared: place.isShared,
       clock: true,
       order: 'strict',
       watch: true,
@@ -73,10 +75,11 @@ export class SqliteDriver implements Driver {
       queues: true,
       workers: true,
       buckets: true,
-      transact: 'sync',
+      transact: place.canTransact ? 'sync' : false,
     }
     const change: Change = (queue, work) => this.#change(queue, work)
     this.operate = sqliteOperate(change)
+    if (place.canTransact) this.transact = (transaction) => this.#transact(transaction)
     this.transfer = sqliteTransfer(change, (work) => this.#write(work))
   }
 
@@ -211,7 +214,7 @@ export class SqliteDriver implements Driver {
     )
   }
 
-  transact(transaction: unknown): DriverTransaction {
+  #transact(transaction: unknown): DriverTransaction {
     const { changes } = this.#connection()
     return transact(
       {

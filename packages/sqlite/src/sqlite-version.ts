@@ -7,7 +7,7 @@ import { type SqliteDatabase, singleValue } from './database.ts'
  */
 const versionMin: readonly [number, number, number] = [3, 51, 3]
 
-/** Whether a version of SQLite can be trusted with a file that several processes share. */
+/** Whether several connections may share a file under this version of SQLite. */
 export function isSafeVersion(version: string): boolean {
   const parts = version.split('.').map(Number)
   for (const [index, least] of versionMin.entries()) {
@@ -17,13 +17,16 @@ export function isSafeVersion(version: string): boolean {
   return true
 }
 
-/** Refuses a version of SQLite that could damage a file which several processes share. */
-export function checkVersion(database: SqliteDatabase): void {
-  const version = String(singleValue(database, 'select sqlite_version()'))
-  if (isSafeVersion(version)) return
-  throw new SluiceError(
+/** The version of SQLite behind a connection. */
+export function versionBehind(database: SqliteDatabase): string {
+  return String(singleValue(database, 'select sqlite_version()'))
+}
+
+/** The refusal of a second connection under a version that two of them can make lose data. */
+export function unsafeVersionError(version: string): SluiceError {
+  return new SluiceError(
     'ERR_STORE',
-    `SQLite ${version} can damage a file that several processes share; install better-sqlite3 13, ` +
-      `or use a Node whose node:sqlite has SQLite ${versionMin.join('.')} or newer`,
+    `SQLite ${version} can damage a file that two connections share; install better-sqlite3 13, or ` +
+      `use a Node whose node:sqlite has SQLite ${versionMin.join('.')} or newer`,
   )
 }

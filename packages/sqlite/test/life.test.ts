@@ -7,7 +7,10 @@ import { SluiceError, systemClock } from '@sluice/core'
 import { examineStore, sqliteDriver } from '@sluice/sqlite'
 import { test } from 'vitest'
 import { loadLibrary } from '../src/library.ts'
+import { thisMachine } from '../src/machine.ts'
+import { placeOf } from '../src/place.ts'
 import { FileSource } from '../src/session-source.ts'
+import { SqliteDriver } from '../src/sqlite-driver.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest } from './store.ts'
 
@@ -87,4 +90,20 @@ test('a file system of a network is refused, unless told otherwise', () => {
   assert.ok(!existsSync(file))
   const source = new FileSource({ ...settings, unsafeFilesystem: true }, onNetwork)
   source.close(source.open(systemClock.now()))
+})
+
+test('under an old SQLite the file is for one connection alone', async () => {
+  const file = scratchFile()
+  // What a Node brings whose SQLite is old; the real one is as safe as can be.
+  const old = { ...thisMachine, sqliteOfNode: () => '3.47.2' }
+  const { capabilities, transact } = new SqliteDriver(
+    placeOf({ file, library: 'node:sqlite' }, old),
+  )
+  assert.equal(capabilities.shared, false)
+  assert.equal(capabilities.transact, false)
+  assert.equal(transact, undefined)
+  assert.equal(
+    new SqliteDriver(placeOf({ file, library: 'better-sqlite3' }, old)).capabilities.shared,
+    true,
+  )
 })

@@ -17,6 +17,7 @@ export function fakeMachine(clock: Clock = fakeClock()): Machine & { where: stri
     place() {
       return this.where
     },
+    sqliteOfNode: () => '3.99.0',
   }
 }
 
@@ -53,6 +54,8 @@ export function storeOn(file: string, parts: StoreParts = {}): Store {
   const connection = new Connection(source, machine, parts.lockWaitMs ?? 5_000)
   const driver = new SqliteDriver({
     isInMemory: false,
+    isShared: true,
+    canTransact: true,
     exclusive: undefined,
     file: () => file,
     connect(now: () => EpochMs) {
