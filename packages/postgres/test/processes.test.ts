@@ -31,7 +31,8 @@ function runProcess(name: string): Promise<WorkloadReport> {
   })
   return new Promise((resolve, reject) => {
     child.once('message', (report) => resolve(report as WorkloadReport))
-    child.once('exit', (code) => reject(new Error(`process ${name} ended with ${code}`)))
+    // Not its exit: that can be noticed before what it said last.
+    child.once('disconnect', () => reject(new Error(`process ${name} ended without a report`)))
   })
 }
 

@@ -20,7 +20,8 @@ const report = await runWorkload({
   leaseMs: 4_000,
   random: seeded(name.charCodeAt(0)),
 })
-process.send?.(report)
+// A report that is on its way when the channel is closed would be lost.
+await new Promise((resolve) => process.send?.(report, resolve))
 await witness.end()
 await driver.close()
 process.disconnect?.()
