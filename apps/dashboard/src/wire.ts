@@ -11,6 +11,12 @@ export interface SessionInfo {
   readonly mayAct: boolean
   /** Whether somebody must sign in first; everything else answers 401 then. */
   readonly mustSignIn: boolean
+  /** Why this page may change nothing, as a sentence for a person; absent if it may. */
+  readonly readOnlyBecause?: string
+  /** Whether somebody could sign in here, to see or to do more. */
+  readonly canSignIn?: boolean
+  /** Whether somebody has signed in, and so can sign out. */
+  readonly signedIn?: boolean
   /** To be sent as `x-sluice-csrf` with every action; absent unless the page may act. */
   readonly csrf?: string
   readonly version: string
@@ -67,6 +73,8 @@ export interface QueueRow {
 /** Every queue, the ones that need somebody first. */
 export interface Overview {
   readonly at: number
+  /** How far apart two samples of a `history` are. 10 seconds if absent. */
+  readonly historyEveryMs?: number
   readonly queues: readonly QueueRow[]
   /** True if there are more queues than are shown. */
   readonly more: boolean
@@ -119,6 +127,8 @@ export interface BucketView {
 /** One queue, seen whole. */
 export interface QueueView extends QueueRow {
   readonly at: number
+  /** How far apart two samples of `history` are. 10 seconds if absent. */
+  readonly historyEveryMs?: number
   /** When the next delayed key, and the next that backs off, is due; of those that were looked at. */
   readonly nextDelayedAt?: number
   readonly nextBackoffAt?: number
@@ -158,6 +168,13 @@ export interface KeyQuery {
   readonly prefix?: string
   readonly failuresMin?: number
   readonly errorCode?: string
+}
+
+/** How many keys a query finds, before something is done to all of them. */
+export interface Matching {
+  readonly count: number
+  /** True if there are more, which an action would leave alone. */
+  readonly capped: boolean
 }
 
 /** What was seen to happen to a key, by its row or while somebody looked. */
