@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const root = import.meta.dirname
@@ -42,6 +43,9 @@ export default defineConfig({
       'tests',
     ].map(project),
     passWithNoTests: false,
+    // Half of the tests wait for databases and for other processes, so no core is left idle for
+    // the sake of the runner itself.
+    maxWorkers: availableParallelism(),
     reporters: ['default', ['json', { outputFile: `${root}/.reports/vitest.json` }]],
   },
 })
