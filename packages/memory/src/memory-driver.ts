@@ -204,11 +204,11 @@ class MemoryDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Counts {
-    return countKeys(this.#queue(queue), cap, this.#store.time.exact())
+    return countKeys(this.#look(queue), cap, this.#store.time.exact())
   }
 
   list(queue: string, request: ListRequest): ListReply {
-    return listKeys(this.#queue(queue), request, this.#store.time.exact())
+    return listKeys(this.#look(queue), request, this.#store.time.exact())
   }
 
   watch(onWake: WakeListener): () => void {
@@ -221,7 +221,7 @@ class MemoryDriver implements Driver {
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
-    return this.#queue(queue).workers.seenSince(this.#store.time.exact() - withinMs)
+    return this.#look(queue).workers.seenSince(this.#store.time.exact() - withinMs)
   }
 
   buckets(): readonly BucketRow[] {
@@ -238,6 +238,11 @@ class MemoryDriver implements Driver {
     const queue = new MemoryQueue(name, this.#store, this.#expectedKeys, this.#orderFor(name))
     this.#queues.set(name, queue)
     return queue
+  }
+
+  /** For verbs that only look: a queue that is not there is not kept for having been looked for. */
+  #look(name: string): MemoryQueue {
+    return this.#queues.get(name) ?? new MemoryQueue(name, this.#store, 0, undefined)
   }
 
   #orderFor(name: string): ReadyOrder | undefined {

@@ -60,7 +60,7 @@ export class Engine implements StoreUser {
   readonly driver: Driver
   readonly store: Store
   readonly options: CheckedOptions<unknown>
-  readonly askOptions: AskOptions
+  askOptions: AskOptions
   expireOptions: ExpireOptions
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet

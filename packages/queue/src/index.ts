@@ -18,6 +18,7 @@ export {
 } from '@sluice/backoff'
 export {
   type AddOutcome,
+  type BucketRow,
   type CancelOutcome,
   type Capabilities,
   type Clock,
@@ -76,6 +77,7 @@ export type {
   QueueCounts,
   ReasonCode,
 } from './inspect.ts'
+export { inspectStore } from './inspect-store.ts'
 export { type MigratedQueue, type MigrateOptions, migrate } from './migrate.ts'
 export type { JsonChecked, QueueOptions } from './options.ts'
 export type {
@@ -97,6 +99,7 @@ export {
   type Stops,
   stopOnSignals,
 } from './stop-on-signals.ts'
+export type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'
 export type { DatabaseNow, Within, WithinLater, WithinNow } from './within.ts'
 export {
   type Handler,

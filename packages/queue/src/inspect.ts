@@ -1,4 +1,11 @@
-import type { DueReason, EpochMs, KeyStateWord, OperateOutcome, WorkerRow } from '@sluice/core'
+import type {
+  DueReason,
+  EpochMs,
+  ForgetOutcome,
+  KeyStateWord,
+  OperateOutcome,
+  WorkerRow,
+} from '@sluice/core'
 import type { KeyFilter, Selection } from './selection.ts'
 
 /** What is kept of the error with which a run failed. */
@@ -134,6 +141,11 @@ export interface Inspect {
   unpark(key: string, options?: { readonly forget?: boolean }): Promise<OperateOutcome>
   /** Ends the delay or the back-off of a key. */
   runNow(key: string): Promise<OperateOutcome>
+  /**
+   * Counts failures and crashes of a key from zero again; what is owed to it stays as it is. What a
+   * limiter without a plan has counted, it goes on counting.
+   */
+  forget(key: string): Promise<ForgetOutcome>
   /** Forgets all that is owed to a key and counted of it. Who holds it goes on holding it. */
   remove(key: string): Promise<OperateOutcome>
   /** The keys that a filter finds, to count them and to do something to all of them. */

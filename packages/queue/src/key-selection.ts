@@ -6,6 +6,7 @@ import {
   checkObject,
   checkOneOf,
   checkString,
+  type ForgetOutcome,
   type KeyRow,
   keyStateWords,
   type ListReply,
@@ -19,7 +20,7 @@ import type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } fr
 const capDefault = 10_000
 
 /** A verb of an operator's, for a page of keys. */
-export type BulkVerb = 'park' | 'unpark' | 'runNow' | 'remove'
+export type BulkVerb = 'park' | 'unpark' | 'runNow' | 'remove' | 'forget'
 
 /** What a selection needs of its queue. */
 export interface SelectionSource {
@@ -28,7 +29,7 @@ export interface SelectionSource {
     verb: BulkVerb,
     keys: readonly string[],
     options: { readonly forget: boolean },
-  ): Promise<readonly OperateOutcome[]>
+  ): Promise<readonly (OperateOutcome | ForgetOutcome)[]>
 }
 
 /** Checks a filter before anything is listed. */
@@ -98,7 +99,9 @@ export class KeySelection implements Selection {
       const some = keys.slice(0, left)
       left -= some.length
       const outcomes = await this.#source.operate(verb, some, { forget })
-      changed += outcomes.filter((outcome) => outcome === 'changed').length
+      for (const outcome of outcomes) {
+        if (outcome === 'changed' || outcome === 'forgotten') changed += 1
+      }
       if (left === 0) break
     }
     return { ...found, confirmed: true, changed, unchanged: found.count - left - changed }
@@ -118,6 +121,11 @@ export class KeySelection implements Selection {
   async runNow(options: BulkOptions = {}): Promise<BulkResult> {
     checkObject('options', options, ['confirm'])
     return await this.#operate('runNow', options)
+  }
+
+  async forget(options: BulkOptions = {}): Promise<BulkResult> {
+    checkObject('options', options, ['confirm'])
+    return await this.#operate('forget', options)
   }
 
   async remove(options: BulkOptions = {}): Promise<BulkResult> {

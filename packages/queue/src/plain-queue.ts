@@ -87,7 +87,7 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   get inspect(): Inspect {
-    this.#inspect ??= new QueueInspection(this.engine)
+    this.#inspect ??= new QueueInspection(() => this.engine)
     return this.#inspect
   }
 

@@ -8,6 +8,8 @@ import {
   checkOneOf,
   checkString,
   type EpochMs,
+  type ForgetOutcome,
+  type KeyRow,
   keyStateWords,
   never,
   type Operate,
@@ -19,7 +21,7 @@ import type { Engine } from './engine.ts'
 import { explainAbsent, explainKey } from './explain.ts'
 import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
 import { keyInfo } from './key-info.ts'
-import { KeySelection } from './key-selection.ts'
+import { type BulkVerb, KeySelection } from './key-selection.ts'
 import type { KeyFilter, Selection } from './selection.ts'
 
 /** How many keys of each state are counted unless something else is said. */
@@ -33,22 +35,26 @@ const workersWithinMs = 60_000
 
 /** Sees into a queue through its driver. */
 export class QueueInspection implements Inspect {
-  readonly #engine: Engine
+  readonly #engineNow: () => Engine
 
-  constructor(engine: Engine) {
-    this.#engine = engine
+  /** `engine` is asked for each call: a whole store keeps no more of them than it must. */
+  constructor(engine: () => Engine) {
+    this.#engineNow = engine
+  }
+
+  /** The engine, which must not have been closed. */
+  get #engine(): Engine {
+    const engine = this.#engineNow()
+    if (engine.phase === 'closed') throw engine.closedError()
+    return engine
   }
 
   async #counts(cap: number): Promise<Counts> {
-    const { driver, name } = this.#engine
-    this.#refuseClosed()
-    return await this.#engine.opened(() =>
-      this.#engine.call('counts', { cap }, () => driver.counts(name, { cap })),
+    const engine = this.#engine
+    const { driver, name } = engine
+    return await engine.inquire(() =>
+      engine.call('counts', { cap }, () => driver.counts(name, { cap })),
     )
-  }
-
-  #refuseClosed(): void {
-    if (this.#engine.phase === 'closed') throw this.#engine.closedError()
   }
 
   async counts(options: { readonly cap?: number } = {}): Promise<QueueCounts> {
@@ -74,32 +80,33 @@ export class QueueInspection implements Inspect {
   }
 
   async #list(request: Parameters<Engine['driver']['list']>[1]) {
-    const { driver, name } = this.#engine
-    this.#refuseClosed()
-    return await this.#engine.opened(() =>
-      this.#engine.call('list', request, () => driver.list(name, request)),
+    const engine = this.#engine
+    const { driver, name } = engine
+    return await engine.inquire(() =>
+      engine.call('list', request, () => driver.list(name, request)),
     )
   }
 
-  async #row(key: string): Promise<{ now: EpochMs; info: KeyInfo | undefined }> {
+  /** One key as it is stored, and the store's time. */
+  async row(key: string): Promise<{ readonly now: EpochMs; readonly row: KeyRow | undefined }> {
     const { now, rows } = await this.#list({ keys: [checkKey('key', key)], limit: 1 })
-    const row = rows[0]
-    return { now, info: row === undefined ? undefined : keyInfo(row) }
+    return { now, row: rows[0] }
   }
 
   async get(key: string): Promise<KeyInfo | undefined> {
-    return (await this.#row(key)).info
+    const { row } = await this.row(key)
+    return row === undefined ? undefined : keyInfo(row)
   }
 
   async explain(key: string): Promise<Explanation> {
-    const { now, info } = await this.#row(key)
-    if (info === undefined) return explainAbsent(key, now)
+    const { now, row } = await this.row(key)
+    if (row === undefined) return explainAbsent(key, now)
     const { capabilities } = this.#engine.driver
     const [counts, workers] = await Promise.all([
       this.#counts(capDefault),
       capabilities.workers ? this.workers() : undefined,
     ])
-    return explainKey(info, {
+    return explainKey(keyInfo(row), {
       now,
       isPaused: counts.paused,
       isShuttingDown: this.#engine.phase !== 'open',
@@ -110,15 +117,15 @@ export class QueueInspection implements Inspect {
   }
 
   async workers(): Promise<readonly WorkerRow[]> {
-    const { driver, name } = this.#engine
-    this.#refuseClosed()
-    return await this.#engine.opened(() => driver.workers?.(name, workersWithinMs) ?? [])
+    const engine = this.#engine
+    const { driver, name } = engine
+    return await engine.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
   }
 
   async oldest(): Promise<{ readyAt: EpochMs; ageMs: number } | undefined> {
-    const [{ oldestReadyAt: readyAt }, now] = await Promise.all([
+    const [{ oldestReadyAt: readyAt }, { now }] = await Promise.all([
       this.#counts(1),
-      this.#engine.path.now(),
+      this.#list({ limit: 1 }),
     ])
     return readyAt === never ? undefined : { readyAt, ageMs: Math.max(0, now - readyAt) }
   }
@@ -128,8 +135,8 @@ export class QueueInspection implements Inspect {
     request: object,
     send: (operate: Operate) => Awaitable<R>,
   ): Promise<R> {
-    const { driver, name, store } = this.#engine
-    this.#refuseClosed()
+    const engine = this.#engine
+    const { driver, name, store } = engine
     const { operate } = driver
     if (operate === undefined) {
       throw new SluiceTypeError(
@@ -137,8 +144,8 @@ export class QueueInspection implements Inspect {
         `cannot be operated on: the driver ${driver.name} has no verbs for that`,
       )
     }
-    const result = await this.#engine.opened(() =>
-      this.#engine.call('operate', { verb, ...request }, () => send(operate)),
+    const result = await engine.opened(() =>
+      engine.call('operate', { verb, ...request }, () => send(operate)),
     )
     store.wake(name)
     return result
@@ -182,17 +189,38 @@ export class QueueInspection implements Inspect {
     return this.#one('remove', key)
   }
 
+  async forget(key: string): Promise<ForgetOutcome> {
+    const outcomes = await this.#forget([checkKey('key', key)])
+    return outcomes[0] as ForgetOutcome
+  }
+
+  async #forget(keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
+    const engine = this.#engine
+    const { driver, name } = engine
+    return await engine.opened(() =>
+      engine.call('forget', { keys }, () => driver.forget(name, keys)),
+    )
+  }
+
   select(filter: KeyFilter): Selection {
-    const { name } = this.#engine
     return new KeySelection(
       {
         list: (request) => this.#list(request),
-        operate: (verb, keys, options) =>
-          this.#operate(verb, { keys, ...options }, (operate) =>
-            verb === 'unpark' ? operate.unpark(name, keys, options) : operate[verb](name, keys),
-          ),
+        operate: (verb, keys, options) => this.#many(verb, keys, options),
       },
       filter,
+    )
+  }
+
+  #many(
+    verb: BulkVerb,
+    keys: readonly string[],
+    options: { readonly forget: boolean },
+  ): Promise<readonly (OperateOutcome | ForgetOutcome)[]> {
+    if (verb === 'forget') return this.#forget(keys)
+    const { name } = this.#engine
+    return this.#operate(verb, { keys, ...options }, (operate) =>
+      verb === 'unpark' ? operate.unpark(name, keys, options) : operate[verb](name, keys),
     )
   }
 

@@ -51,6 +51,8 @@ export interface Selection {
   unpark(options?: BulkOptions & { readonly forget?: boolean }): Promise<BulkResult>
   /** Ends delays and back-offs. */
   runNow(options?: BulkOptions): Promise<BulkResult>
+  /** Counts failures and crashes from zero again; what is owed stays as it is. */
+  forget(options?: BulkOptions): Promise<BulkResult>
   /** Forgets all that is owed to the keys and counted of them. Holders go on holding. */
   remove(options?: BulkOptions): Promise<BulkResult>
 }

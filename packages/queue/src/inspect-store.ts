@@ -1,0 +1,198 @@
+import {
+  type AddOutcome,
+  type Awaitable,
+  type BucketRow,
+  type Capabilities,
+  checkDelay,
+  checkKey,
+  checkNumber,
+  checkObject,
+  checkQueueName,
+  type Driver,
+  type EncodedItem,
+  type EpochMs,
+  encodeItem,
+  priorityDefault,
+  priorityMax,
+  priorityMin,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
+import { Engine } from './engine.ts'
+import { inTime } from './in-time.ts'
+import type { Inspect } from './inspect.ts'
+import { lastSeen } from './last-seen.ts'
+import { LimiterInQueue } from './limiter-in-queue.ts'
+import { type CheckedOptions, checkQueueOptions } from './options.ts'
+import { QueueInspection } from './queue-inspection.ts'
+import { Store, type StoreUser } from './store.ts'
+import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'
+
+/** How many queues are kept open; beyond that, the one used longest ago makes room. */
+const queuesMax = 1_000
+
+/** A store as somebody who looks at all of it uses it. */
+class WholeStore implements StoreInspection, StoreUser {
+  /** No queue has this name, so that none takes it for a neighbour. */
+  readonly name = '\0'
+  readonly driver: string
+  readonly capabilities: Capabilities
+  readonly #driver: Driver
+  readonly #store: Store
+  readonly #options: InspectStoreOptions
+  readonly #defaults: CheckedOptions<unknown>
+  /** Those used last come last. */
+  readonly #engines: Map<string, Engine> = new Map()
+  #closed: Promise<void> | undefined
+
+  constructor(driver: Driver, options: InspectStoreOptions) {
+    this.#defaults = checkQueueOptions<unknown>({ ...options, driver, name: 'any', ref: false })
+    this.#options = options
+    this.#driver = driver
+    this.driver = driver.name
+    this.capabilities = driver.capabilities
+    this.#store = Store.of(driver, options.clock)
+    this.#store.join(this)
+  }
+
+  wake(): void {
+    // Nobody waits for keys here.
+  }
+
+  report(): void {
+    // Whatever is asked here says itself what went wrong.
+  }
+
+  #engine(name: string): Engine {
+    if (this.#closed !== undefined) throw this.#closedError()
+    let engine = this.#engines.get(name)
+    if (engine === undefined) {
+      this.#makeRoom()
+      engine = new Engine({ ...this.#defaults, name })
+      const { limiter } = this.#options
+      if (limiter !== undefined) {
+        engine.followPlan(new LimiterInQueue(limiter, name, () => undefined).plan)
+      }
+    } else {
+      this.#engines.delete(name)
+    }
+    this.#engines.set(name, engine)
+    return engine
+  }
+
+  #makeRoom(): void {
+    if (this.#engines.size < queuesMax) return
+    for (const [name, engine] of this.#engines) {
+      this.#engines.delete(name)
+      // The store stays open, so there is nothing to wait for and nothing that can fail.
+      void engine.ending.close(0)
+      return
+    }
+  }
+
+  #closedError(): SluiceError {
+    return new SluiceError(
+      'ERR_CLOSED',
+      `cannot look into the store of ${this.driver}: the inspection was closed; make a new one`,
+    )
+  }
+
+  async #look<R>(look: () => Awaitable<R>): Promise<R> {
+    if (this.#closed !== undefined) throw this.#closedError()
+    const { timeoutMs } = this.#defaults
+    const opening = this.#store.open()
+    if (opening instanceof Promise) await inTime(opening, timeoutMs, 'open the store')
+    return await inTime(look(), timeoutMs, 'look into the store')
+  }
+
+  async queues(): Promise<readonly string[]> {
+    const driver = this.#driver
+    if (driver.queues === undefined) {
+      throw new SluiceTypeError(
+        'driver',
+        `cannot say which queues there are: ${driver.name} has no list; name them`,
+      )
+    }
+    return await this.#look(() => driver.queues?.() ?? [])
+  }
+
+  queue(name: string): Inspect {
+    const { durable, shared } = this.capabilities
+    checkQueueName('name', name, { empty: !durable && !shared })
+    return new QueueInspection(() => this.#engine(name))
+  }
+
+  async buckets(): Promise<readonly BucketRow[]> {
+    return await this.#look(() => this.#driver.buckets?.() ?? [])
+  }
+
+  async now(): Promise<EpochMs> {
+    const [name = 'any'] = this.#engines.keys()
+    const { now } = await this.#look(() => this.#driver.list(name, { limit: 1 }))
+    return now
+  }
+
+  async add(queue: string, ask: OperatorAsk): Promise<AddOutcome> {
+    const inspect = this.queue(queue) as QueueInspection
+    const { afterMs, priority } = checkAsk(ask)
+    const { key, text } =
+      ask.item === undefined ? await stored(inspect, ask.key) : given(ask.item, ask.key)
+    const workers = this.capabilities.workers ? await inspect.workers() : []
+    const engine = this.#engine(queue)
+    const dedupe = lastSeen(workers)?.settings['dedupe']
+    if (dedupe === 'client-go' || dedupe === 'earliest') {
+      engine.askOptions = { ...engine.askOptions, dedupe }
+    }
+    return await engine.ask({ key, item: text, priority, delayMs: afterMs }, false)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    const engines = [...this.#engines.values()]
+    this.#engines.clear()
+    await Promise.all(engines.map((engine) => engine.ending.close(0)))
+    await inTime(this.#store.leave(this), this.#defaults.timeoutMs, 'wait for the store to close')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
+function checkAsk(ask: OperatorAsk): { afterMs: number; priority: number } {
+  checkObject('ask', ask, ['key', 'item', 'afterMs', 'priority'])
+  const { key, item, afterMs = 0, priority = priorityDefault } = ask
+  if (key !== undefined) checkKey('ask.key', key)
+  else if (item === undefined) throw new SluiceTypeError('ask', 'must have a key or an item')
+  checkNumber('ask.priority', priority, { min: priorityMin, max: priorityMax, integer: true })
+  return { afterMs: checkDelay('ask.afterMs', afterMs), priority }
+}
+
+function given(item: unknown, key: string | undefined): EncodedItem {
+  return encodeItem(item, key === undefined ? {} : { keyOf: () => key })
+}
+
+async function stored(inspect: QueueInspection, key = ''): Promise<EncodedItem> {
+  const { row } = await inspect.row(key)
+  if (row !== undefined) return { key, text: row.item }
+  throw new SluiceTypeError(
+    'ask.key',
+    `must be stored if no item is given, and nothing is stored of ${JSON.stringify(key)}; give its item`,
+  )
+}
+
+/**
+ * Sees into a whole store through its driver. Nothing is opened until something is asked; the store
+ * is shared with the queues of this process, and closed with the last that uses it.
+ *
+ * Throws for bad options only.
+ */
+export function inspectStore(driver: Driver, options: InspectStoreOptions = {}): StoreInspection {
+  checkObject('options', options, ['clock', 'limiter'])
+  checkObject('driver', driver)
+  return new WholeStore(driver, options)
+}

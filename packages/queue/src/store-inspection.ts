@@ -1,0 +1,54 @@
+import type { AddOutcome, BucketRow, Capabilities, Clock, EpochMs, Limiter } from '@sluice/core'
+import type { Inspect } from './inspect.ts'
+
+/** How a store is looked into. */
+export interface InspectStoreOptions {
+  /** The clock that the store obeys. Default: its own. */
+  readonly clock?: Clock
+  /**
+   * The limiter of the queues, to explain delays by. Default: what their workers say they follow.
+   */
+  readonly limiter?: Limiter<unknown>
+}
+
+/** What an operator asks for. */
+export interface OperatorAsk {
+  /**
+   * The key. Without an item it must be stored, and is asked for again with the item it has. Default:
+   * the item's own key, which is right for queues without `keyOf`.
+   */
+  readonly key?: string
+  /** The item, as JSON. It replaces what is stored of the key. */
+  readonly item?: unknown
+  /** How late. Default: now. */
+  readonly afterMs?: number
+  /** How important. Default 0. */
+  readonly priority?: number
+}
+
+/**
+ * Sees into a whole store, and works on it as an operator does: what dashboards and tools are built
+ * on. It takes no keys, and other processes do not notice it.
+ */
+export interface StoreInspection extends AsyncDisposable {
+  /** The kind of store. */
+  readonly driver: string
+  readonly capabilities: Capabilities
+  /** The names of all queues that have keys or are paused; refused where the driver has no list. */
+  queues(): Promise<readonly string[]>
+  /** Sees into one queue, whether it is there or not. */
+  queue(name: string): Inspect
+  /** The buckets that limiters take tokens from; none where the driver has no list. */
+  buckets(): Promise<readonly BucketRow[]>
+  /** The store's time. */
+  now(): Promise<EpochMs>
+  /**
+   * Asks for a run. How it meets a delayed run is as the workers of the queue have it (`dedupe`).
+   *
+   * If a producer adds the same key with another item at the very moment at which it is asked for
+   * again without one, the older item may be the one that stays.
+   */
+  add(queue: string, ask: OperatorAsk): Promise<AddOutcome>
+  /** Lets go of the store. It can be asked for more than once. */
+  close(): Promise<void>
+}
