@@ -37,6 +37,7 @@ import { LeaseKeeper } from './lease-keeper.ts'
 import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
+import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
 import { addOutcomes, finishOutcomes } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
 import { StoreHealth } from './store-health.ts'
@@ -120,8 +121,12 @@ export class Engine implements StoreUser {
 
   /** Makes the store usable; at once if it is. */
   open(): Awaitable<void> {
-    const opening = this.store.isOpen ? undefined : this.storeHealth.watch(() => this.store.open())
+    const opening = this.#openStore()
     return opening instanceof Promise ? opening.then(() => this.#opened()) : this.#opened()
+  }
+
+  #openStore(): Awaitable<void> {
+    return this.store.isOpen ? undefined : this.storeHealth.watch(() => this.store.open())
   }
 
   /** Makes a call as soon as the store is usable. */
@@ -132,7 +137,9 @@ export class Engine implements StoreUser {
 
   /** Makes a call that only looks, as soon as the store is usable; gives up after timeoutMs. */
   inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
-    return inTime(this.opened(send), this.options.timeoutMs, 'look into the store')
+    const opening = this.#openStore()
+    const looking = opening instanceof Promise ? opening.then(send) : send()
+    return inTime(looking, this.options.timeoutMs, 'look into the store')
   }
 
   #opened(): void {
@@ -227,33 +234,18 @@ export class Engine implements StoreUser {
 
   /** What an add says to a queue that holds maxPending keys. */
   fullError(): SluiceError {
-    return new SluiceError(
-      'ERR_QUEUE_FULL',
-      `cannot add another key to queue ${JSON.stringify(this.name)}: ${this.options.maxPending} ` +
-        'keys are waiting already, which is maxPending; nothing was stored',
-      { retryable: true },
-    )
+    return queueFull(this.name, this.options.maxPending)
   }
 
   /** Throws if adds are not taken any more, unless a holder gives back work of its own. */
   refuseWhenEnding(key: string, givesBack: boolean): void {
     if (this.phase === 'open') return
     if (this.phase !== 'closed' && givesBack && this.helds.holds(key)) return
-    const queue = `queue ${JSON.stringify(this.name)}`
-    throw this.phase === 'shutting-down'
-      ? new SluiceError(
-          'ERR_SHUT_DOWN',
-          `cannot add key ${JSON.stringify(key)} to ${queue}: it was shut down; make a new queue ` +
-            'object on the same store to go on',
-        )
-      : this.closedError()
+    throw this.phase === 'shutting-down' ? queueShutDown(this.name, key) : this.closedError()
   }
 
   closedError(): SluiceError {
-    return new SluiceError(
-      'ERR_CLOSED',
-      `cannot use queue ${JSON.stringify(this.name)}: it was closed; make a new queue object`,
-    )
+    return queueClosed(this.name)
   }
 
   /** Something may be claimable that was not, or be due at another time. */

@@ -164,6 +164,15 @@ export class LateDriver implements Driver {
   list: Driver['list'] = (queue, request) =>
     this.#call('list', request, () => this.inner.list(queue, request))
 
+  queues: NonNullable<Driver['queues']> = () =>
+    this.#call('queues', undefined, () => this.inner.queues?.() ?? [])
+
+  workers: NonNullable<Driver['workers']> = (queue, withinMs) =>
+    this.#call('workers', withinMs, () => this.inner.workers?.(queue, withinMs) ?? [])
+
+  buckets: NonNullable<Driver['buckets']> = () =>
+    this.#call('buckets', undefined, () => this.inner.buckets?.() ?? [])
+
   watch: NonNullable<Driver['watch']> = (onWake) =>
     this.#call('watch', undefined, async () => await this.inner.watch?.(onWake)) as Promise<
       () => void

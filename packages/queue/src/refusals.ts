@@ -1,0 +1,28 @@
+import { SluiceError } from '@sluice/core'
+
+/** What an add says to a queue that holds maxPending keys. */
+export function queueFull(queue: string, maxPending: number | undefined): SluiceError {
+  return new SluiceError(
+    'ERR_QUEUE_FULL',
+    `cannot add another key to queue ${JSON.stringify(queue)}: ${maxPending} keys are waiting ` +
+      'already, which is maxPending; nothing was stored',
+    { retryable: true },
+  )
+}
+
+/** What an add says to a queue object that was shut down. */
+export function queueShutDown(queue: string, key: string): SluiceError {
+  return new SluiceError(
+    'ERR_SHUT_DOWN',
+    `cannot add key ${JSON.stringify(key)} to queue ${JSON.stringify(queue)}: it was shut down; ` +
+      'make a new queue object on the same store to go on',
+  )
+}
+
+/** What every call says to a queue object that was closed. */
+export function queueClosed(queue: string): SluiceError {
+  return new SluiceError(
+    'ERR_CLOSED',
+    `cannot use queue ${JSON.stringify(queue)}: it was closed; make a new queue object`,
+  )
+}
