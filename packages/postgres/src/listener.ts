@@ -1,5 +1,6 @@
 import type { PgListener, Row } from './client-shapes.ts'
 import { number } from './columns.ts'
+import { cut } from './cut.ts'
 import { withDeadline } from './deadline.ts'
 import type { Machine } from './machine.ts'
 import { quoteIdentifier } from './schema-name.ts'
@@ -52,6 +53,7 @@ export class Listener {
   /** Ends the wait of the moment, whatever it is for. */
   #nudge: () => void = () => {}
   #client: PgListener | undefined
+  #isConnected = false
   #ended: Promise<void> = Promise.resolve()
 
   constructor(use: ListenerUse) {
@@ -109,6 +111,7 @@ export class Listener {
   async #connect(): Promise<void> {
     const client = this.#use.make()
     this.#client = client
+    this.#isConnected = false
     client.on('error', () => this.#nudge())
     client.on('end', () => {
       if (this.#client === client) this.#client = undefined
@@ -119,6 +122,7 @@ export class Listener {
       else if (payload.startsWith(hintMark)) this.#use.onHint(payload.slice(1))
     })
     await this.#timed('connecting', client.connect())
+    this.#isConnected = true
     client.unref?.()
     await this.#query(`listen ${quoteIdentifier(this.#use.channel)}`)
   }
@@ -168,10 +172,9 @@ export class Listener {
     const client = this.#client
     this.#client = undefined
     if (client === undefined) return
-    await this.#timed('ending', client.end()).catch(() => {
-      const { connection } = client as { connection?: { stream?: { destroy?: () => void } } }
-      connection?.stream?.destroy?.()
-    })
+    // The goodbye of a client that is still connecting may never be answered.
+    if (!this.#isConnected && cut(client)) return
+    await this.#timed('ending', client.end()).catch(() => cut(client))
   }
 
   /** Waits, unless there is a reason not to. Nobody is kept alive by it. */

@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
+import { cut } from './cut.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
 import type { Machine } from './machine.ts'
 import { beginText, type Session, type Sessions } from './session.ts'
@@ -19,12 +20,6 @@ export interface PoolUse {
 const asText = { getTypeParser: () => (text: string) => text }
 
 function ignore(): void {}
-
-/** Cuts the socket of a client that does not answer; a polite end would wait for it. */
-function cut(client: object): void {
-  const { connection } = client as { connection?: { stream?: { destroy?: () => void } } }
-  connection?.stream?.destroy?.()
-}
 
 /** One client of `pg`, ours for the moment. */
 export class PgSession implements Session {

@@ -1,8 +1,13 @@
 /** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
+
+import { createServer, type Socket } from 'node:net'
 import type { Driver } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { PgListener } from '../src/client-shapes.ts'
 import { postgresDriver } from '../src/index.ts'
+import { Listener } from '../src/listener.ts'
 import { channelOf } from '../src/schema-name.ts'
 import { poolOf, startServer, type TestServer } from './server.ts'
 
@@ -150,4 +155,38 @@ test('nothing listens where nobody watches, and nothing stays behind', async () 
   for (let tries = 0; (await listeners()) !== before && tries < 1_000; tries += 1);
   expect(await listeners()).toBe(before)
   await again.stop()
+})
+
+test('who stops to watch does not wait for a connection that is still being made', async () => {
+  const sockets: Socket[] = []
+  let came = (): void => {}
+  const reached = new Promise<void>((resolve) => {
+    came = resolve
+  })
+  const mute = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}))
+    came()
+  })
+  await new Promise<void>((resolve) => {
+    mute.listen(0, '127.0.0.1', resolve)
+  })
+  const address = mute.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const listener = new Listener({
+    // No deadline ever comes.
+    machine: { clock: fakeClock(), random: () => 0 },
+    channel: 'sluice_x',
+    make: () => new pg.Client({ host: '127.0.0.1', port }) as unknown as PgListener,
+    async send() {},
+    onHint() {},
+    onWarning() {},
+  })
+  const started = listener.start()
+  await reached
+  await listener.stop()
+  await started
+  for (const socket of sockets) socket.destroy()
+  await new Promise((resolve) => {
+    mute.close(resolve)
+  })
 })
