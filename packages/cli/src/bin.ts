@@ -1,0 +1,83 @@
+#!/usr/bin/env node
+// The only file that touches the process: everything else is handed what it needs.
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import process from 'node:process'
+import { createInterface } from 'node:readline'
+import type { WriteStream } from 'node:tty'
+import { systemClock } from '@sluice/core'
+import { runCli } from './run-cli.ts'
+import { Interrupted, type Terminal, type TerminalOutput } from './terminal.ts'
+
+// A list of processes shows arguments to everybody, and one may be an address with a password.
+process.title = 'sluice'
+
+// Said by old versions of Node about its own SQLite; nobody here can do anything about it.
+process.removeAllListeners('warning')
+
+function outputTo(stream: WriteStream): TerminalOutput {
+  const closed = new AbortController()
+  // A reader that has seen enough, as `head` has, is no error.
+  stream.on('error', () => closed.abort())
+  return {
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.isTTY ? stream.columns : undefined
+    },
+    closed: closed.signal,
+    write(text) {
+      if (text === '' || closed.signal.aborted) return undefined
+      return new Promise((resolve) => {
+        stream.write(text, () => resolve())
+      })
+    },
+  }
+}
+
+function linesOfStdin(): AsyncIterable<string> {
+  return createInterface({ input: process.stdin, crlfDelay: Infinity })
+}
+
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      const reason = new Interrupted(signal)
+      // Asked twice, it does not wait for anything any more.
+      if (controller.signal.aborted) process.exit(reason.exitCode)
+      controller.abort(reason)
+    })
+  }
+  return controller.signal
+}
+
+function browse(url: string): Promise<boolean> {
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open']
+      : process.platform === 'win32'
+        ? ['cmd', '/c', 'start', '""']
+        : ['xdg-open']
+  return new Promise((resolve) => {
+    const child = spawn(command as string, [...args, url], { stdio: 'ignore', detached: true })
+    child.once('error', () => resolve(false))
+    child.once('spawn', () => resolve(true))
+    child.unref()
+  })
+}
+
+const terminal: Terminal = {
+  stdin: { isTTY: process.stdin.isTTY === true, lines: linesOfStdin },
+  stdout: outputTo(process.stdout),
+  stderr: outputTo(process.stderr),
+  env: process.env,
+  cwd: process.cwd(),
+  clock: systemClock,
+  interrupted: interruption(),
+  uniqueId: randomUUID,
+  browse,
+}
+
+const code = await runCli(process.argv.slice(2), terminal)
+// What was written has been written, and what was opened was closed; nothing may hold up the shell.
+process.exit(code)

@@ -1,0 +1,43 @@
+import { type CommandSpec, keyArgument, queueArgument } from '../command.ts'
+import { notFoundError } from '../command-error.ts'
+import { checkedKey } from '../input.ts'
+import { keyColumns } from '../key-rows.ts'
+import { shown } from '../output/escape.ts'
+import { printWatched, watchOptions } from '../watching.ts'
+
+export const get: CommandSpec = {
+  name: 'get',
+  summary: 'Show one key',
+  details: 'With -o json, everything that is stored of it. A key that is not there is exit code 4.',
+  group: 'Looking',
+  positionals: [queueArgument, keyArgument],
+  options: watchOptions,
+  examples: [
+    { line: 'sluice get orders order/42', does: 'one line' },
+    { line: 'sluice get orders order/42 -o json', does: 'everything that is stored of it' },
+  ],
+  async run(context) {
+    const { input } = context
+    const queue = input.queue()
+    const key = checkedKey(input.positional(1) ?? '')
+    const { inspection } = await context.store('look')
+    const inspect = inspection.queue(queue)
+    await printWatched(context, {
+      async look() {
+        const [info, now] = await Promise.all([inspect.get(key), inspection.now()])
+        if (info === undefined && !input.flag('watch')) {
+          throw notFoundError(`nothing is stored of ${shown(key)} in ${shown(queue)}`)
+        }
+        return {
+          rows: info === undefined ? [] : [info],
+          columns: (paint) => keyColumns(paint, now),
+          name: (row) => row.key,
+          document: () => ({ queue, ...info }),
+          none: `nothing is stored of ${shown(key)}`,
+        }
+      },
+      asJson: (row) => ({ queue, ...row }),
+    })
+    return undefined
+  },
+}

@@ -1,0 +1,89 @@
+import type { Inspect, KeyFilter, KeyInfo } from 'sluice'
+import { type CommandSpec, queueArgument } from '../command.ts'
+import { filterOf, filterOptions } from '../filters.ts'
+import { keyColumns } from '../key-rows.ts'
+import { shown } from '../output/escape.ts'
+import { printWatched, watchOptions } from '../watching.ts'
+
+/** How many keys are listed unless told otherwise, and how many are asked for at a time. */
+const limitDefault = 100
+const pageMax = 1_000
+
+function matches({ failures, lastError }: KeyInfo, filter: KeyFilter): boolean {
+  if (failures < (filter.failuresMin ?? 0)) return false
+  return filter.errorCode === undefined || lastError?.code === filter.errorCode
+}
+
+/** The keys that a filter lets through, at most `limit`, and whether there are more. */
+async function keysOf(
+  inspect: Inspect,
+  filter: KeyFilter,
+  limit: number,
+): Promise<{ keys: readonly KeyInfo[]; more: boolean }> {
+  const { state, prefix } = filter
+  const keys: KeyInfo[] = []
+  let cursor: string | undefined
+  do {
+    const page = await inspect.list({
+      limit: pageMax,
+      ...(state === undefined ? {} : { state }),
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    for (const info of page.keys) {
+      if (!matches(info, filter)) continue
+      if (keys.length === limit) return { keys, more: true }
+      keys.push(info)
+    }
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  return { keys, more: false }
+}
+
+export const ls: CommandSpec = {
+  name: 'ls',
+  summary: 'List keys of a queue, in the order of their names',
+  details:
+    'DUE is when the key runs next: now, in so long, or after the run that is under way. AGE is how long ago that run was asked for.',
+  group: 'Looking',
+  positionals: [queueArgument],
+  options: [
+    ...filterOptions,
+    { flags: '--limit <N>', summary: 'at most so many keys (default: 100)' },
+    { flags: '-A, --all', summary: 'all keys, however many' },
+    ...watchOptions,
+  ],
+  examples: [
+    { line: 'sluice ls orders --state backoff', does: 'keys that wait after a failure' },
+    { line: 'sluice ls orders --failures-min 3 -o wide', does: 'with items and last errors' },
+    { line: 'sluice ls orders --all -o name', does: 'all keys, one to a line' },
+  ],
+  async run(context) {
+    const { input, print } = context
+    const queue = input.queue()
+    const filter = filterOf(input)
+    const limit = input.flag('all') ? Infinity : (input.whole('limit', { min: 1 }) ?? limitDefault)
+    const { inspection } = await context.store('look')
+    const inspect = inspection.queue(queue)
+    let isMore = false
+    await printWatched(context, {
+      async look() {
+        const [{ keys, more }, now] = await Promise.all([
+          keysOf(inspect, filter, limit),
+          inspection.now(),
+        ])
+        isMore = more
+        return {
+          rows: keys,
+          columns: (paint) => keyColumns(paint, now),
+          name: ({ key }) => key,
+          document: () => ({ queue, keys, truncated: more }),
+          none: `no such keys in ${shown(queue)}`,
+        }
+      },
+      asJson: (info) => info,
+    })
+    if (isMore) await print.note(`there are more than ${limit}: see --limit and --all`)
+    return undefined
+  },
+}

@@ -1,0 +1,72 @@
+import type { CommandSpec } from '../command.ts'
+import { usageError } from '../command-error.ts'
+import type { Context } from '../context.ts'
+import type { StoreAddress } from '../store-address.ts'
+
+export const migrate: CommandSpec = {
+  name: 'migrate',
+  summary: 'Bring the schema of a store up to date, or make it',
+  details:
+    'No other command changes a schema. --print-sql and --roles connect to nothing: what they print is run by whoever may do so.',
+  group: 'Stores',
+  options: [
+    { flags: '--verify', summary: 'change nothing; fail unless the schema is up to date' },
+    { flags: '--print-sql', summary: 'print the SQL that would do it (Postgres)' },
+    { flags: '--from <VERSION>', summary: 'with --print-sql: the version it is at (default: 0)' },
+    { flags: '--roles', summary: 'print the SQL that gives three roles their rights (Postgres)' },
+    { flags: '--owner <ROLE>', summary: 'with --roles: who owns the schema and migrates it' },
+    { flags: '--runtime <ROLE>', summary: 'with --roles: what programs connect as' },
+    { flags: '--read-only <ROLE>', summary: 'with --roles: who looks, and changes nothing' },
+  ],
+  examples: [
+    { line: 'sluice migrate -s sqlite:./queue.db', does: 'make a file, or bring it up to date' },
+    { line: 'sluice migrate --print-sql > schema.sql', does: 'SQL for somebody else to run' },
+  ],
+  async run(context) {
+    const { input } = context
+    const ways = ['verify', 'printSql', 'roles'].filter((way) => input.flag(way))
+    if (ways.length > 1) throw usageError('--verify, --print-sql and --roles exclude each other')
+    if (input.flag('printSql')) await printSql(context)
+    else if (input.flag('roles')) await printRoles(context)
+    else await applyOrVerify(context, await context.address())
+    return undefined
+  },
+}
+
+async function schemaOf(context: Context): Promise<string> {
+  const { input, terminal } = context
+  if (input.text('store') === undefined && terminal.env['SLUICE_STORE'] === undefined) {
+    return 'sluice'
+  }
+  const address = await context.address()
+  if (address.kind === 'postgres') return address.schema
+  throw usageError('only Postgres has SQL to print; a file is migrated by `sluice migrate` itself')
+}
+
+async function printSql(context: Context): Promise<void> {
+  const from = context.input.whole('from', { min: 0 }) ?? 0
+  const schema = await schemaOf(context)
+  const { migrationSql } = await import('@sluice/postgres')
+  await context.print.data(migrationSql({ schema, from }))
+}
+
+async function printRoles(context: Context): Promise<void> {
+  const { input } = context
+  const [owner, runtime, readOnly] = ['owner', 'runtime', 'readOnly'].map((name) =>
+    input.text(name),
+  )
+  if (owner === undefined || runtime === undefined || readOnly === undefined) {
+    throw usageError('--roles needs --owner, --runtime and --read-only')
+  }
+  const schema = await schemaOf(context)
+  const { rolesSql } = await import('@sluice/postgres')
+  await context.print.data(rolesSql({ schema, owner, runtime, readOnly }))
+}
+
+async function applyOrVerify(context: Context, address: StoreAddress): Promise<void> {
+  const mode = context.input.flag('verify') ? 'verify' : 'apply'
+  const { driver } = await context.store(mode === 'verify' ? 'look' : 'make', mode)
+  await driver.open({})
+  await driver.close()
+  await context.print.lines([`${address.label} is up to date`])
+}

@@ -1,0 +1,33 @@
+import type { CommandSpec } from '../command.ts'
+import { queueColumns, queueRows, settledRow } from '../queue-rows.ts'
+import { printWatched, watchOptions } from '../watching.ts'
+
+export const queues: CommandSpec = {
+  name: 'queues',
+  summary: 'List the queues of a store, and how they do',
+  details:
+    'STATE is paused, no workers (keys are ready and nobody was seen for a minute), busy or idle.',
+  group: 'Looking',
+  options: watchOptions,
+  examples: [
+    { line: 'sluice queues -s sqlite:./queue.db', does: 'all queues of a file' },
+    { line: 'sluice queues -w -o wide', does: 'all columns, and again what changes' },
+  ],
+  async run(context) {
+    const { inspection } = await context.store('look')
+    await printWatched(context, {
+      async look() {
+        const rows = await queueRows(inspection)
+        return {
+          rows,
+          columns: queueColumns,
+          name: ({ queue }) => queue,
+          document: () => ({ queues: rows }),
+          none: 'no queues in this store',
+        }
+      },
+      asJson: settledRow,
+    })
+    return undefined
+  },
+}

@@ -1,0 +1,119 @@
+import { checkKey, checkQueueName, type KeyStateWord, keyStateWords, parseJson } from '@sluice/core'
+import { usageError } from './command-error.ts'
+import { parseDuration } from './duration.ts'
+import { oneLine } from './output/escape.ts'
+
+/** The values of the options, by their long names in camelCase. */
+export type OptionValues = Readonly<Record<string, unknown>>
+
+/** What bounds a number. */
+export interface WholeLimits {
+  readonly min: number
+  readonly max?: number
+}
+
+/** What was typed, checked as it is read: each reader throws a usage error that names the place. */
+export class Input {
+  readonly #positionals: readonly string[]
+  readonly #options: OptionValues
+
+  constructor(positionals: readonly string[], options: OptionValues) {
+    this.#positionals = positionals
+    this.#options = options
+  }
+
+  /** The positional of this place, if there is one. */
+  positional(index: number): string | undefined {
+    return this.#positionals[index]
+  }
+
+  /** The positionals from this place on. */
+  positionals(from: number): readonly string[] {
+    return this.#positionals.slice(from)
+  }
+
+  /** The positional of this place as the name of a queue. */
+  queue(index = 0): string {
+    return checked(() => checkQueueName('QUEUE', this.#positionals[index]))
+  }
+
+  /** The same where it may be left out. */
+  queueIfGiven(index = 0): string | undefined {
+    return this.#positionals[index] === undefined ? undefined : this.queue(index)
+  }
+
+  /** The positionals from this place on as keys. */
+  keys(from: number): readonly string[] {
+    return this.positionals(from).map((key) => checkedKey(key))
+  }
+
+  flag(name: string): boolean {
+    return this.#options[name] === true
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#options[name]
+    return typeof value === 'string' ? value : undefined
+  }
+
+  texts(name: string): readonly string[] {
+    const value = this.#options[name]
+    return Array.isArray(value) ? value.map(String) : []
+  }
+
+  whole(name: string, { min, max }: WholeLimits): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const value = Number(text)
+    const isWithin = value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER)
+    if (/^-?\d+$/.test(text) && isWithin) return value
+    const bounds = max === undefined ? `not below ${min}` : `from ${min} to ${max}`
+    throw usageError(`${flagOf(name)} must be a whole number ${bounds}; got '${oneLine(text)}'`)
+  }
+
+  durationMs(name: string): number | undefined {
+    const text = this.text(name)
+    return text === undefined ? undefined : parseDuration(flagOf(name), text)
+  }
+
+  state(): KeyStateWord | undefined {
+    const text = this.text('state')
+    const state = keyStateWords.find((word) => word === text)
+    if (text === undefined || state !== undefined) return state
+    throw usageError(`--state must be one of ${keyStateWords.join(', ')}; got '${oneLine(text)}'`)
+  }
+
+  /** An option with a JSON value. */
+  json(name: string): unknown {
+    const text = this.text(name)
+    return text === undefined ? undefined : parsedJson(flagOf(name), text)
+  }
+}
+
+/** `failuresMin` as it is typed. */
+function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** Runs a check of core, so that what it says becomes a usage error. */
+function checked<T>(check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    throw usageError((error as Error).message.replace(/ \[ERR_[A-Z_]+\]$/, ''), error)
+  }
+}
+
+/** Holds for a key. */
+export function checkedKey(key: string): string {
+  return checked(() => checkKey('KEY', key))
+}
+
+/** Reads JSON that somebody typed. */
+export function parsedJson(place: string, text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw usageError(`${place} must be JSON, such as '{"id":42}' or '"text"'`, error)
+  }
+}

@@ -1,0 +1,36 @@
+import { safeJson } from './escape.ts'
+
+/** A word that no reader of YAML takes for anything but text. */
+const word = /^[A-Za-z][A-Za-z0-9/_-]*$/
+const reserved = /^(?:true|false|null|yes|no|on|off|y|n)$/i
+
+function scalar(value: unknown): string {
+  if (typeof value === 'string' && word.test(value) && !reserved.test(value)) return value
+  // JSON is YAML.
+  return safeJson(value)
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+function linesOf(value: unknown): string[] {
+  if (!isNested(value)) return [scalar(value)]
+  if (Array.isArray(value)) {
+    return value.flatMap((each) =>
+      linesOf(each).map((line, i) => `${i === 0 ? '- ' : '  '}${line}`),
+    )
+  }
+  return Object.entries(value).flatMap(([name, each]) => {
+    if (each === undefined) return []
+    const lines = linesOf(each)
+    return isNested(each)
+      ? [`${scalar(name)}:`, ...lines.map((line) => `  ${line}`)]
+      : [`${scalar(name)}: ${lines[0]}`]
+  })
+}
+
+/** JSON data as YAML, with a line feed at its end. */
+export function toYaml(value: unknown): string {
+  return `${linesOf(value).join('\n')}\n`
+}

@@ -1,0 +1,94 @@
+import { Argument, Command, Option } from 'commander'
+import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts'
+import { commands } from './commands/all.ts'
+import { Input } from './input.ts'
+import { formats } from './output/printer.ts'
+
+/** The options that every command has. */
+export const globalOptions: readonly OptionSpec[] = [
+  {
+    flags: '-s, --store <URL>',
+    summary: 'where the queues are; @FILE reads it from a file (default: $SLUICE_STORE)',
+    kind: 'store',
+  },
+  { flags: '-o, --output <FORMAT>', summary: `how to print (default: table)`, choices: formats },
+  { flags: '--no-headers', summary: 'no line with the names of the columns' },
+  { flags: '--no-color', summary: 'no colours, as with $NO_COLOR' },
+  { flags: '-y, --yes', summary: 'go ahead without asking' },
+  { flags: '--timeout <DURATION>', summary: 'give up after so long, as in 30s or 5m' },
+  { flags: '--debug', summary: 'show where an error comes from' },
+]
+
+/** What was asked for: a command, and what it was given. */
+export interface Invocation {
+  readonly spec: CommandSpec
+  readonly input: Input
+}
+
+const intro = 'Sees into the queues of Sluice, works on them, and moves them between stores.'
+
+const outro = `
+The store is named by -s or by SLUICE_STORE:
+  sqlite:./queue.db   sqlite:///srv/queue.db   postgres://user@host/database?schema=sluice
+
+Exit codes: 0 done, 1 failed, 2 called wrongly or not confirmed, 3 unhealthy, 4 no such key.
+`
+
+/** The words of commander for the commands there are. `chosen` is told which one was called. */
+export function buildProgram(version: string, chosen: (invocation: Invocation) => void): Command {
+  const program = new Command('sluice')
+    .description(intro)
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print how it is called')
+    .helpCommand('help [COMMAND]', 'print how a command is called')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', outro)
+    .exitOverride()
+  for (const spec of globalOptions) program.addOption(optionOf(spec))
+  for (const spec of commands)
+    program.addCommand(commandOf(spec, chosen), { hidden: spec.hidden === true })
+  return program
+}
+
+function optionOf({ flags, summary, choices, repeatable }: OptionSpec): Option {
+  const option = new Option(flags, summary)
+  if (choices !== undefined) option.choices(choices)
+  if (repeatable === true) {
+    option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  }
+  return option
+}
+
+function argumentOf({ name, summary, optional, variadic, choices }: ArgumentSpec): Argument {
+  const dots = variadic === true ? '...' : ''
+  const argument = new Argument(
+    optional === true ? `[${name}${dots}]` : `<${name}${dots}>`,
+    summary,
+  )
+  return choices === undefined ? argument : argument.choices(choices)
+}
+
+function commandOf(spec: CommandSpec, chosen: (invocation: Invocation) => void): Command {
+  const command = new Command(spec.name)
+    .summary(spec.summary)
+    .description(
+      spec.details === undefined ? `${spec.summary}.` : `${spec.summary}. ${spec.details}`,
+    )
+    .helpOption('-h, --help', 'print how it is called')
+    .helpGroup(`${spec.group}:`)
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride()
+    .action(() => {
+      chosen({ spec, input: new Input(command.args, command.optsWithGlobals()) })
+    })
+  if (spec.alias !== undefined) command.alias(spec.alias)
+  for (const each of spec.positionals ?? []) command.addArgument(argumentOf(each))
+  for (const each of spec.options ?? []) command.addOption(optionOf(each))
+  if (spec.takesAnything === true) command.allowUnknownOption().allowExcessArguments()
+  const examples = spec.examples ?? []
+  if (examples.length > 0) {
+    const lines = examples.map(({ line, does }) => `  # ${does}\n  ${line}`)
+    command.addHelpText('after', `\nExamples:\n${lines.join('\n')}\n`)
+  }
+  return command
+}

@@ -1,0 +1,99 @@
+import type { EpochMs } from '@sluice/core'
+import type { QueueCounts, StoreInspection } from 'sluice'
+import { formatAge } from './duration.ts'
+import { shown } from './output/escape.ts'
+import type { Paint } from './output/paint.ts'
+import type { Column } from './output/table.ts'
+
+/** One queue at a glance. The members are part of the JSON that is promised. */
+export interface QueueRow {
+  readonly queue: string
+  readonly paused: boolean
+  readonly counts: Omit<QueueCounts, 'capped' | 'paused'>
+  /** True if there are more keys than were counted. */
+  readonly capped: boolean
+  /** Since when the key is ready that has been so longest. */
+  readonly oldestReadyAt?: EpochMs
+  /** How long that is. */
+  readonly oldestAgeMs?: number
+  /** How many workers were seen in the last minute; absent where nobody keeps a list. */
+  readonly workers?: number
+}
+
+/** How many queues are looked at side by side. */
+const besides = 4
+
+/** Looks at one queue. */
+export async function queueRow(store: StoreInspection, queue: string): Promise<QueueRow> {
+  const inspect = store.queue(queue)
+  const [{ paused, capped, ...counts }, oldest, workers] = await Promise.all([
+    inspect.counts(),
+    inspect.oldest(),
+    store.capabilities.workers ? inspect.workers() : undefined,
+  ])
+  return {
+    queue,
+    paused,
+    counts,
+    capped,
+    ...(oldest === undefined ? {} : { oldestReadyAt: oldest.readyAt, oldestAgeMs: oldest.ageMs }),
+    ...(workers === undefined ? {} : { workers: workers.length }),
+  }
+}
+
+/** Looks at all queues there are, in the order of their names. */
+export async function queueRows(store: StoreInspection): Promise<readonly QueueRow[]> {
+  const names = [...(await store.queues())].sort()
+  const rows: QueueRow[] = []
+  for (let from = 0; from < names.length; from += besides) {
+    const some = names.slice(from, from + besides)
+    rows.push(...(await Promise.all(some.map((name) => queueRow(store, name)))))
+  }
+  return rows
+}
+
+/** What is the matter with a queue, in a word or two. */
+export function queueState({ paused, counts, workers }: QueueRow): string {
+  if (paused) return 'paused'
+  if (workers === 0 && counts.ready > 0) return 'no workers'
+  return counts.ready + counts.processing + counts.dirty > 0 ? 'busy' : 'idle'
+}
+
+function painted(row: QueueRow, paint: Paint): string {
+  const state = queueState(row)
+  if (state === 'paused') return paint('yellow', state)
+  return state === 'no workers' ? paint('red', state) : state
+}
+
+/** A count, with a mark if counting stopped there. */
+function counted(count: number, { capped }: QueueRow): string {
+  return capped && count >= 10_000 ? `${count}+` : String(count)
+}
+
+/** The columns of `queues`. */
+export function queueColumns(paint: Paint): readonly Column<QueueRow>[] {
+  return [
+    { title: 'QUEUE', text: ({ queue }) => shown(queue) },
+    { title: 'STATE', text: (row) => painted(row, paint) },
+    { title: 'READY', text: (row) => counted(row.counts.ready, row) },
+    { title: 'DELAYED', text: (row) => counted(row.counts.delayed, row) },
+    { title: 'BACKOFF', text: (row) => counted(row.counts.backoff, row) },
+    {
+      title: 'PROCESSING',
+      text: (row) => counted(row.counts.processing + row.counts.dirty, row),
+    },
+    { title: 'DIRTY', wide: true, text: (row) => counted(row.counts.dirty, row) },
+    { title: 'PARKED', text: (row) => counted(row.counts.parked, row) },
+    { title: 'IDLE', wide: true, text: (row) => counted(row.counts.idle, row) },
+    {
+      title: 'OLDEST',
+      text: ({ oldestAgeMs }) => (oldestAgeMs === undefined ? '' : formatAge(oldestAgeMs)),
+    },
+    { title: 'WORKERS', text: ({ workers }) => (workers === undefined ? '?' : String(workers)) },
+  ]
+}
+
+/** A row without what changes by itself. */
+export function settledRow({ oldestAgeMs: _, ...row }: QueueRow): Omit<QueueRow, 'oldestAgeMs'> {
+  return row
+}

@@ -1,0 +1,69 @@
+import { SluiceError } from '@sluice/core'
+import { CommandError } from './command-error.ts'
+import { exitCodes } from './exit-codes.ts'
+import { oneLine } from './output/escape.ts'
+import type { Printer } from './output/printer.ts'
+import type { Secrets } from './redact.ts'
+
+/** What to do about an error, where its own message does not say. */
+const remedies: Readonly<Record<string, string>> = {
+  ERR_INVALID_INPUT: 'nothing was changed',
+  ERR_SCHEMA_OLDER: 'run `sluice migrate` with the same store',
+  ERR_SCHEMA_NEWER: 'install a newer @sluice/cli',
+  ERR_STORE_BUSY: 'try again; another process holds a lock',
+  ERR_STORE_FULL: 'make room, then try again',
+  ERR_STORE_DAMAGED: 'run `sluice doctor` with the same store',
+  ERR_UNKNOWN_OUTCOME: 'look before trying again: it may have been done',
+  ERR_CONTRACT_VERSION: 'install versions of @sluice/cli and the drivers that belong together',
+}
+
+interface Failure {
+  readonly message: string
+  readonly code: string
+  readonly exitCode: number
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof CommandError) return error
+  if (SluiceError.is(error)) {
+    const message = error.message.replace(/ \[ERR_[A-Z_]+\]$/, '')
+    return { message, code: error.code, exitCode: exitCodes.failed }
+  }
+  const { message, code } =
+    error instanceof Error
+      ? (error as Error & { code?: unknown })
+      : { message: String(error), code: undefined }
+  return {
+    message: message === '' ? 'something failed, and did not say what' : message,
+    code: typeof code === 'string' ? code : 'ERR_UNEXPECTED',
+    exitCode: exitCodes.failed,
+  }
+}
+
+/** Every stack of an error and of what caused it. */
+function stacksOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 8) return String(error)
+  const own = error.stack ?? error.message
+  return error.cause === undefined ? own : `${own}\ncaused by ${stacksOf(error.cause, depth + 1)}`
+}
+
+/** Says on stderr what went wrong, in one line; with `debug`, also where. Gives the exit code. */
+export async function reportError(
+  error: unknown,
+  print: Printer,
+  secrets: Secrets,
+  debug: boolean,
+): Promise<number> {
+  const { message, code, exitCode } = failureOf(error)
+  const isOurs = error instanceof CommandError || debug
+  const remedy = remedies[code] ?? (isOurs ? undefined : '--debug shows where it comes from')
+  const says = `${oneLine(secrets.redact(message))} [${code}]`
+  await print.note(
+    `${print.errorText('red', 'sluice:')} ${says}${remedy === undefined ? '' : `; ${remedy}`}`,
+  )
+  if (debug) {
+    const lines = secrets.redact(stacksOf(error)).split('\n')
+    await print.note(lines.map(oneLine).join('\n'))
+  }
+  return exitCode
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { type Command, CommanderError } from 'commander'
+import { usageError } from './command-error.ts'
+import { commands } from './commands/all.ts'
+import { exitCodes } from './exit-codes.ts'
+import { formats, Printer } from './output/printer.ts'
+import { buildProgram, type Invocation } from './program.ts'
+import { Secrets } from './redact.ts'
+import { reportError } from './report-error.ts'
+import { Run } from './run.ts'
+import { Interrupted, type Terminal } from './terminal.ts'
+
+function versionHere(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return /"version": "([^"]+)"/.exec(text)?.[1] ?? 'unknown'
+}
+
+/** The program with all of its commands: what the reference and the completion are made from. */
+export function describeProgram(): Command {
+  return buildProgram(versionHere(), () => undefined)
+}
+
+/** What is printed before any command runs: help, or what commander has to say of an error. */
+interface Said {
+  out: string
+  err: string
+}
+
+function parsed(argv: readonly string[], terminal: Terminal, said: Said): Invocation | undefined {
+  let invocation: Invocation | undefined
+  const program = buildProgram(versionHere(), (one) => {
+    invocation = one
+  })
+  const { stdout, stderr } = terminal
+  for (const each of [program, ...program.commands]) {
+    each.configureOutput({
+      writeOut: (text) => {
+        said.out += text
+      },
+      writeErr: (text) => {
+        said.err += text
+      },
+      getOutHelpWidth: () => stdout.columns ?? 100,
+      getErrHelpWidth: () => stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+  }
+  if (argv.length === 0) {
+    program.outputHelp()
+    return undefined
+  }
+  program.parse([...argv], { from: 'user' })
+  return invocation
+}
+
+/** What commander says of an error, in one line, and where more is said. */
+function asUsage({ message, code }: CommanderError, argv: readonly string[]): Error {
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean ([^)]*)\)/, '; did you mean $1')
+    .replace(/\.$/, '')
+  const names = new Set(commands.flatMap(({ name, alias }) => [name, alias]))
+  const name =
+    code === 'commander.unknownCommand' ? undefined : argv.find((word) => names.has(word))
+  return usageError(`${text.trim()}; see \`sluice ${name === undefined ? '' : `${name} `}--help\``)
+}
+
+function printerOf(invocation: Invocation | undefined, terminal: Terminal): Printer {
+  const { input } = invocation ?? {}
+  const format = formats.find((one) => one === input?.text('output')) ?? 'table'
+  const isAllowed = (name: string): boolean => input === undefined || input.flag(name)
+  return new Printer(terminal, {
+    format,
+    headers: isAllowed('headers'),
+    colours: isAllowed('color'),
+  })
+}
+
+/**
+ * Runs one command line to its end; resolves to what the process should exit with. Never rejects,
+ * and touches nothing of the process but what the terminal gives.
+ */
+export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const secrets = new Secrets()
+  for (const text of [...argv, terminal.env['SLUICE_STORE'] ?? '']) secrets.addFrom(text)
+  secrets.add(terminal.env['PGPASSWORD'])
+  const said: Said = { out: '', err: '' }
+  const isDebug = argv.includes('--debug')
+  let invocation: Invocation | undefined
+  try {
+    invocation = parsed(argv, terminal, said)
+    await terminal.stdout.write(said.out)
+    if (invocation === undefined) return exitCodes.ok
+    return await new Run(invocation, terminal, printerOf(invocation, terminal), secrets).toEnd()
+  } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      await terminal.stdout.write(said.out)
+      return exitCodes.ok
+    }
+    const reason = error instanceof CommanderError ? asUsage(error, argv) : error
+    return await reportError(reason, printerOf(invocation, terminal), secrets, isDebug)
+  }
+}

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Timer } from '@sluice/core'
+import { CommandError, notConfirmedError, usageError } from './command-error.ts'
+import type { Context } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Input } from './input.ts'
+import { type OpenStore, openStore, type StoreUse } from './open-store.ts'
+import { oneLine } from './output/escape.ts'
+import type { Printer } from './output/printer.ts'
+import type { Invocation } from './program.ts'
+import type { Secrets } from './redact.ts'
+import { parseStoreAddress, type StoreAddress } from './store-address.ts'
+import type { Terminal } from './terminal.ts'
+import { aborted } from './wait.ts'
+
+/** How long the end of a command may take after it was given up, in milliseconds. */
+const endMs = 2_000
+
+/** One command on its way: what it may use, and what must be closed after it. */
+export class Run implements Context {
+  readonly input: Input
+  readonly terminal: Terminal
+  readonly print: Printer
+  readonly secrets: Secrets
+  readonly signal: AbortSignal
+  readonly #spec: Invocation['spec']
+  readonly #ends: (() => Promise<void> | void)[] = []
+  readonly #outOfTime = new AbortController()
+  #timer: Timer | undefined
+
+  constructor(invocation: Invocation, terminal: Terminal, print: Printer, secrets: Secrets) {
+    this.#spec = invocation.spec
+    this.input = invocation.input
+    this.terminal = terminal
+    this.print = print
+    this.secrets = secrets
+    this.signal = AbortSignal.any([terminal.interrupted, this.#outOfTime.signal])
+  }
+
+  /** Runs the command, and closes what it has opened. */
+  async toEnd(): Promise<number> {
+    const timeoutMs = this.input.durationMs('timeout')
+    if (timeoutMs !== undefined) this.#startTimeout(timeoutMs)
+    const abort = aborted(this.signal)
+    try {
+      const work = Promise.resolve(this.#spec.run(this))
+      work.catch(() => {})
+      const settled = this.#spec.windsUp === true ? work : Promise.race([work, abort.promise])
+      const code = await settled
+      this.signal.throwIfAborted()
+      return code ?? exitCodes.ok
+    } catch (error) {
+      // Whatever else went wrong then, went wrong because of it.
+      throw this.signal.aborted ? this.signal.reason : error
+    } finally {
+      abort.forget()
+      this.#timer?.stop()
+      await this.print.endProgress()
+      await this.#end()
+    }
+  }
+
+  #startTimeout(ms: number): void {
+    this.#timer = this.terminal.clock.startTimer(ms, () => {
+      const text = oneLine(this.input.text('timeout') ?? '')
+      this.#outOfTime.abort(
+        new CommandError('ERR_TIMEOUT', `not done within ${text}`, exitCodes.failed),
+      )
+    })
+    this.#timer.ref()
+  }
+
+  async #end(): Promise<void> {
+    for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop()) {
+      // What could not be closed goes with the process.
+      const ending = Promise.resolve()
+        .then(end)
+        .catch(() => {})
+      await (this.signal.aborted ? Promise.race([ending, this.#soon()]) : ending)
+    }
+  }
+
+  #soon(): Promise<void> {
+    return new Promise((done) => {
+      this.terminal.clock.startTimer(endMs, done).ref()
+    })
+  }
+
+  defer(end: () => Promise<void> | void): void {
+    this.#ends.push(end)
+  }
+
+  async address(): Promise<StoreAddress> {
+    const text = this.input.text('store') ?? this.terminal.env['SLUICE_STORE'] ?? ''
+    if (text === '') {
+      throw usageError(
+        'no store is named; give one with -s, as in -s sqlite:./queue.db, or set SLUICE_STORE',
+      )
+    }
+    return this.#addressOf(text)
+  }
+
+  #addressOf(text: string): StoreAddress {
+    const { cwd } = this.terminal
+    if (!text.startsWith('@')) return this.#noted(text)
+    const path = resolve(cwd, text.slice(1))
+    try {
+      return this.#noted(readFileSync(path, 'utf8').trim())
+    } catch (error) {
+      if (error instanceof CommandError) throw error
+      throw usageError(`the file with the address of the store cannot be read: ${path}`, error)
+    }
+  }
+
+  #noted(text: string): StoreAddress {
+    this.secrets.addFrom(text)
+    return parseStoreAddress(text, this.terminal.cwd)
+  }
+
+  async store(use: StoreUse, migrate: 'apply' | 'verify' = 'verify'): Promise<OpenStore> {
+    return await this.#opened(await this.address(), use, migrate)
+  }
+
+  async storeAt(text: string, use: StoreUse): Promise<OpenStore> {
+    return await this.#opened(this.#addressOf(text), use, 'verify')
+  }
+
+  async #opened(
+    address: StoreAddress,
+    use: StoreUse,
+    migrate: 'apply' | 'verify',
+  ): Promise<OpenStore> {
+    const warn = (message: string): void => {
+      void this.print.warn(oneLine(this.secrets.redact(message)))
+    }
+    const store = await openStore(address, use, { migrate, warn })
+    this.defer(() => store.inspection.close())
+    return store
+  }
+
+  async confirm(what: string): Promise<boolean> {
+    if (this.input.flag('yes')) return true
+    if (!this.isSomebodyThere) throw notConfirmedError(`${what}: say --yes if that is meant`)
+    const answer = await this.ask(`${what}. Go on? [y/N] `)
+    return /^y(?:es)?$/i.test(answer.trim())
+  }
+
+  get isSomebodyThere(): boolean {
+    return this.terminal.stdin.isTTY && this.terminal.stderr.isTTY
+  }
+
+  async ask(question: string): Promise<string> {
+    await this.print.endProgress()
+    await this.terminal.stderr.write(question)
+    for await (const line of this.terminal.stdin.lines()) return line
+    return ''
+  }
+}

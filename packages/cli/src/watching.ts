@@ -1,0 +1,62 @@
+import type { OptionSpec } from './command.ts'
+import type { Context } from './context.ts'
+import { safeJson, shown } from './output/escape.ts'
+import type { Listing } from './output/printer.ts'
+import { wait } from './wait.ts'
+
+/** How often a watch looks unless told otherwise, in milliseconds. */
+const intervalMsDefault = 2_000
+
+/** The shortest interval, in milliseconds: looking costs the store something. */
+const intervalMsMin = 100
+
+/** The options of commands that can go on looking. */
+export const watchOptions: readonly OptionSpec[] = [
+  { flags: '-w, --watch', summary: 'go on, and print what has changed' },
+  { flags: '--interval <DURATION>', summary: 'how often to look (default: 2s)' },
+]
+
+/** How often to look. */
+export function intervalOf({ input }: Context): number {
+  return Math.max(intervalMsMin, input.durationMs('interval') ?? intervalMsDefault)
+}
+
+/** Rows that can be looked at again and again. */
+export interface Watched<Row> {
+  /** Looks; the rows as they are now. */
+  look(): Promise<Listing<Row>>
+  /** A row for programs; two of the same text are the same row, unchanged. */
+  readonly asJson: (row: Row) => unknown
+}
+
+/**
+ * Prints rows once, or with `--watch` goes on until it is interrupted: a row again when it has
+ * changed, and a line when it has gone.
+ */
+export async function printWatched<Row>(context: Context, watched: Watched<Row>): Promise<void> {
+  const { input, print, terminal } = context
+  const intervalMs = intervalOf(context)
+  const first = await watched.look()
+  if (!input.flag('watch')) return await print.listing(first)
+  const signal = AbortSignal.any([context.signal, terminal.stdout.closed])
+  const table = print.table(first.columns)
+  let known = new Map<string, string>()
+  let listing = first
+  do {
+    const { rows, name } = listing
+    const now = new Map(rows.map((row) => [name(row), safeJson(watched.asJson(row))]))
+    const changed = rows.filter((row) => known.get(name(row)) !== now.get(name(row)))
+    const gone = [...known.keys()].filter((each) => !now.has(each))
+    if (print.format === 'name') await print.names(changed.map(name))
+    else if (print.isDocument) {
+      const lines = changed.map((row) => `{"event":"row","row":${now.get(name(row))}}`)
+      await print.lines([...lines, ...gone.map((each) => safeJson({ event: 'gone', name: each }))])
+    } else {
+      await print.lines(table.lines(changed))
+      for (const each of gone) await print.note(`${shown(each)} is gone`)
+    }
+    known = now
+    if (!(await wait(terminal.clock, intervalMs, signal))) return
+    listing = await watched.look()
+  } while (!signal.aborted)
+}

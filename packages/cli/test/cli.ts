@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, systemClock } from '@sluice/core'
+import { onTestFinished } from 'vitest'
+import { runCli, type Terminal, type TerminalOutput } from '../src/index.ts'
+
+/** How a command line ended. */
+export interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** What is special about the terminal of a test. */
+export interface World {
+  readonly store?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  readonly stdin?: readonly string[] | AsyncIterable<string>
+  /** Whether somebody sits there. */
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly clock?: Clock
+  readonly interrupted?: AbortSignal
+  readonly closed?: AbortSignal
+  readonly browse?: (url: string) => Promise<boolean>
+  /** Told of everything that is written to stdout, as it comes. */
+  readonly onOut?: (text: string) => void
+}
+
+/** A folder of its own for a test, gone when the test has ended. */
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const never = new AbortController().signal
+
+/** Runs one command line in this process. */
+export async function cli(argv: readonly string[], world: World = {}): Promise<Ended> {
+  let out = ''
+  let err = ''
+  const { isTTY = false, columns, stdin = [], closed = never } = world
+  const stream = (write: (text: string) => void): TerminalOutput => {
+    return { isTTY, columns, closed, write }
+  }
+  const terminal: Terminal = {
+    stdin: {
+      isTTY,
+      async *lines() {
+        yield* stdin
+      },
+    },
+    stdout: stream((text) => {
+      out += text
+      world.onOut?.(text)
+    }),
+    stderr: stream((text) => {
+      err += text
+    }),
+    env: { ...world.env, ...(world.store === undefined ? {} : { SLUICE_STORE: world.store }) },
+    cwd: world.cwd ?? tmpdir(),
+    clock: world.clock ?? systemClock,
+    interrupted: world.interrupted ?? never,
+    uniqueId: () => crypto.randomUUID(),
+    browse: world.browse ?? (async () => false),
+  }
+  const code = await runCli(argv, terminal)
+  return { code, out, err }
+}
+
+/** The same, for a command line that must go well. */
+export async function output(argv: readonly string[], world: World = {}): Promise<string> {
+  const { code, out, err } = await cli(argv, world)
+  if (code !== 0) throw new Error(`sluice ${argv.join(' ')} ended with ${code}: ${err}`)
+  return out
+}
+
+/** What a command line prints as JSON. */
+export async function json<T = Record<string, unknown>>(
+  argv: readonly string[],
+  world: World = {},
+): Promise<T> {
+  return JSON.parse(await output([...argv, '-o', 'json'], world)) as T
+}

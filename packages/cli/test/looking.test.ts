@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { cli, json, output } from './cli.ts'
+import { storeKinds } from './stores.ts'
+
+describe.each(storeKinds())('on $kind', ({ fresh }) => {
+  test('an empty store has no queues, and says so on stderr', async () => {
+    const store = await fresh()
+    expect(await cli(['queues'], { store })).toEqual({
+      code: 0,
+      out: '',
+      err: 'no queues in this store\n',
+    })
+    expect(await json(['queues'], { store })).toEqual({ queues: [] })
+  })
+
+  test('what is added is listed, with the state of the queue', async () => {
+    const store = await fresh()
+    expect(await output(['add', 'orders', 'order/42', 'order/43'], { store })).toBe(
+      'order/42 added\norder/43 added\n',
+    )
+    expect(await output(['add', 'orders', 'order/42'], { store })).toBe('order/42 unchanged\n')
+    const [header = '', row = ''] = (await output(['queues'], { store })).split('\n')
+    expect(header.split(/ {3,}/)).toEqual([
+      ...['QUEUE', 'STATE', 'READY', 'DELAYED', 'BACKOFF', 'PROCESSING', 'PARKED', 'OLDEST'],
+      'WORKERS',
+    ])
+    expect(row).toMatch(/^orders +no workers +2 +0 +0 +0 +0 +\d+s +0$/)
+    expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('order/42\norder/43\n')
+    expect(await output(['ls', 'orders', '--no-headers'], { store })).toMatch(
+      /^order\/42 {3}ready {3}0 {3}now {3}\d+s\norder\/43 /,
+    )
+  })
+
+  test('the JSON of a queue and of a key has the members that are promised', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', '--item', '{"id":42}', '--priority', '7'], { store })
+    const { queues } = await json<{ queues: object[] }>(['queues'], { store })
+    expect(queues).toEqual([
+      {
+        queue: 'orders',
+        paused: false,
+        counts: {
+          ready: 1,
+          delayed: 0,
+          backoff: 0,
+          processing: 0,
+          dirty: 0,
+          parked: 0,
+          idle: 0,
+        },
+        capped: false,
+        oldestReadyAt: expect.any(Number),
+        oldestAgeMs: expect.any(Number),
+        workers: 0,
+      },
+    ])
+    const info = {
+      key: 'json:{"id":42}',
+      state: 'ready',
+      item: { id: 42 },
+      priority: 7,
+      askedAt: expect.any(Number),
+      dueAt: expect.any(Number),
+      why: 'add',
+      readyAt: expect.any(Number),
+      failures: 0,
+      crashes: 0,
+      parked: false,
+    }
+    expect(await json(['get', 'orders', 'json:{"id":42}'], { store })).toEqual({
+      queue: 'orders',
+      ...info,
+    })
+    expect(await json(['ls', 'orders'], { store })).toEqual({
+      queue: 'orders',
+      keys: [info],
+      truncated: false,
+    })
+  })
+
+  test('a key that is not there is exit code 4', async () => {
+    const store = await fresh()
+    const { code, out, err } = await cli(['get', 'orders', 'order/1'], { store })
+    expect({ code, out }).toEqual({ code: 4, out: '' })
+    expect(err).toBe('sluice: nothing is stored of order/1 in orders [ERR_NOT_FOUND]\n')
+  })
+})
