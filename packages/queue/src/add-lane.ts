@@ -8,7 +8,8 @@ import {
   type ForgetOutcome,
 } from '@sluice/core'
 import type { Engine } from './engine.ts'
-import { type Job, Lane } from './lane.ts'
+import { Lane } from './lane.ts'
+import type { Answers, Job } from './lane-job.ts'
 
 type AddRequest = Ask | undefined
 type AddReply = AskReply | CancelOutcome | ForgetOutcome
@@ -24,8 +25,12 @@ function afterwards(reply: AddReply): AddReply {
 /** How many adds travel along with others of their keys: whoever counts adds cannot see them. */
 function mergedInto(jobs: readonly AddJob[]): number {
   let merged = 0
-  for (const { followers } of jobs) merged += followers.length
+  for (const { followers } of jobs) merged += followers?.length ?? 0
   return merged
+}
+
+function keyOf(request: AddRequest): string {
+  return request?.key ?? ''
 }
 
 function isPlain({ delayMs, failed, plan }: Ask): boolean {
@@ -64,6 +69,11 @@ export class AddLane {
 
   async ask(ask: Ask): Promise<AskReply> {
     return (await this.#lane.submit('add', ask.key, ask)) as AskReply
+  }
+
+  /** Asks for several runs; the promise is for all of them. */
+  askMany(asks: readonly Ask[], answers: Answers<AskReply>): void {
+    this.#lane.submitMany('add', asks, keyOf, answers as Answers<AddReply>)
   }
 
   async cancel(key: string): Promise<CancelOutcome> {

@@ -260,6 +260,7 @@ export class Claimer {
     held.crashes = claim.crashes
     held.priority = claim.priority
     held.askedAt = claim.askedAt
+    held.readyAt = claim.readyAt
     held.deadline = deadline
     this.#engine.track(held)
     return held

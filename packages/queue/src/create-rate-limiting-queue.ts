@@ -30,7 +30,7 @@ function limited<T>(
     engine.notice('limiter-failed', { error })
     engine.report(error)
   })
-  engine.followPlan(inQueue.plan)
+  engine.followLimiter(limiter)
   return new RateLimiting<T>(options, engine, inQueue)
 }
 

@@ -16,7 +16,7 @@ import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
 import type { HeldKey } from './held-key.ts'
 import { LoopWatch } from './loop-watch.ts'
 import { PlainQueue } from './plain-queue.ts'
-import { thisProcess } from './this-process.ts'
+import type { Working } from './work-tally.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 import { healthOf, type Vitals, type WorkerHealth } from './worker-health.ts'
 
@@ -69,6 +69,7 @@ class QueueWorker<T> implements Worker {
   readonly #options: CheckedWorkerOptions<T>
   readonly #stopping = new AbortController()
   readonly #runs = new Set<HandlerRun<T>>()
+  readonly #working: Working
   readonly stopped: Promise<void>
   readonly #heart: Ticker
   readonly #loopWatch: LoopWatch
@@ -86,13 +87,8 @@ class QueueWorker<T> implements Worker {
     this.#queue = queue
     this.#engine = queue.engine
     this.#options = options
-    const { dedupe, leaseMs } = queue.checkedOptions
-    this.#engine.worker = {
-      holder: this.#engine.holder,
-      ...thisProcess(),
-      concurrency,
-      settings: { dedupe, leaseMs: leaseMs === Infinity ? 'none' : leaseMs },
-    }
+    this.#working = { concurrency, runs: this.#runs }
+    this.#engine.tally.begin(this.#working)
     this.#engine.notice('worker-started', { concurrency })
     const { clock } = this.#engine.store
     this.#loopWatch = new LoopWatch({
@@ -126,6 +122,19 @@ class QueueWorker<T> implements Worker {
     this.#heart.stop()
     this.#loopWatch.stop()
     this.#engine.notice('worker-stopped', { concurrency })
+    this.#engine.tally.end(this.#working)
+    this.#farewell()
+  }
+
+  /** Tells the store that this worker takes no more keys. Nobody is to wait for that, or to fail. */
+  #farewell(): void {
+    if (this.#engine.phase !== 'open' || !this.#engine.store.isOpen) return
+    try {
+      const beat = this.#engine.path.farewell()
+      if (beat instanceof Promise) beat.catch(() => undefined)
+    } catch {
+      // It is missed in the list soon.
+    }
   }
 
   /** Tells the store that this worker is alive. Nothing depends on it but what others see. */

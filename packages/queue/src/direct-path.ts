@@ -112,6 +112,14 @@ export class DirectPath implements Path {
     return this.#engine.store.clock.now()
   }
 
+  time(): EpochMs {
+    return this.#engine.store.clock.now()
+  }
+
+  readyAt({ handle, token }: HeldKey<unknown>): EpochMs {
+    return this.direct().readyAt?.(handle, token) ?? never
+  }
+
   isQuiet(instant: EpochMs): boolean {
     this.#endLeases()
     const direct = this.direct()
@@ -209,9 +217,10 @@ export class DirectPath implements Path {
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
     const { leaseEnds: leases } = tick
     const expireOptions = { ...this.#engine.expireOptions, jitter: random() }
-    void this.#call('expire', { leases, options: expireOptions }, () =>
+    const ended = this.#call('expire', { leases, options: expireOptions }, () =>
       driver.expire(name, leases, expireOptions),
     )
+    if (!(ended instanceof Promise)) this.#engine.tally.leasesEnded(ended)
     return true
   }
 
@@ -223,10 +232,15 @@ export class DirectPath implements Path {
     this.serve()
   }
 
+  farewell(): void {
+    this.heartbeat()
+  }
+
   heartbeat(): void {
     this.direct()
-    const { driver, name, holder, options, worker } = this.#engine
+    const { driver, name, holder, options, tally } = this.#engine
     const { failuresExpireMs } = options
+    const worker = tally.worker()
     const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
     void this.#call('tick', request, () => driver.tick(name, request))
   }

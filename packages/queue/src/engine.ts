@@ -13,6 +13,7 @@ import {
   type Finish,
   type FinishOutcome,
   type LimiterPlan,
+  nameOwnBucket,
   never,
   type RunRequest,
   type RunResult,
@@ -21,7 +22,6 @@ import {
   sluiceChannel,
   systemClock,
   type TracedVerb,
-  type WorkerInfo,
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
 import { Alarm } from './alarm.ts'
@@ -43,6 +43,7 @@ import { Store, type StoreUser } from './store.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
 import { Waiter, Waiters } from './waiters.ts'
+import { WorkTally } from './work-tally.ts'
 
 /** How a failed key comes back where no limiter says it, and one whose holder vanished. */
 export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
@@ -73,8 +74,15 @@ export class Engine implements StoreUser {
   /** The driver's door while the queue is open and the driver has one: the shortest way. */
   hot: DirectQueue | undefined = undefined
   phase: Phase = 'open'
-  /** The worker on this queue object, for the store to know of. */
-  worker: WorkerInfo | undefined = undefined
+  /** What the workers on this queue object have done, for the store to know of. */
+  readonly tally: WorkTally
+  /** How failed keys come back, unless a function of the user's decides that. */
+  retryPlan: LimiterPlan | undefined = defaultRetryPlan
+  /** The plan of a limiter that was given, to this queue object or by default to its kind. */
+  ownPlan: LimiterPlan | undefined = undefined
+  /** How many adds were made, and how many of them changed nothing. */
+  asked = 0
+  merged = 0
   /** Only what is due by then is handed out: the time of the shutdown, once it is known. */
   dueBy: EpochMs = never
   readonly #peers: ReadonlySet<StoreUser>
@@ -88,6 +96,8 @@ export class Engine implements StoreUser {
     const { dedupe, failuresExpireMs, maxPending, leaseMs, maxCrashes } = options
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
     this.expireOptions = { dedupe, plan: defaultRetryPlan, maxCrashes }
+    if (options.limiter !== undefined) this.followLimiter(options.limiter)
+    this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const clock = (): Clock => this.store.clock
     const isDirect = this.driver.direct !== undefined && leaseMs === Infinity
@@ -148,9 +158,12 @@ export class Engine implements StoreUser {
     }
   }
 
-  /** Keys whose holders vanish come back by this plan from now on. */
-  followPlan(plan: LimiterPlan | undefined): void {
-    if (plan !== undefined) this.expireOptions = { ...this.expireOptions, plan }
+  /** Failed keys come back by a limiter from now on, and if it has a plan, lost ones do, too. */
+  followLimiter({ plan }: { readonly plan?: LimiterPlan }): void {
+    const own = plan === undefined ? undefined : nameOwnBucket(plan, this.name)
+    this.ownPlan = own
+    this.retryPlan = own
+    if (own !== undefined) this.expireOptions = { ...this.expireOptions, plan: own }
   }
 
   /** Makes a call of the driver, traced. */
@@ -227,9 +240,15 @@ export class Engine implements StoreUser {
 
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
     if (outcome === 'full') return Promise.reject(this.fullError())
-    if (outcome === 'added' || outcome === 'moved') this.changed()
-    else this.unchanged()
+    this.noteAsked(outcome)
     return addOutcomes[outcome]
+  }
+
+  /** Acts on what an add has come to. */
+  noteAsked(outcome: AddOutcome): void {
+    this.asked += 1
+    if (outcome === 'added' || outcome === 'moved') this.changed()
+    else this.unchanged(outcome)
   }
 
   /** What an add says to a queue that holds maxPending keys. */
@@ -258,7 +277,8 @@ export class Engine implements StoreUser {
    * A call changed nothing. If calls follow each other without a pause the alarm never gets to ring,
    * so whoever waits for a key that is due by now is served here.
    */
-  unchanged(): void {
+  unchanged(outcome: AddOutcome): void {
+    if (outcome === 'unchanged') this.merged += 1
     if (this.waiters.size > 0 && this.path.isDue()) this.path.serve()
   }
 
@@ -352,9 +372,14 @@ export class Engine implements StoreUser {
   }
 
   #finished(held: HeldKey<unknown>, outcome: FinishOutcome): Promise<FinishOutcome> {
+    this.noteFinished(held, outcome)
+    return finishOutcomes[outcome]
+  }
+
+  /** Acts on what giving a key back has come to. */
+  noteFinished(held: HeldKey<unknown>, outcome: FinishOutcome): void {
     held.phase = 'finished'
     this.gaveBack(held, outcome === 'ready' || outcome === 'delayed')
-    return finishOutcomes[outcome]
   }
 
   /** A key is not held any more. */

@@ -13,7 +13,8 @@ import {
 } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import type { HeldKey } from './held-key.ts'
-import { type Job, Lane } from './lane.ts'
+import { Lane } from './lane.ts'
+import type { Answers, Job } from './lane-job.ts'
 
 type Request =
   | { readonly as: 'finish'; readonly held: HeldKey<unknown>; readonly finish: Finish }
@@ -64,6 +65,24 @@ export class FinishLane {
     const reply = await this.#lane.submit('finish', held.key, { as: 'finish', held, finish })
     if (reply.as === 'finish') return reply.reply
     throw reply.error
+  }
+
+  /** Gives back several keys, telling of each answer by its place. */
+  submitMany(
+    helds: readonly HeldKey<unknown>[],
+    finishes: readonly Finish[],
+    answers: Answers<FinishReply>,
+  ): void {
+    const requests = helds.map((held, at): Request => {
+      return { as: 'finish', held, finish: finishes[at] as Finish }
+    })
+    this.#lane.submitMany('finish', requests, keyOf, {
+      resolve(at, reply) {
+        if (reply.as === 'finish') answers.resolve(at, reply.reply)
+        else answers.reject(at, reply.error)
+      },
+      reject: (at, error) => answers.reject(at, error),
+    })
   }
 
   /** Runs something when it is its turn among the finishes. */
@@ -154,6 +173,10 @@ export class FinishLane {
     const reply = { outcome, dueAt: row?.dueAt ?? never, failures: row?.failures ?? 0 }
     return { as: 'finish', reply }
   }
+}
+
+function keyOf(request: Request): string {
+  return request.as === 'finish' ? request.held.key : ''
 }
 
 function wrapped(reply: FinishReply | Failure): Reply | Failure {

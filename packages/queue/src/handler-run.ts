@@ -1,6 +1,7 @@
 import {
   type Ask,
   delayMsMax,
+  type EpochMs,
   type FinishOutcome,
   priorityMax,
   priorityMin,
@@ -44,6 +45,10 @@ export class HandlerRun<T> {
   #isAbandoned = false
   #isTimedOut = false
   readonly #concurrency: number
+  /** The store's time, and that of the process, at which the handler began. */
+  readonly startedAt: EpochMs
+  readonly #startedMs: number
+  #tookMs: number | undefined
   /** What came of it, as far as is known: a handler that never ends has failed. */
   #result: RunResult['result'] = 'error'
   #error: unknown
@@ -60,6 +65,10 @@ export class HandlerRun<T> {
     this.#options = options
     this.#held = held
     this.#concurrency = concurrency
+    const { path, store, tally } = engine
+    this.startedAt = path.time()
+    this.#startedMs = store.clock.monotonicMs()
+    tally.started(path.readyAt(held as HeldKey<unknown>), this.startedAt)
   }
 
   get key(): string {
@@ -84,12 +93,18 @@ export class HandlerRun<T> {
 
   #ended(): RunResult {
     const error = this.#error
+    const tookMs = this.#tookMs ?? this.#elapsedMs()
+    this.#engine.tally.ended(tookMs, this.#result === 'error')
     return {
       result: this.#result,
       isTerminal: error instanceof TerminalError,
       isTimedOut: this.#isTimedOut,
       error,
     }
+  }
+
+  #elapsedMs(): number {
+    return this.#engine.store.clock.monotonicMs() - this.#startedMs
   }
 
   /** Tells the handler to stop. */
@@ -138,7 +153,9 @@ export class HandlerRun<T> {
     let result: HandlerResult
     try {
       result = await this.#options.handler(this.#held.item, this.#context())
+      this.#tookMs = this.#elapsedMs()
     } catch (error) {
+      this.#tookMs = this.#elapsedMs()
       this.#report(error)
       await this.#settle(() => this.#failed(error))
       return

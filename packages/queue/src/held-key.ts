@@ -49,6 +49,8 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   crashes = 0
   priority = 0
   askedAt: EpochMs = 0
+  /** Where it stood in line, unless it came through a door: see `Path.readyAt`. */
+  readyAt: EpochMs = 0
 
   readonly engine: Engine
   policy: HeldPolicy

@@ -22,7 +22,6 @@ import { Engine } from './engine.ts'
 import { inTime } from './in-time.ts'
 import type { Inspect } from './inspect.ts'
 import { lastSeen } from './last-seen.ts'
-import { LimiterInQueue } from './limiter-in-queue.ts'
 import { type CheckedOptions, checkQueueOptions } from './options.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { Store, type StoreUser } from './store.ts'
@@ -69,10 +68,8 @@ class WholeStore implements StoreInspection, StoreUser {
     if (engine === undefined) {
       this.#makeRoom()
       engine = new Engine({ ...this.#defaults, name })
-      const { limiter } = this.#options
-      if (limiter !== undefined) {
-        engine.followPlan(new LimiterInQueue(limiter, name, () => undefined).plan)
-      }
+      // Nothing is retried from here.
+      if (this.#options.limiter === undefined) engine.retryPlan = undefined
     } else {
       this.#engines.delete(name)
     }

@@ -15,6 +15,7 @@ import { Claimer } from './claimer.ts'
 import type { Engine } from './engine.ts'
 import { FinishLane } from './finish-lane.ts'
 import type { HeldKey } from './held-key.ts'
+import type { Answers } from './lane-job.ts'
 import { Outlook } from './outlook.ts'
 import type { Path } from './path.ts'
 
@@ -46,6 +47,16 @@ export class LanePath implements Path {
     return reply
   }
 
+  askMany(asks: readonly Ask[], answers: Answers<AskReply>): void {
+    this.#adds.askMany(asks, {
+      resolve: (at, reply) => {
+        this.#outlook.learn(reply.dueAt)
+        answers.resolve(at, reply)
+      },
+      reject: (at, error) => answers.reject(at, error),
+    })
+  }
+
   cancel(key: string): Promise<CancelOutcome> {
     return this.#adds.cancel(key)
   }
@@ -72,6 +83,20 @@ export class LanePath implements Path {
     return reply
   }
 
+  finishMany(
+    helds: readonly HeldKey<unknown>[],
+    finishes: readonly Finish[],
+    answers: Answers<FinishReply>,
+  ): void {
+    this.#finishes.submitMany(helds, finishes, {
+      resolve: (at, reply) => {
+        this.#outlook.learn(reply.dueAt)
+        answers.resolve(at, reply)
+      },
+      reject: (at, error) => answers.reject(at, error),
+    })
+  }
+
   async len(): Promise<number> {
     const { driver, name } = this.#engine
     const request = { cap: uncapped }
@@ -83,6 +108,14 @@ export class LanePath implements Path {
 
   async now(): Promise<EpochMs> {
     return (await this.#claimer.patiently(() => this.#outlook.tick())).now
+  }
+
+  time(): EpochMs {
+    return this.#outlook.now()
+  }
+
+  readyAt(held: HeldKey<unknown>): EpochMs {
+    return held.readyAt
   }
 
   async isQuiet(instant: EpochMs): Promise<boolean> {
@@ -123,6 +156,10 @@ export class LanePath implements Path {
 
   heartbeat(): Promise<void> {
     return this.#outlook.heartbeat()
+  }
+
+  async farewell(): Promise<void> {
+    await this.#outlook.tick()
   }
 
   alarm(): AlarmSetting {

@@ -1,25 +1,6 @@
 import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
+import { type Answers, follow, type Job } from './lane-job.ts'
 import { jitteredMs } from './patience.ts'
-
-/** A call that waits for its turn, or for its answer. */
-export interface Job<Request, Reply> {
-  /** What two jobs of one step must not share. */
-  readonly key: string
-  /** Jobs of one step are of one kind: one verb of the driver with the same options. */
-  readonly kind: string
-  request: Request
-  readonly resolve: (reply: Reply) => void
-  readonly reject: (error: unknown) => void
-  /** When it gives up, on the system's monotonic clock. */
-  readonly deadline: number
-  /** How often it was sent without a definite answer. */
-  tries: number
-  /** It was sent, and nobody knows whether it took effect. */
-  mayHaveHappened: boolean
-  /** Jobs that were merged into this one, and what each of them is answered. */
-  followers: { readonly job: Job<Request, Reply>; readonly answer: (reply: Reply) => Reply }[]
-  isSettled: boolean
-}
 
 /** What distinguishes one lane from another. */
 export interface LaneOptions<Request, Reply> {
@@ -69,19 +50,52 @@ export class Lane<Request, Reply> {
 
   submit(kind: string, key: string, request: Request): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
-      this.#waiting.push({
-        key,
-        kind,
-        request,
-        resolve,
-        reject,
-        deadline: systemClock.monotonicMs() + this.#options.timeoutMs,
-        tries: 0,
-        mayHaveHappened: false,
-        followers: [],
-        isSettled: false,
-      })
+      const answers = { resolve: (_: number, reply: Reply) => resolve(reply), reject: onlyError }
+      function onlyError(_: number, error: unknown): void {
+        reject(error)
+      }
+      this.#push(kind, key, request, answers, 0, this.#deadline())
       this.#schedule()
+    })
+  }
+
+  /** Submits several at once, and tells of each answer by its place; no promise is made for each. */
+  submitMany(
+    kind: string,
+    requests: readonly Request[],
+    keyOf: (request: Request) => string,
+    answers: Answers<Reply>,
+  ): void {
+    const deadline = this.#deadline()
+    requests.forEach((request, at) => {
+      this.#push(kind, keyOf(request), request, answers, at, deadline)
+    })
+    this.#schedule()
+  }
+
+  #deadline(): number {
+    return systemClock.monotonicMs() + this.#options.timeoutMs
+  }
+
+  #push(
+    kind: string,
+    key: string,
+    request: Request,
+    answers: Answers<Reply>,
+    at: number,
+    deadline: number,
+  ): void {
+    this.#waiting.push({
+      key,
+      kind,
+      request,
+      answers,
+      at,
+      deadline,
+      tries: 0,
+      mayHaveHappened: false,
+      followers: undefined,
+      isSettled: false,
     })
   }
 
@@ -138,8 +152,11 @@ export class Lane<Request, Reply> {
     const passed = new Set<string>(this.#late.keys())
     const left: Job<Request, Reply>[] = []
     let kind: string | undefined
+    let seen = 0
     for (const job of this.#waiting) {
-      if (chosen.size >= this.#options.batchMax || passed.has(job.key)) {
+      if (chosen.size >= this.#options.batchMax) break
+      seen += 1
+      if (passed.has(job.key)) {
         left.push(job)
         continue
       }
@@ -152,13 +169,14 @@ export class Lane<Request, Reply> {
       const answer =
         job.kind === kind && earlier !== undefined ? this.#options.merge?.(earlier, job) : undefined
       if (answer !== undefined) {
-        earlier?.followers.push({ job, answer })
+        follow(earlier, { job, answer })
       } else {
         passed.add(job.key)
         left.push(job)
       }
     }
-    this.#waiting = left
+    // Far behind a full step nothing is looked at: there may be very many.
+    this.#waiting = seen < this.#waiting.length ? left.concat(this.#waiting.slice(seen)) : left
     return [...chosen.values()]
   }
 
@@ -324,19 +342,19 @@ export class Lane<Request, Reply> {
   #resolve(job: Job<Request, Reply>, reply: Reply): void {
     if (job.isSettled) return
     job.isSettled = true
-    job.resolve(reply)
-    for (const { job: follower, answer } of job.followers) {
+    job.answers.resolve(job.at, reply)
+    for (const { job: follower, answer } of job.followers ?? []) {
       if (follower.isSettled) continue
       follower.isSettled = true
-      follower.resolve(answer(reply))
+      follower.answers.resolve(follower.at, answer(reply))
     }
   }
 
   #reject(job: Job<Request, Reply>, error: unknown): void {
     if (job.isSettled) return
     job.isSettled = true
-    job.reject(job.mayHaveHappened ? doubtful(error) : error)
-    for (const { job: follower } of job.followers) this.#reject(follower, error)
+    job.answers.reject(job.at, job.mayHaveHappened ? doubtful(error) : error)
+    for (const { job: follower } of job.followers ?? []) this.#reject(follower, error)
   }
 }
 

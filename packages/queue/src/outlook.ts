@@ -51,9 +51,9 @@ export class Outlook {
 
   /** Asks the store, and ends the leases that it reports to be over. */
   async tick(): Promise<TickReply> {
-    const { driver, name, holder, options, worker } = this.#engine
+    const { driver, name, holder, options, tally } = this.#engine
     const { failuresExpireMs } = options
-    const request = { holder, limit: tickLimit, failuresExpireMs, worker }
+    const request = { holder, limit: tickLimit, failuresExpireMs, worker: tally.worker() }
     this.isStale = false
     this.#tickedAt = this.#engine.store.clock.monotonicMs()
     const reply = await this.#engine.inquire(() =>
@@ -69,9 +69,10 @@ export class Outlook {
   async endLeases(leases: readonly Lease[]): Promise<void> {
     const { driver, name } = this.#engine
     const options = { ...this.#engine.expireOptions, jitter: random() }
-    await this.#engine.call('expire', { leases, options }, () =>
+    const ended = await this.#engine.call('expire', { leases, options }, () =>
       driver.expire(name, leases, options),
     )
+    this.#engine.tally.leasesEnded(ended)
     this.isStale = true
   }
 }

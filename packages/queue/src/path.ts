@@ -10,6 +10,7 @@ import type {
 } from '@sluice/core'
 import type { AlarmSetting } from './alarm.ts'
 import type { HeldKey } from './held-key.ts'
+import type { Answers } from './lane-job.ts'
 
 /**
  * How a queue's calls reach its driver: one by one through the door of a driver in this process, or
@@ -17,15 +18,27 @@ import type { HeldKey } from './held-key.ts'
  */
 export interface Path {
   ask(ask: Ask): Awaitable<AskReply>
+  /** Several asks at once, where that is cheaper than one by one. */
+  askMany?(asks: readonly Ask[], answers: Answers<AskReply>): void
   cancel(key: string): Awaitable<CancelOutcome>
   forget(key: string): Awaitable<ForgetOutcome>
   /** How many failures are counted of a key. */
   failures(key: string): Awaitable<number>
   finish(held: HeldKey<unknown>, finish: Finish): Awaitable<FinishReply>
+  /** Gives back several keys at once, where that is cheaper than one by one. */
+  finishMany?(
+    helds: readonly HeldKey<unknown>[],
+    finishes: readonly Finish[],
+    answers: Answers<FinishReply>,
+  ): void
   /** How many keys are ready. */
   len(): Awaitable<number>
   /** The store's time. */
   now(): Awaitable<EpochMs>
+  /** The store's time, from when it was last told; asks nobody. */
+  time(): EpochMs
+  /** Where a key stood in line before it was taken; `never` if that cannot be told. */
+  readyAt(held: HeldKey<unknown>): EpochMs
   /** Whether nothing that was due at `instant` can be taken any more. */
   isQuiet(instant: EpochMs): Awaitable<boolean>
   /** Whether it is time to look, as far as that is known without asking anybody. */
@@ -38,6 +51,8 @@ export interface Path {
   ring(): void
   /** Lets the store know that the worker here is alive. */
   heartbeat(): Awaitable<void>
+  /** The same, however lately the store has heard of it. */
+  farewell(): Awaitable<void>
   /** When to look again by itself. */
   alarm(): AlarmSetting
   /** Gives back keys that were claimed ahead of demand. */

@@ -19,6 +19,7 @@ import { HeldIterator } from './held-iterator.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from './held-key.ts'
 import type { Inspect } from './inspect.ts'
 import { ItemAdmission } from './item-admission.ts'
+import { askMany, doneMany } from './many.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueInspection } from './queue-inspection.ts'
@@ -106,8 +107,9 @@ export class PlainQueue<T> implements Queue<T> {
         } catch (error) {
           return Promise.reject(error)
         }
+        this.engine.asked += 1
         if (outcome === 'added' || outcome === 'moved') this.engine.changed()
-        else this.engine.unchanged()
+        else this.engine.unchanged(outcome)
         return addOutcomes[outcome]
       }
     }
@@ -168,13 +170,15 @@ export class PlainQueue<T> implements Queue<T> {
     for (let at = 0; at < keys.length; at += 1) {
       outcomes[at] = hot.add(keys[at]!, undefined, priority, dedupe)
     }
+    this.engine.asked += outcomes.length
+    for (const outcome of outcomes) if (outcome === 'unchanged') this.engine.merged += 1
     if (outcomes.length > 0) this.engine.changed()
     return Promise.resolve(outcomes)
   }
 
   #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
     const asks = items.map((item) => this.#encoded(item, { priority, delayMs: 0 }))
-    return this.#admitted(items, () => Promise.all(asks.map((ask) => this.engine.ask(ask, false))))
+    return this.#admitted(items, () => askMany(this.engine, asks))
   }
 
   addSoon(item: T, options?: AddOptions): void {
@@ -246,15 +250,26 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   doneMany(helds: readonly Held<T>[], options?: DoneOptions): Promise<FinishOutcome[]> {
+    let forgets: boolean
     try {
-      checkDoneOptions(options)
+      forgets = checkDoneOptions(options)
       if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
       // All are checked before the first is finished: bad input changes nothing.
       for (const held of helds) if (!(held instanceof HeldKey)) this.keyOf(held as T)
     } catch (error) {
       return Promise.reject(error)
     }
-    return Promise.all(helds.map((held: Held<T>) => this.done(held, options)))
+    if (this.engine.path.finishMany === undefined) {
+      return Promise.all(helds.map((held: Held<T>) => this.done(held, options)))
+    }
+    return doneMany(this.engine, helds.length, (at) => this.#heldOf(helds[at]!), forgets)
+  }
+
+  #heldOf(heldOrItem: Held<T> | T): HeldKey<unknown> | undefined {
+    if (!(heldOrItem instanceof HeldKey)) {
+      return this.engine.helds.oldest(this.keyOf(heldOrItem as T))
+    }
+    return heldOrItem.engine === this.engine ? (heldOrItem as HeldKey<unknown>) : undefined
   }
 
   within<Transaction extends object>(transaction: Transaction): Within<T, Transaction> {

@@ -1,0 +1,41 @@
+/** Where the answers to jobs go, each with the place that its job has among others. */
+export interface Answers<Reply> {
+  resolve(at: number, reply: Reply): void
+  reject(at: number, error: unknown): void
+}
+
+/** A call that waits for its turn, or for its answer. */
+export interface Job<Request, Reply> {
+  /** What two jobs of one step must not share. */
+  readonly key: string
+  /** Jobs of one step are of one kind: one verb of the driver with the same options. */
+  readonly kind: string
+  request: Request
+  readonly answers: Answers<Reply>
+  readonly at: number
+  /** When it gives up, on the system's monotonic clock. */
+  readonly deadline: number
+  /** How often it was sent without a definite answer. */
+  tries: number
+  /** It was sent, and nobody knows whether it took effect. */
+  mayHaveHappened: boolean
+  /** Jobs that were merged into this one, and what each of them is answered. */
+  followers: Follower<Request, Reply>[] | undefined
+  isSettled: boolean
+}
+
+/** A job that was merged into another, and what it is answered. */
+interface Follower<Request, Reply> {
+  readonly job: Job<Request, Reply>
+  readonly answer: (reply: Reply) => Reply
+}
+
+/** Has a job answered along with another one. */
+export function follow<Request, Reply>(
+  job: Job<Request, Reply> | undefined,
+  follower: Follower<Request, Reply>,
+): void {
+  if (job === undefined) return
+  if (job.followers === undefined) job.followers = [follower]
+  else job.followers.push(follower)
+}

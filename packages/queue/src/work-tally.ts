@@ -1,0 +1,135 @@
+import {
+  canonicalJson,
+  durationBoundsMs,
+  type EpochMs,
+  type ExpireOutcome,
+  type Failure,
+  type LimiterPlan,
+  never,
+  type WorkerInfo,
+  type WorkerStats,
+} from '@sluice/core'
+import type { Engine } from './engine.ts'
+import { thisProcess } from './this-process.ts'
+
+/** The longest plan and the longest key that a worker tells of itself, in characters of JSON. */
+const textMax = 1_000
+
+/** A run of a handler that has begun. */
+export interface Begun {
+  readonly key: string
+  readonly startedAt: EpochMs
+}
+
+/** One worker that is at work. */
+export interface Working {
+  readonly concurrency: number
+  /** Its runs, in the order in which they began. */
+  readonly runs: ReadonlySet<Begun>
+}
+
+function noCounts(): number[] {
+  return new Array<number>(durationBoundsMs.length + 1).fill(0)
+}
+
+function count(counts: number[], ms: number): void {
+  let at = 0
+  while (at < durationBoundsMs.length && ms > durationBoundsMs[at]!) at += 1
+  counts[at]! += 1
+}
+
+function textOf(plan: LimiterPlan): string | undefined {
+  const text = canonicalJson(plan, 'limiter.plan')
+  return text.length <= textMax ? text : undefined
+}
+
+/** Counts what the workers on one queue object do; to the store they are one worker. */
+export class WorkTally {
+  readonly #engine: Engine
+  readonly #workers = new Set<Working>()
+  #hasBegun = false
+  #runs = 0
+  #failed = 0
+  #leaseEnds = 0
+  readonly #wait: number[] = noCounts()
+  readonly #work: number[] = noCounts()
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  begin(worker: Working): void {
+    this.#hasBegun = true
+    this.#workers.add(worker)
+  }
+
+  end(worker: Working): void {
+    this.#workers.delete(worker)
+  }
+
+  /** A handler begins with a key that was ready since `readyAt`. */
+  started(readyAt: EpochMs, now: EpochMs): void {
+    if (readyAt !== never) count(this.#wait, now - readyAt)
+  }
+
+  /** A handler has ended, or was abandoned, after so long. */
+  ended(ms: number, hasFailed: boolean): void {
+    this.#runs += 1
+    if (hasFailed) this.#failed += 1
+    count(this.#work, ms)
+  }
+
+  leasesEnded(outcomes: readonly (ExpireOutcome | Failure)[]): void {
+    for (const outcome of outcomes) {
+      if (outcome === 'expired' || outcome === 'parked') this.#leaseEnds += 1
+    }
+  }
+
+  /** What the store is told; nothing if there never was a worker. */
+  worker(): WorkerInfo | undefined {
+    if (!this.#hasBegun) return undefined
+    const { holder, options, retryPlan } = this.#engine
+    const { dedupe, leaseMs } = options
+    const limiter = retryPlan === undefined ? undefined : textOf(retryPlan)
+    let concurrency = 0
+    for (const worker of this.#workers) concurrency += worker.concurrency
+    return {
+      holder,
+      ...thisProcess(),
+      concurrency,
+      settings: {
+        dedupe,
+        leaseMs: leaseMs === Infinity ? 'none' : leaseMs,
+        ...(limiter === undefined ? {} : { limiter }),
+      },
+      stats: this.#stats(),
+    }
+  }
+
+  #stats(): WorkerStats {
+    const { asked, merged } = this.#engine
+    let busy = 0
+    let longest: Begun | undefined
+    for (const { runs } of this.#workers) {
+      busy += runs.size
+      for (const run of runs) {
+        if (longest === undefined || run.startedAt < longest.startedAt) longest = run
+        break
+      }
+    }
+    const isTold = longest !== undefined && JSON.stringify(longest.key).length <= textMax
+    return {
+      busy,
+      runs: this.#runs,
+      failed: this.#failed,
+      asked,
+      merged,
+      leaseEnds: this.#leaseEnds,
+      wait: [...this.#wait],
+      work: [...this.#work],
+      ...(longest !== undefined && isTold
+        ? { longest: { key: longest.key, startedAt: longest.startedAt } }
+        : {}),
+    }
+  }
+}
