@@ -37,6 +37,9 @@ export interface DirectQueue {
    */
   claim(into: DirectClaim, holder: string, dueBy: EpochMs): boolean
 
+  /** Where the claim that filled `handle` and `token` stood in line: see `Claim.readyAt`. */
+  readyAt?(handle: number, token: number): EpochMs
+
   /** Finishes the claim that filled `handle` and `token`. */
   done(handle: number, token: number, forget: boolean): FinishOutcome
 

@@ -152,4 +152,5 @@ export {
   transferMembers,
   transferRow,
 } from './transfer-row.ts'
+export { durationBoundsMs, type WorkerStats } from './worker-stats.ts'
 export { transitions }

@@ -3,15 +3,24 @@ import type { EpochMs } from './clock.ts'
 import type { ClaimReply, Lease } from './holding.ts'
 import type { KeyState } from './key-state.ts'
 import type { KeyStateWord } from './outcomes.ts'
+import type { WorkerStats } from './worker-stats.ts'
 
 /** Who works on a queue, for others to see. Plain data, at most 4 kB as JSON. */
 export interface WorkerInfo {
   readonly holder: string
   readonly host: string
   readonly pid: number
+  /**
+   * How many handlers it runs at a time. 0: it takes no keys, since it has stopped, or since it is
+   * registered for something else.
+   */
   readonly concurrency: number
-  /** Settings that ought to be the same in all workers of a queue. */
+  /**
+   * Settings that ought to be the same in all workers of a queue. `limiter` is the plan by which
+   * failed keys come back, as JSON; left out where it is long, or not known.
+   */
   readonly settings: Readonly<Record<string, string | number | boolean>>
+  readonly stats?: WorkerStats
 }
 
 /** A worker as the store knows it. */

@@ -166,6 +166,12 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     }
   }
 
+  readyAt(handle: number, token: number): EpochMs {
+    const { cursor } = this
+    cursor.at(handle)
+    return cursor.token === token ? cursor.claimedReadyAt : never
+  }
+
   done(handle: number, token: number, forget: boolean): FinishOutcome {
     const { cursor } = this
     cursor.at(handle)

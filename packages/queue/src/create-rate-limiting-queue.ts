@@ -30,7 +30,7 @@ function limited<T>(
     engine.notice('limiter-failed', { error })
     engine.report(error)
   })
-  engine.followLimiter(limiter)
+  engine.plans.follow(limiter)
   return new RateLimiting<T>(options, engine, inQueue)
 }
 

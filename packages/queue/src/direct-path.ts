@@ -216,7 +216,7 @@ export class DirectPath implements Path {
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
     const { leaseEnds: leases } = tick
-    const expireOptions = { ...this.#engine.expireOptions, jitter: random() }
+    const expireOptions = { ...this.#engine.plans.expire, jitter: random() }
     const ended = this.#call('expire', { leases, options: expireOptions }, () =>
       driver.expire(name, leases, expireOptions),
     )

@@ -9,11 +9,8 @@ import {
   type DirectQueue,
   type Driver,
   type EpochMs,
-  type ExpireOptions,
   type Finish,
   type FinishOutcome,
-  type LimiterPlan,
-  nameOwnBucket,
   never,
   type RunRequest,
   type RunResult,
@@ -38,15 +35,13 @@ import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
 import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import { RetryPlans } from './retry-plans.ts'
 import { addOutcomes, finishOutcomes } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
 import { Waiter, Waiters } from './waiters.ts'
 import { WorkTally } from './work-tally.ts'
-
-/** How a failed key comes back where no limiter says it, and one whose holder vanished. */
-export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
 
 /** How far a queue object is on its way out. */
 export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
@@ -63,7 +58,6 @@ export class Engine implements StoreUser {
   readonly store: Store
   readonly options: CheckedOptions<unknown>
   askOptions: AskOptions
-  expireOptions: ExpireOptions
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet
   readonly keeper: Keeper
@@ -76,10 +70,7 @@ export class Engine implements StoreUser {
   phase: Phase = 'open'
   /** What the workers on this queue object have done, for the store to know of. */
   readonly tally: WorkTally
-  /** How failed keys come back, unless a function of the user's decides that. */
-  retryPlan: LimiterPlan | undefined = defaultRetryPlan
-  /** The plan of a limiter that was given, to this queue object or by default to its kind. */
-  ownPlan: LimiterPlan | undefined = undefined
+  readonly plans: RetryPlans
   /** How many adds were made, and how many of them changed nothing. */
   asked = 0
   merged = 0
@@ -93,10 +84,9 @@ export class Engine implements StoreUser {
     this.name = options.name
     this.driver = options.driver
     this.store = Store.of(options.driver, options.clock)
-    const { dedupe, failuresExpireMs, maxPending, leaseMs, maxCrashes } = options
+    const { dedupe, failuresExpireMs, maxPending, leaseMs } = options
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
-    this.expireOptions = { dedupe, plan: defaultRetryPlan, maxCrashes }
-    if (options.limiter !== undefined) this.followLimiter(options.limiter)
+    this.plans = new RetryPlans(options)
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const clock = (): Clock => this.store.clock
@@ -156,14 +146,6 @@ export class Engine implements StoreUser {
     if (this.hot === undefined && this.phase === 'open' && this.path instanceof DirectPath) {
       this.hot = this.path.direct()
     }
-  }
-
-  /** Failed keys come back by a limiter from now on, and if it has a plan, lost ones do, too. */
-  followLimiter({ plan }: { readonly plan?: LimiterPlan }): void {
-    const own = plan === undefined ? undefined : nameOwnBucket(plan, this.name)
-    this.ownPlan = own
-    this.retryPlan = own
-    if (own !== undefined) this.expireOptions = { ...this.expireOptions, plan: own }
   }
 
   /** Makes a call of the driver, traced. */

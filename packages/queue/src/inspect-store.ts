@@ -69,7 +69,7 @@ class WholeStore implements StoreInspection, StoreUser {
       this.#makeRoom()
       engine = new Engine({ ...this.#defaults, name })
       // Nothing is retried from here.
-      if (this.#options.limiter === undefined) engine.retryPlan = undefined
+      if (this.#options.limiter === undefined) engine.plans.retry = undefined
     } else {
       this.#engines.delete(name)
     }

@@ -14,7 +14,7 @@ import {
   type Transfer,
   transferRow,
 } from '@sluice/core'
-import { defaultRetryPlan } from './engine.ts'
+import { defaultRetryPlan } from './retry-plans.ts'
 import { Store, type StoreUser } from './store.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
 

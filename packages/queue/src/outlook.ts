@@ -68,7 +68,7 @@ export class Outlook {
   /** Ends leases that are over. When the lost runs are due now is for the store to say. */
   async endLeases(leases: readonly Lease[]): Promise<void> {
     const { driver, name } = this.#engine
-    const options = { ...this.#engine.expireOptions, jitter: random() }
+    const options = { ...this.#engine.plans.expire, jitter: random() }
     const ended = await this.#engine.call('expire', { leases, options }, () =>
       driver.expire(name, leases, options),
     )

@@ -112,7 +112,7 @@ export class QueueInspection implements Inspect {
       isShuttingDown: this.#engine.phase !== 'open',
       workers: workers?.length,
       ready: counts.ready,
-      plan: this.#engine.expireOptions.plan,
+      plan: this.#engine.plans.expire.plan,
     })
   }
 

@@ -88,9 +88,9 @@ export class WorkTally {
   /** What the store is told; nothing if there never was a worker. */
   worker(): WorkerInfo | undefined {
     if (!this.#hasBegun) return undefined
-    const { holder, options, retryPlan } = this.#engine
+    const { holder, options, plans } = this.#engine
     const { dedupe, leaseMs } = options
-    const limiter = retryPlan === undefined ? undefined : textOf(retryPlan)
+    const limiter = plans.retry === undefined ? undefined : textOf(plans.retry)
     let concurrency = 0
     for (const worker of this.#workers) concurrency += worker.concurrency
     return {

@@ -1,0 +1,30 @@
+import { type ExpireOptions, type LimiterPlan, nameOwnBucket } from '@sluice/core'
+import type { CheckedOptions } from './options.ts'
+
+/** How a failed key comes back where no limiter says it, and one whose holder vanished. */
+export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
+
+/** By which plans the keys of a queue object come back. */
+export class RetryPlans {
+  /** How failed keys come back; unknown where a function of the user's decides that. */
+  retry: LimiterPlan | undefined = defaultRetryPlan
+  /** The plan of a limiter that was given, to this queue object or by default to its kind. */
+  own: LimiterPlan | undefined = undefined
+  /** How keys come back whose holders vanish. */
+  expire: ExpireOptions
+  readonly #queue: string
+
+  constructor(options: Pick<CheckedOptions<never>, 'name' | 'dedupe' | 'maxCrashes' | 'limiter'>) {
+    const { name, dedupe, maxCrashes, limiter } = options
+    this.#queue = name
+    this.expire = { dedupe, plan: defaultRetryPlan, maxCrashes }
+    if (limiter !== undefined) this.follow(limiter)
+  }
+
+  /** Failed keys come back by a limiter from now on; if it has a plan, lost ones do, too. */
+  follow({ plan }: { readonly plan?: LimiterPlan }): void {
+    this.own = plan === undefined ? undefined : nameOwnBucket(plan, this.#queue)
+    this.retry = this.own
+    if (this.own !== undefined) this.expire = { ...this.expire, plan: this.own }
+  }
+}
