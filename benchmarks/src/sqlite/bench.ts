@@ -41,6 +41,19 @@ for (const durability of ['process', 'power']) {
   }
 }
 
+for (const durability of ['process', 'power']) {
+  const samples = measure('singles', keys, durability)
+  console.log(`\nadds of one key, '${durability}', in thousands a second\n`)
+  console.log('| side | adds | of hand-written |')
+  console.log('| --- | --- | --- |')
+  const [first = ''] = Object.keys(samples)
+  const least = spreadOf(figures(samples, first, 'add')).median
+  for (const side of Object.keys(samples)) {
+    const adds = spreadOf(figures(samples, side, 'add'))
+    console.log(`| ${side} | ${written(adds, 1)} | ${(adds.median / least).toFixed(2)} |`)
+  }
+}
+
 console.log('\nclaiming one key and finishing it, by what there is besides, in milliseconds\n')
 console.log('| besides | how many | claim and finish | of 1,000 | claim in vain |')
 console.log('| --- | --- | --- | --- | --- |')

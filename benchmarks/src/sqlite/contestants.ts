@@ -32,7 +32,8 @@ const requireThere = createRequire(
 )
 const Database = requireThere('better-sqlite3') as new (path: string) => RawDatabase
 
-function openRaw(task: Task, name: string): RawDatabase {
+/** Opens a database as the other sides do, with the same SQLite. */
+export function openRaw(task: Task, name: string): RawDatabase {
   const database = new Database(join(task.folder, name))
   const synchronous = task.durability === 'power' ? 'full' : 'normal'
   database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}`)
@@ -43,12 +44,12 @@ function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }
 
-/**
- * What one would write by hand for the same rows: a key only once, priorities, delays, a token and
- * a lease; in batches, every batch a transaction, every statement prepared once. It knows neither
- * what to do with a key that is asked for while it is worked on, nor failures, nor waiting.
- */
-const handWritten: Contestant = async (task) => {
+/** Adds one key. */
+export const insertText: string =
+  'insert into jobs (key, item, priority, ready_at) values (?, ?, ?, ?) on conflict do nothing'
+
+/** The database of somebody who writes the loop by hand. */
+export function openHandWritten(task: Task): RawDatabase {
   const database = openRaw(task, 'hand-written.db')
   database.exec(
     `create table jobs (
@@ -58,11 +59,19 @@ const handWritten: Contestant = async (task) => {
      );
      create index jobs_ready on jobs (priority desc, ready_at, id) where token is null`,
   )
+  return database
+}
+
+/**
+ * What one would write by hand for the same rows: a key only once, priorities, delays, a token and
+ * a lease; in batches, every batch a transaction, every statement prepared once. It knows neither
+ * what to do with a key that is asked for while it is worked on, nor failures, nor waiting.
+ */
+const handWritten: Contestant = async (task) => {
+  const database = openHandWritten(task)
   const begin = database.prepare('begin immediate')
   const commit = database.prepare('commit')
-  const insert = database.prepare(
-    `insert into jobs (key, item, priority, ready_at) values (?, ?, ?, ?) on conflict do nothing`,
-  )
+  const insert = database.prepare(insertText)
   const claim = database.prepare(
     `update jobs set token = ?, lease_until = ?
      where id in (
@@ -154,6 +163,7 @@ const queue: Contestant = async (task) => {
 }
 
 interface PlainQueue {
+  add(type: string, data: unknown): unknown
   addMany(type: string, data: unknown[]): unknown
   countJobs(of: { readonly status: number }): number
   close(): void
@@ -170,12 +180,18 @@ interface Plainjob {
   defineWorker(type: string, run: () => Promise<void>, options: object): PlainWorker
 }
 
-const quiet = { error() {}, warn() {}, info() {}, debug() {} }
+/** Says nothing. */
+export const quiet = { error() {}, warn() {}, info() {}, debug() {} }
 
-const plainjob: Contestant = async (task) => {
+/** The rival, from where it is installed. */
+export async function loadPlainjob(): Promise<Plainjob> {
   const requireHere = createRequire(import.meta.url)
   const url = pathToFileURL(requireHere.resolve('plainjob')).href
-  const { better, defineQueue, defineWorker } = (await import(url)) as Plainjob
+  return (await import(url)) as Plainjob
+}
+
+const plainjob: Contestant = async (task) => {
+  const { better, defineQueue, defineWorker } = await loadPlainjob()
   const database = openRaw(task, 'plainjob.db')
   const jobs = defineQueue({ connection: better(database), logger: quiet })
   const startedAt = task.clockMs()

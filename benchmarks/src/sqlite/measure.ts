@@ -9,6 +9,7 @@ import type { Durability } from '../../../packages/sqlite/src/index.ts'
 import { contestants } from './contestants.ts'
 import { type backlogs, DeepStore } from './depth.ts'
 import { latencies } from './latency.ts'
+import { singles } from './singles.ts'
 
 /** By side, what was measured in each round. */
 export type Samples = Record<string, Record<string, number[]>>
@@ -58,6 +59,17 @@ if (workload === 'end-to-end') {
         rest: perSecond(parts.rest),
         all: perSecond(parts.add + parts.rest),
       })
+    }
+  }
+} else if (workload === 'singles') {
+  const length = Math.round(keyCount / (variant === 'power' ? 50 : 5))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, add] of Object.entries(singles)) {
+      const keys = Array.from({ length }, (_, at) => `namespace/object-${at}`)
+      const ms = await inFolder((folder) =>
+        add({ folder, durability: variant as Durability, keys, clockMs }),
+      )
+      record(name, { add: length / ms })
     }
   }
 } else if (workload === 'depth') {

@@ -1,0 +1,72 @@
+// Adds that are not made in batches: each awaited before the next, and many at the same time.
+import { join } from 'node:path'
+import { createQueue } from '../../../packages/queue/src/index.ts'
+import { sqliteDriver } from '../../../packages/sqlite/src/index.ts'
+import {
+  insertText,
+  loadPlainjob,
+  openHandWritten,
+  openRaw,
+  quiet,
+  type Task,
+} from './contestants.ts'
+
+/** Adds the keys of a task one by one; gives how long that took, in milliseconds. */
+type Adding = (task: Task) => Promise<number>
+
+const handWritten: Adding = async (task) => {
+  const database = openHandWritten(task)
+  const insert = database.prepare(insertText)
+  const startedAt = task.clockMs()
+  for (const key of task.keys) insert.run(key, null, 0, Date.now())
+  const ms = task.clockMs() - startedAt
+  database.close()
+  return ms
+}
+
+async function withQueue(
+  task: Task,
+  add: (queue: ReturnType<typeof createQueue<string>>) => Promise<unknown>,
+): Promise<number> {
+  const file = join(task.folder, 'queue.db')
+  const queue = createQueue<string>({
+    name: 'q',
+    driver: sqliteDriver({ file, durability: task.durability, library: 'better-sqlite3' }),
+  })
+  await queue.len()
+  const startedAt = task.clockMs()
+  await add(queue)
+  const ms = task.clockMs() - startedAt
+  await queue.close()
+  return ms
+}
+
+const awaited: Adding = (task) =>
+  withQueue(task, async (queue) => {
+    for (const key of task.keys) await queue.add(key)
+  })
+
+const together: Adding = (task) =>
+  withQueue(task, async (queue) => {
+    for (let at = 0; at < task.keys.length; at += 1_000) {
+      await Promise.all(task.keys.slice(at, at + 1_000).map((key) => queue.add(key)))
+    }
+  })
+
+const plainjob: Adding = async (task) => {
+  const { better, defineQueue } = await loadPlainjob()
+  const jobs = defineQueue({ connection: better(openRaw(task, 'plainjob.db')), logger: quiet })
+  const startedAt = task.clockMs()
+  for (const key of task.keys) jobs.add('job', key)
+  const ms = task.clockMs() - startedAt
+  jobs.close()
+  return ms
+}
+
+/** The one that all are compared with, and all the others. */
+export const singles: Readonly<Record<string, Adding>> = {
+  'hand-written, a commit each': handWritten,
+  'queue, each awaited': awaited,
+  'queue, 1,000 at the same time': together,
+  plainjob,
+}
