@@ -66,7 +66,8 @@ export function throughDirect(driver: Driver): Driver {
       if (!isFor || !door.claim(into, holder, dueBy)) return await driver.claim(queue, request)
       handles.set(into.token, { handle: into.handle, door })
       const { now } = await driver.tick(queue, tickRequest)
-      return { claims: [await wholeClaim(driver, queue, into)], leaseEnds: [], now }
+      const readyAt = door.readyAt?.(into.handle, into.token)
+      return { claims: [await wholeClaim(driver, queue, into, readyAt)], leaseEnds: [], now }
     },
     async finish(
       queue: string,
@@ -134,8 +135,13 @@ function emptyClaim(): DirectClaim {
 }
 
 /** What the door does not fill in is looked up. */
-async function wholeClaim(driver: Driver, queue: string, filled: DirectClaim): Promise<Claim> {
+async function wholeClaim(
+  driver: Driver,
+  queue: string,
+  filled: DirectClaim,
+  told: number | undefined,
+): Promise<Claim> {
   const { key, itemText: item, token, failures, crashes, priority, askedAt } = filled
-  const readyAt = (await rowOf(driver, queue, key))?.claimedReadyAt ?? never
+  const readyAt = told ?? (await rowOf(driver, queue, key))?.claimedReadyAt ?? never
   return { key, item, token, failures, crashes, priority, askedAt, readyAt, leaseUntil: Infinity }
 }

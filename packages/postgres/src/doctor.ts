@@ -1,4 +1,5 @@
 /** An examination of a store by someone who wants to know how it is: it looks, and changes nothing. */
+import type { WorkerInfo } from '@sluice/core'
 import type { Row } from './client-shapes.ts'
 import { instant, number, text } from './columns.ts'
 import { connect } from './connect.ts'
@@ -217,7 +218,7 @@ function workerFinding(rows: readonly Row[]): Finding {
   const seen = new Map<string, Map<string, unknown>>()
   for (const row of rows) {
     const queue = String(row['queue'])
-    const settings = JSON.parse(String(row['settings'])) as Record<string, unknown>
+    const { settings } = JSON.parse(String(row['info'])) as Pick<WorkerInfo, 'settings'>
     const known = seen.get(queue) ?? new Map<string, unknown>()
     seen.set(queue, known)
     for (const [name, value] of Object.entries(settings)) {

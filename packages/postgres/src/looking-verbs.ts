@@ -31,7 +31,9 @@ export async function tick(
     worker?.host ?? null,
     worker?.pid ?? null,
     worker?.concurrency ?? null,
-    worker === undefined ? null : JSON.stringify(worker.settings),
+    worker === undefined
+      ? null
+      : JSON.stringify({ settings: worker.settings, stats: worker.stats }),
     limit,
     failuresExpireMs,
     store.now(),
@@ -115,7 +117,7 @@ export async function workers(store: Store, queue: string, withinMs: number): Pr
     host: String(row['host']),
     pid: number(row['pid']),
     concurrency: number(row['concurrency']),
-    settings: JSON.parse(String(row['settings'])) as WorkerInfo['settings'],
+    ...(JSON.parse(String(row['info'])) as Pick<WorkerInfo, 'settings' | 'stats'>),
     startedAt: number(row['started_at']),
     seenAt: number(row['seen_at']),
   }))

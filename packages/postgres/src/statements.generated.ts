@@ -122,7 +122,8 @@ create table sluice.workers (
   host text not null,
   pid int not null,
   concurrency int not null,
-  settings text not null,
+  -- What else it says of itself, as JSON: its settings, and what it has counted.
+  info text not null,
   started_at float8 not null,
   seen_at float8 not null,
   primary key (queue, holder)
@@ -702,7 +703,7 @@ $body$;
 -- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
 -- that is over). The next instant is read off the front of the index at each priority.
 create function sluice.tick(
-  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_settings text,
+  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8
 ) returns table (
   kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
@@ -725,10 +726,10 @@ declare
 begin
   if in_host is not null then
     insert into sluice.workers as w
-      (queue, holder, host, pid, concurrency, settings, started_at, seen_at)
-    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_settings, t, t)
+      (queue, holder, host, pid, concurrency, info, started_at, seen_at)
+    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_info, t, t)
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
-      concurrency = excluded.concurrency, settings = excluded.settings, seen_at = excluded.seen_at;
+      concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   delete from sluice.keys k where k.ctid = any (array(
@@ -1031,7 +1032,7 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present(
   current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits,
   pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
-  doctorWorkers: `select w.queue, w.holder, w.host, w.settings from sluice.workers w
+  doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
 where w.seen_at >= sluice.present(null) - $1::float8 order by w.queue, w.holder`,
   done: `select place, outcome, due_at, failures from sluice.done(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8)`,
@@ -1050,7 +1051,7 @@ from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8)`,
   setPaused: 'select sluice.set_paused($1::text, $2::boolean) as changed',
   tick: `select kind, now, next_at, paused, swept, key, token from sluice.tick(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
-  workers: `select holder, host, pid, concurrency, settings, started_at, seen_at from sluice.workers
+  workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers
 where queue = $1::text and seen_at >= sluice.present($3::float8) - $2::float8 order by holder`,
   writeBuckets: `select sluice.write_buckets(
   $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,

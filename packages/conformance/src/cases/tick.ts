@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { WorkerInfo } from '@sluice/core'
+import { durationBoundsMs, type WorkerInfo, type WorkerStats } from '@sluice/core'
 import type { Case } from '../case.ts'
 
 const worker = (holder: string): WorkerInfo => ({
@@ -9,6 +9,21 @@ const worker = (holder: string): WorkerInfo => ({
   concurrency: 8,
   settings: { leaseMs: 30_000, dedupe: 'client-go', prefetch: false },
 })
+
+function stats(runs: number, longest: string): WorkerStats {
+  const counts = durationBoundsMs.map((_, at) => runs * at)
+  return {
+    busy: 3,
+    runs,
+    failed: 1,
+    asked: Number.MAX_SAFE_INTEGER,
+    merged: 0,
+    leaseEnds: 2,
+    wait: [...counts, 0],
+    work: [...counts, Number.MAX_SAFE_INTEGER],
+    longest: { key: longest, startedAt: 1_700_000_000_000.25 },
+  }
+}
 
 /** The heartbeat: when to look again, who works, and what has to be swept away. */
 export const tickCases: readonly Case[] = [
@@ -134,6 +149,25 @@ export const tickCases: readonly Case[] = [
       await s.tick({ holder: 'w1', worker: worker('w1') })
       const rows = await s.driver.workers?.(s.queue, 1_000)
       assert.deepEqual(rows, [{ ...worker('w1'), startedAt, seenAt: startedAt + 100 }])
+    },
+  },
+  {
+    id: 'workers.stats',
+    title: 'what a worker has counted is listed with it, as it said last',
+    needs: { workers: true },
+    async run(s) {
+      const says = async (info: WorkerInfo): Promise<void> => {
+        await s.tick({ holder: 'w1', worker: info })
+        const seenAt = s.now()
+        const rows = await s.driver.workers?.(s.queue, 1_000)
+        assert.deepEqual(rows, [{ ...info, startedAt, seenAt }])
+      }
+      const startedAt = s.now()
+      await says({ ...worker('w1'), stats: stats(7, 'a "quoted" key') })
+      await s.step(100)
+      await says({ ...worker('w1'), concurrency: 0, stats: stats(8, 'k'.repeat(512)) })
+      await s.step(100)
+      await says(worker('w1'))
     },
   },
   {

@@ -1,4 +1,4 @@
-import type { KeyRow, ListReply } from '@sluice/core'
+import type { KeyRow, ListReply, WorkerStats } from '@sluice/core'
 import type { ModelDriver } from '../../src/model/model-driver.ts'
 import { type Mutant, verbMutant } from './mutant.ts'
 
@@ -94,6 +94,22 @@ export const lookMutants: readonly Mutant[] = [
     workers: (queue, withinMs) =>
       driver.workers(queue, withinMs).map((row) => ({ ...row, startedAt: row.seenAt })),
   })),
+  verbMutant('workers-without-stats', 'what workers have counted is dropped', (driver) => ({
+    workers: (queue, withinMs) =>
+      driver.workers(queue, withinMs).map(({ stats: _, ...row }) => row),
+  })),
+  verbMutant('workers-stale-stats', 'what a worker counted stays as it was first', (driver) => {
+    const first = new Map<string, WorkerStats>()
+    return {
+      tick(queue, request) {
+        const { worker } = request
+        if (worker?.stats === undefined) return driver.tick(queue, request)
+        const stats = first.get(worker.holder) ?? worker.stats
+        first.set(worker.holder, stats)
+        return driver.tick(queue, { ...request, worker: { ...worker, stats } })
+      },
+    }
+  }),
   verbMutant('workers-for-ever', 'workers are listed for ever', (driver) => ({
     workers: (queue) => driver.workers(queue, Infinity),
   })),

@@ -114,7 +114,8 @@ create table sluice.workers (
   host text not null,
   pid int not null,
   concurrency int not null,
-  settings text not null,
+  -- What else it says of itself, as JSON: its settings, and what it has counted.
+  info text not null,
   started_at float8 not null,
   seen_at float8 not null,
   primary key (queue, holder)

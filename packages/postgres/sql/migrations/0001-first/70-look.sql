@@ -3,7 +3,7 @@
 -- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
 -- that is over). The next instant is read off the front of the index at each priority.
 create function sluice.tick(
-  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_settings text,
+  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8
 ) returns table (
   kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
@@ -26,10 +26,10 @@ declare
 begin
   if in_host is not null then
     insert into sluice.workers as w
-      (queue, holder, host, pid, concurrency, settings, started_at, seen_at)
-    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_settings, t, t)
+      (queue, holder, host, pid, concurrency, info, started_at, seen_at)
+    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_info, t, t)
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
-      concurrency = excluded.concurrency, settings = excluded.settings, seen_at = excluded.seen_at;
+      concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   delete from sluice.keys k where k.ctid = any (array(
