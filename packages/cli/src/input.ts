@@ -34,7 +34,7 @@ export class Input {
 
   /** The positional of this place as the name of a queue. */
   queue(index = 0): string {
-    return checked(() => checkQueueName('QUEUE', this.#positionals[index]))
+    return checkedQueue(this.#positionals[index] ?? '')
   }
 
   /** The same where it may be left out. */
@@ -102,6 +102,11 @@ function checked<T>(check: () => T): T {
   } catch (error) {
     throw usageError((error as Error).message.replace(/ \[ERR_[A-Z_]+\]$/, ''), error)
   }
+}
+
+/** Holds for the name of a queue. */
+export function checkedQueue(name: string): string {
+  return checked(() => checkQueueName('QUEUE', name))
 }
 
 /** Holds for a key. */

@@ -7,8 +7,8 @@ import type { StoreAddress } from './store-address.ts'
 
 /**
  * What a store is opened for. `look`: what is there is looked at or worked on, and nothing is made.
- * `make`: a file that is not there is made. `alone`: nobody else has to see it, so that memory will
- * do.
+ * `make`: a file that is not there is made. `alone`: nobody else has to see what is done, so that
+ * memory will do.
  */
 export type StoreUse = 'look' | 'make' | 'alone'
 
@@ -46,7 +46,7 @@ export async function driverAt(
     case 'sqlite': {
       refuseMissing(address, use)
       const { sqliteDriver } = await import('@sluice/sqlite')
-      return sqliteDriver({ file: address.file, mustExist: use === 'look', migrate })
+      return sqliteDriver({ file: address.file, mustExist: use !== 'make', migrate })
     }
     case 'postgres': {
       const { postgresDriver } = await import('@sluice/postgres')
@@ -64,7 +64,7 @@ export async function driverAt(
 
 /** Holds for a file that is there, or may be made. */
 export function refuseMissing(address: StoreAddress, use: StoreUse): void {
-  if (address.kind !== 'sqlite' || use !== 'look' || existsSync(address.file)) return
+  if (address.kind !== 'sqlite' || use === 'make' || existsSync(address.file)) return
   throw new CommandError(
     'ERR_STORE',
     `${address.label} does not exist, and looking at it does not make it; ` +

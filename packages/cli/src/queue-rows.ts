@@ -1,4 +1,4 @@
-import type { EpochMs } from '@sluice/core'
+import type { EpochMs, WorkerRow } from '@sluice/core'
 import type { QueueCounts, StoreInspection } from 'sluice'
 import { formatAge } from './duration.ts'
 import { shown } from './output/escape.ts'
@@ -23,6 +23,11 @@ export interface QueueRow {
 /** How many queues are looked at side by side. */
 const besides = 4
 
+/** Workers that have stopped are on the list for a while. */
+function takesKeys({ concurrency }: WorkerRow): boolean {
+  return concurrency > 0
+}
+
 /** Looks at one queue. */
 export async function queueRow(store: StoreInspection, queue: string): Promise<QueueRow> {
   const inspect = store.queue(queue)
@@ -37,7 +42,7 @@ export async function queueRow(store: StoreInspection, queue: string): Promise<Q
     counts,
     capped,
     ...(oldest === undefined ? {} : { oldestReadyAt: oldest.readyAt, oldestAgeMs: oldest.ageMs }),
-    ...(workers === undefined ? {} : { workers: workers.length }),
+    ...(workers === undefined ? {} : { workers: workers.filter(takesKeys).length }),
   }
 }
 

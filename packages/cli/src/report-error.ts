@@ -7,7 +7,6 @@ import type { Secrets } from './redact.ts'
 
 /** What to do about an error, where its own message does not say. */
 const remedies: Readonly<Record<string, string>> = {
-  ERR_INVALID_INPUT: 'nothing was changed',
   ERR_SCHEMA_OLDER: 'run `sluice migrate` with the same store',
   ERR_SCHEMA_NEWER: 'install a newer @sluice/cli',
   ERR_STORE_BUSY: 'try again; another process holds a lock',
@@ -55,7 +54,7 @@ export async function reportError(
   debug: boolean,
 ): Promise<number> {
   const { message, code, exitCode } = failureOf(error)
-  const isOurs = error instanceof CommandError || debug
+  const isOurs = error instanceof CommandError || code === 'ERR_INVALID_INPUT' || debug
   const remedy = remedies[code] ?? (isOurs ? undefined : '--debug shows where it comes from')
   const says = `${oneLine(secrets.redact(message))} [${code}]`
   await print.note(

@@ -1,0 +1,104 @@
+import type { EpochMs } from '@sluice/core'
+import type { Condition, Explanation, KeyInfo } from 'sluice'
+import { type CommandSpec, keyArgument, queueArgument } from '../command.ts'
+import { formatAge } from '../duration.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { checkedKey } from '../input.ts'
+import { errorLine } from '../key-rows.ts'
+import { oneLine, safeJson, shown } from '../output/escape.ts'
+import { formatInstant } from '../output/instant.ts'
+import type { Paint } from '../output/paint.ts'
+import { cutTo } from '../output/table.ts'
+
+/** How much of an item is shown. */
+const itemMax = 100
+
+/** An instant as one writes it, and how far off it is. */
+function moment(at: EpochMs, now: EpochMs): string {
+  const apart = at >= now ? `in ${formatAge(at - now)}` : `${formatAge(now - at)} ago`
+  return `${formatInstant(at)} (${apart})`
+}
+
+function mark({ ok }: Condition, paint: Paint): string {
+  if (ok === null) return '[-]'
+  return ok ? paint('green', '[x]') : paint('red', '[ ]')
+}
+
+/** Whether this process has shut down is of no interest: it has not even begun to take keys. */
+function isAboutTheStore({ code }: Condition): boolean {
+  return code !== 'QUEUE_SHUTTING_DOWN'
+}
+
+function factsOf(info: KeyInfo, now: EpochMs): [string, string][] {
+  const { item, key, failures, crashes, held, laterAt, lastError } = info
+  return [
+    ...(item === key ? [] : [['item', cutTo(safeJson(item), itemMax)] as [string, string]]),
+    ['priority', String(info.priority)],
+    ...(failures + crashes === 0
+      ? []
+      : [['failures', `${failures}, crashes ${crashes}`] as [string, string]]),
+    ...(lastError === undefined
+      ? []
+      : [['last error', cutTo(errorLine(info), itemMax)] as [string, string]]),
+    ...(info.askedAt === undefined
+      ? []
+      : [['asked', moment(info.askedAt, now)] as [string, string]]),
+    ...(info.dueAt === undefined ? [] : [['due', moment(info.dueAt, now)] as [string, string]]),
+    ...(laterAt === undefined ? [] : [['and again', moment(laterAt, now)] as [string, string]]),
+    ...(held === undefined
+      ? []
+      : [
+          ['held by', `${shown(held.holder ?? 'somebody')}, token ${held.token}`] as [
+            string,
+            string,
+          ],
+        ]),
+  ]
+}
+
+function linesOf(
+  queue: string,
+  explanation: Explanation,
+  info: KeyInfo | undefined,
+  paint: Paint,
+): string[] {
+  const { key, state, blockedBy, next, inspectedAt: now } = explanation
+  const conditions = explanation.conditions.filter(isAboutTheStore)
+  const facts = info === undefined ? [] : factsOf(info, now)
+  const names = conditions.map(({ code }) => code.length)
+  const width = Math.max(...names, 0)
+  return [
+    `${paint('bold', shown(key))} of ${shown(queue)} is ${state}`,
+    ...facts.map(([name, value]) => `  ${name.padEnd(10)}  ${value}`),
+    '',
+    ...conditions.map((condition) => {
+      const { code, evidence, until } = condition
+      const when = until === undefined ? '' : `; until ${moment(until, now)}`
+      return `${mark(condition, paint)} ${code.padEnd(width)}  ${oneLine(evidence)}${when}`
+    }),
+    '',
+    blockedBy === undefined ? 'nothing is in its way' : `blocked by ${blockedBy}`,
+    ...(next === undefined ? [] : [`next: ${next.to} at ${moment(next.at, now)}`]),
+  ]
+}
+
+export const explain: CommandSpec = {
+  name: 'explain',
+  summary: 'Say why a key is not running',
+  details:
+    'A list of what must be so for it to run: [x] is so, [ ] is not, [-] cannot be told or does not matter yet. A key that is not there is exit code 4.',
+  group: 'Looking',
+  positionals: [queueArgument, keyArgument],
+  examples: [{ line: 'sluice explain orders order/42', does: 'what it waits for, and until when' }],
+  async run(context): Promise<ExitCode> {
+    const { input, print } = context
+    const queue = input.queue()
+    const key = checkedKey(input.positional(1) ?? '')
+    const { inspection } = await context.store('look')
+    const inspect = inspection.queue(queue)
+    const [explanation, info] = await Promise.all([inspect.explain(key), inspect.get(key)])
+    if (print.isDocument) await print.document({ queue, ...explanation })
+    else await print.lines(linesOf(queue, explanation, info, print.paint))
+    return explanation.state === 'absent' ? exitCodes.notFound : exitCodes.ok
+  },
+}

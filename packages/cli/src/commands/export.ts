@@ -1,0 +1,102 @@
+import { createWriteStream } from 'node:fs'
+import { resolve } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { type CommandSpec, queueArgument } from '../command.ts'
+import { CommandError } from '../command-error.ts'
+import type { Context } from '../context.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { shown } from '../output/escape.ts'
+
+/** How many lines are written at a time. */
+const linesMax = 500
+
+/** Somewhere to write lines to. */
+interface Sink {
+  write(text: string): Promise<void>
+  end(): Promise<void>
+}
+
+function fileSink(path: string): Sink {
+  // Refuses what is there: an export that overwrites the last one is no backup.
+  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  const closed = finished(stream)
+  closed.catch(() => {})
+  return {
+    async write(text) {
+      await new Promise<void>((done, fail) => {
+        stream.write(text, (error) => (error ? fail(error) : done()))
+      })
+    },
+    async end() {
+      stream.end()
+      await closed
+    },
+  }
+}
+
+export const exportLines: CommandSpec = {
+  name: 'export',
+  summary: 'Write everything that is stored of a queue as lines of JSON',
+  details:
+    'A head, the buckets of the store, the keys, and an end by which a cut-off file is told. Changes nothing; pause the queue for a copy of one moment.',
+  group: 'Stores',
+  windsUp: true,
+  positionals: [queueArgument],
+  options: [
+    { flags: '-f, --file <FILE>', summary: 'write to a new file instead of stdout', kind: 'file' },
+  ],
+  examples: [
+    { line: 'sluice export orders > orders.ndjson', does: 'to a file' },
+    { line: 'sluice export orders | gzip > orders.gz', does: 'to another program' },
+  ],
+  async run(context) {
+    const { input, print, terminal } = context
+    const queue = input.queue()
+    const path = input.text('file')
+    const { driver } = await context.store('look')
+    const { createQueue, exportQueue } = await import('sluice')
+    await using source = createQueue<never>({ name: queue, driver })
+    const file = path === undefined ? undefined : fileSink(resolve(terminal.cwd, path))
+    const sink = file ?? { write: (text: string) => print.data(text), end: async () => {} }
+    const keys = await writeAll(context, exportQueue(source), sink)
+    if (keys === undefined) return undefined
+    await sink.end()
+    await print.note(`${keys} keys of ${shown(queue)} written`)
+    return undefined
+  },
+}
+
+/** How many keys were written; `undefined` if nobody reads any more. */
+async function writeAll(
+  { print, signal, terminal }: Context,
+  lines: AsyncIterable<string>,
+  sink: Sink,
+): Promise<number | undefined> {
+  let count = 0
+  let batch: string[] = []
+  const flush = async (): Promise<void> => {
+    const text = batch.join('')
+    batch = []
+    try {
+      await sink.write(text)
+    } catch (error) {
+      throw new CommandError(
+        'ERR_FILE',
+        `the file cannot be written: ${(error as Error).message}`,
+        exitCodes.failed,
+        error,
+      )
+    }
+    // What goes to a terminal is progress enough.
+    if (!terminal.stdout.isTTY) await print.progress(`${count} lines`)
+  }
+  for await (const line of lines) {
+    signal.throwIfAborted()
+    if (terminal.stdout.closed.aborted) return undefined
+    if (line.startsWith('{"key"')) count += 1
+    batch.push(line)
+    if (batch.length >= linesMax) await flush()
+  }
+  await flush()
+  return count
+}

@@ -1,0 +1,16 @@
+import type { CommandSpec } from '../command.ts'
+import { keyCommand } from '../key-verb.ts'
+
+export const runNow: CommandSpec = keyCommand({
+  name: 'run-now',
+  summary: 'End delays and back-offs, so that keys run at once',
+  details: 'Their failures stay counted; see `sluice forget`.',
+  past: 'due now',
+  future: 'be due now',
+  examples: [
+    { line: 'sluice run-now orders order/42', does: 'one key' },
+    { line: 'sluice run-now orders --all --state backoff', does: 'all that back off' },
+  ],
+  one: (inspect, key) => inspect.runNow(key),
+  many: (selection, options) => selection.runNow(options),
+})

@@ -1,0 +1,46 @@
+import type { OperateOutcome } from '@sluice/core'
+import type { Inspect } from 'sluice'
+import type { CommandSpec } from './command.ts'
+import { checkedQueue } from './input.ts'
+import { shown } from './output/escape.ts'
+
+/** Something an operator does to whole queues. */
+export interface QueueVerb {
+  readonly name: string
+  readonly summary: string
+  readonly details: string
+  /** What is said of a queue to which it was done. */
+  readonly past: string
+  act(inspect: Inspect): Promise<OperateOutcome>
+}
+
+/** The command that does something to queues that are named. */
+export function queueCommand(verb: QueueVerb): CommandSpec {
+  return {
+    name: verb.name,
+    summary: verb.summary,
+    details: verb.details,
+    group: 'Queues',
+    positionals: [{ name: 'QUEUE', summary: 'the names of queues', kind: 'queue', variadic: true }],
+    examples: [{ line: `sluice ${verb.name} orders`, does: 'one queue' }],
+    async run(context) {
+      const { input, print } = context
+      const queues = input.positionals(0).map(checkedQueue)
+      const { inspection } = await context.store('look')
+      const results: { queue: string; outcome: OperateOutcome }[] = []
+      for (const queue of queues) {
+        results.push({ queue, outcome: await verb.act(inspection.queue(queue)) })
+      }
+      if (print.isDocument) await print.document({ verb: verb.name, results })
+      else if (print.format === 'name') await print.names(queues)
+      else {
+        await print.lines(
+          results.map(({ queue, outcome }) => {
+            return `${shown(queue)} ${outcome === 'unchanged' ? `was ${verb.past} already` : verb.past}`
+          }),
+        )
+      }
+      return undefined
+    },
+  }
+}
