@@ -26,6 +26,7 @@ export {
   type Dedupe,
   type Driver,
   type DueReason,
+  durationBoundsMs,
   type EpochMs,
   type ErrorCode,
   type FinishOutcome,
@@ -42,7 +43,9 @@ export {
   SluiceRangeError,
   SluiceTypeError,
   systemClock,
+  type WorkerInfo,
   type WorkerRow,
+  type WorkerStats,
 } from '@sluice/core'
 export {
   defaultControllerLimiter,

@@ -126,7 +126,10 @@ export interface Inspect {
   get(key: string): Promise<KeyInfo | undefined>
   /** Says why a key is not running. */
   explain(key: string): Promise<Explanation>
-  /** The workers that were seen lately; empty where the driver keeps no list. */
+  /**
+   * The workers that were seen lately; empty where the driver keeps no list. One whose `concurrency`
+   * is 0 has stopped. `stats` are as of its last heartbeat.
+   */
   workers(): Promise<readonly WorkerRow[]>
   /** How long the key that has been ready longest has waited; `undefined` if none is ready. */
   oldest(): Promise<{ readonly readyAt: EpochMs; readonly ageMs: number } | undefined>
