@@ -1,7 +1,10 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { Driver } from './driver.ts'
 
-/** The verbs that are traced: those of the driver contract, and what a queue itself notices. */
+/**
+ * The verbs that are traced: those of the driver contract, what a queue itself notices, and what
+ * people do by hand (`acted`).
+ */
 export type TracedVerb =
   | 'open'
   | 'close'
@@ -24,6 +27,7 @@ export type TracedVerb =
   | 'worker-started'
   | 'run'
   | 'worker-stopped'
+  | 'acted'
   | 'shut-down'
   | 'closed'
   | 'error'
@@ -75,6 +79,18 @@ export interface RunResult {
   readonly isTimedOut: boolean
   /** What the handler threw. */
   readonly error?: unknown
+}
+
+/** The request of an `acted` event: somebody has done something by hand, as in a dashboard. */
+export interface ActedRequest {
+  /** Who did it, as far as is known. */
+  readonly who: string
+  /** What was done, such as `park` or `purge`. */
+  readonly action: string
+  /** The key that it was done to; absent if it was done to more than one, or to the queue. */
+  readonly key?: string
+  /** What came of it, as a sentence. */
+  readonly words: string
 }
 
 /** The name of the one channel on which Sluice publishes. */

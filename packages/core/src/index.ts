@@ -46,6 +46,7 @@ export {
   SluiceTypeError,
 } from './errors.ts'
 export {
+  type ActedRequest,
   channelName,
   type RunRequest,
   type RunResult,

@@ -21,6 +21,7 @@ const notices: ReadonlySet<string> = new Set([
   'worker-stopped',
   'shut-down',
   'closed',
+  'acted',
 ])
 
 /**

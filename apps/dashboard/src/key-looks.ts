@@ -1,0 +1,37 @@
+import type { StoreInspection } from 'sluice'
+import type { KeyDisplay } from './key-lines.ts'
+import type { KeyTrails } from './key-trail.ts'
+import type { KeyView, RetryArithmetic } from './wire.ts'
+
+/** What looking at a key needs. */
+export interface KeyLookParts {
+  readonly store: StoreInspection
+  readonly display: KeyDisplay
+  readonly trails: KeyTrails
+}
+
+/** Looks at one key. */
+export async function lookAtKey(
+  { store, display, trails }: KeyLookParts,
+  queue: string,
+  key: string,
+  withItem: boolean,
+): Promise<KeyView> {
+  const inspect = store.queue(queue)
+  const [info, explanation] = await Promise.all([inspect.get(key), inspect.explain(key)])
+  const { state, blockedBy, conditions, next, inspectedAt: at } = explanation
+  const { retry } = explanation as { readonly retry?: RetryArithmetic }
+  const line = info === undefined ? undefined : display.line(queue, info, withItem)
+  return {
+    at,
+    queue,
+    key,
+    state,
+    conditions,
+    ...(line === undefined ? {} : { line }),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
+    ...(next === undefined ? {} : { next }),
+    ...(retry === undefined ? {} : { retry }),
+    ...trails.see(queue, key, info, line?.lastError, at),
+  }
+}

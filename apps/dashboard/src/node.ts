@@ -1,0 +1,1 @@
+export { type ServeOptions, type Serving, serveDashboard } from './serve-dashboard.ts'

@@ -1,0 +1,203 @@
+import { bucketsOf, type LimiterPlan, tokensAt } from '@sluice/core'
+import type { BucketRow, Inspect, KeyInfo, KeyStateWord, QueueCounts, WorkerRow } from 'sluice'
+import { breathe } from './breathe.ts'
+import { failureGroups } from './failure-groups.ts'
+import type { KeyDisplay } from './key-lines.ts'
+import { planWords, toldPlan } from './plan-words.ts'
+import { history } from './queue-track.ts'
+import type { StoreLooks } from './store-looks.ts'
+import type { BucketView, LeaseView, QueueView, WorkerView } from './wire.ts'
+
+/** How far keys of a state are counted for the page of a queue. */
+const queueCap = 10_000
+
+/** How many leases are shown. */
+const leasesMax = 200
+
+/** How many workers are shown. */
+const workersMax = 500
+
+/** How many failing keys are looked at, and in how many pages of a state. */
+const failing = { keysMax: 1_000, pagesMax: 4 }
+
+/** How often they are looked at, in milliseconds: they are found by looking at many others. */
+const failingEveryMs = 5_000
+
+/** States in which keys wait that have failed. */
+const failingStates = ['backoff', 'parked', 'idle'] as const
+
+/** What is found by looking at many keys. */
+interface Search {
+  readonly at: number
+  readonly failing: readonly KeyInfo[]
+  readonly nextDelayedAt?: number
+  readonly nextBackoffAt?: number
+  readonly more: boolean
+}
+
+/** Looks at one queue more closely than the overview does. */
+export class QueueLooks {
+  readonly #looks: StoreLooks
+  readonly #display: KeyDisplay
+  readonly #queue: string
+  #search: Search | undefined
+
+  constructor(looks: StoreLooks, display: KeyDisplay, queue: string) {
+    this.#looks = looks
+    this.#display = display
+    this.#queue = queue
+  }
+
+  async view(): Promise<QueueView> {
+    const { store } = this.#looks
+    const inspect = store.queue(this.#queue)
+    const look = await this.#looks.look(this.#queue, queueCap)
+    const at = await store.now()
+    const { counts, workers } = look
+    const { row, figures } = this.#looks.row(look, at)
+    const { waitHistogram, workHistogram } = figures
+    const held = await this.#leases(inspect, counts)
+    const search = await this.#searched(inspect, counts, at)
+    const plan = planOf(workers)
+    const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
+    return {
+      ...row,
+      at,
+      historyEveryMs: history.everyMs,
+      ...(waitHistogram === undefined ? {} : { waitHistogram }),
+      ...(workHistogram === undefined ? {} : { workHistogram }),
+      ...(search.nextDelayedAt === undefined ? {} : { nextDelayedAt: search.nextDelayedAt }),
+      ...(search.nextBackoffAt === undefined ? {} : { nextBackoffAt: search.nextBackoffAt }),
+      ...(plan === undefined ? {} : { limiter: planWords(plan) }),
+      buckets: buckets.map((bucket) => bucketView(bucket, at)),
+      workerList: newestFirst(workers)
+        .slice(0, workersMax)
+        .map((worker) => workerView(worker, at)),
+      leases: held.keys.map(leaseView),
+      failureGroups: failureGroups(this.#queue, [...held.keys, ...search.failing], this.#display),
+      more: held.more || search.more,
+    }
+  }
+
+  async #leases(
+    inspect: Inspect,
+    counts: QueueCounts,
+  ): Promise<{ keys: KeyInfo[]; more: boolean }> {
+    const found: KeyInfo[] = []
+    let more = false
+    for (const state of ['processing', 'dirty'] as const) {
+      if (counts[state] === 0) continue
+      const page = await inspect.list({ state, limit: leasesMax })
+      found.push(...page.keys)
+      more ||= page.cursor !== undefined
+    }
+    const end = ({ held }: KeyInfo): number => held?.leaseUntil ?? Number.POSITIVE_INFINITY
+    const keys = found.sort((a, b) => (end(a) < end(b) ? -1 : 1)).slice(0, leasesMax)
+    return { keys, more: more || keys.length < found.length }
+  }
+
+  async #searched(inspect: Inspect, counts: QueueCounts, at: number): Promise<Search> {
+    const last = this.#search
+    const isNew = last !== undefined && at - last.at < failingEveryMs && at >= last.at
+    const search = isNew ? last : await searchKeys(inspect, counts, at)
+    this.#search = search
+    return search
+  }
+}
+
+async function searchKeys(inspect: Inspect, counts: QueueCounts, at: number): Promise<Search> {
+  const found = new Map<KeyStateWord, readonly KeyInfo[]>()
+  let more = false
+  let left = failing.keysMax
+  for (const state of failingStates) {
+    if (counts[state] === 0) continue
+    const { keys, isCut } = await someOf(inspect, state, left)
+    found.set(state, keys)
+    left -= keys.length
+    more ||= isCut
+  }
+  const delayed = counts.delayed === 0 ? [] : (await inspect.list({ state: 'delayed' })).keys
+  const nextDelayedAt = firstDue(delayed)
+  const nextBackoffAt = firstDue(found.get('backoff') ?? [])
+  return {
+    at,
+    failing: [...found.values()].flat().filter(({ failures }) => failures > 0),
+    ...(nextDelayedAt === undefined ? {} : { nextDelayedAt }),
+    ...(nextBackoffAt === undefined ? {} : { nextBackoffAt }),
+    more,
+  }
+}
+
+async function someOf(
+  inspect: Inspect,
+  state: KeyStateWord,
+  max: number,
+): Promise<{ keys: readonly KeyInfo[]; isCut: boolean }> {
+  const keys: KeyInfo[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < failing.pagesMax && keys.length < max; pages += 1) {
+    const limit = Math.min(200, max - keys.length)
+    const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
+    keys.push(...page.keys)
+    cursor = page.cursor
+    if (cursor === undefined) return { keys, isCut: false }
+    await breathe()
+  }
+  return { keys, isCut: true }
+}
+
+function firstDue(keys: readonly KeyInfo[]): number | undefined {
+  let first: number | undefined
+  for (const { dueAt } of keys) {
+    if (dueAt !== undefined && (first === undefined || dueAt < first)) first = dueAt
+  }
+  return first
+}
+
+function newestFirst(workers: readonly WorkerRow[]): WorkerRow[] {
+  return [...workers].sort((a, b) => b.startedAt - a.startedAt)
+}
+
+/** The limiter that the workers of a queue follow, as the youngest of them tells it. */
+function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
+  for (const { settings } of newestFirst(workers)) {
+    const plan = toldPlan(settings['limiter'])
+    if (plan !== undefined) return plan
+  }
+  return undefined
+}
+
+function isBucketOf(plan: LimiterPlan | undefined, queue: string): (bucket: BucketRow) => boolean {
+  const names = new Set(plan === undefined ? [] : bucketsOf(plan).map(({ name }) => name))
+  names.add(`queue:${queue}`)
+  return ({ name }) => names.has(name)
+}
+
+function bucketView(bucket: BucketRow, now: number): BucketView {
+  const { name, perSecond, burst, tokens, at: lastMs } = bucket
+  const left = tokensAt({ tokens, lastMs }, bucket, now)
+  return { name, perSecond, burst, tokens: Math.floor(left * 10) / 10 }
+}
+
+function workerView(worker: WorkerRow, at: number): WorkerView {
+  const { holder, host, pid, concurrency, startedAt, seenAt, settings, stats } = worker
+  const longest = stats?.longest
+  return {
+    ...{ holder, host, pid, concurrency, startedAt, seenAt, settings },
+    ...(stats === undefined ? {} : { busy: stats.busy }),
+    ...(longest === undefined
+      ? {}
+      : { longest: { key: longest.key, forMs: Math.max(0, at - longest.startedAt) } }),
+  }
+}
+
+function leaseView({ key, state, failures, held }: KeyInfo): LeaseView {
+  return {
+    key,
+    token: held?.token ?? 0,
+    isDirty: state === 'dirty',
+    failures,
+    ...(held?.holder === undefined ? {} : { holder: held.holder }),
+    ...(held?.leaseUntil === undefined ? {} : { leaseUntil: held.leaseUntil }),
+  }
+}

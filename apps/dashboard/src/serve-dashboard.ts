@@ -1,0 +1,116 @@
+import type { Server } from 'node:http'
+import { createAdaptorServer } from '@hono/node-server'
+import { checkNumber, checkObject, checkString } from '@sluice/core'
+import { SluiceTypeError } from 'sluice'
+import { createDashboard } from './create-dashboard.ts'
+import type { DashboardOptions } from './dashboard.ts'
+
+/** Where a dashboard is served. */
+export interface ServeOptions {
+  /** Default: one that is free. */
+  readonly port?: number
+  /** Default `127.0.0.1`, which only this machine reaches. Others need `auth`. */
+  readonly host?: string
+}
+
+/** A dashboard that is being served. */
+export interface Serving extends AsyncDisposable {
+  /** Where its page is. */
+  readonly url: string
+  /** The same with the token, for whoever may sign in; absent without a token. */
+  readonly signInUrl?: string
+  /** Ends all streams and the server, and lets go of the store. */
+  close(): Promise<void>
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '::1'])
+
+/** How long a request may take to arrive, in milliseconds. Streams are answers, which may last. */
+const arrival = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000, keepAliveMs: 5_000 }
+
+/** How many connections there may be, besides those of streams. */
+const connectionsBeside = 200
+
+/**
+ * Serves a dashboard with a server of its own.
+ *
+ * Throws for bad options, and rejects if the port cannot be had.
+ */
+export async function serveDashboard(
+  options: DashboardOptions,
+  where: ServeOptions = {},
+): Promise<Serving> {
+  checkObject('where', where, ['port', 'host'])
+  const { port = 0, host = '127.0.0.1' } = where
+  checkNumber('where.port', port, { min: 0, max: 65_535, integer: true })
+  checkString('where.host', host, { empty: false })
+  if (!loopback.has(host) && options.auth === undefined) {
+    throw new SluiceTypeError(
+      'options.auth',
+      `must be given to serve on ${host}: whoever reaches it could look; or serve on 127.0.0.1`,
+    )
+  }
+  const shown = host.includes(':') ? `[${host}]` : host
+  const isAny = host === '0.0.0.0' || host === '::'
+  const hosts = options.hosts ?? (loopback.has(host) || isAny ? undefined : [shown])
+  const dashboard = createDashboard({ ...options, ...(hosts === undefined ? {} : { hosts }) })
+  const { streamsMax = 50 } = options
+  const server = createAdaptorServer({
+    fetch: (request, environment) => dashboard.fetch(request, environment),
+    overrideGlobalObjects: false,
+    serverOptions: {
+      headersTimeout: arrival.headersMs,
+      requestTimeout: arrival.requestMs,
+      connectionsCheckingInterval: arrival.checkEveryMs,
+      keepAliveTimeout: arrival.keepAliveMs,
+      maxHeaderSize: 16 * 1024,
+    },
+  }) as Server
+  server.maxConnections = streamsMax + connectionsBeside
+  try {
+    await listening(server, port, host)
+  } catch (error) {
+    await dashboard.close()
+    throw error
+  }
+  const address = server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  const base = (options.basePath ?? '/').replace(/\/+$/, '')
+  const url = `http://${isAny ? 'localhost' : shown}:${bound}${base}/`
+  const { auth } = options
+  let closed: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    closed ??= closing(server, () => dashboard.close())
+    return closed
+  }
+  return {
+    url,
+    ...(auth !== undefined && 'token' in auth
+      ? { signInUrl: `${url}#sign-in=${encodeURIComponent(auth.token)}` }
+      : {}),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function listening(server: Server, port: number, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+async function closing(server: Server, closeDashboard: () => Promise<void>): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  try {
+    await closeDashboard()
+  } finally {
+    server.closeAllConnections()
+    await ended
+  }
+}

@@ -1,0 +1,99 @@
+import type { QueueCounts } from 'sluice'
+import type { Flow, Severity } from './wire.ts'
+
+/** From which age on a ready key has waited long. */
+const longMs = 60_000
+
+/** From which share of failed runs on a queue is failing, and of how many runs at least. */
+const failing = { ratio: 0.1, perSecond: 0.01 }
+
+/** How much more must come than goes, and how many keys must wait, to call it falling behind. */
+const behind = { factor: 1.05, perSecond: 0.1, ready: 10 }
+
+/** What is known of a queue to judge it by. */
+export interface Signs {
+  readonly counts: QueueCounts
+  readonly oldestMs: number | undefined
+  /** `undefined` where nobody keeps a list of workers. */
+  readonly workers: number | undefined
+  /** Leases that ended by themselves lately. */
+  readonly leasesLost: number
+  readonly flow: Flow
+}
+
+/** All severities, worst first. */
+export const severities: readonly Severity[] = [
+  'no workers',
+  'leases lost',
+  'falling behind',
+  'waiting long',
+  'failing',
+  'paused',
+  'ok',
+]
+
+function many(count: number, one: string): string {
+  return `${count} ${count === 1 ? one : `${one}s`}`
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+function rate(perSecond: number): string {
+  return perSecond >= 10 ? String(Math.round(perSecond)) : String(Number(perSecond.toPrecision(2)))
+}
+
+/** How a queue does, and why one thinks so. What a pause explains is not held against the queue. */
+export function judge(signs: Signs): { readonly severity: Severity; readonly remark: string } {
+  const { counts, oldestMs = 0, workers, leasesLost, flow } = signs
+  const { outPerSecond = 0, inPerSecond = 0, errorRatio = 0 } = flow
+  const held = counts.processing + counts.dirty
+  const more = counts.capped ? 'or more ' : ''
+  if (leasesLost > 0) {
+    const remark = `${many(leasesLost, 'lease')} ran out in the last minute: workers crash, hang or lose the store.`
+    return { severity: 'leases lost', remark }
+  }
+  if (counts.paused) {
+    const waiting = counts.ready === 0 ? 'nothing is ready' : `${counts.ready} ${more}are ready`
+    return { severity: 'paused', remark: `Paused; ${waiting}.` }
+  }
+  // Whoever holds a key works, also without being on the list.
+  if (workers === 0 && counts.ready > 0 && held === 0) {
+    const remark = `${many(counts.ready, 'key')} ${more}${counts.ready === 1 ? 'is' : 'are'} ready, and no worker was seen in the last minute.`
+    return { severity: 'no workers', remark }
+  }
+  const excess = inPerSecond - outPerSecond
+  if (
+    counts.ready >= behind.ready &&
+    inPerSecond > outPerSecond * behind.factor &&
+    excess > behind.perSecond
+  ) {
+    const remark = `${rate(excess)} keys a second come in more than are done.`
+    return { severity: 'falling behind', remark }
+  }
+  if (oldestMs >= longMs) {
+    const remark = `A key has been ready for ${duration(oldestMs)}.`
+    return { severity: 'waiting long', remark }
+  }
+  if (errorRatio >= failing.ratio && outPerSecond >= failing.perSecond) {
+    const remark = `${Math.round(errorRatio * 100)} % of the runs of the last minute failed.`
+    return { severity: 'failing', remark }
+  }
+  return { severity: 'ok', remark: okRemark(signs, held) }
+}
+
+function okRemark({ counts, workers }: Signs, held: number): string {
+  if (counts.parked > 0) return `${many(counts.parked, 'key')} set aside.`
+  if (held > 0) return `Working on ${many(held, 'key')}.`
+  if (counts.ready > 0) return `${many(counts.ready, 'key')} ready.`
+  const later = counts.delayed + counts.backoff
+  if (later > 0) {
+    return workers === 0 ? 'Nothing is ready yet, and no worker is there.' : 'Nothing is ready yet.'
+  }
+  return 'Nothing to do.'
+}

@@ -1,0 +1,261 @@
+import type { Timer } from '@sluice/core'
+import { type Clock, SluiceError, systemClock } from 'sluice'
+import { deltaOf, type Parts, partsOf } from './delta.ts'
+import { EventLog, eventBytes } from './event-log.ts'
+import type { EventStream } from './event-stream.ts'
+import { refusalOf } from './refused.ts'
+import type { Refusal } from './wire.ts'
+
+/** A look may take no more than one part in so many of the time. */
+const dutyParts = 10
+
+/** The longest silence of a stream, in milliseconds. */
+const silenceMsMax = 15_000
+
+/** The longest wait between two tries to reach a store, in milliseconds. */
+const retryMsMax = 10_000
+
+/** How long a look may take, in milliseconds: what takes longer counts as a store that is away. */
+const lookMsMax = 10_000
+
+/** What a watch needs. */
+export interface WatchParts {
+  readonly clock: Clock
+  readonly tickMs: number
+  /** Gives ids that rise, over all watches and over restarts. */
+  readonly nextId: () => number
+  /** Told when nobody watches any more. */
+  readonly onIdle: () => void
+  readonly report: (error: unknown) => void
+}
+
+interface Trouble extends Refusal {
+  readonly since: number
+  readonly tries: number
+}
+
+/**
+ * One view of the store, looked at once a tick for everybody who watches it, and only while somebody
+ * does.
+ */
+export class Watch<View extends object & { readonly at: number }> {
+  readonly #look: () => Promise<View>
+  readonly #parts: WatchParts
+  readonly #streams: Set<EventStream> = new Set()
+  readonly #log: EventLog = new EventLog()
+  #seen: Parts | undefined
+  /** When it was seen, on the clock that does not jump. */
+  #seenAt = -Infinity
+  #snapshot: { readonly parts: Parts; readonly id: number; readonly bytes: Uint8Array } | undefined
+  #looking: Promise<View> | undefined
+  #latest: View | undefined
+  #tookMs = 0
+  #lookedAt = -Infinity
+  #timer: Timer | undefined
+  #isTicking = false
+  #silence: Timer | undefined
+  #trouble: Trouble | undefined
+  #isClosed = false
+
+  constructor(look: () => Promise<View>, parts: WatchParts) {
+    this.#look = look
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#streams.size
+  }
+
+  /** The view as of now, or as of just before if looking takes long. */
+  async view(): Promise<View> {
+    const sinceMs = this.#parts.clock.monotonicMs() - this.#lookedAt
+    if (this.#latest !== undefined && sinceMs < dutyParts * this.#tookMs) return this.#latest
+    return await this.#lookOnce()
+  }
+
+  /** Everybody who asks at the same time gets the same look. */
+  #lookOnce(): Promise<View> {
+    this.#looking ??= this.#lookInTime().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #lookInTime(): Promise<View> {
+    const { clock } = this.#parts
+    const startedAt = clock.monotonicMs()
+    this.#latest = undefined
+    try {
+      this.#latest = await inTime(this.#look())
+      return this.#latest
+    } finally {
+      this.#lookedAt = clock.monotonicMs()
+      this.#tookMs = this.#lookedAt - startedAt
+    }
+  }
+
+  /** Begins to send to a stream: what it missed since an event that it has, or all of it. */
+  join(stream: EventStream, lastEventId: number | undefined): void {
+    const { clock } = this.#parts
+    this.#streams.add(stream)
+    const now = clock.monotonicMs()
+    const missed = lastEventId === undefined ? undefined : this.#log.after(lastEventId)
+    if (missed !== undefined && this.#seen !== undefined) {
+      stream.needsSnapshot = false
+      for (const { bytes } of missed) stream.send(bytes, now)
+    } else if (this.#seen !== undefined && (this.#isFresh(now) || this.#trouble !== undefined)) {
+      this.#sendSnapshot(stream, now)
+    }
+    if (this.#trouble !== undefined) stream.send(this.#troubleEvent(this.#trouble), now)
+    if (this.#timer === undefined && !this.#isTicking) this.#schedule(0)
+    this.#silence ??= clock.startTimer(silenceMsMax, () => this.#breakSilence())
+  }
+
+  #isFresh(now: number): boolean {
+    return now - this.#seenAt < Math.max(2 * this.#parts.tickMs, dutyParts * this.#tookMs * 2)
+  }
+
+  leave(stream: EventStream): void {
+    if (!this.#streams.delete(stream) || this.#streams.size > 0) return
+    this.#rest()
+    this.#parts.onIdle()
+  }
+
+  #rest(): void {
+    this.#timer?.stop()
+    this.#timer = undefined
+    this.#silence?.stop()
+    this.#silence = undefined
+  }
+
+  /** Looks again before its time, because somebody has changed something. */
+  lookSoon(): void {
+    if (this.#timer !== undefined && this.#trouble === undefined) this.#schedule(0)
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isClosed || this.#streams.size === 0) return
+    const { clock } = this.#parts
+    const sinceMs = clock.monotonicMs() - this.#lookedAt
+    const restMs = Math.max(ms, (dutyParts - 1) * this.#tookMs - sinceMs)
+    this.#timer?.stop()
+    this.#timer = clock.startTimer(restMs, () => {
+      this.#timer = undefined
+      // It does not reject: what goes wrong is told to the readers.
+      void this.#tick()
+    })
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#isTicking) return
+    this.#isTicking = true
+    let waitMs = this.#parts.tickMs
+    try {
+      this.#publish(await this.#lookOnce())
+    } catch (error) {
+      waitMs = this.#troubled(error)
+    } finally {
+      this.#isTicking = false
+    }
+    this.#schedule(waitMs)
+  }
+
+  #publish(view: View): void {
+    if (this.#isClosed) return
+    const { clock } = this.#parts
+    const before = this.#seen
+    const parts = partsOf(view)
+    this.#seen = parts
+    this.#seenAt = clock.monotonicMs()
+    if (before === undefined || this.#trouble !== undefined) {
+      this.#trouble = undefined
+      for (const stream of this.#streams) stream.needsSnapshot = true
+      const id = this.#parts.nextId()
+      this.#log.add({ id, bytes: eventBytes('snapshot', view, id) })
+    } else {
+      const delta = deltaOf(before, parts)
+      if (delta === undefined) this.#send(eventBytes('ping', { at: view.at }))
+      else this.#tell('delta', delta)
+    }
+    for (const stream of this.#streams) {
+      if (stream.needsSnapshot) this.#sendSnapshot(stream, this.#seenAt)
+    }
+  }
+
+  /** Takes note that a look failed; says how long to wait before the next. */
+  #troubled(error: unknown): number {
+    const { clock, tickMs, report } = this.#parts
+    const { code, message } = refusalOf(error)
+    if (code === 'ERR_INTERNAL') report(error)
+    const { since = clock.monotonicMs(), tries = 0 } = this.#trouble ?? {}
+    this.#trouble = { code, message, since, tries: tries + 1 }
+    this.#send(this.#troubleEvent(this.#trouble))
+    return Math.min(tickMs * 2 ** tries, Math.max(tickMs, retryMsMax))
+  }
+
+  #troubleEvent({ code, message, since }: Trouble): Uint8Array {
+    const { clock } = this.#parts
+    const at = clock.now()
+    return eventBytes('trouble', { code, message, at, sinceMs: clock.monotonicMs() - since })
+  }
+
+  /** Sends an event to everybody, and keeps it for those who were cut off. */
+  #tell(event: string, data: object): void {
+    const id = this.#parts.nextId()
+    const bytes = eventBytes(event, data, id)
+    this.#log.add({ id, bytes })
+    this.#send(bytes)
+  }
+
+  /** Tells everybody who watches what somebody did. */
+  audit(data: object): void {
+    this.#latest = undefined
+    if (this.#seen === undefined) return
+    this.#tell('audit', data)
+    this.lookSoon()
+  }
+
+  #send(bytes: Uint8Array): void {
+    const now = this.#parts.clock.monotonicMs()
+    this.#silence?.reset(silenceMsMax)
+    for (const stream of this.#streams) {
+      // Who waits for a snapshot could not make anything of what comes before it.
+      if (!stream.needsSnapshot || this.#trouble !== undefined) stream.send(bytes, now)
+    }
+  }
+
+  #sendSnapshot(stream: EventStream, now: number): void {
+    const parts = this.#seen
+    const id = this.#log.lastId
+    if (parts === undefined || id === undefined) return
+    if (this.#snapshot?.parts !== parts || this.#snapshot.id !== id) {
+      this.#snapshot = { parts, id, bytes: eventBytes('snapshot', parts.view, id) }
+    }
+    stream.needsSnapshot = false
+    stream.send(this.#snapshot.bytes, now)
+  }
+
+  #breakSilence(): void {
+    const at = (this.#seen?.view as View | undefined)?.at ?? this.#parts.clock.now()
+    this.#silence?.reset(silenceMsMax)
+    this.#send(eventBytes('ping', { at }))
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    this.#isClosed = true
+    this.#rest()
+    for (const stream of [...this.#streams]) stream.end()
+  }
+}
+
+/** Waits in real time: sockets and disks know no other. */
+function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const timer = systemClock.startTimer(lookMsMax, () => {
+      const message = `cannot look into the store: it did not answer within ${lookMsMax} ms`
+      reject(new SluiceError('ERR_TIMEOUT', message, { retryable: true }))
+    })
+    answer.then(resolve, reject).finally(() => timer.stop())
+  })
+}

@@ -1,0 +1,92 @@
+import type { WorkerStats } from '@sluice/core'
+import { addCounts } from './run-histogram.ts'
+
+/** Over how long rates are taken, in milliseconds. */
+export const windowMs = 60_000
+
+/** How much later than that the oldest heartbeat may be that is counted from. */
+const slackMs = 15_000
+
+/** What several workers did in a stretch of time. */
+export interface Doings {
+  /** Runs that ended, and that failed, a second. */
+  runsPerSecond: number
+  failedPerSecond: number
+  /** Adds, and those of them that were merged, a second. */
+  askedPerSecond: number
+  mergedPerSecond: number
+  leaseEnds: number
+  wait: number[]
+  work: number[]
+  /** How many workers it is known of. */
+  workers: number
+}
+
+/** Nothing known. */
+export function noDoings(): Doings {
+  return {
+    runsPerSecond: 0,
+    failedPerSecond: 0,
+    askedPerSecond: 0,
+    mergedPerSecond: 0,
+    leaseEnds: 0,
+    wait: [],
+    work: [],
+    workers: 0,
+  }
+}
+
+interface Beat {
+  readonly at: number
+  readonly stats: WorkerStats
+}
+
+/** The heartbeats of one worker, of the last minute or so. */
+export class WorkerTrack {
+  readonly #startedAt: number
+  #beats: Beat[] = []
+
+  constructor(startedAt: number) {
+    this.#startedAt = startedAt
+  }
+
+  /** Takes note of a heartbeat, unless it is known already. */
+  see(at: number, stats: WorkerStats): void {
+    const last = this.#beats.at(-1)
+    if (last !== undefined && last.at >= at) return
+    this.#beats.push({ at, stats })
+    const from = at - windowMs - slackMs
+    while ((this.#beats[0]?.at ?? at) < from) this.#beats.shift()
+  }
+
+  /** What the worker has counted since it began, as far as is known. */
+  get total(): WorkerStats | undefined {
+    return this.#beats.at(-1)?.stats
+  }
+
+  /** Adds what the worker did lately, if that can be told. */
+  addTo(doings: Doings, now: number): void {
+    const last = this.#beats.at(-1)
+    if (last === undefined) return
+    const first = this.#beats[0]
+    const isYoung = this.#startedAt >= now - windowMs - slackMs
+    const base = isYoung ? undefined : first
+    const from = base?.at ?? this.#startedAt
+    // A worker that is not heard of any more does not go on as it did.
+    const until = now - last.at > slackMs ? now : last.at
+    const seconds = (until - from) / 1_000
+    if (seconds <= 0 || base === last) return
+    const since = (count: (stats: WorkerStats) => number): number =>
+      count(last.stats) - (base === undefined ? 0 : count(base.stats))
+    doings.runsPerSecond += since(({ runs }) => runs) / seconds
+    doings.failedPerSecond += since(({ failed }) => failed) / seconds
+    doings.askedPerSecond += since(({ asked }) => asked) / seconds
+    doings.mergedPerSecond += since(({ merged }) => merged) / seconds
+    doings.leaseEnds += since(({ leaseEnds = 0 }) => leaseEnds)
+    for (const name of ['wait', 'work'] as const) {
+      addCounts(doings[name], last.stats[name])
+      if (base !== undefined) addCounts(doings[name], base.stats[name], -1)
+    }
+    doings.workers += 1
+  }
+}
