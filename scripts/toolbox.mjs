@@ -101,19 +101,20 @@ export function run(command, args, { cwd = root, env = {}, versions = pinned } =
 }
 
 /**
- * Installs what the lockfile names, for the whole workspace or for one package and what it needs.
+ * Installs what the lockfile names, for the whole workspace or for some packages and what they need.
  * Nothing happens while the lockfile and every manifest are the ones of the last install.
  */
-export async function ensureInstalled(only) {
+export async function ensureInstalled(...names) {
   const wanted = fingerprint()
   const stamp = join(root, 'node_modules', '.sluice-installed')
+  const only = names.length === 0 ? undefined : names.join('+')
   const [done, scope] = existsSync(stamp) ? readFileSync(stamp, 'utf8').trim().split(' ') : []
   if (done === wanted && (scope === 'everything' || scope === only)) return
 
   // The small install is for a fresh clone; in a checkout that has more it would take things away.
   const partly = only !== undefined && !existsSync(join(root, 'node_modules'))
-  say(partly ? `installing what ${only} needs` : 'installing dependencies')
-  const filter = partly ? ['--filter', `${only}...`, '--prod'] : []
+  say(partly ? `installing what ${names.join(' and ')} need` : 'installing dependencies')
+  const filter = partly ? [...names.map((name) => `--filter=${name}...`), '--prod'] : []
   const code = await run(
     'pnpm',
     ['install', '--frozen-lockfile', '--config.confirm-modules-purge=false', ...filter],
