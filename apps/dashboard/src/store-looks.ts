@@ -20,7 +20,6 @@ const queuesPerBreath = 8
 export interface QueueLook {
   readonly queue: string
   readonly counts: QueueCounts
-  readonly oldestMs: number | undefined
   readonly workers: readonly WorkerRow[]
 }
 
@@ -36,17 +35,15 @@ export class StoreLooks {
   /** Looks at one queue. */
   async look(queue: string, cap: number): Promise<QueueLook> {
     const inspect = this.store.queue(queue)
-    const [counts, oldest, workers] = await Promise.all([
-      inspect.counts({ cap }),
-      inspect.oldest(),
-      inspect.workers(),
-    ])
-    return { queue, counts, oldestMs: oldest?.ageMs, workers }
+    const [counts, workers] = await Promise.all([inspect.counts({ cap }), inspect.workers()])
+    return { queue, counts, workers }
   }
 
   /** A look as a row of the overview, and what was worked out for it. */
   row(look: QueueLook, at: number): { readonly row: QueueRow; readonly figures: Figures } {
-    const { queue, counts, oldestMs, workers } = look
+    const { queue, counts, workers } = look
+    const { oldestReadyAt } = counts
+    const oldestMs = oldestReadyAt === undefined ? undefined : Math.max(0, at - oldestReadyAt)
     const track = this.#track(queue, at)
     track.see(at, counts, workers)
     const figures = track.figures(at)

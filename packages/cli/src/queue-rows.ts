@@ -31,7 +31,7 @@ function takesKeys({ concurrency }: WorkerRow): boolean {
 /** Looks at one queue. */
 export async function queueRow(store: StoreInspection, queue: string): Promise<QueueRow> {
   const inspect = store.queue(queue)
-  const [{ paused, capped, ...counts }, oldest, workers] = await Promise.all([
+  const [{ paused, capped, oldestReadyAt: _, ...counts }, oldest, workers] = await Promise.all([
     inspect.counts(),
     inspect.oldest(),
     store.capabilities.workers ? inspect.workers() : undefined,

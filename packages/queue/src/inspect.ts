@@ -54,6 +54,8 @@ export type QueueCounts = Readonly<Record<KeyStateWord, number>> & {
   /** True if counting stopped at the cap: the counts are lower bounds then. */
   readonly capped: boolean
   readonly paused: boolean
+  /** Since when the key is ready that has been so longest; absent if none is. */
+  readonly oldestReadyAt?: EpochMs
 }
 
 /** Which keys to list. */

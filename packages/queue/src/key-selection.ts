@@ -14,6 +14,7 @@ import {
   type OperateOutcome,
 } from '@sluice/core'
 import { lastErrorOf } from './key-info.ts'
+import { nextTurn } from './next-turn.ts'
 import type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } from './selection.ts'
 
 /** How many keys an operation touches unless something else is said. */
@@ -75,6 +76,8 @@ export class KeySelection implements Selection {
       const keys = page.rows.filter((row) => this.#matches(row)).map(({ key }) => key)
       if (keys.length > 0) yield keys
       cursor = page.cursor
+      // A store in this process answers at once: without this, a long way would be one block of time.
+      await new Promise<void>(nextTurn)
     } while (cursor !== undefined)
   }
 

@@ -61,8 +61,8 @@ export class QueueInspection implements Inspect {
     checkObject('options', options, ['cap'])
     const { cap = capDefault } = options
     checkNumber('options.cap', cap, { min: 1, integer: true })
-    const { oldestReadyAt: _, ...counts } = await this.#counts(cap)
-    return counts
+    const { oldestReadyAt, ...counts } = await this.#counts(cap)
+    return { ...counts, ...(oldestReadyAt === never ? {} : { oldestReadyAt }) }
   }
 
   async list(options: ListOptions = {}): Promise<KeyPage> {

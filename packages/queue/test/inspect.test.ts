@@ -121,6 +121,7 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
       idle: 0,
       capped: false,
       paused: false,
+      oldestReadyAt: clock.now(),
     })
     await clock.step(500)
     expect(await inspect.oldest()).toEqual({ readyAt: clock.now() - 500, ageMs: 500 })
