@@ -4,7 +4,9 @@ export interface ObjectEvent {
   readonly version: number
 }
 
-const names = ['web', 'api', 'mail', 'search', 'cache', 'billing', 'images', 'reports']
+const namespaces = ['default', 'shop', 'staging']
+const kinds = ['web', 'api', 'mail', 'search', 'cache', 'billing', 'images', 'reports']
+const names = namespaces.flatMap((namespace) => kinds.map((kind) => `${namespace}/${kind}`))
 
 /**
  * A source that is listed once and then watched, like the API server of a cluster: it says *that* an
@@ -18,21 +20,26 @@ export class ObjectSource {
   events = 0
 
   constructor() {
-    for (const name of names) this.#versions.set(`default/${name}`, 1)
+    for (const name of names) this.#versions.set(name, 1)
   }
 
   /** Tells of every object there is, and from then on of every change. */
   watch(listener: (event: ObjectEvent) => void): void {
     this.#listeners.add(listener)
+    this.#tellAll()
+  }
+
+  #tellAll(): void {
     for (const name of this.#versions.keys()) this.#tell(name)
   }
 
-  /** Starts changing: bursts of changes to few objects. */
+  /** Starts changing: bursts of changes to one object after the other; and lists all by and by. */
   start(): void {
     let round = 0
     this.#ticker = setInterval(() => {
       round += 1
-      const name = `default/${names[round % names.length]}`
+      if (round % 100 === 0) this.#tellAll()
+      const name = names[(round * 7) % names.length] as string
       for (let change = 0; change < 25; change += 1) this.#change(name)
     }, 150)
   }

@@ -1,5 +1,6 @@
 // One worker process of the demo: `node worker-process.ts FILE`. It tells its parent what it does.
 import { setTimeout as wait } from 'node:timers/promises'
+import { sqliteDriver } from '@sluice/sqlite'
 import { createWorker } from 'sluice'
 import { demoQueue } from './demo-queue.ts'
 
@@ -10,8 +11,7 @@ const tell = (text: string): void => {
   process.send?.(text)
 }
 
-let searchFailsLeft = 2
-const queue = demoQueue(file)
+const queue = demoQueue(sqliteDriver({ file }))
 const worker = createWorker<string>({
   queue,
   concurrency: 2,
@@ -25,12 +25,13 @@ const worker = createWorker<string>({
       tell(`${name} fails (${failures + 1} of 3)`)
       throw new Error('the mail server refuses')
     }
-    if (name === 'default/search' && searchFailsLeft > 0) {
-      searchFailsLeft -= 1
+    if (name === 'default/search' && failures < 2) {
       tell(`${name} fails, and comes back later`)
       throw new Error('the index is locked')
     }
     await wait(name === 'default/billing' ? 800 : 120)
+    // Looked at again by and by, whether it changes or not.
+    return name.endsWith('/reports') ? { requeueAfterMs: 10_000 } : undefined
   },
 })
 

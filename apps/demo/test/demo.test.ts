@@ -22,7 +22,7 @@ interface Show {
 function show(): Show {
   const child = spawn(
     process.execPath,
-    ['--conditions=sluice-source', join(import.meta.dirname, '../src/demo.ts'), file],
+    ['--conditions=sluice-source', join(import.meta.dirname, '../src/demo.ts'), '--port=0', file],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const lines: string[] = []
@@ -51,6 +51,19 @@ test('a worker is killed, its key comes back, and the queue survives a restart',
   const first = show()
   await first.line('default/mail fails')
   await first.line('came back after its worker was killed')
+  const page = new URL((await first.line('http://')).trim())
+  const [, token = ''] = page.hash.split('=')
+  page.hash = ''
+  expect(await (await fetch(page)).text()).toContain('<script type="module"')
+  expect((await fetch(new URL('api/overview', page))).status).toBe(401)
+  const signIn = await fetch(new URL('api/sign-in', page), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: page.origin },
+    body: JSON.stringify({ token }),
+  })
+  const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const overview = await fetch(new URL('api/overview', page), { headers: { cookie } })
+  expect(await overview.json()).toMatchObject({ queues: [{ queue: 'objects', workers: 2 }] })
   first.child.kill('SIGINT')
   expect(await first.ended).toBe(0)
   expect(first.lines.join('\n')).toMatch(

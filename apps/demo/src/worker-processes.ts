@@ -1,0 +1,63 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+
+/** What a worker process of the demo is made of. */
+interface WorkerProcessOptions {
+  readonly name: string
+  readonly file: string
+  say(text: string): void
+  onRun(): void
+}
+
+/** A worker in a process of its own, which is started again when it was killed. */
+export class WorkerProcess {
+  readonly #options: WorkerProcessOptions
+  #child: ChildProcess | undefined
+  #ended: Promise<void> = Promise.resolve()
+  #isStopping = false
+  #killsNextRun = false
+
+  constructor(options: WorkerProcessOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { name, file, say } = this.#options
+    const child = fork(join(import.meta.dirname, 'worker-process.ts'), [file], {
+      execArgv: [...process.execArgv],
+    })
+    this.#child = child
+    this.#ended = new Promise((resolve) => {
+      child.once('exit', () => {
+        resolve()
+        if (this.#isStopping) return
+        say(`${name} is started again`)
+        this.start()
+      })
+    })
+    child.on('message', (text) => {
+      if (text === 'run') this.#ran(child)
+      else say(`${name}: ${String(text)}`)
+    })
+  }
+
+  #ran(child: ChildProcess): void {
+    const { name, say, onRun } = this.#options
+    onRun()
+    if (!this.#killsNextRun) return
+    this.#killsNextRun = false
+    say(`${name} is killed while it holds a key`)
+    child.kill('SIGKILL')
+  }
+
+  /** Kills the process as soon as it has taken another key. */
+  killAtWork(): void {
+    this.#killsNextRun = true
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#child?.kill('SIGTERM')
+    await this.#ended
+  }
+}
