@@ -24,6 +24,9 @@ function outputTo(stream: WriteStream): TerminalOutput {
     get columns() {
       return stream.isTTY ? stream.columns : undefined
     },
+    get rows() {
+      return stream.isTTY ? stream.rows : undefined
+    },
     closed: closed.signal,
     write(text) {
       if (text === '' || closed.signal.aborted) return undefined

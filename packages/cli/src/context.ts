@@ -1,3 +1,4 @@
+import type { Grammar } from './completion/candidates.ts'
 import type { Input } from './input.ts'
 import type { OpenStore, StoreUse } from './open-store.ts'
 import type { Printer } from './output/printer.ts'
@@ -11,6 +12,8 @@ export interface Context {
   readonly terminal: Terminal
   readonly print: Printer
   readonly secrets: Secrets
+  /** How every command line is put together. */
+  readonly grammar: Grammar
   /** Aborted when the command must end: interrupted, or out of time. */
   readonly signal: AbortSignal
   /** Where the store is; throws a usage error if nobody has said. */

@@ -4,7 +4,7 @@ import { usageError } from './command-error.ts'
 import { commands } from './commands/all.ts'
 import { exitCodes } from './exit-codes.ts'
 import { formats, Printer } from './output/printer.ts'
-import { buildProgram, type Invocation } from './program.ts'
+import { buildProgram, globalOptions, type Invocation } from './program.ts'
 import { Secrets } from './redact.ts'
 import { reportError } from './report-error.ts'
 import { Run } from './run.ts'
@@ -92,7 +92,12 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     invocation = parsed(argv, terminal, said)
     await terminal.stdout.write(said.out)
     if (invocation === undefined) return exitCodes.ok
-    return await new Run(invocation, terminal, printerOf(invocation, terminal), secrets).toEnd()
+    return await new Run(invocation, {
+      terminal,
+      print: printerOf(invocation, terminal),
+      secrets,
+      grammar: { program: describeProgram(), specs: commands, globals: globalOptions },
+    }).toEnd()
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode
     if (error instanceof CommanderError && error.exitCode === 0) {

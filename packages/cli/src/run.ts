@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Timer } from '@sluice/core'
 import { CommandError, notConfirmedError, usageError } from './command-error.ts'
+import type { Grammar } from './completion/candidates.ts'
 import type { Context } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Input } from './input.ts'
@@ -23,18 +24,24 @@ export class Run implements Context {
   readonly terminal: Terminal
   readonly print: Printer
   readonly secrets: Secrets
+  readonly grammar: Grammar
   readonly signal: AbortSignal
   readonly #spec: Invocation['spec']
   readonly #ends: (() => Promise<void> | void)[] = []
   readonly #outOfTime = new AbortController()
   #timer: Timer | undefined
 
-  constructor(invocation: Invocation, terminal: Terminal, print: Printer, secrets: Secrets) {
+  constructor(
+    invocation: Invocation,
+    world: Pick<Context, 'terminal' | 'print' | 'secrets' | 'grammar'>,
+  ) {
+    const { terminal, print, secrets, grammar } = world
     this.#spec = invocation.spec
     this.input = invocation.input
     this.terminal = terminal
     this.print = print
     this.secrets = secrets
+    this.grammar = grammar
     this.signal = AbortSignal.any([terminal.interrupted, this.#outOfTime.signal])
   }
 

@@ -5,6 +5,8 @@ export interface TerminalOutput {
   readonly isTTY: boolean
   /** How many columns a line has; `undefined` where lines have no end. */
   readonly columns: number | undefined
+  /** How many lines it shows; `undefined` where there is no end to them. */
+  readonly rows?: number | undefined
   /** Aborted once nobody reads any more; what is written after that goes nowhere. */
   readonly closed: AbortSignal
   /** Writes, and resolves when there is room for more. Never rejects. */

@@ -2,8 +2,11 @@ import type { CommandSpec } from '../command.ts'
 import { add } from './add.ts'
 import { addAfter } from './add-after.ts'
 import { bench } from './bench.ts'
+import { complete } from './complete.ts'
+import { completion } from './completion.ts'
 import { conformance } from './conformance.ts'
 import { copy } from './copy.ts'
+import { dashboard } from './dashboard.ts'
 import { doctor } from './doctor.ts'
 import { drain } from './drain.ts'
 import { explain } from './explain.ts'
@@ -20,6 +23,7 @@ import { queues } from './queues.ts'
 import { remove } from './remove.ts'
 import { resume } from './resume.ts'
 import { runNow } from './run-now.ts'
+import { top } from './top.ts'
 import { unpark } from './unpark.ts'
 import { workers } from './workers.ts'
 
@@ -30,6 +34,8 @@ export const commands: readonly CommandSpec[] = [
   get,
   explain,
   workers,
+  top,
+  dashboard,
   add,
   addAfter,
   runNow,
@@ -48,4 +54,6 @@ export const commands: readonly CommandSpec[] = [
   doctor,
   bench,
   conformance,
+  completion,
+  complete,
 ]

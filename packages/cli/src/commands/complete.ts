@@ -1,0 +1,86 @@
+import type { CommandSpec } from '../command.ts'
+import { readWords, type Wanted, type WantedName } from '../completion/candidates.ts'
+import type { Context } from '../context.ts'
+import type { OpenStore } from '../open-store.ts'
+import { isPlain } from '../output/escape.ts'
+import { aborted } from '../wait.ts'
+
+/** How many keys are offered. */
+const keysMax = 100
+
+/** How long a shell waits for a store, in milliseconds; somebody is typing. */
+const patienceMs = 1_500
+
+async function storeWords(
+  context: Context,
+  wanted: WantedName,
+  text: string,
+  named: string | undefined,
+): Promise<readonly string[]> {
+  const open = (): Promise<OpenStore> =>
+    named === undefined ? context.store('look') : context.storeAt(named, 'look')
+  const { inspection } = await open()
+  if (wanted.kind === 'queue') return await inspection.queues()
+  const inspect = inspection.queue(wanted.queue ?? '')
+  const page = await inspect.list({ prefix: text, limit: keysMax })
+  return page.keys.map(({ key }) => key)
+}
+
+async function wordsFor(
+  context: Context,
+  wanted: Wanted,
+  start: string,
+  named: string | undefined,
+): Promise<readonly string[]> {
+  switch (wanted.kind) {
+    case 'words':
+      return wanted.words
+    case 'file':
+      return [':files']
+    case 'store':
+      return ['sqlite:', 'postgres://']
+    case 'nothing':
+      return []
+    default: {
+      const { before = '' } = wanted
+      const found = await storeWords(context, wanted, start.slice(before.length), named)
+      return found.map((word) => before + word)
+    }
+  }
+}
+
+export const complete: CommandSpec = {
+  name: '__complete',
+  summary: 'Print what a shell offers for the last of these words',
+  group: 'More',
+  hidden: true,
+  takesAnything: true,
+  positionals: [
+    {
+      name: 'WORD',
+      summary: 'the words up to the cursor',
+      kind: 'text',
+      optional: true,
+      variadic: true,
+    },
+  ],
+  async run(context) {
+    const words = context.input.positionals(0)
+    const { wanted, start, store } = readWords(context.grammar, words)
+    try {
+      const patience = new AbortController()
+      const timer = context.terminal.clock.startTimer(patienceMs, () => patience.abort())
+      context.defer(() => void timer.stop())
+      const found = await Promise.race([
+        wordsFor(context, wanted, start, store),
+        aborted(patience.signal).promise,
+      ])
+      const fitting = found.filter((word) => word === ':files' || word.startsWith(start))
+      // What cannot be shown cannot be offered.
+      await context.print.lines(fitting.filter(isPlain))
+    } catch {
+      // A shell has no place for an error; nothing is offered.
+    }
+    return undefined
+  },
+}

@@ -1,0 +1,141 @@
+import type { Argument, Command, Option } from 'commander'
+import type { ArgumentSpec, CommandSpec, OptionSpec, WordKind } from '../command.ts'
+
+/** A name that only the store knows. */
+export interface WantedName {
+  readonly kind: 'queue' | 'key'
+  /** The queue that stands before it, if one does. */
+  readonly queue?: string
+  /** What has to stand before each candidate: `--file=`. */
+  readonly before?: string
+}
+
+/** What the word at the cursor can be. */
+export type Wanted =
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'file' | 'store'; readonly before?: string }
+  | WantedName
+  | { readonly kind: 'nothing' }
+
+/** What was found out about the words before the cursor. */
+export interface Reading {
+  readonly wanted: Wanted
+  /** The beginning of the word at the cursor. */
+  readonly start: string
+  /** The store that the words name, if they do. */
+  readonly store?: string
+}
+
+/** How a command line is put together: the tree of commander, and what we know besides. */
+export interface Grammar {
+  readonly program: Command
+  readonly specs: readonly CommandSpec[]
+  readonly globals: readonly OptionSpec[]
+}
+
+/** Reads the words up to the cursor; the last one is the one that is being typed. */
+export function readWords({ program, specs, globals }: Grammar, words: readonly string[]): Reading {
+  const start = words.at(-1) ?? ''
+  let command: Command = program
+  let spec: CommandSpec | undefined
+  let store: string | undefined
+  let isOptionsOver = false
+  const positionals: string[] = []
+  const find = (flag: string): Option | undefined => optionNamed(flag, command, program)
+  const before = words.slice(0, -1)
+  for (let at = 0; at < before.length; at += 1) {
+    const word = before[at] ?? ''
+    if (word === '--') {
+      isOptionsOver = true
+      continue
+    }
+    if (isOptionsOver || !word.startsWith('-') || word === '-') {
+      if (spec !== undefined) positionals.push(word)
+      else {
+        spec = specs.find(({ name, alias }) => name === word || alias === word)
+        command = program.commands.find((each) => each.name() === spec?.name) ?? command
+        if (spec === undefined) return { wanted: { kind: 'nothing' }, start }
+      }
+      continue
+    }
+    const [flag = '', inline] = word.split(/=(.*)/s)
+    const option = find(flag)
+    if (option === undefined || option.isBoolean()) continue
+    const value = inline ?? before[at + 1]
+    if (option.long === '--store') store = value
+    if (inline !== undefined) continue
+    at += 1
+    // The value of an option is what is being typed.
+    if (at === before.length) {
+      return {
+        wanted: ofOption(option, spec, globals, positionals[0]),
+        start,
+        ...named(store, start),
+      }
+    }
+  }
+  const reading = { start, ...named(store, start) }
+  if (!isOptionsOver && start.startsWith('-')) {
+    const [flag = '', inline] = start.split(/=(.*)/s)
+    const option = inline === undefined ? undefined : find(flag)
+    if (option !== undefined && inline !== undefined) {
+      const wanted = ofOption(option, spec, globals, positionals[0])
+      return { ...reading, wanted: prefixed(wanted, `${flag}=`) }
+    }
+    return { ...reading, wanted: { kind: 'words', words: flagsOf(command, program) } }
+  }
+  if (spec === undefined) {
+    const names = specs.filter(({ hidden }) => hidden !== true).map(({ name }) => name)
+    return { ...reading, wanted: { kind: 'words', words: [...names, 'help'] } }
+  }
+  return { ...reading, wanted: ofPositional(spec, command, positionals) }
+}
+
+function named(store: string | undefined, start: string): { store?: string } {
+  return store === undefined || store === start ? {} : { store }
+}
+
+function prefixed(wanted: Wanted, before: string): Wanted {
+  if (wanted.kind === 'nothing') return wanted
+  if (wanted.kind !== 'words') return { ...wanted, before }
+  return { kind: 'words', words: wanted.words.map((word) => before + word) }
+}
+
+function optionNamed(flag: string, command: Command, program: Command): Option | undefined {
+  return [...command.options, ...program.options].find(
+    ({ short, long }) => short === flag || long === flag,
+  )
+}
+
+function flagsOf(command: Command, program: Command): string[] {
+  const options = [...command.options, ...(command === program ? [] : program.options)]
+  return [...options.flatMap(({ long }) => long ?? []), '--help']
+}
+
+function ofOption(
+  option: Option,
+  spec: CommandSpec | undefined,
+  globals: readonly OptionSpec[],
+  queue: string | undefined,
+): Wanted {
+  const ours = [...(spec?.options ?? []), ...globals].find(({ flags }) => flags === option.flags)
+  if (ours?.choices !== undefined) return { kind: 'words', words: ours.choices }
+  return ofKind(ours?.kind ?? 'text', queue)
+}
+
+function ofPositional(spec: CommandSpec, command: Command, given: readonly string[]): Wanted {
+  const places = spec.positionals ?? []
+  const isVariadic = (place: ArgumentSpec | undefined): boolean => place?.variadic === true
+  const place = places[given.length] ?? (isVariadic(places.at(-1)) ? places.at(-1) : undefined)
+  if (place === undefined) return { kind: 'nothing' }
+  const argument: Argument | undefined = command.registeredArguments[places.indexOf(place)]
+  if (argument?.argChoices !== undefined) return { kind: 'words', words: argument.argChoices }
+  const queueAt = places.findIndex(({ kind }) => kind === 'queue')
+  return ofKind(place.kind, given[queueAt])
+}
+
+function ofKind(kind: WordKind, queue: string | undefined): Wanted {
+  if (kind === 'text') return { kind: 'nothing' }
+  if (kind !== 'key') return { kind }
+  return queue === undefined ? { kind: 'nothing' } : { kind, queue }
+}
