@@ -1,14 +1,17 @@
 // real time: the handlers must be under way at the same time as real renewals.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryDriver } from '@sluice/memory'
-import { expect, onTestFinished, test } from 'vitest'
-import {
-  createRateLimitingQueue,
-  createWorker,
-  exponential,
-  type HandlerContext,
-} from '../src/index.ts'
-import { LateDriver } from './late-driver.ts'
+import { sqliteDriver } from '@sluice/sqlite'
+import { createRateLimitingQueue, createWorker, exponential, type HandlerContext } from 'sluice'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { emptyFile } from '../support/empty-file.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.stop())
 
 const keys = 120
 /** How many runs of each key misbehave before one does what it should. */
@@ -51,9 +54,11 @@ const misdeeds: readonly ((context: HandlerContext) => unknown)[] = [
 
 // real time: handlers hang, compute and come late by the clock of the machine.
 test.each([
-  ['through the door', Infinity, false],
-  ['through lanes, to a store that answers later', 600, true],
-] as const)('a worker under load with bad handlers, %s', async (_name, leaseMs, isLate) => {
+  ['in memory', Infinity, () => memoryDriver()],
+  ['in memory, under leases', 600, () => memoryDriver()],
+  ['on SQLite', 600, () => sqliteDriver({ file: emptyFile(), durability: 'process' })],
+  ['on Postgres', 600, () => server.driver()],
+] as const)('a worker under load with bad handlers, %s', async (_name, leaseMs, makeDriver) => {
   const unhandled: unknown[] = []
   const onUnhandled = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', onUnhandled)
@@ -61,12 +66,10 @@ test.each([
     process.off('unhandledRejection', onUnhandled)
   })
 
-  const memory = memoryDriver()
-  const driver = isLate ? new LateDriver(memory) : memory
   const reported: unknown[] = []
   const queue = createRateLimitingQueue<string>({
     name: 'load',
-    driver,
+    driver: makeDriver(),
     leaseMs,
     maxCrashes: 100,
     limiter: exponential({ baseMs: 1, maxMs: 20 }),
