@@ -1,25 +1,46 @@
-import { type EpochMs, type KeyStateWord, type LimiterPlan, perKeyDelay } from '@sluice/core'
-import type { Condition, Explanation, KeyInfo, ReasonCode } from './inspect.ts'
+import type { Counts, EpochMs, KeyStateWord, LimiterPlan, WorkerRow } from '@sluice/core'
+import { estimate } from './estimate.ts'
+import type { Condition, Explanation, KeyInfo, ReasonCode, RetryArithmetic } from './inspect.ts'
+import { retryArithmetic } from './retry-arithmetic.ts'
 
 /** What is known of the queue around a key. */
 export interface Surroundings {
   readonly now: EpochMs
-  readonly isPaused: boolean
   readonly isShuttingDown: boolean
-  /** How many workers were seen lately; `undefined` where nobody keeps a list. */
-  readonly workers: number | undefined
-  /** How many keys are ready. */
-  readonly ready: number
-  /** The limiter, if the store follows one. */
+  /** The workers that were seen lately; `undefined` where nobody keeps a list. */
+  readonly workers: readonly WorkerRow[] | undefined
+  readonly counts: Counts
+  /** The plan by which failed keys come back, if it is known. */
   readonly plan: LimiterPlan | undefined
+}
+
+/** What those who take keys can do together. */
+interface Crew {
+  readonly workers: readonly WorkerRow[]
+  readonly slots: number
+  readonly held: number
+}
+
+function crewOf({ workers = [], counts }: Surroundings): Crew {
+  const taking = workers.filter(({ concurrency }) => concurrency > 0)
+  return {
+    workers: taking,
+    slots: taking.reduce((sum, { concurrency }) => sum + concurrency, 0),
+    held: counts.processing + counts.dirty,
+  }
 }
 
 function seconds(ms: number): string {
   return ms < 1_000 ? `${Math.ceil(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
+function plural(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
+}
+
 function queueConditions(around: Surroundings): Condition[] {
-  const { isPaused, isShuttingDown } = around
+  const { isShuttingDown } = around
+  const isPaused = around.counts.paused
   return [
     {
       code: 'QUEUE_PAUSED',
@@ -37,36 +58,54 @@ function queueConditions(around: Surroundings): Condition[] {
 }
 
 /** Whether anybody is there to take a key; asked only once there is one to take. */
-function workerCondition(info: KeyInfo, { workers }: Surroundings): Condition {
+function workerCondition(info: KeyInfo, around: Surroundings, crew: Crew): Condition {
   const code = 'NO_WORKERS'
-  if (workers === undefined) {
+  if (around.workers === undefined) {
     return { code, ok: null, evidence: 'this store keeps no list of workers' }
   }
-  const evidence = `${workers} workers were seen in the last minute`
-  return { code, ok: workers > 0 ? true : info.state === 'ready' ? false : null, evidence }
+  const { workers, slots } = crew
+  if (workers.length === 0) {
+    const ok = info.state === 'ready' ? false : null
+    return { code, ok, evidence: 'no worker was seen in the last minute' }
+  }
+  const lastAt = Math.max(...workers.map(({ seenAt }) => seenAt))
+  const evidence =
+    `${plural(workers.length, 'worker')} for ${plural(slots, 'key')} at a time, ` +
+    `last seen ${seconds(Math.max(0, around.now - lastAt))} ago`
+  return { code, ok: true, evidence }
 }
 
-function delayCode(info: KeyInfo, around: Surroundings): ReasonCode {
+/** Whether a handler is free to take the key. */
+function slotCondition(info: KeyInfo, { slots, held }: Crew): Condition {
+  const code = 'WORKERS_BUSY'
+  if (info.state !== 'ready') return { code, ok: null, evidence: 'not asked until it is ready' }
+  if (slots === 0) return { code, ok: null, evidence: 'there is no worker to be busy' }
+  return held >= slots
+    ? {
+        code,
+        ok: false,
+        evidence: `${plural(held, 'key')} held, by workers for ${slots} at a time`,
+      }
+    : { code, ok: true, evidence: `${held} of ${slots} handlers are busy` }
+}
+
+function delayCode(info: KeyInfo, retry: RetryArithmetic | undefined): ReasonCode {
   if (info.why !== 'backoff') return 'DELAYED'
-  const { plan } = around
-  if (plan === undefined || info.dueAt === undefined || info.askedAt === undefined) {
-    return 'BACKOFF_ITEM'
-  }
-  // A key waits longer than its own failures say only if a bucket made it wait.
-  const ownMs = perKeyDelay(plan, Math.max(0, info.failures - 1), 1 - Number.EPSILON)
-  return info.dueAt - info.askedAt > ownMs + 1 ? 'BACKOFF_BUCKET' : 'BACKOFF_ITEM'
+  return retry?.bucketMs === undefined ? 'BACKOFF_ITEM' : 'BACKOFF_BUCKET'
 }
 
-function delayCondition(info: KeyInfo, around: Surroundings): Condition {
-  const { dueAt } = info
-  const code = delayCode(info, around)
-  if (dueAt === undefined || dueAt <= around.now) {
-    return { code, ok: true, evidence: 'it is due' }
-  }
-  const left = seconds(dueAt - around.now)
+function delayCondition(
+  info: KeyInfo,
+  now: EpochMs,
+  retry: RetryArithmetic | undefined,
+): Condition {
+  const { dueAt, failures } = info
+  const code = delayCode(info, retry)
+  if (dueAt === undefined || dueAt <= now) return { code, ok: true, evidence: 'it is due' }
+  const left = seconds(dueAt - now)
   const evidence =
     info.why === 'backoff'
-      ? `it backs off for ${left} more, after ${info.failures} failures`
+      ? `it backs off for ${left} more, after ${plural(failures, 'failure')}`
       : `it is delayed for ${left} more`
   return { code, ok: false, until: dueAt, evidence }
 }
@@ -123,15 +162,17 @@ export function explainAbsent(key: string, now: EpochMs): Explanation {
 
 /** Says why a key does not run: what must be so, in the order in which it matters. */
 export function explainKey(info: KeyInfo, around: Surroundings): Explanation {
-  const { now } = around
+  const { now, counts } = around
   const isOwed = info.dueAt !== undefined
+  const crew = crewOf(around)
+  const retry = retryArithmetic(info, around.plan)
   const conditions: Condition[] = [
     ...queueConditions(around),
     {
       code: 'PARKED',
       ok: !info.parked,
       evidence: info.parked
-        ? `it is parked, after ${info.failures} failures and ${info.crashes} crashes`
+        ? `it is parked, after ${plural(info.failures, 'failure')} and ${info.crashes} crashes`
         : 'it is not parked',
     },
     heldCondition(info, now),
@@ -144,25 +185,32 @@ export function explainKey(info: KeyInfo, around: Surroundings): Explanation {
           ? 'nothing is owed to it; only its failures are kept'
           : 'it was not asked for again since it was taken',
     },
-    delayCondition(info, around),
-    workerCondition(info, around),
+    delayCondition(info, now, retry),
+    workerCondition(info, around, crew),
+    slotCondition(info, crew),
     {
       code: 'WAITING_TURN',
       ok: info.state === 'ready' ? null : true,
       evidence:
         info.state === 'ready'
-          ? `it is one of ${around.ready} ready keys, in the order of priority and time`
+          ? `it is one of ${counts.ready} ready keys, in the order of priority and time`
           : 'not asked until it is ready',
     },
   ]
   const blocking = conditions.find(({ ok }) => ok === false)
   const next = nextOf(info, now)
+  const start =
+    counts.paused || around.isShuttingDown
+      ? undefined
+      : estimate(info, { ...crew, now, ready: counts.ready, isCapped: counts.capped })
   return {
     key: info.key,
     state: info.state,
     ...(blocking === undefined ? {} : { blockedBy: blocking.code }),
     conditions,
     ...(next === undefined ? {} : { next }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(start === undefined ? {} : { estimate: start }),
     inspectedAt: now,
   }
 }

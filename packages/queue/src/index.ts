@@ -70,6 +70,7 @@ export type { DoneOptions, Held } from './held.ts'
 export { type ImportResult, importQueue } from './import.ts'
 export type {
   Condition,
+  Estimate,
   Explanation,
   HolderInfo,
   Inspect,
@@ -79,6 +80,7 @@ export type {
   ListOptions,
   QueueCounts,
   ReasonCode,
+  RetryArithmetic,
 } from './inspect.ts'
 export { inspectStore } from './inspect-store.ts'
 export { type MigratedQueue, type MigrateOptions, migrate } from './migrate.ts'

@@ -43,6 +43,8 @@ export interface KeyInfo {
   /** Its place in line among keys of its priority. */
   readonly readyAt?: EpochMs
   readonly failures: number
+  /** When it failed last, or its holder was found to have vanished; absent if it has no failures. */
+  readonly failedAt?: EpochMs
   readonly crashes: number
   readonly parked: boolean
   readonly held?: HolderInfo
@@ -82,6 +84,7 @@ export type ReasonCode =
   | 'QUEUE_PAUSED'
   | 'QUEUE_SHUTTING_DOWN'
   | 'NO_WORKERS'
+  | 'WORKERS_BUSY'
   | 'PARKED'
   | 'NOTHING_OWED'
   | 'PROCESSING'
@@ -103,6 +106,28 @@ export interface Condition {
   readonly evidence: string
 }
 
+/** How the delay of a key came about, or would if the run that is under way failed. */
+export interface RetryArithmetic {
+  /** How many runs have failed. */
+  readonly failures: number
+  /** How long the failures of the key alone have it wait; absent if its limiter is not known. */
+  readonly perKeyMs?: number
+  /** How long a bucket has it wait, if that is longer. */
+  readonly bucketMs?: number
+  /** In words, such as `5 ms x 2^8 = 1.28 s`. */
+  readonly words: string
+}
+
+/** When a key is likely to be taken. */
+export interface Estimate {
+  readonly startAt: EpochMs
+  /**
+   * `high`: a worker is free and nothing is before it. `medium`, `low`: reckoned from how long runs
+   * have taken so far, and from what is before it now; what comes before it until then is not known.
+   */
+  readonly confidence: 'high' | 'medium' | 'low'
+}
+
 /** Why a key is not running, or that it is. */
 export interface Explanation {
   readonly key: string
@@ -112,6 +137,9 @@ export interface Explanation {
   readonly conditions: readonly Condition[]
   /** What happens to the key by itself next, and when. */
   readonly next?: { readonly at: EpochMs; readonly to: KeyStateWord }
+  readonly retry?: RetryArithmetic
+  /** Absent where it cannot be told. */
+  readonly estimate?: Estimate
   readonly inspectedAt: EpochMs
 }
 

@@ -36,6 +36,7 @@ export function keyInfo(row: KeyRow): KeyInfo {
     ...(row.laterAt === never ? {} : { laterAt: row.laterAt }),
     ...(isOwed && !isHeld ? { readyAt: row.readyAt } : {}),
     failures: row.failures,
+    ...(row.failedAt === never ? {} : { failedAt: row.failedAt }),
     crashes: row.crashes,
     parked: row.parked,
     ...(isHeld ? { held: holderOf(row) } : {}),

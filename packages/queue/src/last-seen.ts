@@ -1,11 +1,23 @@
-import type { WorkerRow } from '@sluice/core'
+import { checkPlan, type LimiterPlan, parseJson, type WorkerRow } from '@sluice/core'
 
-/** The worker that was seen last, of those with slots: its settings are those that hold by now. */
+/** The worker whose settings hold by now: of those that take keys, or else of all, the last seen. */
 export function lastSeen(workers: readonly WorkerRow[]): WorkerRow | undefined {
+  const taking = workers.filter(({ concurrency }) => concurrency > 0)
   let last: WorkerRow | undefined
-  for (const worker of workers) {
-    if (worker.concurrency === 0) continue
+  for (const worker of taking.length > 0 ? taking : workers) {
     if (last === undefined || worker.seenAt > last.seenAt) last = worker
   }
   return last
+}
+
+/** The plan by which failed keys come back, as the worker says that was seen last. */
+export function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
+  const text = lastSeen(workers)?.settings['limiter']
+  if (typeof text !== 'string') return undefined
+  try {
+    return checkPlan(parseJson(text), 'settings.limiter')
+  } catch {
+    // Written by something that is not this package: it is as if it were not there.
+    return undefined
+  }
 }

@@ -22,6 +22,7 @@ import { explainAbsent, explainKey } from './explain.ts'
 import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
 import { keyInfo } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
+import { planOf } from './last-seen.ts'
 import type { KeyFilter, Selection } from './selection.ts'
 
 /** How many keys of each state are counted unless something else is said. */
@@ -101,18 +102,17 @@ export class QueueInspection implements Inspect {
   async explain(key: string): Promise<Explanation> {
     const { now, row } = await this.row(key)
     if (row === undefined) return explainAbsent(key, now)
-    const { capabilities } = this.#engine.driver
+    const { driver, plans } = this.#engine
     const [counts, workers] = await Promise.all([
       this.#counts(capDefault),
-      capabilities.workers ? this.workers() : undefined,
+      driver.capabilities.workers ? this.workers() : undefined,
     ])
     return explainKey(keyInfo(row), {
       now,
-      isPaused: counts.paused,
       isShuttingDown: this.#engine.phase !== 'open',
-      workers: workers?.length,
-      ready: counts.ready,
-      plan: this.#engine.plans.expire.plan,
+      workers,
+      counts,
+      plan: plans.own ?? planOf(workers ?? []) ?? plans.retry,
     })
   }
 
