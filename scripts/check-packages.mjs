@@ -4,12 +4,16 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root, say } from './toolbox.mjs'
+import { tryPacked } from './try-packed.mjs'
 
 const workplace = join(root, '.cache', 'packed')
 const modules = join(workplace, 'consumer', 'node_modules')
 
-/** Resolves to 0 when nothing is wrong; every complaint has been printed. */
-export async function checkPackages(env) {
+/**
+ * Resolves to 0 when nothing is wrong; every complaint has been printed. `nodes` are environments to
+ * use what was packed in, by what they are called.
+ */
+export async function checkPackages(env, nodes) {
   let complaints = 0
   const tell = (name, words) => {
     complaints += 1
@@ -69,6 +73,8 @@ export async function checkPackages(env) {
     }
   }
 
+  await tryPacked(workplace, nodes, tell)
+
   say(`${packages.length} packages packed and examined, ${complaints} complaints`)
   return complaints === 0 && packages.length > 0 ? 0 : 1
 }
@@ -112,6 +118,8 @@ function staleFiles(folder, inside = '') {
   if (!existsSync(dist)) return []
   return readdirSync(dist, { withFileTypes: true }).flatMap((entry) => {
     const path = join(inside, entry.name)
+    // The page is bundled; each build empties that folder first.
+    if (path === 'client') return []
     if (entry.isDirectory()) return staleFiles(folder, path)
     const source = path.match(/^(.*)\.js$/)?.[1]
     if (source === undefined || existsSync(join(folder, 'src', `${source}.ts`))) return []

@@ -97,7 +97,9 @@ const commands = {
     await ensureInstalled()
     const built = await build()
     say('packing every package and examining what would be published')
-    return built || (await checkPackages(toolEnv()))
+    const env = toolEnv()
+    const nodes = { 'our Node': env, [`Node ${oldestNode}`]: toolEnv({ node: oldestNode }) }
+    return built || (await checkPackages(env, nodes))
   },
 
   async docs() {

@@ -76,7 +76,8 @@ function withoutNpmSettings(env) {
 }
 
 /** The environment in which the repository's own programs are found, and the pinned ones first. */
-export function toolEnv(bin = ensureTools(pinned)) {
+export function toolEnv(versions = pinned) {
+  const bin = ensureTools(versions)
   const env = { ...withoutNpmSettings(process.env), TURBO_TELEMETRY_DISABLED: '1' }
   const key = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH'
   env[key] = [bin, join(root, 'node_modules', '.bin'), env[key]].join(delimiter)
@@ -90,7 +91,7 @@ export function run(command, args, { cwd = root, env = {}, versions = pinned } =
       cwd,
       stdio: 'inherit',
       shell: windows,
-      env: { ...toolEnv(ensureTools(versions)), ...env },
+      env: { ...toolEnv(versions), ...env },
     })
     child.on('error', (error) => {
       console.error(`sluice: ${command} did not start: ${error.message}`)
