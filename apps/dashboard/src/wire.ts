@@ -1,6 +1,8 @@
 import type { Capabilities, KeyStateWord } from '@sluice/core'
 import type { Condition, KeyInfo, LastError, QueueCounts, ReasonCode } from 'sluice'
 
+export type { KeyStateWord } from '@sluice/core'
+
 /** What a page learns first: who serves it and what it may do. */
 export interface SessionInfo {
   /** The store, for people: its kind and where it is, without passwords. */

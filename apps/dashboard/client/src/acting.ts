@@ -1,0 +1,90 @@
+import type {
+  ActionName,
+  ActionRequest,
+  ActionResult,
+  Matching,
+  SessionInfo,
+} from '../../src/wire.ts'
+import { ask, send, wordsOf } from './ask.ts'
+import { lookAgain } from './live.ts'
+import { tell } from './notices.ts'
+import { session } from './session.ts'
+
+const verbs: Readonly<Record<ActionName, string>> = {
+  add: 'add keys',
+  runNow: 'end delays',
+  forget: 'forget failures',
+  park: 'set keys aside',
+  unpark: 'put keys back',
+  remove: 'remove keys',
+  pause: 'pause a queue',
+  resume: 'resume a queue',
+  purge: 'empty a queue',
+}
+
+const always: ReadonlySet<ActionName> = new Set(['add', 'forget'])
+
+/** Why an action cannot be taken here, as a sentence; `undefined` if it can. */
+export function whyNot(action: ActionName): string | undefined {
+  const info = session.value
+  if (info === undefined) return 'not connected yet'
+  if (!info.mayAct) return info.readOnlyBecause ?? 'this dashboard is read-only'
+  if (!always.has(action) && !can(info.capabilities)) {
+    return `the ${info.driver} driver cannot ${verbs[action]}: it lacks the capability “operate”`
+  }
+  return undefined
+}
+
+function can(capabilities: SessionInfo['capabilities']): boolean {
+  return capabilities.operate
+}
+
+/** Whether this page may change anything at all. */
+export function mayAct(): boolean {
+  return session.value?.mayAct === true
+}
+
+/** Does something and tells what came of it; true if it was done. */
+export async function act(request: ActionRequest): Promise<boolean> {
+  try {
+    const result = await send<ActionResult>('api/act', request, session.value?.csrf)
+    tell('done', result.words)
+    void lookAgain()
+    return true
+  } catch (error) {
+    tell('failed', `Nothing was done: ${wordsOf(error)}`)
+    return false
+  }
+}
+
+/** Does the same to some keys, one after the other, and tells once. */
+export async function actOnEach(
+  action: ActionName,
+  queue: string,
+  keys: readonly string[],
+): Promise<boolean> {
+  let changed = 0
+  try {
+    for (const key of keys) {
+      const result = await send<ActionResult>(
+        'api/act',
+        { queue, action, key } satisfies ActionRequest,
+        session.value?.csrf,
+      )
+      changed += result.changed
+    }
+    tell('done', `${changed} of ${keys.length} keys changed.`)
+    void lookAgain()
+    return true
+  } catch (error) {
+    tell('failed', `Stopped after ${changed} of ${keys.length} keys: ${wordsOf(error)}`)
+    return false
+  }
+}
+
+/** How many keys a query finds now. */
+export function countMatching(queue: string, params: URLSearchParams): Promise<Matching> {
+  const query = new URLSearchParams(params)
+  query.set('queue', queue)
+  return ask<Matching>(`api/matching?${query}`)
+}

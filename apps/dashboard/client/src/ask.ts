@@ -1,0 +1,65 @@
+import type { Refusal } from '../../src/wire.ts'
+
+/** The server said no, or could not be asked. */
+export class Refused extends Error {
+  readonly code: string
+  /** The status of HTTP; 0 if there was no answer. */
+  readonly status: number
+
+  constructor(status: number, { code, message }: Refusal) {
+    super(message)
+    this.name = 'Refused'
+    this.code = code
+    this.status = status
+  }
+}
+
+/** Called when a request is answered 401, wherever it came from. */
+export const onSignedOut: { call: () => void } = { call: () => undefined }
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  try {
+    const body = (await response.json()) as Partial<Refusal>
+    if (typeof body.message === 'string') {
+      return { code: body.code ?? String(response.status), message: body.message }
+    }
+  } catch {
+    // Something in front of the server answered, such as a proxy.
+  }
+  return { code: String(response.status), message: `the server answered ${response.status}` }
+}
+
+/** One request to the server, by a path relative to the page. */
+export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+  let response: Response
+  try {
+    response = await fetch(path, {
+      ...init,
+      headers: { accept: 'application/json', ...init.headers },
+    })
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    throw new Refused(0, { code: 'UNREACHABLE', message: 'the dashboard’s server does not answer' })
+  }
+  if (response.status === 401 && path !== 'api/sign-in') onSignedOut.call()
+  if (!response.ok) throw new Refused(response.status, await refusalOf(response))
+  if (response.status === 204) return undefined as T
+  return (await response.json()) as T
+}
+
+/** The same, bringing something along. */
+export function send<T>(path: string, body: unknown, csrf?: string): Promise<T> {
+  return ask<T>(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: {
+      'content-type': 'application/json',
+      ...(csrf === undefined ? {} : { 'x-sluice-csrf': csrf }),
+    },
+  })
+}
+
+/** What went wrong, as a sentence for a person. */
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

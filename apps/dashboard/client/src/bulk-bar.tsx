@@ -1,0 +1,162 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { ActionName, Matching } from '../../src/wire.ts'
+import { act, actOnEach, countMatching } from './acting.ts'
+import { ActionButton } from './action-button.tsx'
+import { wordsOf } from './ask.ts'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { counted, grouped, many } from './figures.ts'
+import { paramsOf, type QueuePlace } from './place.ts'
+
+type BulkAction = 'runNow' | 'park' | 'unpark' | 'remove'
+
+const labels: Readonly<Record<BulkAction, string>> = {
+  runNow: 'Run now',
+  park: 'Park',
+  unpark: 'Put back',
+  remove: 'Remove',
+}
+
+const effects: Readonly<Record<BulkAction, string>> = {
+  runNow: 'Delays and back-offs end; the keys can be taken at once.',
+  park: 'The keys are set aside until somebody puts them back; held ones when they are given back.',
+  unpark: 'Parked keys come back in line.',
+  remove:
+    'All that is owed to the keys and counted of them is forgotten; workers that hold one go on with it. This cannot be undone.',
+}
+
+const actions: readonly BulkAction[] = ['runNow', 'park', 'unpark', 'remove']
+
+function filterWords(place: QueuePlace): string {
+  const { state, prefix, failuresMin, errorCode } = place.keys
+  const parts = [
+    state,
+    prefix === undefined ? undefined : `starting with “${prefix}”`,
+    failuresMin === undefined ? undefined : `with at least ${many(failuresMin, 'failure')}`,
+    errorCode === undefined ? undefined : `with the error code ${errorCode}`,
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? 'every key of the queue' : parts.join(', ')
+}
+
+/** What can be done to the ticked keys, or to every key that the filters find. */
+export function BulkBar({
+  place,
+  ticked,
+  onClear,
+}: {
+  readonly place: QueuePlace
+  readonly ticked: ReadonlySet<string>
+  readonly onClear: () => void
+}): JSX.Element {
+  const asked = useSignal<BulkAction | undefined>(undefined)
+  const isOnTicked = ticked.size > 0
+  const close = () => {
+    asked.value = undefined
+  }
+  return (
+    <div class={`bulk ${isOnTicked ? 'on' : ''}`}>
+      <span class="bulk-what">
+        {isOnTicked ? (
+          <>
+            <b>{grouped(ticked.size)}</b> selected{' '}
+            <button type="button" class="link" onClick={onClear}>
+              clear
+            </button>
+          </>
+        ) : (
+          <>
+            All that match: <span class="faint">{filterWords(place)}</span>
+          </>
+        )}
+      </span>
+      {actions.map((action) => (
+        <ActionButton
+          key={action}
+          action={action}
+          kind={action === 'remove' ? 'danger' : ''}
+          onAct={() => {
+            asked.value = action
+          }}
+        >
+          {labels[action]}
+          {!isOnTicked && ' …'}
+        </ActionButton>
+      ))}
+      {asked.value !== undefined &&
+        (isOnTicked ? (
+          <ConfirmDialog
+            title={`${labels[asked.value]}: ${many(ticked.size, 'key')}`}
+            verb={`${labels[asked.value]} ${many(ticked.size, 'key')}`}
+            isDangerous={asked.value === 'remove'}
+            onYes={async () => {
+              const isDone = await actOnEach(asked.peek() as ActionName, place.queue, [...ticked])
+              if (isDone) onClear()
+              return isDone
+            }}
+            onClose={close}
+          >
+            <p>{effects[asked.value]}</p>
+          </ConfirmDialog>
+        ) : (
+          <AllDialog key={asked.value} place={place} action={asked.value} onClose={close} />
+        ))}
+    </div>
+  )
+}
+
+/** Counts first, then asks. */
+function AllDialog({
+  place,
+  action,
+  onClose,
+}: {
+  readonly place: QueuePlace
+  readonly action: BulkAction
+  readonly onClose: () => void
+}): JSX.Element {
+  const found = useSignal<Matching | string | undefined>(undefined)
+  useEffect(() => {
+    countMatching(place.queue, paramsOf(place.keys)).then(
+      (matching) => {
+        found.value = matching
+      },
+      (error: unknown) => {
+        found.value = wordsOf(error)
+      },
+    )
+  }, [])
+  const { value } = found
+  const isCounted = typeof value === 'object'
+  const count = isCounted ? counted(value.count, value.capped) : '…'
+  return (
+    <ConfirmDialog
+      title={`${labels[action]}: all that match`}
+      verb={isCounted ? `${labels[action]} ${many(value.count, 'key')}` : 'Counting …'}
+      isDangerous={action === 'remove'}
+      isWaiting={!isCounted || value.count === 0}
+      typed={action === 'remove' ? place.queue : undefined}
+      onYes={() =>
+        act({
+          queue: place.queue,
+          action,
+          all: place.keys,
+          ...(isCounted ? { expected: value.count } : {}),
+          ...(action === 'remove' ? { confirm: place.queue } : {}),
+        })
+      }
+      onClose={onClose}
+    >
+      {typeof value === 'string' ? (
+        <p class="tone-bad">They could not be counted: {value}</p>
+      ) : (
+        <p role="status">
+          <b class="figures">{count}</b> {value?.count === 1 ? 'key matches' : 'keys match'}:{' '}
+          {filterWords(place)}.{' '}
+          {isCounted && value.capped && 'There are more; those are left alone this time. '}
+          {effects[action]}
+        </p>
+      )}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,39 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { Icon } from './icon.tsx'
+import { speak, tell } from './notices.ts'
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Only pages from a trusted address have a clipboard; the old way works on all.
+    const area = document.createElement('textarea')
+    area.value = text
+    area.className = 'off-screen'
+    document.body.append(area)
+    area.select()
+    const isCopied = document.execCommand('copy')
+    area.remove()
+    return isCopied
+  }
+}
+
+/** Copies a text as it is, whatever of it can be seen. */
+export function CopyButton({ text, what }: { text: string; what: string }): JSX.Element {
+  const isDone = useSignal(false)
+  const onClick = async () => {
+    if (!(await copy(text))) return tell('failed', 'The browser does not let this page copy.')
+    isDone.value = true
+    speak(`Copied ${what}.`)
+    setTimeout(() => {
+      isDone.value = false
+    }, 1_500)
+  }
+  return (
+    <button type="button" class="quiet" aria-label={`Copy ${what}`} onClick={() => void onClick()}>
+      <Icon name={isDone.value ? 'good' : 'copy'} />
+    </button>
+  )
+}

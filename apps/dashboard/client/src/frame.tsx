@@ -1,0 +1,32 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { HelpDialog } from './help-dialog.tsx'
+import { MeaningPopover } from './meaning-popover.tsx'
+import { Notices } from './notice-list.tsx'
+import { isHelpOpen } from './shortcuts.ts'
+import { TopBar } from './top-bar.tsx'
+import { TroubleBanner } from './trouble-banner.tsx'
+
+/** What stays around every screen. */
+export function Frame({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <>
+      <a class="skip" href="#content" onClick={(event) => skip(event)}>
+        Skip to the content
+      </a>
+      <TopBar />
+      <TroubleBanner />
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <Notices />
+      <MeaningPopover />
+      {isHelpOpen.value && <HelpDialog />}
+    </>
+  )
+}
+
+/** The part of the address after `#` belongs to the place, so the browser's own jump is not for us. */
+function skip(event: Event): void {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}

@@ -1,0 +1,49 @@
+import type { JSX } from 'preact'
+import { duration } from './durations.ts'
+import { Icon } from './icon.tsx'
+import { heardAt, isPaused, link } from './live.ts'
+import { moment } from './moment.ts'
+import { speak } from './notices.ts'
+
+const words = {
+  connecting: 'connecting',
+  live: 'live',
+  lost: 'no connection',
+  paused: 'paused',
+} as const
+
+export function togglePause(): void {
+  isPaused.value = !isPaused.value
+  speak(isPaused.value ? 'Updates are paused.' : 'Updates go on.')
+}
+
+function Since(): JSX.Element | null {
+  // Read for its beat: what is shown is the time since the last word came.
+  void moment.value
+  if (heardAt.value === undefined) return null
+  const ms = Math.max(0, Date.now() - heardAt.value)
+  const text = ms < 60_000 ? `${(ms / 1_000).toFixed(ms < 9_950 ? 1 : 0)}\u00a0s` : duration(ms)
+  return <span class="since">updated {text} ago</span>
+}
+
+/** Says how new what is shown is, and lets it stand still. */
+export function Freshness(): JSX.Element {
+  const state = link.value
+  return (
+    <div class={`freshness ${state}`}>
+      <span class="dot" aria-hidden="true" />
+      <span class="link-word">{words[state]}</span>
+      <Since />
+      <button
+        type="button"
+        class="quiet"
+        aria-pressed={isPaused.value}
+        aria-label="Pause updates"
+        title={isPaused.value ? 'Go on with updates (p)' : 'Pause updates (p)'}
+        onClick={togglePause}
+      >
+        <Icon name={isPaused.value ? 'processing' : 'calm'} />
+      </button>
+    </div>
+  )
+}

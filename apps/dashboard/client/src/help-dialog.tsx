@@ -1,0 +1,43 @@
+import type { JSX } from 'preact'
+import { Dialog } from './dialog.tsx'
+import { isHelpOpen, shortcuts } from './shortcuts.ts'
+import { StateWord } from './state-chip.tsx'
+import { keyStates, meanings } from './state-words.ts'
+
+/** The keys of the keyboard, and the words for states. */
+export function HelpDialog(): JSX.Element {
+  const close = () => {
+    isHelpOpen.value = false
+  }
+  return (
+    <Dialog title="Keyboard and words" onClose={close}>
+      <dl class="shortcuts">
+        {shortcuts.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split('  ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <dl class="words">
+        {keyStates.map((state) => (
+          <div key={state}>
+            <dt>
+              <StateWord state={state} />
+            </dt>
+            <dd>{meanings[state]}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="dialog-buttons">
+        <button type="button" class="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}

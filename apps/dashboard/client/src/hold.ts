@@ -1,0 +1,76 @@
+import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { heldOrder } from './held-order.ts'
+
+/** What keeps rows in their places while somebody is at them. */
+export interface Hold {
+  readonly isHeld: boolean
+  /** To be spread on the element that holds the rows. */
+  readonly on: {
+    readonly onPointerEnter: (event: PointerEvent) => void
+    readonly onPointerLeave: () => void
+    readonly onFocusIn: () => void
+    readonly onFocusOut: (event: FocusEvent) => void
+  }
+}
+
+/** Knows whether the pointer or the focus is in an element. */
+export function useHold(): Hold {
+  const hasPointer = useSignal(false)
+  const hasFocus = useSignal(false)
+  return {
+    isHeld: hasPointer.value || hasFocus.value,
+    on: {
+      onPointerEnter: (event) => {
+        if (event.pointerType !== 'touch') hasPointer.value = true
+      },
+      onPointerLeave: () => {
+        hasPointer.value = false
+      },
+      onFocusIn: () => {
+        hasFocus.value = true
+      },
+      onFocusOut: (event) => {
+        const at = event.currentTarget
+        hasFocus.value = at instanceof Node && at.contains(event.relatedTarget as Node | null)
+      },
+    },
+  }
+}
+
+/** A row as it is shown: still there, or gone from the store but held in its place. */
+export interface HeldRow<T> {
+  readonly id: string
+  readonly row: T
+  readonly isGone: boolean
+}
+
+/** Rows in the order in which they are shown; `scope` changes when they are other rows altogether. */
+export function useHeldRows<T>(
+  rows: readonly T[],
+  idOf: (row: T) => string,
+  isHeld: boolean,
+  scope: string,
+): readonly HeldRow<T>[] {
+  const shown = useRef<{ scope: string; order: readonly string[]; last: Map<string, T> }>({
+    scope,
+    order: [],
+    last: new Map(),
+  })
+  const before = shown.current
+  const now = new Map(rows.map((row) => [idOf(row), row]))
+  const order = heldOrder(
+    before.scope === scope ? before.order : [],
+    [...now.keys()],
+    isHeld && before.scope === scope,
+  )
+  const last = new Map<string, T>()
+  const held = order.flatMap((id) => {
+    const row = now.get(id) ?? before.last.get(id)
+    if (row === undefined) return []
+    last.set(id, row)
+    return [{ id, row, isGone: !now.has(id) }]
+  })
+  shown.current = { scope, order, last }
+  return held
+}

@@ -1,0 +1,74 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { KeyLines } from '../../src/wire.ts'
+import { ask, wordsOf } from './ask.ts'
+import { heardAt, isPaused } from './live.ts'
+import { paramsOf, type QueuePlace } from './place.ts'
+
+/** A page of keys as it was last read. */
+export interface KeyList {
+  readonly lines: KeyLines | undefined
+  readonly trouble: string | undefined
+  /** The question that `lines` answers, to tell whether rows are the same as before. */
+  readonly asked: string
+}
+
+/** How many keys are on a page. */
+export const pageSize = 100
+
+/** Reading keys is more work for the store than counting them, so it is done less often. */
+const everyMs = 2_000
+const everyMsIfFarApart = 10_000
+const farApart = 2_000
+
+function questionOf({ queue, keys, cursors }: QueuePlace): string {
+  const params = paramsOf(keys)
+  params.set('queue', queue)
+  params.set('limit', String(pageSize))
+  const cursor = cursors.at(-1)
+  if (cursor !== undefined) params.set('cursor', cursor)
+  return params.toString()
+}
+
+/** The keys of a place; read again when the place changes, and now and then while it is live. */
+export function useKeyList(place: QueuePlace): KeyList {
+  const list = useSignal<KeyList>({ lines: undefined, trouble: undefined, asked: '' })
+  const reading = useRef<AbortController>(undefined)
+  const readAt = useRef(0)
+  const question = questionOf(place)
+
+  const read = async () => {
+    reading.current?.abort()
+    const controller = new AbortController()
+    reading.current = controller
+    readAt.current = Date.now()
+    try {
+      const lines = await ask<KeyLines>(`api/keys?${question}`, { signal: controller.signal })
+      if (!controller.signal.aborted) list.value = { lines, trouble: undefined, asked: question }
+    } catch (error) {
+      if (controller.signal.aborted) return
+      list.value = { ...list.peek(), trouble: wordsOf(error) }
+    } finally {
+      if (reading.current === controller) reading.current = undefined
+    }
+  }
+
+  useEffect(() => {
+    // What is typed is not asked letter by letter.
+    const timer = setTimeout(() => void read(), list.peek().lines === undefined ? 0 : 120)
+    return () => {
+      clearTimeout(timer)
+      reading.current?.abort()
+    }
+  }, [question])
+
+  const heard = heardAt.value
+  useEffect(() => {
+    const isFar = (list.peek().lines?.lookedAt ?? 0) > farApart
+    const isDue = Date.now() - readAt.current >= (isFar ? everyMsIfFarApart : everyMs)
+    const isAsked = list.peek().asked === question
+    if (isDue && isAsked && !isPaused.peek() && reading.current === undefined) void read()
+  }, [heard])
+
+  return list.value
+}

@@ -1,0 +1,102 @@
+import type { JSX } from 'preact'
+import type { KeyView } from '../../src/wire.ts'
+import { CopyButton } from './copy-button.tsx'
+import { ErrorList } from './error-list.tsx'
+import { ExplainPanel } from './explain-panel.tsx'
+import { grouped } from './figures.ts'
+import { ItemPanel } from './item-panel.tsx'
+import { KeyActions } from './key-actions.tsx'
+import { useView } from './live.ts'
+import { Panel } from './panel.tsx'
+import type { KeyPlace } from './place.ts'
+import { RetryPanel } from './retry-panel.tsx'
+import { StateWord, WhatIs } from './state-chip.tsx'
+import { StateMachine } from './state-machine.tsx'
+import { StepList } from './step-list.tsx'
+import { Age, Until } from './times.tsx'
+import { Visible } from './visible.tsx'
+
+function Facts({ view }: { readonly view: KeyView }): JSX.Element {
+  const { line, next } = view
+  return (
+    <dl class="facts">
+      <div>
+        <dt>failures</dt>
+        <dd class={(line?.failures ?? 0) > 0 ? 'tone-backoff' : ''}>
+          {grouped(line?.failures ?? 0)}
+        </dd>
+      </div>
+      <div>
+        <dt>crashes</dt>
+        <dd class={(line?.crashes ?? 0) > 0 ? 'tone-bad' : ''}>{grouped(line?.crashes ?? 0)}</dd>
+      </div>
+      <div>
+        <dt>priority</dt>
+        <dd>{line?.priority ?? 0}</dd>
+      </div>
+      {line?.askedAt !== undefined && (
+        <div>
+          <dt>asked for</dt>
+          <dd>
+            <Age at={line.askedAt} /> ago
+          </dd>
+        </div>
+      )}
+      {line?.held !== undefined && (
+        <div>
+          <dt>token</dt>
+          <dd>{line.held.token}</dd>
+        </div>
+      )}
+      {next !== undefined && (
+        <div class="next-fact">
+          <dt>
+            {next.to}{' '}
+            {view.state === 'processing' || view.state === 'dirty' ? 'if not renewed' : 'in'}
+          </dt>
+          <dd>
+            <Until at={next.at} />
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+/** One key: why it does not run, how it came here, and what comes next. */
+export function KeyPage({ place }: { readonly place: KeyPlace }): JSX.Element {
+  const view = useView('key')
+  if (view === undefined) return <p class="waiting">Looking at the key …</p>
+  return (
+    <div class="screen key-screen">
+      <header class="key-head">
+        <div class="key-title">
+          <h1 class="mono">
+            <Visible text={place.key} />
+          </h1>
+          <CopyButton text={place.key} what="the key" />
+          <span class="key-state">
+            <StateWord state={view.state} />
+            <WhatIs state={view.state} />
+          </span>
+        </div>
+        <Facts view={view} />
+        <KeyActions view={view} />
+      </header>
+      <div class="panels key-panels">
+        <ExplainPanel view={view} />
+        <Panel title="Where it is" kind="machine-panel">
+          <StateMachine state={view.state} steps={view.steps} />
+          <RetryPanel view={view} />
+        </Panel>
+        <Panel title="Steps" none={view.steps.length === 0 && 'Nothing is known of its way here.'}>
+          <StepList steps={view.steps} />
+        </Panel>
+        <Panel title="Errors" none={view.errors.length === 0 && 'No run of it has failed.'}>
+          <ErrorList errors={view.errors} />
+        </Panel>
+        <ItemPanel key={`${place.queue} ${place.key}`} view={view} />
+      </div>
+    </div>
+  )
+}

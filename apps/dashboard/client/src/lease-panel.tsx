@@ -1,0 +1,77 @@
+import type { JSX } from 'preact'
+import type { LeaseView, QueueView } from '../../src/wire.ts'
+import { counted } from './figures.ts'
+import { moment } from './moment.ts'
+import { Panel } from './panel.tsx'
+import { hashOf } from './place.ts'
+import { StateWord } from './state-chip.tsx'
+import { Until } from './times.tsx'
+import { Name, Visible } from './visible.tsx'
+
+function TimeLeft({ until }: { readonly until: number | undefined }): JSX.Element {
+  if (until === undefined) return <span class="faint">no end</span>
+  if (until <= moment.value) return <span class="tone-bad">over</span>
+  return <Until at={until} />
+}
+
+function Lease({ queue, lease }: { queue: string; lease: LeaseView }): JSX.Element {
+  return (
+    <tr>
+      <th scope="row" class="name-cell">
+        <a href={hashOf({ at: 'key', queue, key: lease.key })}>
+          <Name text={lease.key} />
+        </a>
+      </th>
+      <td>
+        <StateWord state={lease.isDirty ? 'dirty' : 'processing'} />
+      </td>
+      <td class="figure">
+        <TimeLeft until={lease.leaseUntil} />
+      </td>
+      <td class="figure">{lease.failures > 0 ? lease.failures : <span class="faint">0</span>}</td>
+      <td class="name-cell">
+        <span class="name faint">
+          <Visible text={lease.holder ?? 'somebody'} />
+        </span>
+      </td>
+    </tr>
+  )
+}
+
+/** Which keys are held, by whom, and for how long they still may be. */
+export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element {
+  const { leases, counts } = view
+  const held = counted(counts.processing + counts.dirty, counts.capped)
+  return (
+    <Panel
+      title="Leases"
+      kind="wide"
+      aside={leases.length > 0 && (view.more ? `${leases.length} of ${held}` : `${held} held`)}
+      none={leases.length === 0 && 'No key is held.'}
+    >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys. */}
+      <div class="scroll" tabIndex={0} role="group" aria-label="Leases">
+        <table class="small-grid">
+          <thead>
+            <tr>
+              <th scope="col">Key</th>
+              <th scope="col">State</th>
+              <th scope="col" class="figure">
+                Time left
+              </th>
+              <th scope="col" class="figure">
+                Failures
+              </th>
+              <th scope="col">Holder</th>
+            </tr>
+          </thead>
+          <tbody>
+            {leases.map((lease) => (
+              <Lease key={lease.key} queue={view.queue} lease={lease} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,30 @@
+import type { JSX } from 'preact'
+import { Icon } from './icon.tsx'
+import { dismiss, notices, spoken } from './notices.ts'
+import { Visible } from './visible.tsx'
+
+const icons = { done: 'good', told: 'unknown', failed: 'bad' } as const
+
+/** What was done, in the corner for a while; and the one place that readers of the screen hear. */
+export function Notices(): JSX.Element {
+  return (
+    <>
+      <div class="notices">
+        {notices.value.map(({ id, words, kind }) => (
+          <div key={id} class={`notice ${kind}`}>
+            <Icon name={icons[kind]} />
+            <span>
+              <Visible text={words} lengthMax={600} />
+            </span>
+            <button type="button" class="quiet" aria-label="Close" onClick={() => dismiss(id)}>
+              <Icon name="cross" />
+            </button>
+          </div>
+        ))}
+      </div>
+      <div class="off-screen" role="status" aria-live="polite">
+        {spoken.value}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,135 @@
+import type { KeyQuery, KeyStateWord } from '../../src/wire.ts'
+
+/** The columns by which queues can be put in order; `worst` is the order of the server. */
+export type QueueOrder =
+  | 'worst'
+  | 'queue'
+  | 'ready'
+  | 'delayed'
+  | 'backoff'
+  | 'processing'
+  | 'oldest'
+  | 'in'
+  | 'out'
+  | 'failing'
+  | 'wait'
+  | 'work'
+
+/** Every queue of the store. */
+export interface OverviewPlace {
+  readonly at: 'overview'
+  readonly filter: string
+  readonly order: QueueOrder
+}
+
+/** One queue, with some of its keys. */
+export interface QueuePlace {
+  readonly at: 'queue'
+  readonly queue: string
+  readonly keys: KeyQuery
+  /** Where each page of keys that was turned began; the last one is the page shown. */
+  readonly cursors: readonly string[]
+}
+
+/** One key. */
+export interface KeyPlace {
+  readonly at: 'key'
+  readonly queue: string
+  readonly key: string
+}
+
+/** What the page shows, all of it: the address says this and nothing else. */
+export type Place = OverviewPlace | QueuePlace | KeyPlace
+
+export const home: OverviewPlace = { at: 'overview', filter: '', order: 'worst' }
+
+const orders: readonly QueueOrder[] = [
+  'worst',
+  'queue',
+  'ready',
+  'delayed',
+  'backoff',
+  'processing',
+  'oldest',
+  'in',
+  'out',
+  'failing',
+  'wait',
+  'work',
+]
+
+const states: readonly KeyStateWord[] = [
+  'ready',
+  'delayed',
+  'backoff',
+  'processing',
+  'dirty',
+  'parked',
+  'idle',
+]
+
+/** The same words as the API has, so that an address can be turned into a call. */
+export function paramsOf(keys: KeyQuery): URLSearchParams {
+  const params = new URLSearchParams()
+  if (keys.state !== undefined) params.set('state', keys.state)
+  if (keys.prefix !== undefined) params.set('prefix', keys.prefix)
+  if (keys.failuresMin !== undefined) params.set('failuresMin', String(keys.failuresMin))
+  if (keys.errorCode !== undefined) params.set('errorCode', keys.errorCode)
+  return params
+}
+
+function keysOf(params: URLSearchParams): KeyQuery {
+  const state = states.find((word) => word === params.get('state'))
+  const failures = Number(params.get('failuresMin') ?? '')
+  const prefix = params.get('prefix') ?? ''
+  const errorCode = params.get('errorCode') ?? ''
+  return {
+    ...(state === undefined ? {} : { state }),
+    ...(prefix === '' ? {} : { prefix }),
+    ...(Number.isSafeInteger(failures) && failures > 0 ? { failuresMin: failures } : {}),
+    ...(errorCode === '' ? {} : { errorCode }),
+  }
+}
+
+/** The address of a place, from its `#` on. Names stand in the query: a name may be `..`. */
+export function hashOf(place: Place): string {
+  const params = new URLSearchParams()
+  if (place.at === 'overview') {
+    if (place.filter !== '') params.set('filter', place.filter)
+    if (place.order !== 'worst') params.set('order', place.order)
+  } else {
+    params.set('queue', place.queue)
+    if (place.at === 'key') params.set('key', place.key)
+    else {
+      for (const [name, value] of paramsOf(place.keys)) params.set(name, value)
+      for (const cursor of place.cursors) params.append('cursor', cursor)
+    }
+  }
+  const path = place.at === 'overview' ? '' : place.at
+  const query = params.toString()
+  return `#/${path}${query === '' ? '' : `?${query}`}`
+}
+
+/** The place of an address; the overview for whatever is none. */
+export function placeOf(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
+  const params = new URLSearchParams(query)
+  const queue = params.get('queue')
+  if (path === 'key' && queue !== null && params.has('key')) {
+    return { at: 'key', queue, key: params.get('key') ?? '' }
+  }
+  if (path === 'queue' && queue !== null) {
+    return { at: 'queue', queue, keys: keysOf(params), cursors: params.getAll('cursor') }
+  }
+  return {
+    at: 'overview',
+    filter: params.get('filter') ?? '',
+    order: orders.find((word) => word === params.get('order')) ?? 'worst',
+  }
+}
+
+/** Where one comes to by going up: from a key to its queue, from a queue to all of them. */
+export function above(place: Place): Place | undefined {
+  if (place.at === 'key') return { at: 'queue', queue: place.queue, keys: {}, cursors: [] }
+  return place.at === 'queue' ? home : undefined
+}

@@ -1,0 +1,143 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { QueueView } from '../../src/wire.ts'
+import { act } from './acting.ts'
+import { ActionButton } from './action-button.tsx'
+import { AddDialog } from './add-dialog.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { FailurePanel } from './failure-panel.tsx'
+import { counted } from './figures.ts'
+import { FlowChart } from './flow-chart.tsx'
+import { HistogramStrip } from './histogram-strip.tsx'
+import { Icon } from './icon.tsx'
+import { KeySection } from './key-section.tsx'
+import { LeasePanel } from './lease-panel.tsx'
+import { LimiterPanel } from './limiter-panel.tsx'
+import { useView } from './live.ts'
+import type { QueuePlace } from './place.ts'
+import { QueueStrip } from './queue-strip.tsx'
+import { alarms, keyStates } from './state-words.ts'
+import { Name, Visible } from './visible.tsx'
+import { WorkerPanel } from './worker-panel.tsx'
+
+function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
+  const open = useSignal<'add' | 'purge' | 'pause' | undefined>(undefined)
+  const { queue, counts } = view
+  const close = () => {
+    open.value = undefined
+  }
+  const all = keyStates.reduce((sum, state) => sum + counts[state], 0)
+  return (
+    <div class="buttons">
+      <ActionButton
+        action="add"
+        kind="main"
+        onAct={() => {
+          open.value = 'add'
+        }}
+      >
+        <Icon name="plus" /> Add key
+      </ActionButton>
+      {counts.paused ? (
+        <ActionButton action="resume" onAct={() => void act({ queue, action: 'resume' })}>
+          <Icon name="processing" /> Resume
+        </ActionButton>
+      ) : (
+        <ActionButton
+          action="pause"
+          onAct={() => {
+            open.value = 'pause'
+          }}
+        >
+          <Icon name="calm" /> Pause
+        </ActionButton>
+      )}
+      <ActionButton
+        action="purge"
+        kind="danger"
+        senseless={all === 0 ? 'there is no key in the queue' : undefined}
+        onAct={() => {
+          open.value = 'purge'
+        }}
+      >
+        Purge
+      </ActionButton>
+      {open.value === 'add' && <AddDialog queue={queue} onClose={close} />}
+      {open.value === 'pause' && (
+        <ConfirmDialog
+          title={
+            <>
+              Pause <Name text={queue} />?
+            </>
+          }
+          verb="Pause"
+          onYes={() => act({ queue, action: 'pause' })}
+          onClose={close}
+        >
+          <p>
+            No worker of any process takes a key until the queue is resumed:{' '}
+            {counted(counts.ready, counts.capped)} ready keys wait. Keys that are held go on, and
+            adds are taken.
+          </p>
+        </ConfirmDialog>
+      )}
+      {open.value === 'purge' && (
+        <ConfirmDialog
+          title={
+            <>
+              Empty <Name text={queue} />?
+            </>
+          }
+          verb={`Remove ${counted(all, counts.capped)} keys`}
+          typed={queue}
+          isDangerous
+          onYes={() => act({ queue, action: 'purge', confirm: queue, expected: all })}
+          onClose={close}
+        >
+          <p>
+            All that is owed to <b>{counted(all, counts.capped)} keys</b>, and all that is counted
+            of them, is forgotten. Workers that hold a key go on with it. This cannot be undone.
+          </p>
+        </ConfirmDialog>
+      )}
+    </div>
+  )
+}
+
+/** One queue: whether it is well, who works on it, what fails, and its keys. */
+export function QueuePage({ place }: { readonly place: QueuePlace }): JSX.Element {
+  const view = useView('queue')
+  if (view === undefined) return <p class="waiting">Looking at the queue …</p>
+  const alarm = alarms[view.severity]
+  return (
+    <div class="screen">
+      <div class="queue-head">
+        <p class={`verdict alarm-${alarm}`}>
+          <Icon name={alarm} class={`glyph-${alarm}`} />
+          <strong class={`glyph-${alarm}`}>{view.severity}</strong>
+          {view.remark !== '' && view.remark !== view.severity && (
+            <span class="faint">
+              <Visible text={view.remark} />
+            </span>
+          )}
+        </p>
+        <Buttons view={view} />
+      </div>
+      <QueueStrip view={view} />
+      <div class="panels">
+        <section class="panel wide" aria-label="In and out">
+          <FlowChart view={view} />
+        </section>
+        <section class="panel" aria-label="How long it takes">
+          <HistogramStrip title="Wait" histogram={view.waitHistogram} quantiles={view.wait} />
+          <HistogramStrip title="Work" histogram={view.workHistogram} quantiles={view.work} />
+        </section>
+        <FailurePanel view={view} />
+        <LimiterPanel view={view} />
+        <WorkerPanel view={view} />
+        <LeasePanel view={view} />
+      </div>
+      <KeySection place={place} />
+    </div>
+  )
+}

@@ -1,0 +1,43 @@
+import type { JSX } from 'preact'
+import type { KeyView } from '../../src/wire.ts'
+import { clockTime, duration } from './durations.ts'
+import { Until } from './times.tsx'
+import { Visible } from './visible.tsx'
+
+/** When a key is tried again, and how that came about. */
+export function RetryPanel({ view }: { readonly view: KeyView }): JSX.Element | null {
+  const { retry, next, at } = view
+  if (retry === undefined) return null
+  const { perKeyMs, bucketMs, words } = retry
+  const hasBucketWon = bucketMs !== undefined && bucketMs > (perKeyMs ?? 0)
+  return (
+    <section class="retry" aria-label="Next try">
+      <h3>Next try</h3>
+      {next !== undefined && view.state === 'backoff' && (
+        <p class="retry-when">
+          <b>
+            <Until at={next.at} />
+          </b>
+          <span class="faint"> at {clockTime(next.at, at)}</span>
+        </p>
+      )}
+      <dl class="retry-sums">
+        {perKeyMs !== undefined && (
+          <div class={hasBucketWon ? '' : 'won'}>
+            <dt>by its failures</dt>
+            <dd>{duration(perKeyMs)}</dd>
+          </div>
+        )}
+        {bucketMs !== undefined && (
+          <div class={hasBucketWon ? 'won' : ''}>
+            <dt>by the bucket</dt>
+            <dd>{duration(bucketMs)}</dd>
+          </div>
+        )}
+      </dl>
+      <p class="mono retry-words">
+        <Visible text={words} />
+      </p>
+    </section>
+  )
+}

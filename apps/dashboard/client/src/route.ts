@@ -1,0 +1,68 @@
+import { signal } from '@preact/signals'
+import { hashOf, type Place, placeOf } from './place.ts'
+
+/** What the page shows. The address always says the same. */
+export const place = signal<Place>(placeOf(location.hash))
+
+/** Where somebody was on a page that they left, kept in the browser's history. */
+interface Spot {
+  readonly y: number
+  readonly row?: string | undefined
+}
+
+history.scrollRestoration = 'manual'
+
+function leave(): void {
+  const row = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row']
+  history.replaceState({ y: scrollY, row } satisfies Spot, '')
+}
+
+/** Waits until the page was drawn, which the rows need to be there. */
+function afterDrawing(act: () => void): void {
+  requestAnimationFrame(() => requestAnimationFrame(act))
+}
+
+function comeBack(spot: Spot | null): void {
+  afterDrawing(() => {
+    scrollTo(0, spot?.y ?? 0)
+    for (const row of document.querySelectorAll<HTMLElement>('[data-row]')) {
+      if (spot?.row !== undefined && row.dataset['row'] === spot.row) {
+        row.querySelector<HTMLElement>('[data-row-link]')?.focus({ preventScroll: true })
+      }
+    }
+  })
+}
+
+/** Goes somewhere; Back leads back to where one was. */
+export function goTo(next: Place): void {
+  const hash = hashOf(next)
+  if (hash === location.hash) return
+  leave()
+  history.pushState(null, '', hash)
+  place.value = next
+  scrollTo(0, 0)
+  document.getElementById('content')?.focus({ preventScroll: true })
+}
+
+/** Changes how the place is looked at, such as what is typed into a filter: no step for Back. */
+export function look(next: Place): void {
+  history.replaceState(history.state, '', hashOf(next))
+  place.value = next
+}
+
+function follow(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0) return
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+  const link = event.target instanceof Element ? event.target.closest('a') : null
+  const hash = link?.getAttribute('href')
+  if (hash?.startsWith('#/') !== true) return
+  event.preventDefault()
+  goTo(placeOf(hash))
+}
+
+addEventListener('click', follow)
+addEventListener('popstate', (event) => {
+  if (location.hash.startsWith('#sign-in=')) return
+  place.value = placeOf(location.hash)
+  comeBack(event.state as Spot | null)
+})

@@ -1,0 +1,31 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/frame.css'
+import './styles/table.css'
+import './styles/panels.css'
+import './styles/key.css'
+import 'uplot/dist/uPlot.min.css'
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { wordsOf } from './ask.ts'
+import { startLive } from './live.ts'
+import { tell } from './notices.ts'
+import { beginSession, signIn, takeTokenOfAddress } from './session.ts'
+import { listenToKeys } from './shortcuts.ts'
+
+async function signInByAddress(): Promise<void> {
+  const token = takeTokenOfAddress()
+  if (token === undefined) return
+  try {
+    await signIn(token)
+  } catch (error) {
+    tell('failed', `The link did not sign you in: ${wordsOf(error)}`)
+  }
+}
+
+const app = document.getElementById('app')
+if (app !== null) render(<App />, app)
+listenToKeys()
+startLive()
+addEventListener('hashchange', () => void signInByAddress())
+void signInByAddress().then(beginSession)

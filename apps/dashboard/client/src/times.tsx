@@ -1,0 +1,35 @@
+import type { JSX } from 'preact'
+import { clockTime, countdown, duration, isoTime } from './durations.ts'
+import { moment } from './moment.ts'
+
+/** How long ago something was; counts on by itself. */
+export function Age({ at }: { readonly at: number }): JSX.Element {
+  return (
+    <time dateTime={isoTime(at)} title={clockTime(at, moment.peek())}>
+      {duration(Math.max(0, coarse(moment.value - at)))}
+    </time>
+  )
+}
+
+/** How long until something is; counts down by itself. */
+export function Until({ at }: { readonly at: number }): JSX.Element {
+  return (
+    <time dateTime={isoTime(at)} title={clockTime(at, moment.peek())}>
+      {countdown(at - moment.value)}
+    </time>
+  )
+}
+
+/** A time of the clock. */
+export function Clock({ at }: { readonly at: number }): JSX.Element {
+  return (
+    <time dateTime={isoTime(at)} title={isoTime(at)}>
+      {clockTime(at, moment.peek())}
+    </time>
+  )
+}
+
+/** Ages change once a second: tenths that run in every row would be unrest. */
+function coarse(ms: number): number {
+  return ms < 1_000 ? 0 : Math.floor(ms / 1_000) * 1_000
+}
