@@ -1,4 +1,5 @@
 import type { Counts, EpochMs, KeyStateWord, LimiterPlan, WorkerRow } from '@sluice/core'
+import { durationWords } from './duration-words.ts'
 import { estimate } from './estimate.ts'
 import type { Condition, Explanation, KeyInfo, ReasonCode, RetryArithmetic } from './inspect.ts'
 import { retryArithmetic } from './retry-arithmetic.ts'
@@ -28,10 +29,6 @@ function crewOf({ workers = [], counts }: Surroundings): Crew {
     slots: taking.reduce((sum, { concurrency }) => sum + concurrency, 0),
     held: counts.processing + counts.dirty,
   }
-}
-
-function seconds(ms: number): string {
-  return ms < 1_000 ? `${Math.ceil(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
 function plural(count: number, noun: string): string {
@@ -71,7 +68,7 @@ function workerCondition(info: KeyInfo, around: Surroundings, crew: Crew): Condi
   const lastAt = Math.max(...workers.map(({ seenAt }) => seenAt))
   const evidence =
     `${plural(workers.length, 'worker')} for ${plural(slots, 'key')} at a time, ` +
-    `last seen ${seconds(Math.max(0, around.now - lastAt))} ago`
+    `last seen ${durationWords(Math.max(0, around.now - lastAt))} ago`
   return { code, ok: true, evidence }
 }
 
@@ -102,7 +99,7 @@ function delayCondition(
   const { dueAt, failures } = info
   const code = delayCode(info, retry)
   if (dueAt === undefined || dueAt <= now) return { code, ok: true, evidence: 'it is due' }
-  const left = seconds(dueAt - now)
+  const left = durationWords(dueAt - now)
   const evidence =
     info.why === 'backoff'
       ? `it backs off for ${left} more, after ${plural(failures, 'failure')}`
@@ -123,7 +120,7 @@ function heldCondition(info: KeyInfo, now: EpochMs): Condition {
         code: 'PROCESSING',
         ok: false,
         until: leaseUntil,
-        evidence: `held by ${who}; the lease lasts ${seconds(leaseUntil - now)} unless it is renewed`,
+        evidence: `held by ${who}; the lease lasts ${durationWords(leaseUntil - now)} unless it is renewed`,
       }
     : {
         code: 'LEASE_EXPIRED_AWAITING_REAP',
