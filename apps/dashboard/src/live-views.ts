@@ -46,6 +46,7 @@ export class LiveViews {
   }
 
   #entry(about: About, queue: string, key: string): Entry {
+    if (this.#isClosed) throw new Refused(503, 'ERR_CLOSED', 'this dashboard was closed')
     const id = JSON.stringify([about, queue, key])
     const known = this.#entries.get(id)
     this.#entries.delete(id)
@@ -105,7 +106,6 @@ export class LiveViews {
     lastEventId: number | undefined,
     connection: Connection,
   ): EventStream {
-    if (this.#isClosed) throw new Refused(503, 'ERR_CLOSED', 'this dashboard was closed')
     const { streamsMax } = this.#parts
     this.sessionsChanged()
     if (this.size >= streamsMax) {
@@ -141,10 +141,11 @@ export class LiveViews {
   /** Ends all streams. */
   close(): void {
     this.#isClosed = true
-    for (const { watch, forgetting } of this.#entries.values()) {
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    for (const { watch, forgetting } of entries) {
       forgetting?.stop()
       watch.close()
     }
-    this.#entries.clear()
   }
 }

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { Site, token } from './site.ts'
+
+const sites: Site[] = []
+
+function siteOf(options: ConstructorParameters<typeof Site>[0] = {}, clock?: Site['clock']): Site {
+  const site = new Site({ auth: { token }, ...options }, clock)
+  sites.push(site)
+  return site
+}
+
+afterEach(async () => {
+  for (const site of sites.splice(0)) await site.close()
+})
+
+async function signInStatus(site: Site, given: unknown): Promise<number> {
+  return (await site.ask('/api/sign-in', { method: 'POST', body: { token: given } })).status
+}
+
+async function isIn(site: Site): Promise<boolean> {
+  return (await site.ask('/api/overview')).status === 200
+}
+
+describe('signing in', () => {
+  test('gives a cookie that scripts and other sites never get', async () => {
+    const site = siteOf({ basePath: '/queues/' })
+    const ask = { method: 'POST', body: { token } }
+    const { status, headers, text } = await site.ask('/queues/api/sign-in', ask)
+    expect([status, text]).toEqual([200, '{}'])
+    expect(headers.get('set-cookie')).toMatch(
+      /^sluice_[0-9a-f]{8}=[\w.-]+; Path=\/queues; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+    )
+    const secure = { ...ask, headers: { host: 'localhost', origin: 'https://localhost' } }
+    const over = await site.ask('/queues/api/sign-in', secure)
+    expect(over.headers.get('set-cookie')).toMatch(/; Secure$/)
+  })
+
+  test('lets one look, and act where that is allowed', async () => {
+    const site = siteOf({ allowActions: true })
+    expect((await site.ask('/api/session')).body).toMatchObject({
+      ...{
+        mustSignIn: true,
+        canSignIn: true,
+        signedIn: false,
+        mayAct: false,
+        store: '',
+        driver: '',
+      },
+    })
+    expect(await isIn(site)).toBe(false)
+    await site.signIn()
+    expect(await isIn(site)).toBe(true)
+    const { body } = await site.ask('/api/session')
+    expect(body).toMatchObject({
+      ...{ mustSignIn: false, canSignIn: false, signedIn: true, mayAct: true },
+      ...{ store: 'memory', driver: 'memory', csrf: expect.any(String) },
+    })
+    expect(body).not.toHaveProperty('readOnlyBecause')
+  })
+
+  test('takes no token but the right one', async () => {
+    const site = siteOf()
+    for (const wrong of ['', `${token} `, token.toUpperCase(), token.slice(1)]) {
+      expect(await signInStatus(site, wrong), wrong).toBe(401)
+    }
+    for (const wrong of [null, 1, [token], { token }]) {
+      expect(await signInStatus(site, wrong)).toBe(400)
+    }
+  })
+
+  test('is slowed down after many wrong tokens, for a while', async () => {
+    const site = siteOf()
+    for (let tries = 0; tries < 10; tries += 1) expect(await signInStatus(site, 'no')).toBe(401)
+    expect(await signInStatus(site, 'no')).toBe(429)
+    const answer = await site.ask('/api/sign-in', { method: 'POST', body: { token } })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '6'])
+    await site.clock.step(6_000)
+    expect(await signInStatus(site, token)).toBe(200)
+    // Right tokens cost nothing.
+    expect(await signInStatus(site, token)).toBe(200)
+    expect(await signInStatus(site, 'no')).toBe(401)
+    expect(await signInStatus(site, 'no')).toBe(429)
+  })
+
+  test('lasts for half a day', async () => {
+    const site = siteOf()
+    await site.signIn()
+    await site.clock.step(12 * 60 * 60 * 1_000 - 1)
+    expect(await isIn(site)).toBe(true)
+    await site.clock.step(1)
+    expect(await isIn(site)).toBe(false)
+  })
+
+  test('holds in every process with the same token, and in no other', async () => {
+    const site = siteOf()
+    await site.signIn()
+    const twin = siteOf({}, site.clock)
+    twin.headers = site.headers
+    expect(await isIn(twin)).toBe(true)
+    const stranger = siteOf({ auth: { token: 'another token for tests' } }, site.clock)
+    stranger.headers = site.headers
+    expect(await isIn(stranger)).toBe(false)
+  })
+})
+
+describe('signing out', () => {
+  test('ends the session, for whoever still has its cookie', async () => {
+    const site = siteOf()
+    await site.signIn()
+    const first = site.headers
+    await site.signIn()
+    const { status, headers } = await site.ask('/api/sign-out', { method: 'POST', body: {} })
+    expect([status, headers.get('set-cookie')]).toEqual([
+      200,
+      expect.stringMatching(/^sluice_[0-9a-f]{8}=; Path=\/; HttpOnly; .*Max-Age=0$/),
+    ])
+    expect(await isIn(site)).toBe(false)
+    site.headers = first
+    expect(await isIn(site)).toBe(true)
+  })
+
+  test('can only be asked for by the page itself', async () => {
+    const site = siteOf()
+    await site.signIn()
+    const { cookie = '' } = site.headers
+    const own = site.headers
+    site.headers = { cookie }
+    expect((await site.ask('/api/sign-out', { method: 'POST', body: {} })).status).toBe(403)
+    site.headers = own
+    expect(await isIn(site)).toBe(true)
+  })
+})
