@@ -83,3 +83,13 @@ export async function openStore(
   const { inspectStore } = await import('sluice')
   return { address, driver, inspection: inspectStore(driver) }
 }
+
+/** Holds for a store whose keys can be moved as they are. Touches nothing. */
+export function refuseImmovable({ address, driver }: OpenStore): void {
+  if (driver.transfer !== undefined) return
+  throw new CommandError(
+    'ERR_UNSUPPORTED',
+    `keys cannot be moved from or to ${address.label}: the driver for ${driver.name} has no verbs for that`,
+    exitCodes.failed,
+  )
+}

@@ -42,6 +42,7 @@ export async function printWatched<Row>(context: Context, watched: Watched<Row>)
   const table = print.table(first.columns)
   let known = new Map<string, string>()
   let listing = first
+  if (first.rows.length === 0) await print.note(first.none)
   do {
     const { rows, name } = listing
     const now = new Map(rows.map((row) => [name(row), safeJson(watched.asJson(row))]))
@@ -52,7 +53,7 @@ export async function printWatched<Row>(context: Context, watched: Watched<Row>)
       const lines = changed.map((row) => `{"event":"row","row":${now.get(name(row))}}`)
       await print.lines([...lines, ...gone.map((each) => safeJson({ event: 'gone', name: each }))])
     } else {
-      await print.lines(table.lines(changed))
+      if (changed.length > 0) await print.lines(table.lines(changed))
       for (const each of gone) await print.note(`${shown(each)} is gone`)
     }
     known = now

@@ -3,7 +3,7 @@ import type { CommandSpec } from '../command.ts'
 import { usageError } from '../command-error.ts'
 import type { Context } from '../context.ts'
 import { checkedQueue } from '../input.ts'
-import type { OpenStore } from '../open-store.ts'
+import { type OpenStore, refuseImmovable } from '../open-store.ts'
 import { shown } from '../output/escape.ts'
 
 export const copy: CommandSpec = {
@@ -45,6 +45,7 @@ export const copy: CommandSpec = {
     }
     const from = await context.storeAt(fromText, 'look')
     const to = await context.storeAt(toText, 'make')
+    for (const side of [from, to]) refuseImmovable(side)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     const moved = input.flag('keep')
       ? await copied(context, from, to, names)

@@ -5,6 +5,7 @@ import { type CommandSpec, queueArgument } from '../command.ts'
 import { CommandError } from '../command-error.ts'
 import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { refuseImmovable } from '../open-store.ts'
 import { shown } from '../output/escape.ts'
 
 /** How many lines are written at a time. */
@@ -53,9 +54,10 @@ export const exportLines: CommandSpec = {
     const { input, print, terminal } = context
     const queue = input.queue()
     const path = input.text('file')
-    const { driver } = await context.store('look')
+    const store = await context.store('look')
+    refuseImmovable(store)
     const { createQueue, exportQueue } = await import('sluice')
-    await using source = createQueue<never>({ name: queue, driver })
+    await using source = createQueue<never>({ name: queue, driver: store.driver })
     const file = path === undefined ? undefined : fileSink(resolve(terminal.cwd, path))
     const sink = file ?? { write: (text: string) => print.data(text), end: async () => {} }
     const keys = await writeAll(context, exportQueue(source), sink)

@@ -5,6 +5,7 @@ import { type CommandSpec, queueArgument } from '../command.ts'
 import { CommandError } from '../command-error.ts'
 import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { refuseImmovable } from '../open-store.ts'
 import { shown } from '../output/escape.ts'
 
 async function* linesOfFile(path: string): AsyncGenerator<string> {
@@ -43,9 +44,10 @@ export const importLines: CommandSpec = {
       file === undefined || file === '-'
         ? terminal.stdin.lines()
         : linesOfFile(resolve(terminal.cwd, file))
-    const { driver } = await context.store('make')
+    const store = await context.store('make')
+    refuseImmovable(store)
     const { createQueue, importQueue } = await import('sluice')
-    await using target = createQueue<never>({ name: queue, driver })
+    await using target = createQueue<never>({ name: queue, driver: store.driver })
     const result = await importQueue(target, counted(context, lines))
     await print.endProgress()
     if (print.isDocument) await print.document({ queue, ...result })

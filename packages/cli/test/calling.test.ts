@@ -1,0 +1,213 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { cli, output, scratchFolder, type World } from './cli.ts'
+import { newFile, postgresForFile } from './stores.ts'
+
+const postgres = postgresForFile()
+
+describe('called wrongly, it says so in one line, exits with 2 and changes nothing', () => {
+  test.each([
+    [['quues'], /unknown command 'quues'; did you mean queues\?; see `sluice --help`/],
+    [['ls'], /missing required argument 'QUEUE'; see `sluice ls --help`/],
+    [['ls', 'q', '--stat', 'ready'], /unknown option '--stat'; did you mean --state\?/],
+    [['ls', 'q', '--state', 'sleepy'], /--state.*Allowed choices are ready, delayed/],
+    [['ls', 'q', '--limit', '0'], /--limit must be a whole number not below 1; got '0'/],
+    [['ls', 'q', '-o', 'xml'], /Allowed choices are table, wide, json, yaml, name/],
+    [['ls', ''], /QUEUE must not be empty/],
+    [['get', 'q', 'x'.repeat(600)], /KEY must be at most 512 bytes/],
+    [['get', 'q', 'a', 'b'], /too many arguments/],
+    [['add', 'q'], /name a KEY, or give --item or --stdin/],
+    [['add', 'q', '--item', '{'], /--item must be JSON/],
+    [['add', 'q', 'a', 'b', '--item', '1'], /--item takes one KEY/],
+    [['add', 'q', 'a', '--stdin'], /--stdin takes no KEY/],
+    [['add', 'q', 'a', '--priority', '1001'], /--priority must be a whole number from -1000 to/],
+    [['add', 'q', 'a', '--items'], /--items goes with --stdin/],
+    [['add-after', 'q', 'soon', 'a'], /DELAY must be a duration such as 500ms, 5s/],
+    [['add-after', 'q', '11000000h', 'a'], /DELAY must be ten years at the most/],
+    [['park', 'q'], /name a KEY, or say --all/],
+    [['park', 'q', 'a', '--all'], /name keys, or say --all, but not both/],
+    [['park', 'q', 'a', '--state', 'ready'], /options that choose keys go with --all/],
+    [['queues', '--timeout', '5'], /--timeout must be a duration such as 500ms/],
+    [['migrate', '--verify', '--roles'], /exclude each other/],
+    [['copy', 'a.db', 'b.db', '--keep', '--no-resume'], /--no-resume goes without --keep/],
+    [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
+    [['dashboard', '--port', '70000'], /--port must be a whole number from 0 to 65535/],
+  ])('%j', async (argv, words) => {
+    const store = newFile()
+    const { code, out, err } = await cli(argv, { store })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(words)
+    expect(err).toMatch(/^sluice: .* \[ERR_USAGE\]\n$/)
+    // Nothing was opened, or it would be there.
+    expect((await cli(['queues'], { store })).err).toContain('does not exist')
+  })
+})
+
+describe('the store', () => {
+  test.each<[string, World['env'], RegExp]>([
+    ['', {}, /no store is named; give one with -s/],
+    ['mysql://x', {}, /'mysql:\/\/x' is not the address of a store; it looks like sqlite:/],
+    ['nonsense', {}, /'nonsense' is not the address/],
+    ['sqlite:', {}, /must be followed by the path of a file/],
+    ['postgres://h/d?schema=Robert"); drop', {}, /the schema must be lower-case letters/],
+    ['@/does/not/exist', {}, /the file with the address of the store cannot be read/],
+  ])('%j is refused with words', async (store, env, words) => {
+    const { code, err } = await cli(['queues'], { store, env: env ?? {} })
+    expect(code).toBe(2)
+    expect(err).toMatch(words)
+  })
+
+  test('is named by -s before SLUICE_STORE, by a path alone, or by a file with the address', async () => {
+    const folder = scratchFolder()
+    const world = { cwd: folder, store: 'sqlite:./other.db' }
+    await output(['add', 'orders', 'a', '-s', 'sqlite:./queue.db'], world)
+    writeFileSync(join(folder, 'address'), 'sqlite:./queue.db\n')
+    const forms = ['sqlite:queue.db', 'sqlite://queue.db', `sqlite://${folder}/queue.db`]
+    for (const form of [...forms, './queue.db', 'queue.db', '@address']) {
+      expect(await output(['ls', 'orders', '-o', 'name', '-s', form], world)).toBe('a\n')
+    }
+    expect((await cli(['queues'], world)).err).toContain('sqlite:./other.db does not exist')
+  })
+
+  test('is not made by commands that look or work on what is there', async () => {
+    const commands = [
+      ['queues'],
+      ['ls', 'q'],
+      ['get', 'q', 'a'],
+      ['explain', 'q', 'a'],
+      ['top'],
+      ['workers'],
+      ['run-now', 'q', 'a'],
+      ['forget', 'q', 'a'],
+      ['park', 'q', 'a'],
+      ['unpark', 'q', 'a'],
+      ['remove', 'q', 'a'],
+      ['pause', 'q'],
+      ['resume', 'q'],
+      ['purge', 'q', '--yes'],
+      ['drain', 'q'],
+      ['export', 'q'],
+      ['doctor'],
+      ['bench'],
+      ['dashboard'],
+      ['migrate', '--verify'],
+    ]
+    const store = newFile()
+    for (const argv of commands) {
+      const { code, err } = await cli(argv, { store })
+      expect(code, argv.join(' ')).toBe(1)
+      expect(err).toMatch(/does not exist, and looking at it does not make it; .*\[ERR_STORE\]\n$/)
+    }
+  })
+
+  test('that is something else is refused with its code', async () => {
+    const folder = scratchFolder()
+    writeFileSync(join(folder, 'queue.db'), 'hello, this is no database at all'.repeat(100))
+    const { code, err } = await cli(['queues'], { store: './queue.db', cwd: folder })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^sluice: .*\[ERR_STORE_(DAMAGED|FOREIGN)\]/)
+  })
+})
+
+describe('a password is shown by no error, on no way there is', () => {
+  const secret = 'h%40rd+to.guess'
+  const decoded = 'h@rd+to.guess'
+  test.each<[string, readonly string[], World]>([
+    ['refused connections', ['queues', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
+    ['with --debug', ['queues', '--debug', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
+    ['SLUICE_STORE', ['queues', '--debug'], { store: `postgres://me:${secret}@127.0.0.1:1/db` }],
+    ['a mistyped scheme', ['queues', '-s', `postgre://me:${secret}@127.0.0.1:1/db`], {}],
+    ['an address that is none', ['queues', '-s', `postgres://me:${secret}@[/db`], {}],
+    ['one that should be encoded', ['queues', '-s', `postgres://me:/${secret}?@h:1/db`], {}],
+    ['a bad schema', ['queues', '-s', `postgres://me:${secret}@h/db?schema=UPPER`], {}],
+    ['a password in the query', ['queues', '-s', `postgres://h:1/db?password=${secret}`], {}],
+    ['the wrong place', ['queues', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
+    [
+      'copy',
+      ['copy', `postgres://me:${secret}@127.0.0.1:1/db`, 'postgres://h:x@127.0.0.1:1/y'],
+      {},
+    ],
+    ['doctor', ['doctor', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
+    ['dashboard', ['dashboard', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
+    ['migrate', ['migrate', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
+  ])('%s', async (_, argv, world) => {
+    const { code, out, err } = await cli(argv, world)
+    expect(code).not.toBe(0)
+    for (const text of [secret, decoded]) {
+      expect(out).not.toContain(text)
+      expect(err).not.toContain(text)
+    }
+  })
+
+  test('a wrong one, told by the server', async () => {
+    const store = postgres.url().replace(':secret@', ':not-the-one@')
+    const { code, err } = await cli(['queues', '--debug'], { store })
+    // A server that trusts everybody would let anybody in.
+    expect([0, 1]).toContain(code)
+    expect(err).not.toContain('not-the-one')
+  })
+
+  test('one from a file', async () => {
+    const folder = scratchFolder()
+    writeFileSync(join(folder, 'address'), `postgres://me:${secret}@127.0.0.1:1/db\n`)
+    const { err } = await cli(['queues', '-s', '@address', '--debug'], { cwd: folder })
+    expect(err).toContain('ECONNREFUSED')
+    expect(err).not.toContain(secret)
+  })
+})
+
+test('--debug shows where an error comes from, and what is under it', async () => {
+  const { err } = await cli(['queues', '--debug', '-s', 'postgres://127.0.0.1:1/db'])
+  expect(err).toMatch(/\n {4}at .*\n[\s\S]*caused by [\s\S]*ECONNREFUSED/)
+})
+
+test('it gives up after --timeout', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'a'], { store })
+  const { code, err } = await cli(['drain', 'orders', '--timeout', '50ms'], { store })
+  expect(code).toBe(1)
+  expect(err).toContain('sluice: not done within 50ms [ERR_TIMEOUT]\n')
+})
+
+test('help goes to stdout, with the options that all commands have, and exits with 0', async () => {
+  for (const argv of [[], ['--help'], ['help'], ['ls', '--help'], ['help', 'ls']]) {
+    const { code, out, err } = await cli(argv)
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(/^Usage: sluice /)
+    expect(out).toContain('--store <URL>')
+  }
+  expect(await output(['--version'])).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+test('keys are read from stdin, and a bad line is named', async () => {
+  const store = newFile()
+  const stdin = Array.from({ length: 250 }, (_, at) => `order/${at}`)
+  expect(await output(['add', 'orders', '--stdin'], { store, stdin })).toBe('250 added\n')
+  expect(await output(['add', 'orders', '--stdin'], { store, stdin: ['order/1', 'new'] })).toBe(
+    '1 added, 1 unchanged\n',
+  )
+  const items = ['{"id":1}', '{"id":1}', '"text"']
+  expect(await output(['add', 'orders', '--stdin', '--items'], { store, stdin: items })).toBe(
+    '2 added, 1 unchanged\n',
+  )
+  const { code, err } = await cli(['add', 'orders', '--stdin', '--items'], {
+    store,
+    stdin: ['1', '{'],
+  })
+  expect(code).toBe(2)
+  expect(err).toContain('line 2 cannot be added: it must be JSON')
+})
+
+test('a key that is stored keeps its item, and one that is copied from a list is the same key', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'order/42', '--item', '{"id":42}'], { store })
+  expect(await output(['add', 'orders', 'order/42'], { store })).toBe('order/42 unchanged\n')
+  expect(await output(['get', 'orders', 'order/42', '-o', 'json'], { store })).toContain('"id": 42')
+  await output(['add', 'orders', '--item', '{"a":1}'], { store })
+  await output(['remove', 'orders', 'json:{"a":1}'], { store })
+  expect(await output(['add', 'orders', 'json:{"a":1}'], { store })).toBe('json:{"a":1} added\n')
+  expect(await output(['get', 'orders', 'json:{"a":1}', '-o', 'json'], { store })).toContain(
+    '"a": 1',
+  )
+})

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import { cli, json, output } from './cli.ts'
+import { failKey } from './queues.ts'
+import { storeKinds } from './stores.ts'
+
+describe.each(storeKinds())('on $kind', ({ fresh }) => {
+  async function stateOf(store: string, key: string): Promise<unknown> {
+    return (await json(['get', 'orders', key], { store }))['state']
+  }
+
+  test('keys are parked, put back in line and removed by name', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a', 'b'], { store })
+    expect(await output(['park', 'orders', 'a', 'b'], { store })).toBe('a parked\nb parked\n')
+    expect(await stateOf(store, 'a')).toBe('parked')
+    expect(await output(['park', 'orders', 'a'], { store })).toBe('a unchanged\n')
+    expect(await output(['unpark', 'orders', 'a'], { store })).toBe('a unparked\n')
+    expect(await stateOf(store, 'a')).toBe('ready')
+    expect(await output(['remove', 'orders', 'a', '-o', 'name'], { store })).toBe('a\n')
+    expect((await cli(['get', 'orders', 'a'], { store })).code).toBe(4)
+  })
+
+  test('a key that is not there is told of on stderr, and the others are still done', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a'], { store })
+    expect(await cli(['park', 'orders', 'nobody', 'a'], { store })).toEqual({
+      code: 4,
+      out: 'a parked\n',
+      err: 'nobody is not there\n',
+    })
+    expect(JSON.parse((await cli(['park', 'orders', 'x', '-o', 'json'], { store })).out)).toEqual({
+      queue: 'orders',
+      verb: 'park',
+      results: [{ key: 'x', outcome: 'missing' }],
+    })
+  })
+
+  test('a delay is ended, and one is asked for in words', async () => {
+    const store = await fresh()
+    expect(await output(['add-after', 'orders', '1h30m', 'a'], { store })).toBe('a added\n')
+    expect(await output(['ls', 'orders', '--no-headers'], { store })).toMatch(
+      /^a +delayed +0 +in 89m/,
+    )
+    expect(await output(['run-now', 'orders', 'a'], { store })).toBe('a due now\n')
+    expect(await stateOf(store, 'a')).toBe('ready')
+    expect(await json(['add-after', 'orders', '1500', 'b'], { store })).toEqual({
+      queue: 'orders',
+      afterMs: 1_500,
+      results: [{ key: 'b', outcome: 'added' }],
+    })
+  })
+
+  test('failures are shown, explained, chosen by, and forgotten', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'good', 'bad'], { store })
+    await failKey(store, 'orders', 'bad', Object.assign(new Error('no\nway'), { code: 'EWAY' }))
+    const wide = await output(['ls', 'orders', '-o', 'wide', '--state', 'backoff'], { store })
+    expect(wide).toMatch(/^bad +backoff +1 +in .* EWAY: no\\nway$/m)
+    expect(wide).not.toContain('good')
+    const explained = await output(['explain', 'orders', 'bad'], { store })
+    expect(explained).toContain('bad of orders is backoff\n')
+    expect(explained).toMatch(/^\[x\] QUEUE_PAUSED +the queue is not paused$/m)
+    expect(explained).toMatch(/^\[ \] BACKOFF_\w+ +it backs off for .*; until \d{4}-.*Z \(in \d+/m)
+    expect(explained).toMatch(/^blocked by BACKOFF_/m)
+    expect(await json(['explain', 'orders', 'bad'], { store })).toMatchObject({
+      queue: 'orders',
+      key: 'bad',
+      state: 'backoff',
+      blockedBy: expect.stringMatching(/^BACKOFF_/),
+      conditions: expect.arrayContaining([
+        { code: 'PARKED', ok: true, evidence: 'it is not parked' },
+      ]),
+      next: { at: expect.any(Number), to: 'ready' },
+      inspectedAt: expect.any(Number),
+    })
+    const chosen = ['--all', '--failures-min', '1', '--error-code', 'EWAY']
+    expect(await cli(['forget', 'orders', ...chosen, '--yes'], { store })).toEqual({
+      code: 0,
+      out: '1 key forgotten\n',
+      err: '1 key of orders will have their failures forgotten\n',
+    })
+    expect(await output(['forget', 'orders', 'bad'], { store })).toBe('bad unchanged\n')
+  })
+
+  test('all keys at once need --yes, and say how many there are', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a/1', 'a/2', 'b/1'], { store })
+    expect(await cli(['park', 'orders', '--all', '--prefix', 'a/'], { store })).toEqual({
+      code: 2,
+      out: '',
+      err: 'sluice: 2 keys of orders will be parked: say --yes if that is meant [ERR_NOT_CONFIRMED]\n',
+    })
+    expect(await stateOf(store, 'a/1')).toBe('ready')
+    expect(await json(['park', 'orders', '--all', '--prefix', 'a/', '--yes'], { store })).toEqual({
+      queue: 'orders',
+      verb: 'park',
+      count: 2,
+      capped: false,
+      confirmed: true,
+      changed: 2,
+      unchanged: 0,
+    })
+    expect(await output(['remove', 'orders', '--all', '--limit', '1', '-y'], { store })).toBe(
+      '1 key removed\n',
+    )
+  })
+
+  test('on a terminal they are asked for, and anything but yes is no', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a'], { store })
+    const no = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [''] })
+    expect(no.code).toBe(2)
+    expect(no.err).toContain('1 key of orders will be removed. Go on? [y/N] ')
+    expect(no.err).toContain('nothing was done')
+    const yes = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: ['y'] })
+    expect(yes.out).toBe('1 key removed\n')
+  })
+
+  test('queues are paused and resumed', async () => {
+    const store = await fresh()
+    expect(await output(['pause', 'orders', 'mails'], { store })).toBe(
+      'orders paused\nmails paused\n',
+    )
+    expect(await output(['pause', 'orders'], { store })).toBe('orders was paused already\n')
+    expect(await output(['queues', '--no-headers'], { store })).toMatch(/^mails +paused/)
+    expect(await json(['resume', 'orders'], { store })).toEqual({
+      verb: 'resume',
+      results: [{ queue: 'orders', outcome: 'changed' }],
+    })
+  })
+
+  test('a queue is purged only if somebody means it', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a', 'b'], { store })
+    const { code, err } = await cli(['purge', 'orders'], { store })
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'sluice: 2 keys of orders will be removed: say --yes if that is meant [ERR_NOT_CONFIRMED]\n',
+    })
+    const wrong = await cli(['purge', 'orders'], { store, isTTY: true, stdin: ['order'] })
+    expect(wrong.err).toContain('that is not its name; nothing was removed')
+    const typed = await cli(['purge', 'orders'], { store, isTTY: true, stdin: ['orders'] })
+    expect(typed.out).toBe('2 keys of orders removed\n')
+    expect(await json(['purge', 'orders', '--yes'], { store })).toEqual({
+      queue: 'orders',
+      removed: 0,
+    })
+  })
+})

@@ -1,0 +1,245 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { cli, json, output, scratchFolder } from './cli.ts'
+import { driverOf } from './queues.ts'
+import { newFile, postgresForFile } from './stores.ts'
+
+const postgres = postgresForFile()
+
+/** A file with a parked, a delayed and two ready keys in one queue, and a key in another. */
+async function filled(): Promise<string> {
+  const store = newFile()
+  await output(['add', 'orders', 'a', 'b', 'parked'], { store })
+  await output(['park', 'orders', 'parked'], { store })
+  await output(['add-after', 'orders', '1h', 'later'], { store })
+  await output(['add', 'mails', 'm'], { store })
+  return store
+}
+
+const names = (store: string, queue = 'orders'): Promise<string> =>
+  output(['ls', queue, '-o', 'name'], { store })
+
+test('a queue is written as lines and read back, through a pipe and through a file', async () => {
+  const store = await filled()
+  const { out, err } = await cli(['export', 'orders'], { store })
+  expect(err).toBe('4 keys of orders written\n')
+  const lines = out.trimEnd().split('\n')
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ sluice: 'queue', version: 1, queue: 'orders' })
+  expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ end: true, keys: 4 })
+
+  const second = newFile()
+  expect(await output(['import', 'again'], { store: second, stdin: lines })).toBe(
+    'again: 4 imported, 0 merged, 0 unchanged\n',
+  )
+  expect(await names(second, 'again')).toBe(await names(store))
+
+  const folder = scratchFolder()
+  const world = { store, cwd: folder }
+  await output(['export', 'orders', '--file', 'orders.ndjson'], world)
+  expect(readFileSync(join(folder, 'orders.ndjson'), 'utf8').trimEnd().split('\n')).toHaveLength(6)
+  expect(statSync(join(folder, 'orders.ndjson')).mode & 0o777).toBe(0o600)
+  expect(await json(['import', 'orders', 'orders.ndjson'], world)).toEqual({
+    queue: 'orders',
+    imported: 0,
+    merged: 0,
+    unchanged: 4,
+  })
+  const refused = await cli(['export', 'orders', '--file', 'orders.ndjson'], world)
+  expect(refused.code).toBe(1)
+  expect(refused.err).toMatch(/^sluice: the file cannot be written: EEXIST.*\[ERR_FILE\]\n$/)
+})
+
+test('an export that was cut off is refused when it is read', async () => {
+  const store = await filled()
+  const lines = (await output(['export', 'orders'], { store })).trimEnd().split('\n')
+  const { code, err } = await cli(['import', 'x'], { store, stdin: lines.slice(0, -1) })
+  expect(code).toBe(1)
+  expect(err).toMatch(
+    /^sluice: lines must be a whole export: 4 keys came.*\[ERR_INVALID_INPUT\]\n$/,
+  )
+})
+
+test('an export ends quietly when nobody reads any more', async () => {
+  const store = await filled()
+  const closed = AbortSignal.abort()
+  expect(await cli(['export', 'orders'], { store, closed })).toMatchObject({ code: 0, err: '' })
+})
+
+describe('copy', () => {
+  test('moves all queues to another file, and leaves the old ones paused', async () => {
+    const store = await filled()
+    const second = newFile()
+    expect(await output(['copy', store, second])).toBe(
+      'mails: 1 keys moved\norders: 4 keys moved\n',
+    )
+    expect(await names(second)).toBe('a\nb\nlater\nparked\n')
+    expect(await output(['queues', '--no-headers'], { store })).toMatch(
+      /^mails +paused +0 .*\norders +paused +0 /,
+    )
+    expect(await output(['queues', '--no-headers'], { store: second })).not.toContain('paused')
+
+    const third = newFile()
+    expect(await json(['move', second, third, 'orders', '--no-resume'])).toEqual({
+      queues: [{ queue: 'orders', moved: 4 }],
+    })
+    expect(await output(['queues', '--no-headers'], { store: third })).toMatch(
+      /^orders +paused +2 /,
+    )
+    expect(await names(second, 'mails')).toBe('m\n')
+  })
+
+  test('moves queues to Postgres, or changes nothing and says why it cannot', async () => {
+    const store = await filled()
+    const server = await postgres.fresh()
+    const { transfer } = await driverOf(server)
+    const { code, out, err } = await cli(['copy', store, server])
+    if (transfer === undefined) {
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err).toMatch(/^sluice: keys cannot be moved from or to .* \[ERR_UNSUPPORTED\]\n$/)
+      expect(await names(store)).toBe('a\nb\nlater\nparked\n')
+    } else {
+      expect(out).toBe('mails: 1 keys moved\norders: 4 keys moved\n')
+      expect(await names(server)).toBe('a\nb\nlater\nparked\n')
+    }
+  })
+
+  test('says how far it is, on a terminal', async () => {
+    const store = await filled()
+    const { err } = await cli(['copy', store, newFile(), 'orders'], { isTTY: true })
+    expect(err).toContain('orders: 4 keys moved')
+  })
+
+  test('with --keep leaves everything where it was', async () => {
+    const store = await filled()
+    const second = newFile()
+    expect(await output(['copy', '--keep', store, second])).toBe(
+      'mails: 1 keys copied\norders: 4 keys copied\n',
+    )
+    expect(await names(second)).toBe(await names(store))
+    expect(await output(['queues'], { store })).not.toContain('paused')
+  })
+
+  test('refuses a source that is not there, and makes no target for it', async () => {
+    const target = newFile()
+    const { code, err } = await cli(['copy', newFile(), target])
+    expect(code).toBe(1)
+    expect(err).toContain('does not exist')
+    expect((await cli(['queues'], { store: target })).err).toContain('does not exist')
+  })
+})
+
+describe('migrate', () => {
+  test('makes a schema that --verify holds for, and not before', async () => {
+    const store = postgres.bare()
+    const before = await cli(['migrate', '--verify'], { store })
+    expect(before.code).toBe(1)
+    expect(before.err).toMatch(/\[ERR_SCHEMA_OLDER\]; run `sluice migrate` with the same store\n$/)
+    const add = await cli(['add', 'orders', 'a'], { store })
+    expect(add.err).toContain('[ERR_SCHEMA_OLDER]')
+    expect(await output(['migrate'], { store })).toMatch(
+      /^postgres:\/\/postgres:\*\*\*@.* is up to date\n$/,
+    )
+    expect(await output(['migrate', '--verify'], { store })).toContain('is up to date')
+  })
+
+  test('makes a file, and does not with --verify', async () => {
+    const store = newFile()
+    expect((await cli(['migrate', '--verify'], { store })).code).toBe(1)
+    expect((await cli(['queues'], { store })).code).toBe(1)
+    await output(['migrate'], { store })
+    expect((await cli(['queues'], { store })).code).toBe(0)
+  })
+
+  test('prints SQL for others to run, without a store to connect to', async () => {
+    expect(await output(['migrate', '--print-sql'])).toMatch(
+      /^begin;\ncreate schema if not exists "sluice";[\s\S]*commit;\n$/,
+    )
+    const store = 'postgres://nobody@localhost:1/nothing?schema=jobs'
+    expect(await output(['migrate', '--print-sql'], { store })).toContain('"jobs"')
+    const roles = ['--roles', '--owner', 'o', '--runtime', 'r', '--read-only', 'v']
+    expect(await output(['migrate', ...roles])).toContain('to "r", "v"')
+    expect((await cli(['migrate', '--roles', '--owner', 'o'])).code).toBe(2)
+    expect((await cli(['migrate', '--print-sql'], { store: newFile() })).code).toBe(2)
+  })
+})
+
+describe('doctor', () => {
+  test('finds a file whole, in words and in JSON', async () => {
+    const store = await filled()
+    const out = await output(['doctor'], { store })
+    expect(out).toMatch(/^CHECK +LEVEL +FOUND\nintegrity +ok +every page/)
+    expect(await json(['doctor'], { store })).toMatchObject({
+      healthy: true,
+      store,
+      findings: expect.arrayContaining([
+        {
+          check: 'file',
+          level: 'ok',
+          summary: expect.any(String),
+          facts: { keys: 5, bytes: expect.any(Number) },
+        },
+      ]),
+    })
+  })
+
+  test('exits with 3 when a file is damaged, and says what is wrong with it', async () => {
+    const store = newFile()
+    await output(['add', 'orders', '--stdin'], {
+      store,
+      stdin: Array.from({ length: 2_000 }, (_, at) => `a-rather-long-key-to-fill-pages/${at}`),
+    })
+    const file = store.slice('sqlite:'.length)
+    const bytes = readFileSync(file)
+    // A page in the middle: neither the header nor the schema.
+    bytes.fill(0x5a, 4096 * 10, 4096 * 11)
+    writeFileSync(file, bytes)
+    const { code, out, err } = await cli(['doctor'], { store })
+    expect({ code, err }).toEqual({ code: 3, err: '' })
+    expect(out).toMatch(/^integrity +failure +\S/m)
+  })
+
+  test('examines Postgres, and exits with 3 where the schema is not there', async () => {
+    const store = await postgres.fresh()
+    expect(await output(['doctor', '--no-headers'], { store })).toMatch(
+      /^schema +ok +the schema is/,
+    )
+    const bare = await cli(['doctor', '-o', 'json'], { store: postgres.bare() })
+    expect(bare.code).toBe(3)
+    expect(JSON.parse(bare.out)).toMatchObject({
+      healthy: false,
+      findings: [{ check: 'schema', level: 'failure' }],
+    })
+    const away = await cli(['doctor'], { store: 'postgres://u:hunter22@127.0.0.1:1/x' })
+    expect(away.code).toBe(3)
+    expect(away.out).toContain('ECONNREFUSED')
+    expect(away.out + away.err).not.toContain('hunter22')
+  })
+})
+
+describe('bench', () => {
+  test('measures a store in a queue that is gone afterwards', async () => {
+    for (const store of [await filled(), await postgres.fresh()]) {
+      const before = await json(['queues'], { store })
+      const { results } = await json<{ results: object[] }>(['bench', '--keys', '300'], { store })
+      expect(results).toEqual(
+        ['add, one by one', 'add, 500 at a time', 'claim and done, 500 at a time'].map((what) => ({
+          what,
+          keys: expect.any(Number),
+          ms: expect.any(Number),
+          perSecond: expect.any(Number),
+        })),
+      )
+      const names = ({ queues }: { queues?: { queue: string }[] }): unknown =>
+        queues?.map(({ queue }) => queue)
+      expect(names(await json(['queues'], { store }))).toEqual(names(before))
+    }
+  })
+
+  test('takes memory, which no other command does', async () => {
+    expect(await output(['bench', '--keys', '50'], { store: 'memory:' })).toMatch(/^WHAT +KEYS/)
+    const { code, err } = await cli(['queues'], { store: 'memory:' })
+    expect(code).toBe(2)
+    expect(err).toContain('memory: is a store of one process')
+  })
+})

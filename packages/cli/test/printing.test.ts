@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import { CommandError } from '../src/command-error.ts'
+import { formatAge, formatSpan, parseDuration } from '../src/duration.ts'
+import { oneLine, safeJson, shown } from '../src/output/escape.ts'
+import { formatInstant } from '../src/output/instant.ts'
+import { cutTo, Table } from '../src/output/table.ts'
+import { toYaml } from '../src/output/yaml.ts'
+import { Secrets, withoutPasswords } from '../src/redact.ts'
+import { cli, json, output } from './cli.ts'
+import { newFile } from './stores.ts'
+
+/** What terminals obey and readers do not see. */
+const hostile = [
+  '\u001b[2J\u001b[31mred',
+  '\u009b31m',
+  'a\nb',
+  'a\rb',
+  'tab\there',
+  '\u0007bell',
+  'abc\u202egpj.exe',
+  '\u2066isolate\u2069',
+  'zero\u200bwidth',
+  '\ufeffmark',
+  'line\u2028separator',
+  'soft\u00adhyphen',
+  'tag\u{e0041}s',
+  ' leading',
+  'trailing ',
+  '"quoted"',
+]
+
+const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+
+describe('texts', () => {
+  test.each(hostile)('%j is shown as JSON that gives it back, with nothing to obey', (text) => {
+    expect(shown(text)).toMatch(/^".*"$/)
+    expect(shown(text)).not.toMatch(unseen)
+    expect(JSON.parse(shown(text))).toBe(text)
+    expect(oneLine(text)).not.toMatch(unseen)
+  })
+
+  test.each(['order/42', '日本語', 'κλειδί', 'a"b', "it's", 'a b', '🎉', 'C:\\x'])(
+    '%j is shown as it is',
+    (text) => expect(shown(text)).toBe(text),
+  )
+
+  test('an indented document keeps its lines, and nothing else that is unseen', () => {
+    const text = safeJson({ [hostile.join('')]: hostile }, 2)
+    expect(JSON.parse(text)).toEqual({ [hostile.join('')]: hostile })
+    expect(text.replaceAll('\n', '')).not.toMatch(unseen)
+  })
+})
+
+test('columns are as wide as what is in them, as terminals count', () => {
+  const table = new Table<readonly string[]>(
+    [
+      { title: 'KEY', text: ([key = '']) => key },
+      { title: 'MORE', wide: true, text: () => 'more' },
+      { title: 'STATE', text: ([, state = '']) => state },
+    ],
+    { wide: false, headers: true },
+  )
+  expect(
+    table.lines([
+      ['日本', 'ready'],
+      ['a', ''],
+      ['🎉🎉', 'x'],
+    ]),
+  ).toEqual(['KEY    STATE', '日本   ready', 'a      <none>', '🎉🎉   x'])
+  expect(table.lines([['b', 'late']])).toEqual(['b      late'])
+  expect(cutTo('日本語です', 5)).toBe('日本…')
+  expect(cutTo('short', 5)).toBe('short')
+})
+
+test('YAML reads back what JSON says', () => {
+  const value = {
+    plain: 'order/42',
+    odd: '- no: "yes"\n',
+    yes: 'yes',
+    number: '42',
+    list: [1, { a: [], b: {} }, [true, null]],
+    'key with spaces': hostile[0],
+  }
+  expect(toYaml(value)).toBe(
+    [
+      'plain: order/42',
+      'odd: "- no: \\"yes\\"\\n"',
+      '"yes": "yes"',
+      'number: "42"',
+      'list:',
+      '  - 1',
+      '  - a: []',
+      '    b: {}',
+      '  - - true',
+      '    - null',
+      '"key with spaces": "\\u001b[2J\\u001b[31mred"',
+      '',
+    ].join('\n'),
+  )
+})
+
+describe('durations', () => {
+  test.each([
+    ['5s', 5_000],
+    ['1m30s', 90_000],
+    ['2h', 7_200_000],
+    ['250ms', 250],
+    ['1.5s', 1_500],
+    ['1d12h', 129_600_000],
+    ['1w', 604_800_000],
+  ])('%s is %d ms', (text, ms) => expect(parseDuration('--x', text)).toBe(ms))
+
+  test.each(['', '5', 's', '5 s', '-5s', '5x', '1e3s', '5s!'])('%j is none', (text) => {
+    expect(() => parseDuration('--x', text)).toThrow(CommandError)
+  })
+
+  test('bare numbers are milliseconds only where that is said', () => {
+    expect(parseDuration('DELAY', '1500', 'ms')).toBe(1_500)
+  })
+
+  test.each([
+    [0, '0s'],
+    [-5, '0s'],
+    [999, '0s'],
+    [119_999, '119s'],
+    [120_000, '2m'],
+    [125_000, '2m5s'],
+    [600_000, '10m'],
+    [10_799_000, '179m'],
+    [10_800_000, '3h'],
+    [12_000_000, '3h20m'],
+    [28_800_000, '8h'],
+    [172_799_000, '47h'],
+    [180_000_000, '2d2h'],
+    [864_000_000, '10d'],
+    [63_072_000_000, '2y'],
+    [400 * 86_400_000, '400d'],
+    [3_000 * 86_400_000, '8y'],
+  ])('%d ms is the age %s', (ms, text) => expect(formatAge(ms)).toBe(text))
+
+  test.each([
+    [0.25, '<1ms'],
+    [12.4, '12ms'],
+    [1_500, '1.5s'],
+    [90_000, '90s'],
+  ])('%d ms is the span %s', (ms, text) => expect(formatSpan(ms)).toBe(text))
+
+  test('an instant is shown in UTC, and one beyond all dates as a number', () => {
+    expect(formatInstant(1_735_689_600_123)).toBe('2025-01-01 00:00:00Z')
+    expect(formatInstant(1e17)).toBe('100000000000000000')
+  })
+})
+
+describe('secrets', () => {
+  test.each([
+    ['postgres://me:pw@h/db', 'postgres://me:***@h/db'],
+    ['at postgres://me:p@w@h/db, and', 'at postgres://me:***@h/db, and'],
+    ['postgres://me:p/w@h/db', 'postgres://me:***@h/db'],
+    ['postgres://:pw@h/db', 'postgres://:***@h/db'],
+    ['host=h password=pw user=me', 'host=h password=*** user=me'],
+    ["password = 'p w' x", 'password = *** x'],
+    ['?user=me&password=pw&x=1', '?user=me&password=***&x=1'],
+    ['sslpassword=pw', 'sslpassword=***'],
+    ['postgres://me@h:5432/db', 'postgres://me@h:5432/db'],
+    ['the key order/42', 'the key order/42'],
+  ])('%s becomes %s', (text, redacted) => expect(withoutPasswords(text)).toBe(redacted))
+
+  test('a password is hidden wherever it turns up, encoded or not', () => {
+    const secrets = new Secrets()
+    secrets.addFrom('postgres://me:p%40ss%20word@h/db')
+    expect(secrets.redact('tried "p@ss word" and p%40ss%20word')).toBe('tried "***" and ***')
+  })
+
+  test('a password that is a word of the address does not blot out every such word', () => {
+    const secrets = new Secrets()
+    secrets.addFrom('postgres://postgres:postgres@h/postgres')
+    expect(secrets.redact('postgres://postgres:postgres@h says: no database postgres')).toBe(
+      'postgres://postgres:***@h says: no database postgres',
+    )
+  })
+})
+
+describe('a store with keys that mean harm', () => {
+  test('is listed line by line, aligned, and nothing of it reaches the terminal as it is', async () => {
+    const store = newFile()
+    const keys = [...hostile, '日本語', 'plain']
+    for (const key of keys) await output(['add', hostile[0] ?? '', key], { store })
+    const queue = hostile[0] ?? ''
+    const world = { store, isTTY: true, env: { NO_COLOR: '1' } }
+    const commands = [
+      ['queues'],
+      ['ls', queue, '-o', 'wide'],
+      ['ls', queue, '-o', 'name'],
+      ['ls', queue, '-o', 'json'],
+      ['ls', queue, '-o', 'yaml'],
+      ['explain', queue, 'a\nb'],
+      ['get', queue, '\u001b[2J\u001b[31mred'],
+      ['park', queue, ...keys],
+      ['unpark', queue, '--all', '--yes'],
+      ['get', queue, '\u001b]0;title\u0007'],
+      ['drain', queue, '--timeout', '1ms'],
+      ['\u001b[31mcommand'],
+      ['ls', queue, '--state', '\u001b[31mstate'],
+    ]
+    for (const argv of commands) {
+      const { out, err } = await cli(argv, world)
+      // Only what the program itself writes: line feeds, and the progress of `drain`.
+      const text = (out + err).replaceAll('\r', '').replaceAll('\u001b[K', '').replaceAll('\n', '')
+      expect(text, argv.join(' ')).not.toMatch(unseen)
+    }
+    const lines = (await output(['ls', queue], world)).trimEnd().split('\n')
+    expect(lines).toHaveLength(keys.length + 1)
+    const { keys: listed } = await json<{ keys: { key: string }[] }>(['ls', queue], { store })
+    expect(new Set(listed.map(({ key }) => key))).toEqual(new Set(keys))
+    const names = await cli(['ls', queue, '-o', 'name'], { store })
+    expect(names.err).toBe(`${hostile.length} of them shown as JSON strings, for what is in them\n`)
+  })
+})
+
+describe('colours', () => {
+  const coloured = async (world: object, ...argv: string[]): Promise<boolean> => {
+    const store = newFile()
+    await output(['add', 'orders', 'a'], { store })
+    await output(['park', 'orders', 'a'], { store })
+    const { out } = await cli(['ls', 'orders', ...argv], { store, ...world })
+    return out.includes('\u001b[31mparked')
+  }
+
+  test('are shown on a terminal, and nowhere else', async () => {
+    expect(await coloured({ isTTY: true })).toBe(true)
+    expect(await coloured({ isTTY: false })).toBe(false)
+  })
+
+  test('are not shown to whoever wants none', async () => {
+    expect(await coloured({ isTTY: true, env: { NO_COLOR: '1' } })).toBe(false)
+    expect(await coloured({ isTTY: true, env: { NO_COLOR: '' } })).toBe(true)
+    expect(await coloured({ isTTY: true, env: { TERM: 'dumb' } })).toBe(false)
+    expect(await coloured({ isTTY: true }, '--no-color')).toBe(false)
+    expect(await coloured({ isTTY: true }, '-o', 'json')).toBe(false)
+  })
+})

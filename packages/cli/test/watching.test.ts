@@ -1,0 +1,140 @@
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { describe, expect, test } from 'vitest'
+import { Interrupted } from '../src/index.ts'
+import { cli, type Ended, output } from './cli.ts'
+import { workOn } from './queues.ts'
+import { newFile, storeKinds } from './stores.ts'
+
+/** A command that goes on, looked at by a clock that stands still. */
+class Watch {
+  readonly clock: FakeClock = fakeClock()
+  readonly ended: Promise<Ended>
+  readonly #interruption = new AbortController()
+  #out = ''
+
+  constructor(argv: readonly string[], store: string, isTTY = false) {
+    this.ended = cli(argv, {
+      store,
+      isTTY,
+      columns: 120,
+      clock: this.clock,
+      interrupted: this.#interruption.signal,
+      onOut: (text) => {
+        this.#out += text
+      },
+    })
+  }
+
+  /** What came since the last time this was asked; waits until it looks no more. */
+  async next(ms = 0): Promise<string> {
+    if (ms > 0) await this.clock.step(ms)
+    // It sleeps until the clock is stepped.
+    await this.clock.waitForWaiters(1)
+    const out = this.#out
+    this.#out = ''
+    return out
+  }
+
+  async interrupt(): Promise<Ended> {
+    this.#interruption.abort(new Interrupted('SIGINT'))
+    return await this.ended
+  }
+}
+
+describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
+  test('prints rows again that have changed, and ends with 130 when it is interrupted', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a', 'b'], { store })
+    const watch = new Watch(['ls', 'orders', '-w'], store)
+    expect(await watch.next()).toMatch(/^KEY.*\na +ready.*\nb +ready.*\n$/)
+    expect(await watch.next(2_000)).toBe('')
+    await output(['park', 'orders', 'b'], { store })
+    expect(await watch.next(2_000)).toMatch(/^b +parked.*\n$/)
+    await output(['remove', 'orders', 'a'], { store })
+    expect(await watch.next(2_000)).toBe('')
+    expect(await watch.interrupt()).toMatchObject({ code: 130, err: 'a is gone\n' })
+  })
+
+  test('gives a line of JSON for each change', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a'], { store })
+    const watch = new Watch(['get', 'orders', 'a', '-w', '-o', 'json'], store)
+    expect(JSON.parse(await watch.next())).toMatchObject({
+      event: 'row',
+      row: { queue: 'orders', key: 'a', state: 'ready' },
+    })
+    await output(['remove', 'orders', 'a'], { store })
+    expect(JSON.parse(await watch.next(2_000))).toEqual({ event: 'gone', name: 'a' })
+    await watch.interrupt()
+  })
+
+  test('looks as often as it is told to', async () => {
+    const store = await fresh()
+    const watch = new Watch(['queues', '--watch', '--interval', '30s'], store)
+    expect(await watch.next()).toBe('')
+    await output(['add', 'orders', 'a'], { store })
+    expect(await watch.next(29_000)).toBe('')
+    expect(await watch.next(1_000)).toMatch(/orders +no workers +1 /)
+    await watch.interrupt()
+  })
+
+  test('workers are seen, with what they do', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a', 'b', 'c'], { store })
+    await workOn(store, 'orders', () => {})
+    // A worker is on the list some time after it has begun; the watch says when.
+    const seen = new AbortController()
+    const { out } = await cli(['workers', '--no-headers', '-w', '--interval', '100ms'], {
+      store,
+      closed: seen.signal,
+      onOut: () => seen.abort(),
+    })
+    expect(out).toMatch(/^orders +\S+ +\S+ +\d+ +\S+\/2 .* +\d+s ago +\d+s$/m)
+    const top = await output(['top', '--once'], { store })
+    expect(top).toMatch(/^QUEUE +STATE +READY .*RUNS\/S +FAILED +WAIT P95 +WORK P95 +BUSY\norders /)
+  })
+})
+
+test('drain tells how far it is, and ends when nothing is ready or held', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'a', 'b'], { store })
+  const watch = new Watch(['drain', 'orders'], store, true)
+  await watch.next()
+  await output(['pause', 'orders'], { store })
+  await watch.next(2_000)
+  await output(['purge', 'orders', '--yes'], { store })
+  await watch.clock.step(2_000)
+  const { code, out, err } = await watch.ended
+  expect({ code, out }).toEqual({ code: 0, out: 'orders is drained\n' })
+  expect(err).toContain('orders: 2 ready, 0 held')
+  expect(err).toContain('orders has no workers that were seen in the last minute')
+  expect(err).toContain('orders is paused: what is ready stays so until it is resumed')
+})
+
+test('top draws over itself on a terminal, and puts the terminal back', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'a'], { store })
+  const watch = new Watch(['top'], store, true)
+  const first = await watch.next()
+  expect(first.startsWith('\u001b[?1049h\u001b[?25l\u001b[Hsqlite:')).toBe(true)
+  expect(first).toMatch(/orders +no workers +1 /)
+  await output(['add', 'orders', 'b'], { store })
+  const second = await watch.next(2_000)
+  expect(second.startsWith('\u001b[H')).toBe(true)
+  expect(second).toMatch(/orders +no workers +2 /)
+  const { code, out } = await watch.interrupt()
+  expect(code).toBe(130)
+  expect(out.endsWith('\u001b[?25h\u001b[?1049l')).toBe(true)
+})
+
+test('a watch ends quietly when nobody reads any more', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'a'], { store })
+  const closed = new AbortController()
+  const ended = cli(['queues', '-w'], {
+    store,
+    closed: closed.signal,
+    onOut: () => closed.abort(),
+  })
+  expect(await ended).toMatchObject({ code: 0, err: '' })
+})
