@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { sqliteDriver } from '@sluice/sqlite'
+import { createRateLimitingQueue } from 'sluice'
+import { expect, onTestFinished, test } from 'vitest'
+import { Shop } from '../src/shop.ts'
+
+function scratchFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'webhooks-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'shop.db')
+}
+
+test('every order is told of in its last state, and what is not wanted is set aside', async () => {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--conditions=sluice-source', '--no-warnings', 'src/main.ts', scratchFile()],
+    { cwd: join(import.meta.dirname, '..') },
+  )
+  expect(stdout).toContain('order anna, version 3: 204')
+  expect(stdout).not.toContain('order anna, version 1')
+  expect(stdout).toContain('order bert, version 1: 204')
+  expect(stdout).toContain('set aside: order/carl, the partner does not want it: 422')
+  expect(stdout.match(/: 503/g)).toHaveLength(1)
+  expect(stdout.match(/: 429/g)).toHaveLength(1)
+})
+
+test('an order that was not written is not told of', async () => {
+  const file = scratchFile()
+  const webhooks = createRateLimitingQueue<string>({
+    name: 'webhooks',
+    driver: sqliteDriver({ file, library: 'node:sqlite' }),
+  })
+  await webhooks.len()
+  const shop = new Shop(file, webhooks)
+  expect(() => shop.save('dora', { not: 'a number' } as unknown as number)).toThrow()
+  expect(await webhooks.len()).toBe(0)
+  shop.save('dora', 1)
+  expect(await webhooks.len()).toBe(1)
+  shop.close()
+  await webhooks.close()
+})
