@@ -1,7 +1,7 @@
 import type { StoreInspection } from 'sluice'
 import type { KeyDisplay } from './key-lines.ts'
 import type { KeyTrails } from './key-trail.ts'
-import type { KeyView, RetryArithmetic } from './wire.ts'
+import type { KeyView } from './wire.ts'
 
 /** What looking at a key needs. */
 export interface KeyLookParts {
@@ -19,8 +19,8 @@ export async function lookAtKey(
 ): Promise<KeyView> {
   const inspect = store.queue(queue)
   const [info, explanation] = await Promise.all([inspect.get(key), inspect.explain(key)])
-  const { state, blockedBy, conditions, next, inspectedAt: at } = explanation
-  const { retry } = explanation as { readonly retry?: RetryArithmetic }
+  const { state, blockedBy, conditions, next, retry, estimate } = explanation
+  const { inspectedAt: at } = explanation
   const line = info === undefined ? undefined : display.line(queue, info, withItem)
   return {
     at,
@@ -32,6 +32,7 @@ export async function lookAtKey(
     ...(blockedBy === undefined ? {} : { blockedBy }),
     ...(next === undefined ? {} : { next }),
     ...(retry === undefined ? {} : { retry }),
+    ...(estimate === undefined ? {} : { estimate }),
     ...trails.see(queue, key, info, line?.lastError, at),
   }
 }

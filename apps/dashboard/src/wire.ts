@@ -1,5 +1,5 @@
 import type { Capabilities, KeyStateWord } from '@sluice/core'
-import type { Condition, KeyInfo, LastError, QueueCounts, ReasonCode } from 'sluice'
+import type { Condition, Explanation, KeyInfo, LastError, QueueCounts, ReasonCode } from 'sluice'
 
 export type { KeyStateWord } from '@sluice/core'
 
@@ -212,6 +212,8 @@ export interface KeyView {
   readonly conditions: readonly Condition[]
   readonly next?: { readonly at: number; readonly to: KeyStateWord }
   readonly retry?: RetryArithmetic
+  /** When the key is likely to be taken; absent where it cannot be told. */
+  readonly estimate?: Explanation['estimate']
   /** Oldest first. */
   readonly steps: readonly KeyStep[]
   /** Newest first: the last one of the store, and those seen before it. */
