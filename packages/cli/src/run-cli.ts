@@ -90,8 +90,10 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   let invocation: Invocation | undefined
   try {
     invocation = parsed(argv, terminal, said)
-    await terminal.stdout.write(said.out)
-    if (invocation === undefined) return exitCodes.ok
+    if (invocation === undefined) {
+      await terminal.stdout.write(said.out)
+      return exitCodes.ok
+    }
     return await new Run(invocation, {
       terminal,
       print: printerOf(invocation, terminal),
