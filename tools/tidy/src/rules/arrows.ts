@@ -28,6 +28,10 @@ const top = 7
 /** Published packages may have these as dev dependencies only. */
 const devOnly = new Set(['@sluice/needs'])
 
+/** What the page of the dashboard knows of the server: one file of types (decision 0080). */
+const sharedWithPage = 'apps/dashboard/src/wire.ts'
+const page = '@sluice/dashboard-page'
+
 const ours = (name: string): boolean => name === 'sluice' || name.startsWith('@sluice/')
 
 function rankOf({ manifest }: Package): number | undefined {
@@ -86,6 +90,7 @@ function importProblems(repository: Repository, packages: readonly Package[]): s
 
 function relativeProblem(path: string, specifier: string, from: Package): string | undefined {
   const target = posix.join(posix.dirname(path), specifier)
+  if (target === sharedWithPage && from.manifest.name === page) return undefined
   if (!target.startsWith(`${from.folder}/`)) {
     return `${specifier} leaves the package; import the other one by its name`
   }
