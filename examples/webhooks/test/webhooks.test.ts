@@ -17,7 +17,7 @@ function scratchFile(): string {
 test('every order is told of in its last state, and what is not wanted is set aside', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--conditions=sluice-source', '--no-warnings', 'src/main.ts', scratchFile()],
+    ['--conditions=sluice-source', '--no-warnings', 'src/sell.ts', scratchFile()],
     { cwd: join(import.meta.dirname, '..') },
   )
   expect(stdout).toContain('order anna, version 3: 204')
