@@ -1,9 +1,11 @@
 import { defineConfig } from 'vite'
+import { leanUplot } from './lean-uplot.ts'
 
 export default defineConfig({
   root: import.meta.dirname,
   // Where the page will be mounted is not known: everything is relative to its own address.
   base: './',
+  plugins: [leanUplot()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/client',

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { KeyView } from '../../src/wire.ts'
 import { CopyButton } from './copy-button.tsx'
+import { Scroll } from './scroll.tsx'
 import { Clock } from './times.tsx'
 import { Visible } from './visible.tsx'
 
@@ -43,14 +44,16 @@ function ErrorView({ error, isNewest }: { error: Failure; isNewest: boolean }): 
 /** With what the runs of a key failed, newest first. */
 export function ErrorList({ errors }: { readonly errors: readonly Failure[] }): JSX.Element {
   return (
-    <ol class="errors scroll">
-      {errors.map((error, index) => (
-        <ErrorView
-          key={`${error.at ?? ''} ${error.name} ${error.message}`}
-          error={error}
-          isNewest={index === 0 && errors.length > 1}
-        />
-      ))}
-    </ol>
+    <Scroll name="Errors, newest first">
+      <ol class="errors">
+        {errors.map((error, index) => (
+          <ErrorView
+            key={`${error.at ?? ''} ${error.name} ${error.message}`}
+            error={error}
+            isNewest={index === 0 && errors.length > 1}
+          />
+        ))}
+      </ol>
+    </Scroll>
   )
 }

@@ -75,9 +75,9 @@ export function ExplainPanel({ view }: { readonly view: KeyView }): JSX.Element 
       title={question(view)}
       kind="explain"
       aside={
-        <>
+        <span>
           inspected <Age at={view.at} /> ago
-        </>
+        </span>
       }
     >
       <ol class="conditions">

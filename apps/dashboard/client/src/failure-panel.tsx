@@ -3,6 +3,7 @@ import type { FailureGroup, QueueView } from '../../src/wire.ts'
 import { many } from './figures.ts'
 import { Panel } from './panel.tsx'
 import { hashOf } from './place.ts'
+import { Scroll } from './scroll.tsx'
 import { Name, Visible } from './visible.tsx'
 
 function Group({ queue, group }: { queue: string; group: FailureGroup }): JSX.Element {
@@ -49,15 +50,17 @@ export function FailurePanel({ view }: { readonly view: QueueView }): JSX.Elemen
       aside={view.more && 'of the keys that were looked at'}
       none={groups.length === 0 && 'No key has an error.'}
     >
-      <ul class="failures scroll">
-        {groups.map((group) => (
-          <Group
-            key={`${group.name} ${group.code ?? ''} ${group.message}`}
-            queue={view.queue}
-            group={group}
-          />
-        ))}
-      </ul>
+      <Scroll name="Failures, alike ones together">
+        <ul class="failures">
+          {groups.map((group) => (
+            <Group
+              key={`${group.name} ${group.code ?? ''} ${group.message}`}
+              queue={view.queue}
+              group={group}
+            />
+          ))}
+        </ul>
+      </Scroll>
     </Panel>
   )
 }

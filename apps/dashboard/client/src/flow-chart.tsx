@@ -36,7 +36,7 @@ function optionsOf(at: HTMLElement, onPoint: (index: number | null) => void): UP
   }
   return {
     width: Math.max(120, at.clientWidth),
-    height: 168,
+    height: Math.max(120, at.clientHeight),
     legend: { show: false },
     padding: [8, 6, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
@@ -86,7 +86,10 @@ export function FlowChart({ view }: { readonly view: QueueView }): JSX.Element {
     )
     plot.current = made
     const observer = new ResizeObserver(() => {
-      made.setSize({ width: Math.max(120, at.clientWidth), height: 168 })
+      made.setSize({
+        width: Math.max(120, at.clientWidth),
+        height: Math.max(120, at.clientHeight),
+      })
     })
     observer.observe(at)
     return () => {

@@ -10,9 +10,9 @@ import { TroubleBanner } from './trouble-banner.tsx'
 export function Frame({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return (
     <>
-      <a class="skip" href="#content" onClick={(event) => skip(event)}>
+      <button type="button" class="skip" onClick={skip}>
         Skip to the content
-      </a>
+      </button>
       <TopBar />
       <TroubleBanner />
       <main id="content" tabIndex={-1}>
@@ -26,7 +26,6 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
 }
 
 /** The part of the address after `#` belongs to the place, so the browser's own jump is not for us. */
-function skip(event: Event): void {
-  event.preventDefault()
+function skip(): void {
   document.getElementById('content')?.focus()
 }

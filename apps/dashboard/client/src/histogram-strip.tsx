@@ -122,7 +122,6 @@ function Bars({
       </svg>
       <div class="strip-axis" aria-hidden="true">
         {ends.map((end, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: three places, always the same.
           <span key={index}>{end === undefined ? 'more' : `≤ ${duration(end)}`}</span>
         ))}
       </div>

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { Scroll } from './scroll.tsx'
 import { Visible } from './visible.tsx'
 
 const lengthMax = 60_000
@@ -27,12 +28,13 @@ export function JsonText({ text }: { readonly text: string }): JSX.Element {
   }
   plain(cut.length)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys.
-    <pre class="json scroll" tabIndex={0} role="group" aria-label="JSON">
-      {parts}
-      {cut.length < text.length && (
-        <span class="unseen">… {text.length - cut.length} more characters; copy them</span>
-      )}
-    </pre>
+    <Scroll name="JSON" kind="json">
+      <pre>
+        {parts}
+        {cut.length < text.length && (
+          <span class="unseen">… {text.length - cut.length} more characters; copy them</span>
+        )}
+      </pre>
+    </Scroll>
   )
 }

@@ -31,7 +31,9 @@ export function KeyFilters({ place }: { readonly place: QueuePlace }): JSX.Eleme
           value={keys.prefix ?? ''}
           onInput={(event) => change('prefix', event.currentTarget.value)}
         />
-        <kbd aria-hidden="true">/</kbd>
+        <span class="key-hint" aria-hidden="true">
+          /
+        </span>
       </label>
       <label class="pick">
         <span>State</span>

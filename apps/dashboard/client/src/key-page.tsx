@@ -86,7 +86,7 @@ export function KeyPage({ place }: { readonly place: KeyPlace }): JSX.Element {
       <div class="panels key-panels">
         <ExplainPanel view={view} />
         <Panel title="Where it is" kind="machine-panel">
-          <StateMachine state={view.state} steps={view.steps} />
+          <StateMachine state={view.state} steps={view.steps} failures={view.line?.failures ?? 0} />
           <RetryPanel view={view} />
         </Panel>
         <Panel title="Steps" none={view.steps.length === 0 && 'Nothing is known of its way here.'}>

@@ -56,7 +56,6 @@ export function KeyRowView({
   const { key, state, failures, crashes, priority, lastError } = line
   const place = { at: 'key', queue, key } as const
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row is the way of the keyboard.
     <tr
       role="row"
       data-row={key}

@@ -4,6 +4,7 @@ import { counted } from './figures.ts'
 import { moment } from './moment.ts'
 import { Panel } from './panel.tsx'
 import { hashOf } from './place.ts'
+import { Scroll } from './scroll.tsx'
 import { StateWord } from './state-chip.tsx'
 import { Until } from './times.tsx'
 import { Name, Visible } from './visible.tsx'
@@ -14,7 +15,15 @@ function TimeLeft({ until }: { readonly until: number | undefined }): JSX.Elemen
   return <Until at={until} />
 }
 
-function Lease({ queue, lease }: { queue: string; lease: LeaseView }): JSX.Element {
+function Lease({
+  queue,
+  lease,
+  holder,
+}: {
+  readonly queue: string
+  readonly lease: LeaseView
+  readonly holder: string
+}): JSX.Element {
   return (
     <tr>
       <th scope="row" class="name-cell">
@@ -30,8 +39,8 @@ function Lease({ queue, lease }: { queue: string; lease: LeaseView }): JSX.Eleme
       </td>
       <td class="figure">{lease.failures > 0 ? lease.failures : <span class="faint">0</span>}</td>
       <td class="name-cell">
-        <span class="name faint">
-          <Visible text={lease.holder ?? 'somebody'} />
+        <span class="name faint" title={lease.holder}>
+          <Visible text={holder} />
         </span>
       </td>
     </tr>
@@ -42,6 +51,9 @@ function Lease({ queue, lease }: { queue: string; lease: LeaseView }): JSX.Eleme
 export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element {
   const { leases, counts } = view
   const held = counted(counts.processing + counts.dirty, counts.capped)
+  const holders = new Map(
+    view.workerList.map(({ holder, host, pid }) => [holder, `${host}:${pid}`] as const),
+  )
   return (
     <Panel
       title="Leases"
@@ -49,8 +61,7 @@ export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element 
       aside={leases.length > 0 && (view.more ? `${leases.length} of ${held}` : `${held} held`)}
       none={leases.length === 0 && 'No key is held.'}
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys. */}
-      <div class="scroll" tabIndex={0} role="group" aria-label="Leases">
+      <Scroll name="Leases">
         <table class="small-grid">
           <thead>
             <tr>
@@ -67,11 +78,16 @@ export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element 
           </thead>
           <tbody>
             {leases.map((lease) => (
-              <Lease key={lease.key} queue={view.queue} lease={lease} />
+              <Lease
+                key={lease.key}
+                queue={view.queue}
+                lease={lease}
+                holder={holders.get(lease.holder ?? '') ?? lease.holder ?? 'somebody'}
+              />
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </Panel>
   )
 }

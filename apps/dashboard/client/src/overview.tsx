@@ -184,7 +184,9 @@ export function Overview({ place }: { readonly place: OverviewPlace }): JSX.Elem
             value={place.filter}
             onInput={(event) => look({ ...place, filter: event.currentTarget.value })}
           />
-          <kbd aria-hidden="true">/</kbd>
+          <span class="key-hint" aria-hidden="true">
+            /
+          </span>
         </label>
       </div>
       <Rows place={place} view={view} />

@@ -132,10 +132,10 @@ export function QueuePage({ place }: { readonly place: QueuePlace }): JSX.Elemen
           <HistogramStrip title="Wait" histogram={view.waitHistogram} quantiles={view.wait} />
           <HistogramStrip title="Work" histogram={view.workHistogram} quantiles={view.work} />
         </section>
-        <FailurePanel view={view} />
-        <LimiterPanel view={view} />
         <WorkerPanel view={view} />
+        <FailurePanel view={view} />
         <LeasePanel view={view} />
+        <LimiterPanel view={view} />
       </div>
       <KeySection place={place} />
     </div>

@@ -41,7 +41,6 @@ export function QueueRowView({
   const held = counts.processing + counts.dirty
   const count = (value: number) => counted(value, counts.capped)
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row is the way of the keyboard.
     <tr
       role="row"
       data-row={queue}
@@ -82,7 +81,7 @@ export function QueueRowView({
       </td>
       <td role="cell" class="severity-cell" data-title="State">
         <span class={`severity glyph-${alarm}`}>{isGone ? 'gone' : severity}</span>
-        {remark !== '' && remark !== severity && (
+        {remark !== '' && alarm !== 'good' && (
           <span class="remark">
             <Visible text={remark} />
           </span>

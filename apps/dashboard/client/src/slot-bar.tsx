@@ -4,7 +4,7 @@ import { grouped } from './figures.ts'
 /** How many of the handlers that could run do: in figures, and as a bar. */
 export function SlotBar({ busy, slots }: { busy: number; slots: number }): JSX.Element {
   const share = slots === 0 ? 0 : Math.min(1, busy / slots)
-  const tone = slots === 0 ? 'none' : share >= 1 ? 'full' : 'some'
+  const tone = slots === 0 ? 'slots-none' : share >= 1 ? 'slots-full' : ''
   return (
     <span class={`slots ${tone}`}>
       <span class="slots-text">

@@ -32,6 +32,7 @@ export function Sparkline({
       {history.length > 1 && (
         <>
           <path class="spark-out" d={areaPath(goes, box)} />
+          <path class="spark-edge" d={linePath(goes, box)} />
           <path class="spark-in" d={linePath(comes, box)} />
         </>
       )}

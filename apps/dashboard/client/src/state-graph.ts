@@ -43,11 +43,17 @@ const known = new Set(ways.map(({ from, to }) => wayId(from, to)))
 
 /**
  * The ways that a key took, by what is known of its steps, oldest first. What came between two
- * looks is not known: then the way in between is left out.
+ * looks is not known: then the way in between is left out. With failures, a key that is first seen
+ * backing off, or set aside, came there from a run.
  */
-export function waysTaken(steps: readonly Pick<KeyStep, 'to'>[]): ReadonlySet<string> {
+export function waysTaken(
+  steps: readonly Pick<KeyStep, 'to'>[],
+  failures: number,
+): ReadonlySet<string> {
   const taken = new Set<string>()
-  let from: Station = 'add'
+  const first = steps[0]?.to
+  const cameFromRun = failures > 0 && (first === 'backoff' || first === 'parked')
+  let from: Station = cameFromRun ? 'processing' : 'add'
   for (const step of steps) {
     const to = stationOf(step.to)
     if (known.has(wayId(from, to))) taken.add(wayId(from, to))

@@ -62,11 +62,13 @@ function described(state: KeyStateWord | 'absent', taken: ReadonlySet<string>): 
 export function StateMachine({
   state,
   steps,
+  failures,
 }: {
   readonly state: KeyStateWord | 'absent'
   readonly steps: readonly KeyStep[]
+  readonly failures: number
 }): JSX.Element {
-  const taken = waysTaken(steps)
+  const taken = waysTaken(steps, failures)
   const here = stationOf(state)
   const drawn = ways.filter(({ from, to }) => curves[wayId(from, to)] !== undefined)
   // What was taken is painted over what was not.

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { KeyStep } from '../../src/wire.ts'
 import { duration } from './durations.ts'
+import { Scroll } from './scroll.tsx'
 import { StateWord } from './state-chip.tsx'
 import { Clock } from './times.tsx'
 import { Visible } from './visible.tsx'
@@ -8,30 +9,32 @@ import { Visible } from './visible.tsx'
 /** How a key came to where it is, newest first. */
 export function StepList({ steps }: { readonly steps: readonly KeyStep[] }): JSX.Element {
   return (
-    <ol class="steps scroll" reversed>
-      {steps
-        .map((step, index) => ({ step, after: steps[index - 1] }))
-        .reverse()
-        .map(({ step, after }) => (
-          <li key={`${step.at} ${step.to} ${step.note}`} class={`step from-${step.from}`}>
-            <StateWord state={step.to} />
-            <span class="step-note">
-              <Visible text={step.note} />
-              {step.from === 'seen' && (
-                <span class="faint" title="Seen from here, not written in the store">
-                  {' '}
-                  (seen)
-                </span>
-              )}
-            </span>
-            <span class="step-time figures">
-              <Clock at={step.at} />
-              {after !== undefined && step.at > after.at && (
-                <span class="faint"> +{duration(step.at - after.at)}</span>
-              )}
-            </span>
-          </li>
-        ))}
-    </ol>
+    <Scroll name="Steps, newest first">
+      <ol class="steps" reversed>
+        {steps
+          .map((step, index) => ({ step, after: steps[index - 1] }))
+          .reverse()
+          .map(({ step, after }) => (
+            <li key={`${step.at} ${step.to} ${step.note}`} class={`step from-${step.from}`}>
+              <StateWord state={step.to} />
+              <span class="step-note">
+                <Visible text={step.note} />
+                {step.from === 'seen' && (
+                  <span class="faint" title="Seen from here, not written in the store">
+                    {' '}
+                    (seen)
+                  </span>
+                )}
+              </span>
+              <span class="step-time figures">
+                <Clock at={step.at} />
+                {after !== undefined && step.at > after.at && (
+                  <span class="faint"> +{duration(step.at - after.at)}</span>
+                )}
+              </span>
+            </li>
+          ))}
+      </ol>
+    </Scroll>
   )
 }

@@ -6,7 +6,7 @@ import { moment } from './moment.ts'
 export function Age({ at }: { readonly at: number }): JSX.Element {
   return (
     <time dateTime={isoTime(at)} title={clockTime(at, moment.peek())}>
-      {duration(Math.max(0, coarse(moment.value - at)))}
+      {ageOf(moment.value - at)}
     </time>
   )
 }
@@ -30,6 +30,6 @@ export function Clock({ at }: { readonly at: number }): JSX.Element {
 }
 
 /** Ages change once a second: tenths that run in every row would be unrest. */
-function coarse(ms: number): number {
-  return ms < 1_000 ? 0 : Math.floor(ms / 1_000) * 1_000
+function ageOf(ms: number): string {
+  return ms < 1_000 ? '<1\u00a0s' : duration(Math.floor(ms / 1_000) * 1_000).replace('.0', '')
 }

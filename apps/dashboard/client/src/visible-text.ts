@@ -7,8 +7,7 @@ export interface TextPiece {
 
 // Controls, soft hyphens, marks that turn text around, joiners, separators of lines, byte order
 // marks, tags and halves of pairs: whatever could make two keys look the same or hide a part of one.
-const unseen =
-  /[\0-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}|^ +| +$/gu
+const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^ +| +$/gu
 
 function nameOf(char: string): string {
   if (char === '\n') return '\\n'

@@ -19,7 +19,6 @@ export function Visible({
     <bdi class="visible">
       {visiblePieces(cut, lines).map((piece, index) =>
         piece.hidden ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name.
           <span class="unseen" key={index}>
             {piece.text}
           </span>

@@ -5,6 +5,7 @@ import { many } from './figures.ts'
 import { moment } from './moment.ts'
 import { Panel } from './panel.tsx'
 import { hashOf } from './place.ts'
+import { Scroll } from './scroll.tsx'
 import { session } from './session.ts'
 import { SlotBar } from './slot-bar.tsx'
 import { Age } from './times.tsx'
@@ -80,8 +81,7 @@ export function WorkerPanel({ view }: { readonly view: QueueView }): JSX.Element
       aside={workerList.length > 0 && many(workerList.length, 'worker')}
       none={workerList.length === 0 && none}
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys. */}
-      <div class="scroll" tabIndex={0} role="group" aria-label="Workers">
+      <Scroll name="Workers">
         <table class="small-grid">
           <thead>
             <tr>
@@ -104,7 +104,7 @@ export function WorkerPanel({ view }: { readonly view: QueueView }): JSX.Element
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </Panel>
   )
 }
