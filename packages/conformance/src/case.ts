@@ -59,6 +59,8 @@ export interface Needs {
   readonly transact?: true
   /** Only with a driver that has the optional verb `adopt`. */
   readonly adopt?: true
+  /** Only with a driver that has the optional verbs of `transfer`. */
+  readonly transfer?: true
 }
 
 /** One promise, as data: what it is called, what it says, and how to see whether it is kept. */
@@ -83,6 +85,8 @@ export function missingNeed(needs: Needs | undefined, subject: Subject): string 
   for (const need of Object.keys(needs) as (keyof Needs)[]) {
     if (need === 'adopt') {
       if (driver.adopt === undefined) return 'the driver has no verb adopt'
+    } else if (need === 'transfer') {
+      if (driver.transfer === undefined) return 'the driver has no verbs to move keys'
     } else if (need === 'order') {
       const { order } = able
       const isMet = order === 'strict' || order === needs.order

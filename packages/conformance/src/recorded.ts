@@ -31,13 +31,16 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value
 }
 
+/** Members that are verbs themselves, by groups. */
+const groups: ReadonlySet<PropertyKey> = new Set(['operate', 'transfer'])
+
 function recordedCalls<T extends object>(target: T, prefix: string, log: CallLog): T {
   return new Proxy(target, {
     get(_, name) {
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value !== 'function') {
-        const isOperate = name === 'operate' && typeof value === 'object' && value !== null
-        return isOperate ? recordedCalls(value, `${prefix}operate.`, log) : value
+        const isGroup = groups.has(name) && typeof value === 'object' && value !== null
+        return isGroup ? recordedCalls(value, `${prefix}${String(name)}.`, log) : value
       }
       return (...args: unknown[]) => {
         if (!log.isOn) return Reflect.apply(value, target, args)

@@ -24,6 +24,7 @@ import { subjectCases } from './subject.ts'
 import { tableCases } from './table.ts'
 import { tickCases } from './tick.ts'
 import { transactCases } from './transact.ts'
+import { transferCases } from './transfer.ts'
 
 /** Every case of the contract half, the easiest promises first. */
 export const allCases: readonly Case[] = [
@@ -50,6 +51,7 @@ export const allCases: readonly Case[] = [
   ...clockCases,
   ...lifeCases,
   ...transactCases,
+  ...transferCases,
   ...modelCases,
   ...historyCases,
 ]

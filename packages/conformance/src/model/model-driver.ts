@@ -31,11 +31,13 @@ import {
   systemClock,
   type TickReply,
   type TickRequest,
+  type Transfer,
   type WorkerRow,
 } from '@sluice/core'
 import { countKeys, listKeys } from './model-list.ts'
 import { modelOperate } from './model-operate.ts'
 import { type ModelKey, ModelStore } from './model-store.ts'
+import { modelTransfer } from './model-transfer.ts'
 import { modelRules, type Rules } from './rules.ts'
 
 /** How a model driver can be made other than by default. */
@@ -74,6 +76,7 @@ export class ModelDriver implements Driver {
     transact: 'sync',
   }
   readonly operate: Operate
+  readonly transfer: Transfer
   readonly #store: ModelStore
   readonly #rules: Rules
   readonly #stops = new Set<() => void>()
@@ -83,6 +86,7 @@ export class ModelDriver implements Driver {
     this.#store = options.store ?? new ModelStore()
     this.#rules = { ...modelRules, ...options.rules }
     this.operate = modelOperate(this.#store, this.#rules, () => this.#clock.now())
+    this.transfer = modelTransfer(this.#store, this.#rules, () => this.#clock.now())
   }
 
   open(options: OpenOptions): void {

@@ -37,6 +37,19 @@ export class ModelStore {
     return this.#lastSeq
   }
 
+  /** The greatest token that was given out. */
+  get lastToken(): number {
+    return this.#lastToken
+  }
+
+  raiseToken(floor: number): void {
+    this.#lastToken = Math.max(this.#lastToken, floor)
+  }
+
+  raiseSeq(floor: number): void {
+    this.#lastSeq = Math.max(this.#lastSeq, floor)
+  }
+
   queue(name: string): ModelQueue {
     let queue = this.queues.get(name)
     if (queue === undefined) {

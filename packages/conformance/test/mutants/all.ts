@@ -13,6 +13,7 @@ import { planMutants } from './plan-mutants.ts'
 import { raceMutants } from './race-mutants.ts'
 import { theEleven } from './the-eleven.ts'
 import { transactMutants } from './transact-mutants.ts'
+import { transferMutants } from './transfer-mutants.ts'
 import { verbMutants } from './verb-mutants.ts'
 
 /** Every mutant. */
@@ -31,5 +32,6 @@ export const allMutants: readonly Mutant[] = [
   ...operateMutants,
   ...clockMutants,
   ...transactMutants,
+  ...transferMutants,
   ...raceMutants,
 ]
