@@ -3,6 +3,27 @@
 // field, which are most calls here. tools/lint/test proves both halves of that sentence.
 import tseslint from 'typescript-eslint'
 
+const inBrowsers = [
+  'apps/dashboard/client/**/*.{ts,tsx}',
+  'apps/dashboard/scripts/**/*.ts',
+  'apps/dashboard/test/browser/**/*.ts',
+  'apps/dashboard/test/**/*.browser.test.ts',
+]
+
+const promises = {
+  plugins: { '@typescript-eslint': tseslint.plugin },
+  linterOptions: { reportUnusedDisableDirectives: 'error' },
+  rules: {
+    '@typescript-eslint/no-floating-promises': 'error',
+    '@typescript-eslint/no-misused-promises': 'error',
+  },
+}
+
+const checkedBy = (project) => ({
+  parser: tseslint.parser,
+  parserOptions: { project, tsconfigRootDir: import.meta.dirname },
+})
+
 export default tseslint.config(
   {
     ignores: [
@@ -18,15 +39,13 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts'],
-    plugins: { '@typescript-eslint': tseslint.plugin },
-    languageOptions: {
-      parser: tseslint.parser,
-      parserOptions: { project: './tsconfig.check.json', tsconfigRootDir: import.meta.dirname },
-    },
-    linterOptions: { reportUnusedDisableDirectives: 'error' },
-    rules: {
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': 'error',
-    },
+    ignores: inBrowsers,
+    ...promises,
+    languageOptions: checkedBy('./tsconfig.check.json'),
+  },
+  {
+    files: inBrowsers,
+    ...promises,
+    languageOptions: checkedBy('./apps/dashboard/client/tsconfig.json'),
   },
 )

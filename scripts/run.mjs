@@ -85,6 +85,7 @@ const commands = {
     return all(
       () => run('tsc', ['-b']),
       () => run('tsc', ['-p', 'tsconfig.check.json']),
+      () => run('tsc', ['-p', 'apps/dashboard/client']),
     )
   },
 
