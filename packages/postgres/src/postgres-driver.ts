@@ -27,6 +27,7 @@ import {
   SluiceError,
   type TickReply,
   type TickRequest,
+  type Transfer,
   type WorkerRow,
 } from '@sluice/core'
 import { add } from './asking-verb.ts'
@@ -43,6 +44,7 @@ import { type Statements, statementsFor } from './statement.ts'
 import { Store } from './store.ts'
 import { survey } from './survey.ts'
 import { transactionOn } from './transaction.ts'
+import { transferOn } from './transfer.ts'
 import { WakeBell } from './wake-bell.ts'
 import { Warnings } from './warnings.ts'
 import { Watching } from './watching.ts'
@@ -69,6 +71,7 @@ class PostgresDriver implements Driver {
   readonly contractVersion: number = contractVersion
   readonly capabilities: Capabilities
   readonly operate: Operate
+  readonly transfer: Transfer
   readonly #settings: Settings
   readonly #channel: string
   readonly #statements: Statements
@@ -82,6 +85,10 @@ class PostgresDriver implements Driver {
     this.#statements = statementsFor(settings.schema, this.#channel)
     this.#warnings = new Warnings(settings.machine, settings.onWarning)
     this.operate = operateOn(
+      () => this.#store,
+      (queue) => this.#ring(queue),
+    )
+    this.transfer = transferOn(
       () => this.#store,
       (queue) => this.#ring(queue),
     )

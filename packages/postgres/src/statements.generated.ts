@@ -267,7 +267,9 @@ $body$;
 -- done, for a sorted batch of (key, token).
 --
 -- First deletes what is plainly clean, in the order of the keys: the delete looks again at the
--- latest version of a row it had to wait for, and leaves one that was asked for meanwhile. Then
+-- latest version of a row it had to wait for, and leaves one that was asked for meanwhile. (It does
+-- not say "k.token = i.token": from that the planner knows that the index of what is held would do,
+-- and if it believes that to be one row it goes through all of it for each key of the batch.) Then
 -- updates what is left, in a statement of its own, whose snapshot sees what was added meanwhile; it
 -- passes over locked rows, so that it never waits while it holds others (no deadlock). What neither
 -- has written is not answered for: the caller settles it key by key, in a transaction of its own.
@@ -300,8 +302,8 @@ begin
         as u(key, token, forgets, place)
       offset 0
     ) i
-    where k.queue = any (array[i.queue]) and k.key = any (array[i.key]) and k.token = i.token
-      and k.due_at = 'Infinity' and not k.parked
+    where k.queue = any (array[i.queue]) and k.key = any (array[i.key])
+      and k.token is not distinct from i.token and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0 and k.crashes = 0)
     returning i.place
   )
@@ -510,11 +512,11 @@ begin
     returning u.place, 0, k.lease_until;
   if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
   return query
-    select i.place::int,
-      case when exists (select from sluice.keys k
-        where k.queue = in_queue and k.key = i.key and k.token = i.token) then 2 else 1 end,
-      null::float8
+    -- The offset keeps it a look-up for each key; "exists" may read all of the queue instead.
+    select i.place::int, case when x.token = i.token then 2 else 1 end, null::float8
     from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+    left join lateral (
+      select k.token from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x on true
     where i.place <> all (coalesce(places, '{}'));
 end
 $body$;
@@ -1008,6 +1010,8 @@ where tokens is not null order by name`,
 from sluice.claim(
   $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::text, $8::int, $9::float8)`,
   countOwed: 'select sluice.owed($1::text, $2::int) as owed',
+  counters: `select pg_catalog.pg_sequence_last_value('sluice.token')::text as token,
+  pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival`,
   counts: `select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped
 from sluice.counts($1::text, $2::int, $3::float8)`,
   doctorHorizon: `select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from (
@@ -1040,6 +1044,7 @@ where w.seen_at >= sluice.present(null) - $1::float8 order by w.queue, w.holder`
 from sluice.list(
   $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8) l`,
   lockBuckets: 'select name, tokens, at from sluice.lock_buckets($1::text[])',
+  lockCounters: 'select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('sluice.token is being set', 0))',
   lockKeys: `select l.now, l.base, (l.state).*
 from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l`,
   notify: 'select pg_notify($1::text, $2::text)',
@@ -1048,7 +1053,10 @@ from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l`,
   queues: 'select q.name from sluice.queue_names() as q(name) order by q.name',
   renew: `select place, outcome, lease_until
 from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8)`,
+  setArrival: 'select pg_catalog.setval('sluice.arrival', $1::bigint)',
   setPaused: 'select sluice.set_paused($1::text, $2::boolean) as changed',
+  setToken: 'select pg_catalog.setval('sluice.token', $1::bigint)',
+  skipTokens: 'select max(pg_catalog.nextval('sluice.token')) from pg_catalog.generate_series(1, $1::int)',
   tick: `select kind, now, next_at, paused, swept, key, token from sluice.tick(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
   workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers

@@ -1,7 +1,9 @@
 -- done, for a sorted batch of (key, token).
 --
 -- First deletes what is plainly clean, in the order of the keys: the delete looks again at the
--- latest version of a row it had to wait for, and leaves one that was asked for meanwhile. Then
+-- latest version of a row it had to wait for, and leaves one that was asked for meanwhile. (It does
+-- not say "k.token = i.token": from that the planner knows that the index of what is held would do,
+-- and if it believes that to be one row it goes through all of it for each key of the batch.) Then
 -- updates what is left, in a statement of its own, whose snapshot sees what was added meanwhile; it
 -- passes over locked rows, so that it never waits while it holds others (no deadlock). What neither
 -- has written is not answered for: the caller settles it key by key, in a transaction of its own.
@@ -34,8 +36,8 @@ begin
         as u(key, token, forgets, place)
       offset 0
     ) i
-    where k.queue = any (array[i.queue]) and k.key = any (array[i.key]) and k.token = i.token
-      and k.due_at = 'Infinity' and not k.parked
+    where k.queue = any (array[i.queue]) and k.key = any (array[i.key])
+      and k.token is not distinct from i.token and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0 and k.crashes = 0)
     returning i.place
   )

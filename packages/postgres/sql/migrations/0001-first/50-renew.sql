@@ -31,11 +31,11 @@ begin
     returning u.place, 0, k.lease_until;
   if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
   return query
-    select i.place::int,
-      case when exists (select from sluice.keys k
-        where k.queue = in_queue and k.key = i.key and k.token = i.token) then 2 else 1 end,
-      null::float8
+    -- The offset keeps it a look-up for each key; "exists" may read all of the queue instead.
+    select i.place::int, case when x.token = i.token then 2 else 1 end, null::float8
     from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+    left join lateral (
+      select k.token from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x on true
     where i.place <> all (coalesce(places, '{}'));
 end
 $body$;
