@@ -32,7 +32,8 @@ function withoutComments(text: string): string {
 
 function literal(text: string): string {
   if (/[`\\]|\$\{/.test(text)) throw new Error(`not fit for a template literal: ${text}`)
-  return text.includes('\n') ? `\`${text}\`` : `'${text}'`
+  if (text.includes('\n')) return `\`${text}\``
+  return text.includes("'") ? `"${text}"` : `'${text}'`
 }
 
 /** A folder such as `0001-first` is one migration: its files, one after another. */

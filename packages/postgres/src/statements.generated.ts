@@ -1044,7 +1044,8 @@ where w.seen_at >= sluice.present(null) - $1::float8 order by w.queue, w.holder`
 from sluice.list(
   $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8) l`,
   lockBuckets: 'select name, tokens, at from sluice.lock_buckets($1::text[])',
-  lockCounters: 'select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('sluice.token is being set', 0))',
+  lockCounters: `select pg_catalog.pg_advisory_xact_lock(
+  pg_catalog.hashtextextended('sluice.token is being set', 0))`,
   lockKeys: `select l.now, l.base, (l.state).*
 from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l`,
   notify: 'select pg_notify($1::text, $2::text)',
@@ -1053,10 +1054,11 @@ from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l`,
   queues: 'select q.name from sluice.queue_names() as q(name) order by q.name',
   renew: `select place, outcome, lease_until
 from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8)`,
-  setArrival: 'select pg_catalog.setval('sluice.arrival', $1::bigint)',
+  setArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",
   setPaused: 'select sluice.set_paused($1::text, $2::boolean) as changed',
-  setToken: 'select pg_catalog.setval('sluice.token', $1::bigint)',
-  skipTokens: 'select max(pg_catalog.nextval('sluice.token')) from pg_catalog.generate_series(1, $1::int)',
+  setToken: "select pg_catalog.setval('sluice.token', $1::bigint)",
+  skipTokens: `select max(pg_catalog.nextval('sluice.token'))
+from pg_catalog.generate_series(1, $1::int)`,
   tick: `select kind, now, next_at, paused, swept, key, token from sluice.tick(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
   workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers
