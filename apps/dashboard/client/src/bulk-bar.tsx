@@ -6,7 +6,7 @@ import { act, actOnEach, countMatching } from './acting.ts'
 import { ActionButton } from './action-button.tsx'
 import { wordsOf } from './ask.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
-import { counted, grouped, many } from './figures.ts'
+import { atLeast, grouped, many } from './figures.ts'
 import { paramsOf, type QueuePlace } from './place.ts'
 
 type BulkAction = 'runNow' | 'park' | 'unpark' | 'remove'
@@ -128,7 +128,7 @@ function AllDialog({
   }, [])
   const { value } = found
   const isCounted = typeof value === 'object'
-  const count = isCounted ? counted(value.count, value.capped) : '…'
+  const count = isCounted ? atLeast(value.count, value.capped) : '…'
   return (
     <ConfirmDialog
       title={`${labels[action]}: all that match`}

@@ -1,3 +1,8 @@
+import type { QueueRow } from '../../src/wire.ts'
+import { keyStates } from './state-words.ts'
+
+type QueueCounts = QueueRow['counts']
+
 const narrow = '\u202f'
 
 /** A whole number with its thousands apart: `12 041`. */
@@ -5,12 +10,19 @@ export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, narrow)
 }
 
-/** How far a store counts before it stops. */
-const countedTo = 10_000
+/**
+ * How many keys of a state there are, or at least are: `10 000+`. A store stops counting each state
+ * at the same number, so of its counts only the greatest can be one at which it stopped.
+ */
+export function counted(count: number, counts: QueueCounts): string {
+  if (!counts.capped) return grouped(count)
+  const greatest = Math.max(...keyStates.map((state) => counts[state]))
+  return atLeast(count, count >= greatest)
+}
 
-/** A count of a store that may have stopped counting: `10 000+`. */
-export function counted(count: number, capped: boolean): string {
-  return capped && count >= countedTo ? `${grouped(count)}+` : grouped(count)
+/** A number that may be less than there are: `10 000+`. */
+export function atLeast(count: number, mayBeMore: boolean): string {
+  return mayBeMore ? `${grouped(count)}+` : grouped(count)
 }
 
 /** So many a second, with as many digits as mean something: `0.02`, `2.1`, `38`, `1.2k`. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { LeaseView, QueueView } from '../../src/wire.ts'
-import { counted } from './figures.ts'
+import { atLeast } from './figures.ts'
 import { moment } from './moment.ts'
 import { Panel } from './panel.tsx'
 import { hashOf } from './place.ts'
@@ -50,7 +50,7 @@ function Lease({
 /** Which keys are held, by whom, and for how long they still may be. */
 export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element {
   const { leases, counts } = view
-  const held = counted(counts.processing + counts.dirty, counts.capped)
+  const held = atLeast(counts.processing + counts.dirty, counts.capped)
   const holders = new Map(
     view.workerList.map(({ holder, host, pid }) => [holder, `${host}:${pid}`] as const),
   )

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Overview as OverviewView, QueueRow } from '../../src/wire.ts'
-import { counted, grouped, many, rate } from './figures.ts'
+import { atLeast, grouped, many, rate } from './figures.ts'
 import { useHeldRows, useHold } from './hold.ts'
 import { Icon } from './icon.tsx'
 import { useView } from './live.ts'
@@ -73,7 +73,7 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
   const { queues } = view
   const worried = queues.filter(({ severity }) => !['good', 'calm'].includes(alarms[severity]))
   const capped = queues.some(({ counts }) => counts.capped)
-  const total = (of: (row: QueueRow) => number) => counted(sum(queues, of), capped)
+  const total = (of: (row: QueueRow) => number) => atLeast(sum(queues, of), capped)
   return (
     <dl class="totals">
       <div class={worried.length > 0 ? 'worried' : 'fine'}>

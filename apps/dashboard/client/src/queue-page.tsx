@@ -6,7 +6,7 @@ import { ActionButton } from './action-button.tsx'
 import { AddDialog } from './add-dialog.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { FailurePanel } from './failure-panel.tsx'
-import { counted } from './figures.ts'
+import { atLeast, counted } from './figures.ts'
 import { FlowChart } from './flow-chart.tsx'
 import { HistogramStrip } from './histogram-strip.tsx'
 import { Icon } from './icon.tsx'
@@ -76,8 +76,8 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
         >
           <p>
             No worker of any process takes a key until the queue is resumed:{' '}
-            {counted(counts.ready, counts.capped)} ready keys wait. Keys that are held go on, and
-            adds are taken.
+            {counted(counts.ready, counts)} ready keys wait. Keys that are held go on, and adds are
+            taken.
           </p>
         </ConfirmDialog>
       )}
@@ -88,14 +88,14 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
               Empty <Name text={queue} />?
             </>
           }
-          verb={`Remove ${counted(all, counts.capped)} keys`}
+          verb={`Remove ${atLeast(all, counts.capped)} keys`}
           typed={queue}
           isDangerous
           onYes={() => act({ queue, action: 'purge', confirm: queue, expected: all })}
           onClose={close}
         >
           <p>
-            All that is owed to <b>{counted(all, counts.capped)} keys</b>, and all that is counted
+            All that is owed to <b>{atLeast(all, counts.capped)} keys</b>, and all that is counted
             of them, is forgotten. Workers that hold a key go on with it. This cannot be undone.
           </p>
         </ConfirmDialog>

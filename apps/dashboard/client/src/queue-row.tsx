@@ -39,7 +39,7 @@ export function QueueRowView({
   const place = { at: 'queue', queue, keys: {}, cursors: [] } as const
   const alarm = alarms[severity]
   const held = counts.processing + counts.dirty
-  const count = (value: number) => counted(value, counts.capped)
+  const count = (value: number) => counted(value, counts)
   return (
     <tr
       role="row"

@@ -62,7 +62,7 @@ function Flow({ view }: { readonly view: QueueView }): JSX.Element {
 /** Whether the queue is healthy, in three seconds. */
 export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element {
   const { queue, counts, flow } = view
-  const count = (state: KeyStateWord) => counted(counts[state], counts.capped)
+  const count = (state: KeyStateWord) => counted(counts[state], counts)
   const { inPerSecond, outPerSecond } = flow
   return (
     <section class="tiles" aria-label="How the queue does">
