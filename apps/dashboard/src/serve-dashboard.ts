@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import { checkNumber, checkObject, checkString } from '@sluice/core'
 import { SluiceTypeError } from 'sluice'
-import { createDashboard } from './create-dashboard.ts'
+import { type Assembled, assemble } from './create-dashboard.ts'
 import type { DashboardOptions } from './dashboard.ts'
 
 /** Where a dashboard is served. */
@@ -25,8 +25,11 @@ export interface Serving extends AsyncDisposable {
 
 const loopback = new Set(['localhost', '127.0.0.1', '::1'])
 
-/** How long a request may take to arrive, in milliseconds. Streams are answers, which may last. */
-const arrival = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000, keepAliveMs: 5_000 }
+/** How long requests may take to arrive, in milliseconds. Streams are answers, which may last. */
+const arrivalDefault = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000 }
+
+/** How long a connection is kept open for the next request, in milliseconds. */
+const keepAliveMs = 5_000
 
 /** How many connections there may be, besides those of streams. */
 const connectionsBeside = 200
@@ -34,11 +37,21 @@ const connectionsBeside = 200
 /**
  * Serves a dashboard with a server of its own.
  *
- * Throws for bad options, and rejects if the port cannot be had.
+ * Rejects for bad options, and if the port cannot be had.
  */
 export async function serveDashboard(
   options: DashboardOptions,
   where: ServeOptions = {},
+): Promise<Serving> {
+  return await serveAssembled(assemble, options, where, arrivalDefault)
+}
+
+/** Serves a dashboard that tests can look into, and with a server that loses patience sooner. */
+export async function serveAssembled(
+  make: (options: DashboardOptions) => Pick<Assembled, 'dashboard'>,
+  options: DashboardOptions,
+  where: ServeOptions,
+  arrival: typeof arrivalDefault,
 ): Promise<Serving> {
   checkObject('where', where, ['port', 'host'])
   const { port = 0, host = '127.0.0.1' } = where
@@ -53,7 +66,7 @@ export async function serveDashboard(
   const shown = host.includes(':') ? `[${host}]` : host
   const isAny = host === '0.0.0.0' || host === '::'
   const hosts = options.hosts ?? (loopback.has(host) || isAny ? undefined : [shown])
-  const dashboard = createDashboard({ ...options, ...(hosts === undefined ? {} : { hosts }) })
+  const { dashboard } = make({ ...options, ...(hosts === undefined ? {} : { hosts }) })
   const { streamsMax = 50 } = options
   const server = createAdaptorServer({
     fetch: (request, environment) => dashboard.fetch(request, environment),
@@ -62,7 +75,7 @@ export async function serveDashboard(
       headersTimeout: arrival.headersMs,
       requestTimeout: arrival.requestMs,
       connectionsCheckingInterval: arrival.checkEveryMs,
-      keepAliveTimeout: arrival.keepAliveMs,
+      keepAliveTimeout: keepAliveMs,
       maxHeaderSize: 16 * 1024,
     },
   }) as Server
