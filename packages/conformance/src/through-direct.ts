@@ -54,7 +54,8 @@ export function throughDirect(driver: Driver): Driver {
       const door = doorOf(queue)
       if (!isPlain(ask, options)) return [door.ask(ask, options)]
       const { key, item, priority } = ask
-      const outcome = door.add(key, item, priority, options.dedupe)
+      const isMoot = item === undefined && door.isMoot?.(key, priority) === true
+      const outcome = isMoot ? 'unchanged' : door.add(key, item, priority, options.dedupe)
       const failures = door.failures(key, options.failuresExpireMs)
       return [{ outcome, dueAt: (await rowOf(driver, queue, key))?.dueAt ?? never, failures }]
     },

@@ -28,6 +28,12 @@ export interface DirectQueue {
   /** An ask without a delay, a plan, a limit or a failure. */
   add(key: string, item: string | undefined, priority: number, dedupe: Dedupe): AddOutcome
 
+  /**
+   * Whether adding the key now, without an item, would change nothing, if that can be told at a
+   * glance; to be asked before {@link add}, and before anybody has looked whether `key` can be one.
+   */
+  isMoot?(key: string, priority: number): boolean
+
   /** Any other ask. */
   ask(request: Ask, options: AskOptions): AskReply
 

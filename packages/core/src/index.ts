@@ -69,6 +69,7 @@ export {
   type EncodedItem,
   type EncodeOptions,
   encodeItem,
+  isOwnKey,
   type KeyOf,
   keyOfItem,
 } from './item.ts'

@@ -30,6 +30,11 @@ const askNow = { item: undefined, priority: 0, delayMs: 0 }
  * where it then belongs.
  */
 export class QueueDoor extends KeptRows implements DirectQueue {
+  /** The row of the last add that changed nothing because it was settled. */
+  private lastSettled: number = noRow
+  /** The row after it, if that add was of the row after the one before. */
+  private likely: number = noRow
+
   add(key: string, item: string | undefined, priority: number, dedupe: Dedupe): AddOutcome {
     const now = this.store.time.coarse()
     this.bringUpTo(now)
@@ -45,6 +50,8 @@ export class QueueDoor extends KeptRows implements DirectQueue {
       return outcome
     }
     if (this.links.isSettled(row, priority) && item === undefined && !table.hasItems) {
+      this.likely = row === this.lastSettled + 1 ? row + 1 : noRow
+      this.lastSettled = row
       return 'unchanged'
     }
     cursor.at(row)
@@ -66,6 +73,18 @@ export class QueueDoor extends KeptRows implements DirectQueue {
       else if (laterAt === never) this.links.settle(row, priority)
     }
     return outcome
+  }
+
+  isMoot(key: string, priority: number): boolean {
+    let row = this.likely
+    const { table, store } = this
+    if (row === noRow || table.hasItems) return false
+    if (!store.time.isRecent()) this.bringUpTo(store.time.exact())
+    if (row >= table.used || table.keyAt(row) !== key) row = this.index.find(key)
+    const isMoot = row !== noRow && this.links.isSettled(row, priority)
+    this.lastSettled = row
+    this.likely = isMoot ? row + 1 : noRow
+    return isMoot
   }
 
   ask(request: Ask, options: AskOptions): AskReply {

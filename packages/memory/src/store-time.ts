@@ -40,6 +40,13 @@ export class StoreTime {
     return this.seen!
   }
 
+  /** Whether {@link coarse} would not look at the clock; counts as a reading if so. */
+  isRecent(): boolean {
+    if (this.readingsLeft === 0) return false
+    this.readingsLeft -= 1
+    return true
+  }
+
   /** The time. */
   exact(): EpochMs {
     this.seen = this.clock.now()

@@ -156,6 +156,21 @@ const addThroughTheDoor = step(
   },
 )
 
+/** Several keys, again and again: what was added in a row is told to be moot in that row. */
+const addInARow = step(
+  'addInARow',
+  fc.tuple(anyKeys, fc.integer({ min: 1, max: 4 }), anyPriority, anyDedupe),
+  ({ driver, naive }, [keys, times, priority, dedupe]) => {
+    const door = driver.direct!(queueName)
+    for (const key of Array.from({ length: times }, () => keys).flat()) {
+      const isMoot = door.isMoot!(key, priority)
+      const outcome = isMoot ? 'unchanged' : door.add(key, undefined, priority, dedupe)
+      const ask = { key, item: undefined, priority, delayMs: 0 }
+      expect(outcome).toBe(naive.add([ask], { dedupe, failuresExpireMs })[0]!.outcome)
+    }
+  },
+)
+
 function sorted<Lease extends { readonly key: string }>(leases: readonly Lease[]): Lease[] {
   return [...leases].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
@@ -334,6 +349,7 @@ const failures = step('failures', anyKey, ({ driver, naive, clock }, key) => {
 const anyStep = fc.oneof(
   { weight: 8, arbitrary: add },
   { weight: 4, arbitrary: addThroughTheDoor },
+  { weight: 4, arbitrary: addInARow },
   { weight: 6, arbitrary: claim },
   { weight: 4, arbitrary: claimThroughTheDoor },
   { weight: 10, arbitrary: finish },

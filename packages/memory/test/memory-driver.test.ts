@@ -238,6 +238,37 @@ test('the door counts failures as expired after the time that was last spoken of
   expect(claim(driver, 1)).toMatchObject([{ failures: 0 }])
 })
 
+test('adds in the order of earlier ones are told to be moot, until something would come of them', () => {
+  const door = open().driver.direct!('q')
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+  const addAll = (): number => {
+    const moot = keys.filter((key) => door.isMoot!(key, 0))
+    for (const key of keys) if (!moot.includes(key)) door.add(key, undefined, 0, 'client-go')
+    return moot.length
+  }
+  expect([addAll(), addAll(), addAll(), addAll()]).toEqual([0, 0, 0, 6])
+  expect(door.isMoot!('', 0), 'no key at all').toBe(false)
+  addAll()
+  expect(door.isMoot!('a', 1), 'a higher priority').toBe(false)
+  addAll()
+  expect(door.add('a', '1', 0, 'client-go'), 'an item is stored').toBe('unchanged')
+  expect(addAll()).toBe(0)
+})
+
+test('an add is not moot once the key is claimed, or a key that is due comes before it', () => {
+  const { driver, clock } = open()
+  const door = driver.direct!('q')
+  for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) door.add(key, undefined, 0, 'client-go')
+  expect(door.isMoot!('a', 0)).toBe(true)
+  clock.setTime(clock.now() - 5)
+  expect(door.isMoot!('b', 0), 'the wall was set back: it is not due').toBe(false)
+  clock.setTime(clock.now() + 5)
+  for (const key of ['a', 'b', 'a', 'b']) door.add(key, undefined, 0, 'client-go')
+  expect(door.isMoot!('a', 0)).toBe(true)
+  claim(driver, 2)
+  expect(door.isMoot!('b', 0)).toBe(false)
+})
+
 test('a forged token, a stale one and that of another key open nothing', () => {
   const { driver } = open()
   add(driver, ['a', 'b', 'c'])

@@ -8,6 +8,7 @@ import {
   checkSignal,
   encodeItem,
   type FinishOutcome,
+  isOwnKey,
   keyOfItem,
   SluiceTypeError,
   sluiceChannel,
@@ -103,7 +104,10 @@ export class PlainQueue<T> implements Queue<T> {
       if (hot !== undefined && !sluiceChannel.hasSubscribers) {
         let outcome: AddOutcome
         try {
-          outcome = hot.add(keyOfItem(item), undefined, 0, this.#options.dedupe)
+          outcome =
+            hot.isMoot?.(item, 0) === true && isOwnKey(item)
+              ? 'unchanged'
+              : hot.add(keyOfItem(item), undefined, 0, this.#options.dedupe)
         } catch (error) {
           return Promise.reject(error)
         }
@@ -160,19 +164,29 @@ export class PlainQueue<T> implements Queue<T> {
     const { hot } = this.engine
     if (hot === undefined || !this.#isPlain || sluiceChannel.hasSubscribers) return undefined
     const { dedupe } = this.#options
+    const outcomes = new Array<AddOutcome>(items.length)
+    let merged = 0
     // All keys are checked before the first is added: bad input changes nothing. A string that is
     // its own key, as most are, is not kept twice for that.
-    for (const item of items) {
-      if (keyOfItem(item) !== item) return undefined
+    for (let at = 0; at < items.length; at += 1) {
+      const item = items[at]!
+      if (typeof item !== 'string') return undefined
+      if (hot.isMoot?.(item, priority) === true && isOwnKey(item)) {
+        outcomes[at] = 'unchanged'
+        merged += 1
+      } else if (keyOfItem<string>(item) !== item) return undefined
     }
-    const keys = items as readonly string[]
-    const outcomes = new Array<AddOutcome>(keys.length)
-    for (let at = 0; at < keys.length; at += 1) {
-      outcomes[at] = hot.add(keys[at]!, undefined, priority, dedupe)
+    if (merged < items.length) {
+      for (let at = 0; at < items.length; at += 1) {
+        if (outcomes[at] !== undefined) continue
+        const outcome = hot.add(items[at] as string, undefined, priority, dedupe)
+        outcomes[at] = outcome
+        if (outcome === 'unchanged') merged += 1
+      }
     }
-    this.engine.asked += outcomes.length
-    for (const outcome of outcomes) if (outcome === 'unchanged') this.engine.merged += 1
-    if (outcomes.length > 0) this.engine.changed()
+    this.engine.asked += items.length
+    this.engine.merged += merged
+    if (merged < items.length) this.engine.changed()
     return Promise.resolve(outcomes)
   }
 
