@@ -36,6 +36,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   const { url, stop } = given === undefined ? await ownServer() : { url: given, stop() {} }
   const pool = new pg.Pool({ connectionString: url, max: 8 })
   pool.on('error', () => {})
+  // Every driver of a test listens for trouble.
+  pool.setMaxListeners(0)
   pool.on('connect', (client) => client.on('error', () => {}))
   let made = 0
   const nextSchema = (): string => {

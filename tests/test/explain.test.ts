@@ -12,21 +12,11 @@ import {
   type RateLimitingQueue,
   tokenBucket,
 } from 'sluice'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { postgresKind } from '../support/postgres-kind.ts'
 import { storeKinds } from '../support/stores.ts'
 
-let server: PostgresServer
-
-beforeAll(async () => {
-  server = await startPostgres()
-}, 60_000)
-
-afterAll(async () => {
-  await server.stop()
-})
-
-const kinds = [...storeKinds, { name: 'postgres', make: (): Driver => server.driver() }]
+const kinds = [...storeKinds, postgresKind()]
 
 const limiter: Limiter<string> = maxOf(
   exponential({ baseMs: 5, maxMs: 1_000_000 }),

@@ -2,6 +2,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { createQueue, exportQueue, importQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { fill, keepOpen, queueOn, rowsOf } from '../support/full-queue.ts'
+import { postgresKind } from '../support/postgres-kind.ts'
 import { storeKinds } from '../support/stores.ts'
 
 async function collect(lines: AsyncIterable<string>): Promise<string[]> {
@@ -10,7 +11,7 @@ async function collect(lines: AsyncIterable<string>): Promise<string[]> {
   return all
 }
 
-describe.each(storeKinds)('$name', ({ make }) => {
+describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
   async function setUp() {
     const clock = fakeClock(1_000_000_000)
     const from = make()

@@ -3,10 +3,18 @@ import { fakeClock } from '@sluice/core/testing'
 import { migrate } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { fill, keepOpen, queueName, queueOn, rowsOf } from '../support/full-queue.ts'
+import { postgresKind } from '../support/postgres-kind.ts'
 import { type StoreKind, storeKinds } from '../support/stores.ts'
 import { Strike, struckDriver } from '../support/struck-driver.ts'
 
-const pairs = storeKinds.flatMap((from) => storeKinds.map((to) => ({ from, to })))
+const kinds = [...storeKinds, postgresKind()]
+const pairs = kinds.flatMap((from) => kinds.map((to) => ({ from, to })))
+
+/** Those on which every step is struck: the others take the same steps. */
+const struckPairs = pairs.filter(
+  ({ from, to }) =>
+    ![from.name, to.name].includes('postgres') || from.name === 'sqlite' || to.name === 'sqlite',
+)
 
 async function setUp(
   { from: source, to: target }: { readonly from: StoreKind; readonly to: StoreKind },
@@ -100,6 +108,49 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     expect(await rowsOf(to)).toEqual(before)
   })
 
+  test('a queue that was paused stays so, also if the migration was interrupted', async () => {
+    const { clock, from, to } = await setUp(pair, 20)
+    await from.operate?.pause(queueName)
+    const ending = new AbortController()
+    const options = { from, to, clock }
+    await expect(
+      migrate({
+        ...options,
+        signal: ending.signal,
+        onProgress: () => ending.abort(new Error('enough')),
+      }),
+    ).rejects.toThrow('enough')
+    await migrate(options)
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+    expect(await rowsOf(from)).toEqual([])
+    expect(await rowsOf(to)).not.toEqual([])
+  })
+
+  test('a queue that is handed out at its new place goes on being so', async () => {
+    const { clock, from, to } = await setUp(pair, 20)
+    await migrate({ from, to, clock })
+    // Long after that, when nobody knows of the first migration any more.
+    await clock.step(25 * 60 * 60 * 1_000)
+    const late = queueOn(from, clock)
+    await late.add('late')
+    await migrate({ from, to, clock })
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
+    expect((await rowsOf(to)).map(({ key }) => key)).toContain('late')
+    await late.close()
+  })
+
+  test('a queue that was resumed at its old place is not taken for one that was paused', async () => {
+    const { clock, from, to } = await setUp(pair, 20)
+    await from.operate?.pause(queueName)
+    await migrate({ from, to, clock })
+    await from.operate?.resume(queueName)
+    await to.operate?.resume(queueName)
+    await migrate({ from, to, clock })
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
+  })
+})
+
+describe.each(struckPairs)('from $from.name to $to.name, where the power fails', (pair) => {
   test.each([
     ['before', false],
     ['after', true],

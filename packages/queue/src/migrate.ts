@@ -1,6 +1,8 @@
 import {
+  type Awaitable,
   batchKeysMax,
   type Clock,
+  type Counts,
   checkBoolean,
   checkFunction,
   checkObject,
@@ -8,15 +10,21 @@ import {
   crashesMaxDefault,
   type Driver,
   failuresExpireMsDefault,
+  keyStateWords,
   noToken,
   type Operate,
+  SluiceError,
   SluiceTypeError,
   type Transfer,
   transferRow,
 } from '@sluice/core'
+import { markOf, setMark } from './migration-mark.ts'
 import { defaultRetryPlan } from './retry-plans.ts'
 import { Store, type StoreUser } from './store.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
+
+/** A queue at which a worker was seen within this time is in use. */
+const usedWithinMs = 60_000
 
 /** How often a migration looks whether everything was given back. */
 const pollMs = 200
@@ -27,7 +35,10 @@ export interface MigrateOptions {
   readonly to: Driver
   /** The names of the queues to move. Default: all that there are. */
   readonly queues?: readonly string[]
-  /** Whether the queues are handed out at their new place when they are there. Default true. */
+  /**
+   * Whether the queues are handed out at their new place when they are there. Default true, but for
+   * queues that were paused before, at either place. Those stay so.
+   */
   readonly resume?: boolean
   /** Ends the migration where it stands; it can be gone on with. */
   readonly signal?: AbortSignal
@@ -42,6 +53,9 @@ export interface MigratedQueue {
   readonly queue: string
   readonly moved: number
 }
+
+/** How often what a busy store refuses is asked for again. */
+const triesMax = 50
 
 /** One store that takes part: open as long as the migration lasts. */
 class Side implements StoreUser {
@@ -92,6 +106,7 @@ class QueueMove {
 
   async run(resume: boolean, onProgress: MigrateOptions['onProgress']): Promise<MigratedQueue> {
     const queue = this.#queue
+    const resumes = await this.#settle()
     // Nothing is handed out on either side while keys are under way.
     await this.#from.operate.pause(queue)
     await this.#to.operate.pause(queue)
@@ -105,11 +120,42 @@ class QueueMove {
       moved += page
       onProgress?.({ queue, moved })
     }
-    if (resume) {
+    if (resume && resumes) {
       await this.#to.operate.resume(queue)
       this.#to.store.wake(queue)
     }
     return { queue, moved }
+  }
+
+  /**
+   * Whether the queue is handed out at its new place at the end: not if somebody had paused it, at
+   * the old one or at the new. One that is handed out there already goes on being so.
+   */
+  async #settle(): Promise<boolean> {
+    const queue = this.#queue
+    const from = this.#from.driver
+    const to = this.#to.driver
+    const there = await from.counts(queue, { cap: 1 })
+    const settled = there.paused ? await markOf(from, queue) : undefined
+    if (settled !== undefined) return settled
+    const here = await to.counts(queue, { cap: 1 })
+    const isInUse = !here.paused && (await isUsed(to, queue, here))
+    const resumes = isInUse || !(there.paused || here.paused)
+    await setMark(from, queue, resumes)
+    return resumes
+  }
+
+  /** Asks again for what a busy store refuses: somebody else's transaction may have a key locked. */
+  async #patiently<R>(verb: () => Awaitable<R>): Promise<R> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await verb()
+      } catch (error) {
+        if (tries === triesMax || !SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
+      }
+      this.#signal?.throwIfAborted()
+      await this.#pause()
+    }
   }
 
   /** Moves the first keys there are; `undefined` if there are none. */
@@ -124,9 +170,9 @@ class QueueMove {
       return 0
     }
     const moving = rows.map(transferRow)
-    await this.#to.transfer.importRows(this.#queue, moving)
+    await this.#patiently(() => this.#to.transfer.importRows(this.#queue, moving))
     // What was changed since it was listed stays, and is listed and merged once more.
-    const outcomes = await transfer.dropRows(this.#queue, moving)
+    const outcomes = await this.#patiently(() => transfer.dropRows(this.#queue, moving))
     return outcomes.filter((outcome) => outcome === 'dropped').length
   }
 
@@ -162,12 +208,19 @@ class QueueMove {
   }
 }
 
+/** Whether anything is stored of a queue, or a worker was seen at it lately. */
+async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<boolean> {
+  if (keyStateWords.some((word) => counts[word] > 0)) return true
+  return ((await driver.workers?.(queue, usedWithinMs)) ?? []).length > 0
+}
+
 /**
  * Moves queues from one store to another with everything that is stored of them: times, places,
  * failures, priorities, parked keys, buckets, and fencing numbers that go on rising.
  *
  * Pauses each queue on both sides, waits until all held keys were given back, moves the keys, and
- * resumes the queue at its new place; at the old one it stays paused. Producers may add on either
+ * resumes the queue at its new place, unless somebody had paused it before; at the old one it stays
+ * paused. Producers may add on either
  * side meanwhile; what is added at the old place after the end is moved by another migration. One
  * that was interrupted, wherever it was, is gone on with by making it again: nothing is lost, and
  * nothing is worked on twice for it.

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll } from 'vitest'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import type { StoreKind } from './stores.ts'
+
+/** Postgres as one more kind of store, on a server that runs while the tests of the file do. */
+export function postgresKind(): StoreKind {
+  let server: PostgresServer | undefined
+  beforeAll(async () => {
+    server = await startPostgres()
+  }, 60_000)
+  afterAll(async () => {
+    await server?.stop()
+  })
+  return {
+    name: 'postgres',
+    make() {
+      if (server === undefined) throw new Error('the server is not up yet')
+      return server.driver()
+    },
+  }
+}
