@@ -35,6 +35,7 @@ export default tseslint.config(
       // Installed for a benchmark, or copied from, only; the check of the types leaves them out too.
       'benchmarks/src/*/**',
       'templates/**',
+      'docs/api/**',
     ],
   },
   {

@@ -1,5 +1,5 @@
 // A shop, a partner who refuses at first, and the worker between them.
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,18 +11,22 @@ import { type Order, Shop } from './shop.ts'
 
 const file = process.argv[2] ?? join(tmpdir(), 'sluice-webhooks.db')
 
-const partner = createServer(async (request, response) => {
-  const order = JSON.parse(await text(request)) as Order
+const partner = createServer((request, response) => {
+  void text(request).then((body) => answer(JSON.parse(body) as Order, response))
+})
+let requests = 0
+const settled = new Set<string>()
+const allSettled = Promise.withResolvers<void>()
+
+function answer(order: Order, response: ServerResponse): void {
   requests += 1
   const status = requests === 1 ? 503 : requests === 2 ? 429 : order.total < 0 ? 422 : 204
   console.log(`order ${order.id}, version ${order.version}: ${status}`)
   response.writeHead(status, status === 429 ? { 'retry-after': '0.2' } : {}).end()
   if (status === 204 || status === 422) settled.add(order.id)
   if (settled.size === 3) allSettled.resolve()
-})
-let requests = 0
-const settled = new Set<string>()
-const allSettled = Promise.withResolvers<void>()
+}
+
 await new Promise<void>((resolve) => {
   partner.listen(0, '127.0.0.1', resolve)
 })
