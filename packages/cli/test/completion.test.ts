@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { cli, output, scratchFolder } from './cli.ts'
+import { folderWithProgram } from './program.ts'
+import { newFile } from './stores.ts'
+
+async function offered(words: readonly string[], store = newFile()): Promise<string[]> {
+  const { code, out, err } = await cli(['__complete', '--', ...words], { store })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  return out.trimEnd().split('\n')
+}
+
+async function filled(): Promise<string> {
+  const store = newFile()
+  await output(['add', 'orders', 'order/42', 'order/43', 'a b'], { store })
+  await output(['add', 'old:mails', 'm', '-s', store], {})
+  return store
+}
+
+describe('what is offered', () => {
+  test.each<[readonly string[], readonly string[]]>([
+    [['que'], ['queues']],
+    [['unp'], ['unpark']],
+    [['__'], ['']],
+    [['ls', 'q', '--fail'], ['--failures-min']],
+    [
+      ['ls', 'q', '--st'],
+      ['--state', '--store'],
+    ],
+    [['ls', 'q', '--state', 're'], ['ready']],
+    [['ls', 'q', '--state=re'], ['--state=ready']],
+    [['-o', 'w'], ['wide']],
+    [['queues', '-o', 'j'], ['json']],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [['import', 'q', ''], [':files']],
+    [['dashboard', '--token-file', ''], [':files']],
+    [
+      ['copy', ''],
+      ['sqlite:', 'postgres://'],
+    ],
+    [['-s', 'pos'], ['postgres://']],
+    [['nonsense', ''], ['']],
+    [['add-after', 'q', ''], ['']],
+    [['get', 'q', 'a', ''], ['']],
+  ])('%j', async (words, expected) => expect(await offered(words)).toEqual(expected))
+
+  test('queues and keys are those of the store', async () => {
+    const store = await filled()
+    expect(await offered(['ls', ''], store)).toEqual(['old:mails', 'orders'])
+    expect(await offered(['get', 'orders', 'order/4'], store)).toEqual(['order/42', 'order/43'])
+    expect(await offered(['park', 'orders', 'order/42', 'o'], store)).toEqual([
+      'order/42',
+      'order/43',
+    ])
+    expect(await offered(['-s', store, 'ls', 'or'])).toEqual(['orders'])
+    expect(await offered(['ls', `--store=${store}`, 'or'])).toEqual(['orders'])
+  })
+
+  test('a store that is not there offers nothing, and says nothing', async () => {
+    expect(await offered(['ls', ''])).toEqual([''])
+    expect(await offered(['ls', ''], 'postgres://127.0.0.1:1/x')).toEqual([''])
+    expect(await offered(['ls', ''], '')).toEqual([''])
+  })
+})
+
+describe('in a real bash', () => {
+  /** What TAB gives after a line. */
+  function tab(line: string, store: string, cwd = scratchFolder()): string[] {
+    const script = `
+      source <(sluice completion bash)
+      COMP_LINE=${JSON.stringify(line)}
+      read -r -a COMP_WORDS <<< "$COMP_LINE"
+      [[ $COMP_LINE == *' ' ]] && COMP_WORDS+=('')
+      COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
+      COMP_POINT=\${#COMP_LINE}
+      _sluice
+      printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], {
+      cwd,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
+        SLUICE_STORE: store,
+      },
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    return stdout.trimEnd().split('\n')
+  }
+
+  test('commands, options, queues and keys are completed', async () => {
+    const store = await filled()
+    expect(tab('sluice un', store)).toEqual(['unpark'])
+    expect(tab('sluice ls --sta', store)).toEqual(['--state'])
+    expect(tab('sluice ls or', store)).toEqual(['orders'])
+    expect(tab('sluice get orders ', store)).toEqual(['a\\ b', 'order/42', 'order/43'])
+  })
+
+  test('files are completed where a file is wanted', async () => {
+    const cwd = scratchFolder()
+    writeFileSync(join(cwd, 'orders.ndjson'), '')
+    expect(tab('sluice import orders ord', await filled(), cwd)).toEqual(['orders.ndjson'])
+  })
+
+  test('an interactive one completes as one types', async () => {
+    const store = await filled()
+    // TAB twice lists what there is; the line that is read last shows what was completed.
+    const typed =
+      'PS1=; source <(sluice completion bash)\nsluice get orders order/4\t2 -o name\nexit\n'
+    const { stdout } = spawnSync('bash', ['--norc', '--noprofile', '-i'], {
+      input: typed,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        TERM: 'dumb',
+        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
+        SLUICE_STORE: store,
+      },
+    })
+    expect(stdout).toContain('order/42')
+  })
+})
+
+test('each shell gets a script of its own', async () => {
+  expect(await output(['completion', 'zsh'])).toMatch(/^#compdef sluice\n/)
+  expect(await output(['completion', 'fish'])).toContain('complete -c sluice')
+})

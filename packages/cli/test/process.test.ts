@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { needs } from '@sluice/needs'
+import { describe, expect, test } from 'vitest'
+import { output, scratchFolder } from './cli.ts'
+import { folderWithProgram, start } from './program.ts'
+import { newFile } from './stores.ts'
+
+const hasProc = existsSync('/proc/self/cmdline')
+
+async function many(): Promise<string> {
+  const store = newFile()
+  const stdin = Array.from({ length: 5_000 }, (_, at) => `order/${at}`)
+  await output(['add', 'orders', '--stdin'], { store, stdin })
+  return store
+}
+
+test('the program does what the same words do in this process', async () => {
+  const store = newFile()
+  const add = await start(['add', 'orders', 'a'], { SLUICE_STORE: store }).ended
+  expect(add).toEqual({ code: 0, signal: null, out: 'a added\n', err: '' })
+  const missing = await start(['get', 'orders', 'b', '-s', store]).ended
+  expect(missing).toMatchObject({ code: 4, out: '' })
+})
+
+test('keys come through a pipe', async () => {
+  const store = newFile()
+  const program = start(['add', 'orders', '--stdin'], { SLUICE_STORE: store })
+  program.child.stdin.end('a\nb\r\nc')
+  expect(await program.ended).toMatchObject({ code: 0, out: '3 added\n' })
+})
+
+describe('a signal', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s ends it with %d, in its own words', async (signal, code) => {
+    const store = newFile()
+    await output(['add', 'orders', 'a'], { store })
+    const program = start(['queues', '--watch'], { SLUICE_STORE: store })
+    await program.said('orders')
+    program.child.kill(signal)
+    expect(await program.ended).toMatchObject({ code, signal: null, err: '' })
+  })
+
+  test('ends a drain, and leaves the store as it was', async () => {
+    const store = newFile()
+    const program = start(['drain', 'orders'], { SLUICE_STORE: store })
+    expect((await program.ended).code).toBe(1)
+    await output(['add', 'orders', 'a'], { store })
+    const second = start(['drain', 'orders'], { SLUICE_STORE: store })
+    await second.said('no workers')
+    second.child.kill('SIGINT')
+    expect((await second.ended).code).toBe(130)
+    // The store is as it was, and free.
+    expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('a\n')
+  })
+})
+
+describe('a reader that has seen enough', () => {
+  test.each([
+    ['ls', ['ls', 'orders', '--all']],
+    ['export', ['export', 'orders']],
+    ['queues --watch', ['queues', '--watch', '--interval', '100ms']],
+    ['JSON', ['ls', 'orders', '--all', '-o', 'json']],
+  ])('ends %s quietly', async (_, argv) => {
+    const store = await many()
+    const program = start(argv, { SLUICE_STORE: store })
+    program.child.stdout.once('data', () => program.child.stdout.destroy())
+    const changing = argv.includes('--watch') ? changes(store, program.ended) : undefined
+    const { code, signal, err } = await program.ended
+    await changing
+    expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: '' })
+  })
+
+  /** Gives a watch something to say, until it has found out that nobody listens. */
+  async function changes(store: string, ended: Promise<unknown>): Promise<void> {
+    let isOver = false
+    void ended.then(() => {
+      isOver = true
+    })
+    for (let at = 0; !isOver; at += 1) {
+      await output(['add', 'orders', `new/${at}`], { store })
+      // So that the end of the program can be heard of.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  test('is a shell as well', async () => {
+    const store = await many()
+    const { status, stdout, stderr } = spawnSync(
+      'bash',
+      ['-c', 'set -o pipefail; sluice ls orders --all --no-headers | head -n 1'],
+      {
+        encoding: 'utf8',
+        env: {
+          ...process.env,
+          PATH: `${folderWithProgram()}:${process.env['PATH']}`,
+          SLUICE_STORE: store,
+        },
+      },
+    )
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toMatch(/^order\/0 +ready/)
+  })
+})
+
+test.skipIf(!needs('a /proc to look into', hasProc))(
+  'a list of processes does not show the address of the store',
+  async () => {
+    const store = newFile()
+    await output(['add', 'orders', 'a'], { store })
+    const program = start(['queues', '--watch', '--store', store])
+    await program.said('orders')
+    const seen = readFileSync(`/proc/${program.child.pid}/cmdline`, 'utf8')
+    expect(seen).not.toContain(store)
+    expect(seen.replaceAll('\0', '')).toBe('sluice')
+  },
+)
+
+describe('only what is needed is loaded', () => {
+  /** The files that a run has loaded. */
+  async function loaded(argv: readonly string[], store: string): Promise<string> {
+    const folder = scratchFolder()
+    const { code } = await start(argv, { SLUICE_STORE: store, NODE_V8_COVERAGE: folder }).ended
+    expect(code).toBe(0)
+    const [file = ''] = readdirSync(folder)
+    const { result } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
+      result: { url: string }[]
+    }
+    return result.map(({ url }) => url).join('\n')
+  }
+
+  test('help needs no driver', async () => {
+    const files = await loaded(['--help'], '')
+    expect(files).toContain('/cli/src/run-cli.ts')
+    expect(files).not.toMatch(
+      /\/(?:pg|hono|better-sqlite3|fast-check)\/|packages\/(?:sqlite|postgres|queue)\//,
+    )
+  })
+
+  test('SQLite needs no Postgres, and the other way round', async () => {
+    const store = newFile()
+    await output(['migrate'], { store })
+    const files = await loaded(['queues'], store)
+    expect(files).toContain('/sqlite/src/')
+    expect(files).not.toMatch(/\/(?:pg|hono|fast-check)\/|packages\/postgres\//)
+    const sql = await loaded(['migrate', '--print-sql'], 'postgres://nobody@nowhere/db')
+    expect(sql).not.toContain('/sqlite/src/')
+  })
+})
