@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { sqliteDriver } from '@sluice/sqlite'
+import { createQueue } from 'sluice'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { KeyLines, Matching, Overview, QueueView } from '../src/wire.ts'
+import { CountingDatabase } from './counting-sqlite.ts'
+import { EventReader } from './event-reader.ts'
+import { actingSite, type Site, withQuery } from './site.ts'
+
+const queuesMax = 100
+const keysPerQueue = 1_000
+const keysInBig = 1_000_000 - (queuesMax - 1) * keysPerQueue
+
+let folder: string
+let database: CountingDatabase
+let clock: FakeClock
+let site: Site
+
+/** Lets everything go on that takes turns with others. */
+async function manyTurns(): Promise<void> {
+  for (let turn = 0; turn < 100; turn += 1) {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve)
+    })
+  }
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-dashboard-'))
+  database = new CountingDatabase(join(folder, 'big.db'))
+  clock = fakeClock(undefined, { settle: manyTurns })
+  const driver = sqliteDriver({ database, exclusive: true, durability: 'process' })
+  const ask = { dedupe: 'client-go', failuresExpireMs: 86_400_000, maxPending: undefined } as const
+  const first = createQueue<string>({ name: 'queue 000', driver, clock })
+  await first.inspect.counts()
+  for (let queue = 0; queue < queuesMax; queue += 1) {
+    const name = queue === 0 ? 'big' : `queue ${String(queue).padStart(3, '0')}`
+    const keys = queue === 0 ? keysInBig : keysPerQueue
+    for (let from = 0; from < keys; from += 1_000) {
+      // Nine in ten are ready, one is delayed.
+      const asks = Array.from({ length: Math.min(1_000, keys - from) }, (_, at) => ({
+        key: `order/${String(from + at).padStart(7, '0')}`,
+        item: undefined,
+        priority: at % 3,
+        delayMs: at % 10 === 0 ? 3_600_000 + at : 0,
+      }))
+      await driver.add(name, asks, ask)
+    }
+  }
+  // One key in a million has failed, and stands near the end.
+  const big = createQueue<string>({ name: 'big', driver, clock })
+  await big.inspect.park('order/0900000')
+  site = await actingSite({ driver, clock })
+}, 300_000)
+
+afterAll(async () => {
+  await site.close()
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** What it takes to answer; printed with the time, which depends on the machine. */
+async function cost(what: string, ask: () => Promise<unknown>): Promise<CountingDatabase['asked']> {
+  database.reset()
+  const before = performance.now()
+  await ask()
+  const ms = performance.now() - before
+  const { statements, rows } = database.asked
+  console.log(`${what}: ${statements} statements, ${rows} rows, ${ms.toFixed(0)} ms`)
+  expect(database.scans(), what).toEqual([])
+  return database.asked
+}
+
+describe(`a store of ${queuesMax} queues and a million keys`, () => {
+  test('shows its overview with two reads for each queue, in a page and in a tick', async () => {
+    let overview: Overview | undefined
+    const page = await cost('the overview', async () => {
+      overview = (await site.ask<Overview>('/api/overview')).body
+    })
+    expect(overview?.queues).toHaveLength(queuesMax)
+    expect(overview?.queues.find(({ queue }) => queue === 'big')?.counts).toMatchObject({
+      ...{ ready: 1_000, capped: true },
+    })
+    // Counts of seven states at three priorities, and the workers.
+    expect(page.statements).toBeLessThan(queuesMax * 25)
+    expect(page.rows).toBeLessThan(queuesMax * 40)
+
+    const events = new EventReader(await site.send('/api/stream?about=overview'))
+    await clock.step(0)
+    await events.next()
+    const tick = await cost('a tick of the overview', () => clock.step(1_000))
+    expect(tick.statements).toBeLessThan(queuesMax * 25)
+    expect((await events.next())?.event).toBe('delta')
+    await events.cancel()
+  })
+
+  test('shows its biggest queue by looking at some thousand keys, and at few while it is watched', async () => {
+    let view: QueueView | undefined
+    const page = await cost('the queue of 901,000 keys', async () => {
+      view = (await site.ask<QueueView>('/api/queue?queue=big')).body
+    })
+    expect(view?.counts).toMatchObject({ ready: 10_000, parked: 1, capped: true })
+    expect(page.rows).toBeLessThan(12_000)
+    const events = new EventReader(await site.send('/api/stream?about=queue&queue=big'))
+    await clock.step(0)
+    await events.next()
+    const tick = await cost('a tick of it', () => clock.step(1_000))
+    expect(tick.statements).toBeLessThan(60)
+    expect(tick.rows).toBeLessThan(200)
+    await events.cancel()
+  })
+
+  test('lists keys page by page, whatever they are filtered by, looking at a bounded number', async () => {
+    const queries: Record<string, Record<string, string | number>> = {
+      'the first page': {},
+      'a page far behind': { cursor: 'order/0800000' },
+      'keys by prefix': { prefix: 'order/08999' },
+      'delayed keys': { state: 'delayed' },
+      'parked keys': { state: 'parked' },
+      'keys that back off, of which there are none': { state: 'backoff' },
+      'keys that have failed, of which there are none': { failuresMin: 1 },
+      'keys by the code of their error': { errorCode: 'ECONNREFUSED' },
+    }
+    for (const [what, query] of Object.entries(queries)) {
+      let lines: KeyLines | undefined
+      const { statements, rows } = await cost(what, async () => {
+        const path = withQuery('/api/keys', { queue: 'big', ...query })
+        lines = (await site.ask<KeyLines>(path)).body
+      })
+      expect(statements, what).toBeLessThan(100)
+      expect(rows, what).toBeLessThan(4_000)
+      expect(lines?.keys.length, what).toBeLessThanOrEqual(100)
+      // What was not found yet can be looked for further on.
+      if (lines?.keys.length === 0) expect(lines.cursor, what).toBeDefined()
+    }
+  })
+
+  test('counts what a filter finds up to a cap', async () => {
+    const queries: Record<string, [Record<string, string | number>, Matching]> = {
+      'all keys': [{}, { count: 10_000, capped: true }],
+      'parked keys': [{ state: 'parked' }, { count: 1, capped: false }],
+      'keys of a prefix': [{ prefix: 'order/0899' }, { count: 1_000, capped: false }],
+      'failed keys, of which there are none': [{ failuresMin: 1 }, { count: 0, capped: true }],
+    }
+    for (const [what, [query, expected]] of Object.entries(queries)) {
+      let matching: Matching | undefined
+      const { rows } = await cost(`counting ${what}`, async () => {
+        matching = (
+          await site.ask<Matching>(withQuery('/api/matching', { queue: 'big', ...query }))
+        ).body
+      })
+      expect(matching, what).toEqual(expected)
+      expect(rows, what).toBeLessThan(25_000)
+    }
+  })
+
+  test('shows one key by looking at it, and does something to it', async () => {
+    const key = 'order/0512345'
+    const page = await cost('one key', () =>
+      site.ask(withQuery('/api/key', { queue: 'big', key, item: 1 })),
+    )
+    expect(page.statements).toBeLessThan(40)
+    await cost('parking one key', () => site.act({ queue: 'big', action: 'park', key }))
+    const all = { state: 'parked' }
+    await cost('putting all parked keys back', () =>
+      site.act({ queue: 'big', action: 'unpark', all, expected: 10 }),
+    )
+  })
+})
