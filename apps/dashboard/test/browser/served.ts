@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { type Driver, memoryDriver } from 'sluice'
+import type { DashboardOptions } from '../../src/dashboard.ts'
+import { type Serving, serveDashboard } from '../../src/node.ts'
+
+/** The token of dashboards in tests. */
+export const token = 'a token for tests only'
+
+/** A dashboard with its page, that can be stopped and started again at the same address. */
+export interface Served {
+  readonly url: string
+  readonly signInUrl: string
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+/** Serves a store. Whoever signs in may act, unless told otherwise. */
+export async function serve(options: Partial<DashboardOptions> = {}): Promise<Served> {
+  if (!existsSync(new URL('../../dist/client/index.html', import.meta.url))) {
+    throw new Error('the page of the dashboard is not built: run `npm run build` first')
+  }
+  const whole: DashboardOptions & { driver: Driver } = {
+    driver: memoryDriver(),
+    auth: { token },
+    allowActions: true,
+    tickMs: 100,
+    ...options,
+  }
+  let serving: Serving | undefined = await serveDashboard(whole)
+  const { url } = serving
+  return {
+    url,
+    signInUrl: `${url}#sign-in=${encodeURIComponent(token)}`,
+    stop: async () => {
+      await serving?.close()
+      serving = undefined
+    },
+    start: async () => {
+      serving ??= await serveDashboard(whole, { port: Number(new URL(url).port) })
+    },
+  }
+}
