@@ -46,6 +46,8 @@ export interface CommandSpec {
   readonly positionals?: readonly ArgumentSpec[]
   readonly options?: readonly OptionSpec[]
   readonly examples?: readonly Example[]
+  /** The document that `-o json` prints, in the notation of types. Stable within a major version. */
+  readonly json?: string
   /** It ends by itself soon after its signal was aborted, and wants to. */
   readonly windsUp?: boolean
   /** Options that it does not know are its own business. */

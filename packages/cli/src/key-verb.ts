@@ -49,6 +49,7 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
       { flags: '--limit <N>', summary: 'with --all: touch at most so many (default: 10000)' },
     ],
     examples: verb.examples,
+    json: '{ queue, verb, results: [{ key, outcome }] }, or with --all { queue, verb, count, capped, confirmed, changed, unchanged }',
     async run(context) {
       const { input } = context
       const queue = input.queue()

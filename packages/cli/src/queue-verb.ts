@@ -23,6 +23,7 @@ export function queueCommand(verb: QueueVerb): CommandSpec {
     group: 'Queues',
     positionals: [{ name: 'QUEUE', summary: 'the names of queues', kind: 'queue', variadic: true }],
     examples: [{ line: `sluice ${verb.name} orders`, does: 'one queue' }],
+    json: '{ verb, results: [{ queue, outcome }] }',
     async run(context) {
       const { input, print } = context
       const queues = input.positionals(0).map(checkedQueue)

@@ -13,6 +13,7 @@ const remedies: Readonly<Record<string, string>> = {
   ERR_STORE_FULL: 'make room, then try again',
   ERR_STORE_DAMAGED: 'run `sluice doctor` with the same store',
   ERR_UNKNOWN_OUTCOME: 'look before trying again: it may have been done',
+  EADDRINUSE: 'choose another --port',
   ERR_CONTRACT_VERSION: 'install versions of @sluice/cli and the drivers that belong together',
 }
 

@@ -21,6 +21,7 @@ export const addAfter: CommandSpec = {
     { line: 'sluice add-after orders 90s order/42', does: 'in a minute and a half' },
     { line: 'sluice add-after orders 1500 order/42', does: 'in 1,500 milliseconds' },
   ],
+  json: '{ queue, afterMs, results: [{ key, outcome }] }',
   async run(context) {
     const { input, print } = context
     const queue = input.queue()

@@ -31,6 +31,7 @@ export const add: CommandSpec = {
     { line: `sluice add orders --item '{"id":42}'`, does: 'an item that is its own key' },
     { line: 'sluice add orders --stdin < keys.txt', does: 'one key to a line' },
   ],
+  json: '{ queue, results: [{ key, outcome }] }, or with --stdin { queue, added, moved, unchanged, parked, full }',
   async run(context) {
     const { input } = context
     const queue = input.queue()

@@ -78,6 +78,7 @@ export const bench: CommandSpec = {
   windsUp: true,
   options: [{ flags: '--keys <N>', summary: 'how many keys (default: 2000)' }],
   examples: [{ line: 'sluice bench -s sqlite:./queue.db --keys 20000', does: 'a longer run' }],
+  json: '{ store, results: [{ what, keys, ms, perSecond }] }',
   async run(context) {
     const { input, print, terminal } = context
     const keys = input.whole('keys', { min: 1, max: 1_000_000 }) ?? keysDefault

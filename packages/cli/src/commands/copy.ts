@@ -36,6 +36,7 @@ export const copy: CommandSpec = {
     },
     { line: 'sluice copy --keep sqlite:./queue.db sqlite:./copy.db orders', does: 'a copy of one' },
   ],
+  json: '{ queues: [{ queue, moved }] }',
   async run(context) {
     const { input, print } = context
     const [fromText = '', toText = ''] = input.positionals(0)

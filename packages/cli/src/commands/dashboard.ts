@@ -74,6 +74,7 @@ export const dashboard: CommandSpec = {
     { line: 'sluice dashboard sqlite:./queue.db --open', does: 'look at a file' },
     { line: 'sluice dashboard --allow-actions --port 8080', does: 'work on it, after signing in' },
   ],
+  json: '{ url, openUrl }',
   async run(context) {
     const { input, print, signal, terminal } = context
     const url = input.positional(0)

@@ -83,6 +83,7 @@ export const doctor: CommandSpec = {
   group: 'Stores',
   options: [{ flags: '--strict', summary: 'take warnings for failures' }],
   examples: [{ line: 'sluice doctor --strict -o json', does: 'for a program that watches' }],
+  json: '{ store, healthy, findings: [{ check, level: "ok" | "warning" | "failure", summary, facts }] }',
   async run(context) {
     const { input, print } = context
     const address = await context.address()

@@ -13,6 +13,7 @@ export const drain: CommandSpec = {
   positionals: [queueArgument],
   options: [{ flags: '--interval <DURATION>', summary: 'how often to look (default: 2s)' }],
   examples: [{ line: 'sluice drain orders --timeout 5m', does: 'wait at most five minutes' }],
+  json: '{ queue, drained: true }',
   async run(context) {
     const { input, print, signal, terminal } = context
     const queue = input.queue()

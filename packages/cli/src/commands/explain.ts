@@ -90,6 +90,7 @@ export const explain: CommandSpec = {
   group: 'Looking',
   positionals: [queueArgument, keyArgument],
   examples: [{ line: 'sluice explain orders order/42', does: 'what it waits for, and until when' }],
+  json: '{ queue, key, state, blockedBy?, conditions: [{ code, ok: true | false | null, until?, evidence }], next?: { at, to }, inspectedAt }',
   async run(context): Promise<ExitCode> {
     const { input, print } = context
     const queue = input.queue()

@@ -16,6 +16,7 @@ export const get: CommandSpec = {
     { line: 'sluice get orders order/42', does: 'one line' },
     { line: 'sluice get orders order/42 -o json', does: 'everything that is stored of it' },
   ],
+  json: '{ queue, key, state, … }: one of the keys of ls',
   async run(context) {
     const { input } = context
     const queue = input.queue()

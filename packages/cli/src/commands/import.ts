@@ -36,6 +36,7 @@ export const importLines: CommandSpec = {
     { line: 'sluice import orders orders.ndjson', does: 'from a file' },
     { line: 'sluice export orders | sluice import orders -s sqlite:./copy.db', does: 'a pipe' },
   ],
+  json: '{ queue, imported, merged, unchanged }',
   async run(context) {
     const { input, print, terminal } = context
     const queue = input.queue()

@@ -22,6 +22,7 @@ export const migrate: CommandSpec = {
     { line: 'sluice migrate -s sqlite:./queue.db', does: 'make a file, or bring it up to date' },
     { line: 'sluice migrate --print-sql > schema.sql', does: 'SQL for somebody else to run' },
   ],
+  json: '{ store, upToDate: true }',
   async run(context) {
     const { input } = context
     const ways = ['verify', 'printSql', 'roles'].filter((way) => input.flag(way))
@@ -68,5 +69,7 @@ async function applyOrVerify(context: Context, address: StoreAddress): Promise<v
   const { driver } = await context.store(mode === 'verify' ? 'look' : 'make', mode)
   await driver.open({})
   await driver.close()
-  await context.print.lines([`${address.label} is up to date`])
+  const { print } = context
+  if (print.isDocument) await print.document({ store: address.label, upToDate: true })
+  else await print.lines([`${address.label} is up to date`])
 }

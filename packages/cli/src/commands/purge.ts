@@ -9,6 +9,7 @@ export const purge: CommandSpec = {
   group: 'Queues',
   positionals: [queueArgument],
   examples: [{ line: 'sluice purge orders --yes', does: 'all of it, without asking' }],
+  json: '{ queue, removed }',
   async run(context) {
     const { input, print } = context
     const queue = input.queue()

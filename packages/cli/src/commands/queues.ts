@@ -13,6 +13,7 @@ export const queues: CommandSpec = {
     { line: 'sluice queues -s sqlite:./queue.db', does: 'all queues of a file' },
     { line: 'sluice queues -w -o wide', does: 'all columns, and again what changes' },
   ],
+  json: '{ queues: [{ queue, paused, counts: { ready, delayed, backoff, processing, dirty, parked, idle }, capped, oldestReadyAt?, oldestAgeMs?, workers? }] }',
   async run(context) {
     const { inspection } = await context.store('look')
     await printWatched(context, {

@@ -117,6 +117,7 @@ export const top: CommandSpec = {
     { flags: '--interval <DURATION>', summary: 'how often to look (default: 2s)' },
   ],
   examples: [{ line: 'sluice top --once -o json', does: 'the same for a program' }],
+  json: '{ queues: [{ …, rates?: { runsPerSecond, failedRatio?, waitP95Ms?, workP95Ms?, busy, slots } }] }: those of queues, with rates',
   async run(context) {
     const { input, print, terminal } = context
     const queue = input.queueIfGiven()

@@ -59,6 +59,7 @@ export const workers: CommandSpec = {
   ],
   options: watchOptions,
   examples: [{ line: 'sluice workers orders -o wide', does: 'with settings and longest runs' }],
+  json: '{ workers: [{ queue, holder, host, pid, concurrency, settings, startedAt, seenAt, stats? }] }',
   async run(context) {
     const queue = context.input.queueIfGiven()
     const { inspection } = await context.store('look')

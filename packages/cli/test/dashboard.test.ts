@@ -1,0 +1,123 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Interrupted } from '../src/index.ts'
+import { cli, type Ended, output, scratchFolder, type World } from './cli.ts'
+import { start } from './program.ts'
+import { newFile } from './stores.ts'
+
+/** A dashboard that is being served by the command. */
+interface Served {
+  readonly address: URL
+  end(): Promise<Ended>
+}
+
+async function filled(): Promise<string> {
+  const store = newFile()
+  await output(['add', 'orders', 'order/42'], { store })
+  return store
+}
+
+async function serve(argv: readonly string[], world: World = {}): Promise<Served> {
+  const interruption = new AbortController()
+  const said = Promise.withResolvers<string>()
+  const ended = cli(['dashboard', ...argv], {
+    ...world,
+    interrupted: interruption.signal,
+    onOut: said.resolve,
+  })
+  const early = ended.then((end) => {
+    throw new Error(`it ended: ${JSON.stringify(end)}`)
+  })
+  early.catch(() => {})
+  const address = new URL((await Promise.race([said.promise, early])).trim())
+  return {
+    address,
+    end() {
+      interruption.abort(new Interrupted('SIGINT'))
+      return ended
+    },
+  }
+}
+
+const withoutFragment = (address: URL): URL => new URL(address.pathname, address)
+
+test('it serves the store that is named, on this machine, for looking only', async () => {
+  const store = await filled()
+  const { address, end } = await serve([store])
+  expect(address.hostname).toBe('127.0.0.1')
+  expect(address.hash).toBe('')
+  const overview = await fetch(new URL('api/overview', address))
+  expect(await overview.json()).toMatchObject({ queues: [{ queue: 'orders' }] })
+  const session = await fetch(new URL('api/session', address))
+  expect(await session.json()).toMatchObject({ mayAct: false, mustSignIn: false })
+  const { code, err } = await end()
+  expect({ code, err }).toEqual({ code: 130, err: `serving ${store}; Ctrl-C ends it\n` })
+  await expect(fetch(address)).rejects.toThrow()
+})
+
+describe('signing in', () => {
+  test('a token is made up and printed where one is needed', async () => {
+    const store = await filled()
+    const { address, end } = await serve(['--allow-actions'], { store })
+    expect(address.hash).toMatch(/^#sign-in=.{32,}$/)
+    const refused = await fetch(new URL('api/overview', withoutFragment(address)))
+    expect(refused.status).toBe(401)
+    await end()
+  })
+
+  test('one that is given is not shown again', async () => {
+    const store = await filled()
+    const folder = scratchFolder()
+    writeFileSync(join(folder, 'token'), 'a-token-that-is-long-enough\n')
+    chmodSync(join(folder, 'token'), 0o600)
+    const world = { store, cwd: folder }
+    const { address, end } = await serve(['--allow-actions', '--token-file', 'token'], world)
+    expect(address.hash).toBe('')
+    const { out, err } = await end()
+    expect(out + err).not.toContain('a-token-that-is-long-enough')
+    expect(err).not.toContain('warning')
+    chmodSync(join(folder, 'token'), 0o644)
+    const open = await serve(['--token-file', 'token'], world)
+    expect((await open.end()).err).toContain('others on this machine can read the file')
+    const env = { SLUICE_DASHBOARD_TOKEN: 'short' }
+    const short = await cli(['dashboard'], { store, env })
+    expect(short.code).toBe(2)
+    expect(short.err).toContain('the token must have at least 16 characters')
+    expect((await cli(['dashboard', '--token-file', 'nowhere'], world)).code).toBe(2)
+  })
+})
+
+test('--open shows it in a browser, signed in, or says that there is none', async () => {
+  const store = await filled()
+  const shown: string[] = []
+  const browse = async (url: string): Promise<boolean> => {
+    shown.push(url)
+    return shown.length === 1
+  }
+  const first = await serve(['--open', '--allow-actions'], { store, browse })
+  expect((await first.end()).err).not.toContain('no browser')
+  expect(shown).toEqual([first.address.href])
+  const second = await serve(['--open'], { store, browse })
+  expect((await second.end()).err).toContain('no browser could be started')
+})
+
+test('a port that is taken is told of', async () => {
+  const store = await filled()
+  const { address, end } = await serve([], { store })
+  const { code, err } = await cli(['dashboard', '--port', address.port], { store })
+  expect(code).toBe(1)
+  expect(err).toMatch(/^sluice: .*EADDRINUSE.*\n$/)
+  await end()
+})
+
+test('the program serves until it is interrupted', async () => {
+  const store = await filled()
+  const program = start(['dashboard', store, '-o', 'json'])
+  await program.said('Ctrl-C ends it')
+  const { url, openUrl } = JSON.parse(program.out()) as { url: string; openUrl: string }
+  expect(openUrl).toBe(url)
+  expect((await fetch(new URL('api/overview', url))).status).toBe(200)
+  program.child.kill('SIGINT')
+  expect(await program.ended).toMatchObject({ code: 130, signal: null })
+})
