@@ -9,6 +9,9 @@ const looksMax = 2_000
 /** How many keys are listed at a time: their items come along, so not too many. */
 const listMax = 200
 
+/** How much JSON of items one page of a list has; what is beyond that can be asked for one by one. */
+const itemsCharactersMax: number = 1024 * 1024
+
 /** How many keys are counted to say how many a query finds. */
 const matchingMax = 10_000
 
@@ -151,5 +154,11 @@ export function shownLines(
   withItems: boolean,
 ): KeyLines {
   const { keys, ...rest } = found
-  return { at, keys: keys.map((info) => display.line(queue, info, withItems)), ...rest }
+  let left = itemsCharactersMax
+  const lines = keys.map((info): KeyLine => {
+    const line = display.line(queue, info, withItems && left > 0)
+    if ('item' in line) left -= JSON.stringify(line.item).length
+    return line
+  })
+  return { at, keys: lines, ...rest }
 }

@@ -14,14 +14,11 @@ const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
   },
 }
 
-function readOnlyBecause(settings: Settings, store: StoreInspection): string | undefined {
+function readOnlyBecause(settings: Settings): string | undefined {
   if (settings.auth === undefined) {
     return 'This dashboard is read-only: nobody can sign in to it.'
   }
   if (!settings.allowActions) return 'This dashboard is read-only: actions were not allowed.'
-  if (!store.capabilities.operate) {
-    return `Keys can be added but nothing else changed: ${store.driver} has no verbs for that.`
-  }
   return undefined
 }
 
@@ -37,7 +34,7 @@ export function sessionInfo(
     return { ...nothing, mayAct: false, mustSignIn: true, canSignIn, signedIn: false, version }
   }
   const { allowActions, storeName } = settings
-  const reason = readOnlyBecause(settings, store)
+  const reason = readOnlyBecause(settings)
   return {
     store: storeName,
     driver: store.driver,

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs'
 
-/** The version of this package; its manifest lies beside `src` and `dist` alike. */
-export const version: string = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    readonly version: string
+function versionOfManifest(): string {
+  try {
+    // The manifest lies beside `src` and `dist` alike.
+    const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+    return (JSON.parse(text) as { readonly version: string }).version
+  } catch {
+    // Somebody has bundled this file away from it.
+    return 'unknown'
   }
-).version
+}
+
+/** The version of this package. */
+export const version: string = versionOfManifest()

@@ -1,4 +1,4 @@
-import { createRateLimitingQueue, type RateLimitingQueue } from 'sluice'
+import { createRateLimitingQueue, createWorker, type RateLimitingQueue } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { KeyLines, KeyView, Overview, QueueView } from '../src/wire.ts'
 import { Site, withQuery } from './site.ts'
@@ -289,5 +289,39 @@ describe('a dashboard below a path', () => {
     // What a browser makes of dots, it is what counts.
     expect((await site.ask('/x/../tools/queues/api/session')).status).toBe(200)
     expect((await site.ask('/tools/queues/%2e%2e/api/session')).status).toBe(404)
+  })
+})
+
+describe('a page of keys with items', () => {
+  test('leaves out items beyond a megabyte, which can be asked for one by one', async () => {
+    const site = siteOf()
+    const queue = createRateLimitingQueue<{ at: number; text: string }>({
+      ...{ name: 'orders', driver: site.driver, clock: site.clock },
+      keyOf: ({ at }) => `order/${at}`,
+    })
+    open.push(queue)
+    for (let at = 0; at < 40; at += 1) await queue.add({ at, text: 'x'.repeat(60_000) })
+    const { body, text } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
+    expect(body.keys).toHaveLength(40)
+    expect(body.keys.every(({ hasItem }) => hasItem)).toBe(true)
+    const shown = body.keys.filter((line) => 'item' in line)
+    expect(shown).toHaveLength(18)
+    expect(text.length).toBeLessThan(4_000_000)
+  })
+})
+
+describe('a queue of which every key is done', () => {
+  test('stays in the overview as long as somebody works on it', async () => {
+    const site = siteOf()
+    const queue = queueOf(site, 'orders')
+    await queue.add('a')
+    const worker = createWorker({ queue, handler: async () => {} })
+    await site.ask('/api/overview')
+    await worker.runUntilIdle()
+    const { body } = await site.ask<Overview>('/api/overview')
+    expect(body.queues).toMatchObject([{ queue: 'orders', severity: 'ok', counts: { ready: 0 } }])
+    await site.clock.step(120_000)
+    await site.ask('/api/overview')
+    expect((await site.ask<Overview>('/api/overview')).body.queues).toEqual([])
   })
 })
