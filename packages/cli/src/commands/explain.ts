@@ -62,7 +62,7 @@ function linesOf(
   info: KeyInfo | undefined,
   paint: Paint,
 ): string[] {
-  const { key, state, blockedBy, next, inspectedAt: now } = explanation
+  const { key, state, blockedBy, next, retry, estimate, inspectedAt: now } = explanation
   const conditions = explanation.conditions.filter(isAboutTheStore)
   const facts = info === undefined ? [] : factsOf(info, now)
   const names = conditions.map(({ code }) => code.length)
@@ -79,6 +79,10 @@ function linesOf(
     '',
     blockedBy === undefined ? 'nothing is in its way' : `blocked by ${blockedBy}`,
     ...(next === undefined ? [] : [`next: ${next.to} at ${moment(next.at, now)}`]),
+    ...(retry === undefined ? [] : [`after ${retry.failures} failures: ${oneLine(retry.words)}`]),
+    ...(estimate === undefined
+      ? []
+      : [`starts about ${moment(estimate.startAt, now)}, confidence ${estimate.confidence}`]),
   ]
 }
 
@@ -90,7 +94,7 @@ export const explain: CommandSpec = {
   group: 'Looking',
   positionals: [queueArgument, keyArgument],
   examples: [{ line: 'sluice explain orders order/42', does: 'what it waits for, and until when' }],
-  json: '{ queue, key, state, blockedBy?, conditions: [{ code, ok: true | false | null, until?, evidence }], next?: { at, to }, inspectedAt }',
+  json: '{ queue, key, state, blockedBy?, conditions: [{ code, ok: true | false | null, until?, evidence }], next?: { at, to }, retry?: { failures, perKeyMs?, bucketMs?, words }, estimate?: { startAt, confidence }, inspectedAt }',
   async run(context): Promise<ExitCode> {
     const { input, print } = context
     const queue = input.queue()
