@@ -1,4 +1,5 @@
-import { postgresDriver } from '@sluice/postgres'
+import { postgresDriver, rolesSql } from '@sluice/postgres'
+import pg from 'pg'
 import { createQueue } from 'sluice'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDashboard } from '../src/create-dashboard.ts'
@@ -79,5 +80,33 @@ describe('a Postgres that is stopped and started again', () => {
     await postgres.start()
     expect((await events.nextBut('trouble', 'ping'))?.event).toBe('snapshot')
     await dashboard.close()
+  })
+})
+
+describe('a role of Postgres that may only read', () => {
+  test('is enough to look at everything', async () => {
+    const queue = createQueue<string>({
+      name: 'orders',
+      driver: postgresDriver({ connectionString: postgres.url, onWarning() {} }),
+    })
+    await queue.add('a')
+    const admin = new pg.Client({ connectionString: postgres.url })
+    await admin.connect()
+    await admin.query(
+      "create role an_owner; create role a_runtime; create role a_reader login password 'x'",
+    )
+    await admin.query(rolesSql({ owner: 'an_owner', runtime: 'a_runtime', readOnly: 'a_reader' }))
+    await admin.end()
+    const connectionString = postgres.url.replace('postgres:secret', 'a_reader:x')
+    const driver = postgresDriver({ connectionString, migrate: 'verify', onWarning() {} })
+    const dashboard = createDashboard({ driver })
+    const query = 'queue=orders&key=a'
+    for (const path of ['overview', 'queue', 'keys', 'key', 'matching']) {
+      const request = new Request(`http://localhost/api/${path}?${query}`)
+      const answer = await dashboard.fetch(request)
+      expect(answer.status, path).toBe(200)
+    }
+    await dashboard.close()
+    await queue.close()
   })
 })
