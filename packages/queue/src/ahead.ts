@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '@sluice/core'
 import type { HeldKey } from './held-key.ts'
+import { instantSlackMs } from './instants.ts'
 
 /** A key that was claimed before anybody asked for it. */
 interface Early {
@@ -64,9 +65,9 @@ export class Ahead {
   }
 
   #sweep(): void {
-    const now = this.#clock().monotonicMs()
-    const late = this.#early.filter(({ since }) => since + this.#keepMs <= now)
-    this.#early = this.#early.filter(({ since }) => since + this.#keepMs > now)
+    const lastGood = this.#clock().monotonicMs() + instantSlackMs - this.#keepMs
+    const late = this.#early.filter(({ since }) => since <= lastGood)
+    this.#early = this.#early.filter(({ since }) => since > lastGood)
     for (const { held } of late) this.#giveBack(held)
   }
 }

@@ -22,6 +22,7 @@ export class Alarm {
   readonly #ref: boolean
   readonly #setting: () => AlarmSetting
   #timer: Timer | undefined
+  #rangAt: number | undefined
   #isSettingLater = false
 
   constructor(clock: () => Clock, ref: boolean, setting: () => AlarmSetting, ring: () => void) {
@@ -56,15 +57,25 @@ export class Alarm {
       this.off()
       return
     }
-    const ms = Math.min(Math.max(0, inMs), heartbeatMs)
+    const ms = this.#atLeast(Math.min(Math.max(0, inMs), heartbeatMs))
     if (this.#timer === undefined) this.#timer = this.#clock().startTimer(ms, this.#onTimer)
     else this.#timer.reset(ms)
     if (this.#ref && isWaitedFor) this.#timer.ref()
     else this.#timer.unref()
   }
 
+  /**
+   * How long to wait, at least a millisecond if the alarm has rung at this very instant and was in
+   * vain: what is left of the time is less than clocks can tell, and time would never go on.
+   */
+  #atLeast(ms: number): number {
+    if (ms >= 1 || this.#clock().monotonicMs() !== this.#rangAt) return ms
+    return ms <= Math.abs(this.#clock().now()) * Number.EPSILON * 4 ? 1 : ms
+  }
+
   readonly #onTimer = (): void => {
     this.#timer = undefined
+    this.#rangAt = this.#clock().monotonicMs()
     this.#ring()
   }
 

@@ -13,6 +13,7 @@ import type { AlarmSetting } from './alarm.ts'
 import type { Engine } from './engine.ts'
 import type { FinishLane } from './finish-lane.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
+import { instantSlackMs } from './instants.ts'
 import type { Outlook } from './outlook.ts'
 import { jitteredMs } from './patience.ts'
 import { isTrouble, troublePatience } from './trouble.ts'
@@ -130,7 +131,7 @@ export class Claimer {
   async #claimAll(): Promise<void> {
     while (this.#mustClaimAgain && !this.#isStopped) {
       this.#mustClaimAgain = false
-      if (this.#holdOffUntil > this.#engine.store.clock.monotonicMs()) return
+      if (this.#holdOffUntil > this.#engine.store.clock.monotonicMs() + instantSlackMs) return
       try {
         await this.#finishes.between(() => this.#claimOnce())
         this.#troubles = 0

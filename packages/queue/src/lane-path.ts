@@ -43,14 +43,14 @@ export class LanePath implements Path {
 
   async ask(ask: Ask): Promise<AskReply> {
     const reply = await this.#adds.ask(ask)
-    this.#outlook.learn(reply.dueAt)
+    this.#outlook.learn(reply.dueAt, ask.delayMs > 0 || ask.plan !== undefined)
     return reply
   }
 
   askMany(asks: readonly Ask[], answers: Answers<AskReply>): void {
     this.#adds.askMany(asks, {
       resolve: (at, reply) => {
-        this.#outlook.learn(reply.dueAt)
+        this.#outlook.learn(reply.dueAt, false)
         answers.resolve(at, reply)
       },
       reject: (at, error) => answers.reject(at, error),
@@ -79,7 +79,7 @@ export class LanePath implements Path {
 
   async finish(held: HeldKey<unknown>, finish: Finish): Promise<FinishReply> {
     const reply = await this.#finishes.submit(held, finish)
-    this.#outlook.learn(reply.dueAt)
+    this.#outlook.learn(reply.dueAt, finish.as === 'retry')
     return reply
   }
 
@@ -90,7 +90,7 @@ export class LanePath implements Path {
   ): void {
     this.#finishes.submitMany(helds, finishes, {
       resolve: (at, reply) => {
-        this.#outlook.learn(reply.dueAt)
+        this.#outlook.learn(reply.dueAt, false)
         answers.resolve(at, reply)
       },
       reject: (at, error) => answers.reject(at, error),

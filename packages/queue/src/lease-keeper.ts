@@ -13,6 +13,7 @@ import {
 import type { Keeper } from './age-keeper.ts'
 import type { HeldKey } from './held-key.ts'
 import type { HeldSet } from './held-set.ts'
+import { instantSlackMs } from './instants.ts'
 
 /** How much earlier than the store this process stops trusting a lease. */
 function marginMs(leaseMs: number): number {
@@ -163,7 +164,7 @@ export class LeaseKeeper implements Keeper {
     const { helds, clock } = this.#options
     const now = clock().monotonicMs()
     for (const held of [...helds.active()]) {
-      if (held.deadline <= now && held.phase === 'held') {
+      if (held.deadline <= now + instantSlackMs && held.phase === 'held') {
         this.#lose(held, 'it could not be renewed in time')
       }
     }

@@ -37,9 +37,12 @@ export class Outlook {
     this.#offsetMs = now - this.#engine.store.clock.monotonicMs()
   }
 
-  /** A key is due at `dueAt`; nobody has to be asked. What is due already is claimed anyway. */
-  learn(dueAt: EpochMs): void {
-    if (dueAt < this.nextAt && dueAt > this.now()) this.nextAt = dueAt
+  /**
+   * A key is due at `dueAt`; nobody has to be asked. What is due already is claimed anyway, unless it
+   * was asked for later: to the store, which knows the time better, it may not be due yet.
+   */
+  learn(dueAt: EpochMs, wasDelayed: boolean): void {
+    if (dueAt < this.nextAt && (wasDelayed || dueAt > this.now())) this.nextAt = dueAt
   }
 
   /** Asks the store unless it was asked lately, so that it knows of the worker here. */
