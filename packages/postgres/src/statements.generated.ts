@@ -258,8 +258,10 @@ begin
   end if;
   if coalesce(cardinality(n_keys), 0) < cardinality(in_keys) then
     return query
+      -- The offset keeps it a look-up for each key; "any" may read all of the queue on an old server.
       select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
-      from sluice.keys k where k.queue = in_queue and k.key = any (in_keys);
+      from unnest(in_keys) as i(key) cross join lateral (
+        select x.* from sluice.keys x where x.queue = in_queue and x.key = i.key offset 0) k;
   end if;
 end
 $body$;
@@ -298,11 +300,13 @@ begin
   with d as (
     delete from sluice.keys k
     using (
-      select in_queue as queue, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
+      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
         as u(key, token, forgets, place)
+      cross join lateral (
+        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = u.key offset 0) x
       offset 0
     ) i
-    where k.queue = any (array[i.queue]) and k.key = any (array[i.key])
+    where k.ctid = i.ctid
       and k.token is not distinct from i.token and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0 and k.crashes = 0)
     returning i.place
@@ -617,18 +621,26 @@ begin
       claimed_priority = case when u.held then k.claimed_priority end,
       claimed_why = case when u.held then k.claimed_why end
     from (
-      select in_queue as queue, i.* from unnest(
+      select x.ctid, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
         in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
         seq, priority, asked_at, held, failures, crashes, failed_at, parked
-      ) offset 0
+      ) cross join lateral (
+        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x
+      offset 0
     ) u
-    where k.queue = any (array[u.queue]) and k.key = any (array[u.key]);
+    where k.ctid = u.ctid;
   end if;
   if cardinality(in_gone) > 0 then
-    delete from sluice.keys k where k.queue = in_queue and k.key = any (in_gone);
+    delete from sluice.keys k
+    using (
+      select x.ctid from unnest(in_gone) as i(key) cross join lateral (
+        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x
+      offset 0
+    ) u
+    where k.ctid = u.ctid;
   end if;
 end
 $body$;
@@ -684,7 +696,8 @@ begin
   free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
     select k.key from sluice.keys k where k.queue = in_queue and k.key = i.key
     for update skip locked) x);
-  seen := array(select k.key from sluice.keys k where k.queue = in_queue and k.key = any (in_keys));
+  seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+    select k.key from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x);
   return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
   if not in_create then return; end if;
   foreach one in array array(select i.key from unnest(in_keys) as i(key) where i.key <> all (seen))
@@ -979,15 +992,16 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
-  seen text[]; freed int; taken int;
+  seen text[]; picks tid[]; freed int; taken int;
 begin
-  seen := array(select k.key from sluice.keys k where k.queue = in_queue and k.key > in_after
-    order by k.queue, k.key limit in_limit for update skip locked);
-  delete from sluice.keys k where k.queue = in_queue and k.key = any (seen) and k.token is null;
+  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+    select k.key, k.ctid from sluice.keys k where k.queue = in_queue and k.key > in_after
+    order by k.queue, k.key limit in_limit for update skip locked) x;
+  delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
     failed_at = null, parked = false
-  where k.queue = in_queue and k.key = any (seen) and k.token is not null
+  where k.ctid = any (picks) and k.token is not null
     and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
   get diagnostics taken = row_count;
   return query select freed + taken,

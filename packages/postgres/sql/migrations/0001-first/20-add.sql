@@ -122,8 +122,10 @@ begin
   end if;
   if coalesce(cardinality(n_keys), 0) < cardinality(in_keys) then
     return query
+      -- The offset keeps it a look-up for each key; "any" may read all of the queue on an old server.
       select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
-      from sluice.keys k where k.queue = in_queue and k.key = any (in_keys);
+      from unnest(in_keys) as i(key) cross join lateral (
+        select x.* from sluice.keys x where x.queue = in_queue and x.key = i.key offset 0) k;
   end if;
 end
 $body$;

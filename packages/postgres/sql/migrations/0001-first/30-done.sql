@@ -32,11 +32,13 @@ begin
   with d as (
     delete from sluice.keys k
     using (
-      select in_queue as queue, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
+      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
         as u(key, token, forgets, place)
+      cross join lateral (
+        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = u.key offset 0) x
       offset 0
     ) i
-    where k.queue = any (array[i.queue]) and k.key = any (array[i.key])
+    where k.ctid = i.ctid
       and k.token is not distinct from i.token and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0 and k.crashes = 0)
     returning i.place

@@ -94,18 +94,26 @@ begin
       claimed_priority = case when u.held then k.claimed_priority end,
       claimed_why = case when u.held then k.claimed_why end
     from (
-      select in_queue as queue, i.* from unnest(
+      select x.ctid, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
         in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
         seq, priority, asked_at, held, failures, crashes, failed_at, parked
-      ) offset 0
+      ) cross join lateral (
+        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x
+      offset 0
     ) u
-    where k.queue = any (array[u.queue]) and k.key = any (array[u.key]);
+    where k.ctid = u.ctid;
   end if;
   if cardinality(in_gone) > 0 then
-    delete from sluice.keys k where k.queue = in_queue and k.key = any (in_gone);
+    delete from sluice.keys k
+    using (
+      select x.ctid from unnest(in_gone) as i(key) cross join lateral (
+        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x
+      offset 0
+    ) u
+    where k.ctid = u.ctid;
   end if;
 end
 $body$;
@@ -161,7 +169,8 @@ begin
   free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
     select k.key from sluice.keys k where k.queue = in_queue and k.key = i.key
     for update skip locked) x);
-  seen := array(select k.key from sluice.keys k where k.queue = in_queue and k.key = any (in_keys));
+  seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+    select k.key from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x);
   return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
   if not in_create then return; end if;
   foreach one in array array(select i.key from unnest(in_keys) as i(key) where i.key <> all (seen))

@@ -40,15 +40,16 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
-  seen text[]; freed int; taken int;
+  seen text[]; picks tid[]; freed int; taken int;
 begin
-  seen := array(select k.key from sluice.keys k where k.queue = in_queue and k.key > in_after
-    order by k.queue, k.key limit in_limit for update skip locked);
-  delete from sluice.keys k where k.queue = in_queue and k.key = any (seen) and k.token is null;
+  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+    select k.key, k.ctid from sluice.keys k where k.queue = in_queue and k.key > in_after
+    order by k.queue, k.key limit in_limit for update skip locked) x;
+  delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
     failed_at = null, parked = false
-  where k.queue = in_queue and k.key = any (seen) and k.token is not null
+  where k.ctid = any (picks) and k.token is not null
     and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
   get diagnostics taken = row_count;
   return query select freed + taken,
