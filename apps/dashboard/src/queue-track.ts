@@ -40,9 +40,9 @@ export class QueueTrack {
   #history: (readonly [number, number])[] = []
   #sampledAt = -Infinity
   /** When the queue was looked at last. */
-  seenAt = -Infinity
+  seenAt: number = -Infinity
   /** Whether somebody worked on it then. */
-  hasWorkers = false
+  hasWorkers: boolean = false
 
   /** Takes note of a look. */
   see(at: number, counts: QueueCounts, workers: readonly WorkerRow[]): void {

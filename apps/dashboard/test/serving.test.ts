@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -254,8 +254,8 @@ describe('a dashboard mounted in a server of the kind of Express', () => {
     const { dashboard } = assemble({ driver: memoryDriver(), basePath: '/queues', auth: { token } })
     open.push(dashboard)
     const handle = toNodeHandler(dashboard)
-    const { url } = await mount(async (incoming, outgoing) => {
-      const mounted = incoming as typeof incoming & { originalUrl?: string; body?: unknown }
+    const parsed = async (incoming: IncomingMessage): Promise<IncomingMessage> => {
+      const mounted = incoming as IncomingMessage & { originalUrl?: string; body?: unknown }
       mounted.originalUrl = mounted.url ?? ''
       mounted.url = mounted.originalUrl.slice('/queues'.length) || '/'
       if (mounted.method === 'POST') {
@@ -263,7 +263,10 @@ describe('a dashboard mounted in a server of the kind of Express', () => {
         for await (const chunk of mounted) text += String(chunk)
         mounted.body = JSON.parse(text)
       }
-      handle(mounted, outgoing)
+      return mounted
+    }
+    const { url } = await mount((incoming, outgoing) => {
+      void parsed(incoming).then((mounted) => handle(mounted, outgoing))
     })
     expect((await fetch(`${url}/queues`, { redirect: 'manual' })).headers.get('location')).toBe(
       '/queues/',
