@@ -7,7 +7,7 @@ import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
-describe.skipIf(!hasChromium)('the screens', () => {
+describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
   let browser: Browser
   let postgres: PostgresServer
   const stores = new Stores()
@@ -37,6 +37,7 @@ describe.skipIf(!hasChromium)('the screens', () => {
       await orders.add('aside')
       await orders.inspect.park('aside')
       const mails = stores.queue(driver, 'mails')
+      await failOnce(mails, 'bounced', coded('EMAIL', 'no such address'))
       await mails.add('a')
       stores.worker(driver, 'mails', async (_, signal) => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -72,8 +73,8 @@ describe.skipIf(!hasChromium)('the screens', () => {
       await visit.go({ at: 'queue', queue: 'mails', keys: {}, cursors: [] })
       await visit.reads('[aria-label=Workers] tbody', /:\d+.*1\/2/s)
       await visit.reads('[aria-label=Leases] tbody', /^a processing \d+ s/)
-      await visit.reads('.limiter', /1 min/)
-      await visit.reads('.buckets', /mails-bucket 100 of 100 tokens/)
+      await visit.reads('.limiter', /60 s doubled/)
+      await visit.reads('.buckets', /mails-bucket \d+ of 100 tokens/)
       await visit.end()
     })
 
@@ -150,7 +151,7 @@ describe.skipIf(!hasChromium)('the screens', () => {
       await visit.reads('.key-state', 'dirty')
       await held?.done()
       await visit.reads('.key-state', 'ready')
-      await visit.reads('.steps', /dirty.*processing/s)
+      await visit.reads('.steps', /^ready .* dirty .* processing/)
       await visit.until(() => visit.count('.way.taken text:text-is("asked again")'), 1)
       await visit.end()
     })

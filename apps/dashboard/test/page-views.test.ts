@@ -118,6 +118,11 @@ describe('the ways that a key took', () => {
     expect([...waysTaken(steps('backoff'), 0)]).toEqual(['add-backoff'])
   })
 
+  it('do not take being asked for again for a step of its own', () => {
+    const taken = waysTaken(steps('processing', 'ready', 'dirty', 'ready'), 0)
+    expect([...taken]).toEqual(['processing-dirty', 'dirty-ready'])
+  })
+
   it('leave out what nobody saw', () => {
     expect([...waysTaken(steps('ready', 'backoff', 'ready'), 1)]).toEqual([
       'add-ready',

@@ -25,13 +25,19 @@ export function RetryPanel({ view }: { readonly view: KeyView }): JSX.Element | 
         {perKeyMs !== undefined && (
           <div class={hasBucketWon ? '' : 'won'}>
             <dt>by its failures</dt>
-            <dd>{duration(perKeyMs)}</dd>
+            <dd>
+              {duration(perKeyMs)}
+              {!hasBucketWon && <span class="wins"> wins</span>}
+            </dd>
           </div>
         )}
         {bucketMs !== undefined && (
           <div class={hasBucketWon ? 'won' : ''}>
             <dt>by the bucket</dt>
-            <dd>{duration(bucketMs)}</dd>
+            <dd>
+              {duration(bucketMs)}
+              {hasBucketWon && <span class="wins"> wins</span>}
+            </dd>
           </div>
         )}
       </dl>

@@ -54,7 +54,9 @@ export function waysTaken(
   const first = steps[0]?.to
   const cameFromRun = failures > 0 && (first === 'backoff' || first === 'parked')
   let from: Station = cameFromRun ? 'processing' : 'add'
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
+    // Asked for while it was held: that is what made it dirty, and no way of its own.
+    if (step.to === 'ready' && steps[index + 1]?.to === 'dirty') continue
     const to = stationOf(step.to)
     if (known.has(wayId(from, to))) taken.add(wayId(from, to))
     // What is done begins anew when it is asked for again.
