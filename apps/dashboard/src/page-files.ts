@@ -55,11 +55,17 @@ const notBuilt = `<!doctype html>
  * leads anywhere else.
  */
 export class PageFiles {
+  readonly #folders: readonly URL[]
   #files: ReadonlyMap<string, PageFile> | undefined
+
+  /** `among`: where to look for them. */
+  constructor(among: readonly URL[] = folders) {
+    this.#folders = among
+  }
 
   #read(): ReadonlyMap<string, PageFile> | undefined {
     if (this.#files !== undefined) return this.#files
-    const folder = folders.find((url) => existsSync(new URL('index.html', url)))
+    const folder = this.#folders.find((url) => existsSync(new URL('index.html', url)))
     if (folder === undefined) return undefined
     const files = new Map<string, PageFile>()
     files.set('index.html', readFile(new URL('index.html', folder)))

@@ -1,3 +1,5 @@
+// String.prototype.isWellFormed is in every Node this runs on, but not in the library of es2023.
+/// <reference lib="es2024.string" />
 import { checkKey, checkQueueName } from '@sluice/core'
 import { type KeyStateWord, keyStateWords } from 'sluice'
 import { badInput } from './refused.ts'
@@ -5,6 +7,9 @@ import type { About, KeyQuery } from './wire.ts'
 
 /** The most keys that one page of a list has. */
 export const pageKeysMax = 200
+
+/** How long a text to find keys by may be. */
+const textMax = 512
 
 /** How many keys a page has if nobody says it. */
 const pageKeysDefault = 100
@@ -20,7 +25,8 @@ export class Question {
   }
 
   #text(name: string): string | undefined {
-    return this.#query.get(name) ?? undefined
+    const text = this.#query.get(name)
+    return text === null ? undefined : storable(name, text)
   }
 
   #whole(name: string, min: number, max: number): number | undefined {
@@ -72,6 +78,12 @@ export class Question {
   }
 }
 
+/** Holds for what a store can be asked for: not every store knows NUL, or half a character. */
+function storable(name: string, text: string): string {
+  if (!text.includes('\0') && text.isWellFormed()) return text
+  throw badInput(`${name} must not contain NUL or half a surrogate pair`)
+}
+
 function filled(name: string, text: string | undefined): Record<string, string> {
   return text === undefined || text === '' ? {} : { [name]: text }
 }
@@ -88,9 +100,11 @@ export function keyQuery(given: Readonly<Record<string, unknown>>): KeyQuery {
     throw badInput(`state must be one of ${keyStateWords.join(', ')}`)
   }
   for (const [name, text] of Object.entries({ prefix, errorCode })) {
-    if (text !== undefined && (typeof text !== 'string' || text.length > 512)) {
-      throw badInput(`${name} must be a text of at most 512 characters`)
+    if (text === undefined) continue
+    if (typeof text !== 'string' || text.length > textMax) {
+      throw badInput(`${name} must be a text of at most ${textMax} characters`)
     }
+    storable(name, text)
   }
   if (
     failuresMin !== undefined &&

@@ -16,12 +16,14 @@ const silenceMsMax = 15_000
 const retryMsMax = 10_000
 
 /** How long a look may take, in milliseconds: what takes longer counts as a store that is away. */
-const lookMsMax = 10_000
+const lookMsMaxDefault = 10_000
 
 /** What a watch needs. */
 export interface WatchParts {
   readonly clock: Clock
   readonly tickMs: number
+  /** How long a look may take, in milliseconds of real time. */
+  readonly lookMsMax?: number
   /** Gives ids that rise, over all watches and over restarts. */
   readonly nextId: () => number
   /** Told when nobody watches any more. */
@@ -82,11 +84,11 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   async #lookInTime(): Promise<View> {
-    const { clock } = this.#parts
+    const { clock, lookMsMax = lookMsMaxDefault } = this.#parts
     const startedAt = clock.monotonicMs()
     this.#latest = undefined
     try {
-      this.#latest = await inTime(this.#look())
+      this.#latest = await inTime(this.#look(), lookMsMax)
       return this.#latest
     } finally {
       this.#lookedAt = clock.monotonicMs()
@@ -107,6 +109,8 @@ export class Watch<View extends object & { readonly at: number }> {
       this.#sendSnapshot(stream, now)
     }
     if (this.#trouble !== undefined) stream.send(this.#troubleEvent(this.#trouble), now)
+    // Its session may have been over.
+    if (this.#streams.size === 0) return
     if (this.#timer === undefined && !this.#isTicking) this.#schedule(0)
     this.#silence ??= clock.startTimer(silenceMsMax, () => this.#breakSilence())
   }
@@ -250,10 +254,10 @@ export class Watch<View extends object & { readonly at: number }> {
 }
 
 /** Waits in real time: sockets and disks know no other. */
-function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+function inTime<Answer>(answer: Promise<Answer>, ms: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer = systemClock.startTimer(lookMsMax, () => {
-      const message = `cannot look into the store: it did not answer within ${lookMsMax} ms`
+    const timer = systemClock.startTimer(ms, () => {
+      const message = `cannot look into the store: it did not answer within ${ms} ms`
       reject(new SluiceError('ERR_TIMEOUT', message, { retryable: true }))
     })
     answer.then(resolve, reject).finally(() => timer.stop())

@@ -264,7 +264,8 @@ describe('a list of keys', () => {
       'failuresMin=-1',
       'failuresMin=1.5',
     ]
-    for (const query of [...wrong, `prefix=${'x'.repeat(600)}`]) {
+    const texts = [`prefix=${'x'.repeat(600)}`, 'prefix=%00', 'errorCode=a%00', 'cursor=%00']
+    for (const query of [...wrong, ...texts]) {
       const { status, body } = await site.ask(`/api/keys?queue=orders&${query}`)
       expect([status, body['code']], query).toEqual([400, 'ERR_INVALID_INPUT'])
     }
