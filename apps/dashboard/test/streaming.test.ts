@@ -74,6 +74,29 @@ function applied(
   }
 }
 
+/** A store that fails with what it is told to. */
+function failing(): { driver: Driver; fail: { with: unknown } } {
+  const fail: { with: unknown } = { with: undefined }
+  const inner = memoryDriver()
+  const driver = new Proxy(inner, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target) as unknown
+      if (typeof value !== 'function') return value
+      if (name === 'close') return value.bind(target)
+      return (...args: unknown[]) => {
+        if (fail.with !== undefined) throw fail.with
+        return value.apply(target, args)
+      }
+    },
+  })
+  return { driver, fail }
+}
+
+/** What a store says that is away, with a password in it. */
+const gone = new SluiceError('ERR_STORE', 'cannot reach postgres://joe:hush@db/x: refused', {
+  retryable: true,
+})
+
 describe('a stream', () => {
   test('begins with all of it, and goes on with what has changed', async () => {
     const site = kept(new Site())
@@ -416,27 +439,6 @@ describe('streams', () => {
 })
 
 describe('a store that cannot be reached', () => {
-  function failing(): { driver: Driver; fail: { with: unknown } } {
-    const fail: { with: unknown } = { with: undefined }
-    const inner = memoryDriver()
-    const driver = new Proxy(inner, {
-      get(target, name) {
-        const value = Reflect.get(target, name, target) as unknown
-        if (typeof value !== 'function') return value
-        if (name === 'close') return value.bind(target)
-        return (...args: unknown[]) => {
-          if (fail.with !== undefined) throw fail.with
-          return value.apply(target, args)
-        }
-      },
-    })
-    return { driver, fail }
-  }
-
-  const gone = new SluiceError('ERR_STORE', 'cannot reach postgres://joe:hush@db/x: refused', {
-    retryable: true,
-  })
-
   test('is told of with the code and since when, tried again, and shown when it is back', async () => {
     const { driver, fail } = failing()
     const site = kept(new Site({ driver }))
@@ -514,6 +516,23 @@ describe('a store that cannot be reached', () => {
 })
 
 describe('what somebody does', () => {
+  test('is told of also when the store failed to do it', async () => {
+    const { driver, fail } = failing()
+    const site = kept(await actingSite({ driver }))
+    const events = await watch(site, 'about=overview')
+    await site.clock.step(0)
+    await events.next()
+    fail.with = gone
+    const { status, text } = await site.act({ queue: 'orders', action: 'pause' })
+    expect(status).toBe(503)
+    expect(text).not.toContain('hush')
+    const { event, data } = (await events.next()) ?? {}
+    expect([event, data.action]).toEqual(['audit', 'pause'])
+    expect(data.words).toMatch(/^It failed: cannot reach/)
+    expect(data.words).not.toContain('hush')
+    fail.with = undefined
+  })
+
   test('is told to everybody who watches, and shown at once', async () => {
     const site = kept(await actingSite())
     await queueOf(site, 'orders').add('a')
