@@ -7,7 +7,10 @@ import { folderWithProgram } from './program.ts'
 import { newFile } from './stores.ts'
 
 async function offered(words: readonly string[], store = newFile()): Promise<string[]> {
-  const { code, out, err } = await cli(['__complete', '--', ...words], { store })
+  const { code, out, err } = await cli(['__complete', '--', ...words], {
+    store,
+    env: { SLUICE_COMPLETION_TIMEOUT: '1m' },
+  })
   expect({ code, err }).toEqual({ code: 0, err: '' })
   return out.trimEnd().split('\n')
 }
@@ -87,6 +90,7 @@ describe('in a real bash', () => {
         ...process.env,
         PATH: `${folderWithProgram()}:${process.env['PATH']}`,
         SLUICE_STORE: store,
+        SLUICE_COMPLETION_TIMEOUT: '1m',
       },
     })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -120,6 +124,7 @@ describe('in a real bash', () => {
         TERM: 'dumb',
         PATH: `${folderWithProgram()}:${process.env['PATH']}`,
         SLUICE_STORE: store,
+        SLUICE_COMPLETION_TIMEOUT: '1m',
       },
     })
     expect(stdout).toContain('order/42')

@@ -81,6 +81,8 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
   test('workers are seen, with what they do', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a', 'b', 'c'], { store })
+    // A queue without any keys is not on the list of all.
+    await output(['add-after', 'orders', '1h', 'later'], { store })
     await workOn(store, 'orders', () => {})
     // A worker is on the list some time after it has begun; the watch says when.
     const seen = new AbortController()

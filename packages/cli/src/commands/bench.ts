@@ -25,13 +25,15 @@ function measured(what: string, keys: number, ms: number): Measured {
 
 /** Adds, claims and finishes so many keys in a queue that nobody else has. */
 async function run(
-  { print, signal, terminal }: Context,
+  context: Context,
   { driver }: OpenStore,
   queueName: string,
   keys: number,
 ): Promise<readonly Measured[]> {
+  const { print, signal, terminal } = context
   const { createQueue } = await import('sluice')
-  await using queue = createQueue<string>({ name: queueName, driver })
+  const queue = createQueue<string>({ name: queueName, driver })
+  context.defer(() => queue.close())
   const { clock } = terminal
   const timed = async (
     what: string,

@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import { readWords, type Wanted, type WantedName } from '../completion/candidates.ts'
 import type { Context } from '../context.ts'
+import { parseDuration } from '../duration.ts'
 import type { OpenStore } from '../open-store.ts'
 import { isPlain } from '../output/escape.ts'
 import { aborted } from '../wait.ts'
@@ -8,8 +9,8 @@ import { aborted } from '../wait.ts'
 /** How many keys are offered. */
 const keysMax = 100
 
-/** How long a shell waits for a store, in milliseconds; somebody is typing. */
-const patienceMs = 1_500
+/** How long a shell waits for a store unless told otherwise; somebody is typing. */
+const patienceDefault = '2s'
 
 async function storeWords(
   context: Context,
@@ -68,8 +69,11 @@ export const complete: CommandSpec = {
     const words = context.input.positionals(0)
     const { wanted, start, store } = readWords(context.grammar, words)
     try {
+      const { clock, env } = context.terminal
+      const patienceText = env['SLUICE_COMPLETION_TIMEOUT'] ?? patienceDefault
+      const patienceMs = parseDuration('SLUICE_COMPLETION_TIMEOUT', patienceText)
       const patience = new AbortController()
-      const timer = context.terminal.clock.startTimer(patienceMs, () => patience.abort())
+      const timer = clock.startTimer(patienceMs, () => patience.abort())
       context.defer(() => void timer.stop())
       const found = await Promise.race([
         wordsFor(context, wanted, start, store),

@@ -5,7 +5,7 @@ export const completion: CommandSpec = {
   name: 'completion',
   summary: 'Print a script with which a shell completes what you type',
   details:
-    'It completes commands, options and their values, and asks the store for queues and keys.',
+    'It completes commands, options and their values, and asks the store for queues and keys, for 2s or as long as $SLUICE_COMPLETION_TIMEOUT says.',
   group: 'More',
   positionals: [{ name: 'SHELL', summary: 'the shell', kind: 'text', choices: shells }],
   examples: [

@@ -81,16 +81,18 @@ async function movedQueues(
 }
 
 async function copied(
-  { print, signal }: Context,
+  context: Context,
   from: OpenStore,
   to: OpenStore,
   queues: readonly string[],
 ): Promise<readonly MigratedQueue[]> {
+  const { print, signal } = context
   const { createQueue, exportQueue, importQueue } = await import('sluice')
   const done: MigratedQueue[] = []
   for (const name of queues) {
-    await using source = createQueue<never>({ name, driver: from.driver })
-    await using target = createQueue<never>({ name, driver: to.driver })
+    const source = createQueue<never>({ name, driver: from.driver })
+    const target = createQueue<never>({ name, driver: to.driver })
+    context.defer(() => Promise.all([source.close(), target.close()]).then(() => undefined))
     let moved = 0
     async function* lines(): AsyncGenerator<string> {
       for await (const line of exportQueue(source)) {

@@ -57,7 +57,8 @@ export const exportLines: CommandSpec = {
     const store = await context.store('look')
     refuseImmovable(store)
     const { createQueue, exportQueue } = await import('sluice')
-    await using source = createQueue<never>({ name: queue, driver: store.driver })
+    const source = createQueue<never>({ name: queue, driver: store.driver })
+    context.defer(() => source.close())
     const file = path === undefined ? undefined : fileSink(resolve(terminal.cwd, path))
     const sink = file ?? { write: (text: string) => print.data(text), end: async () => {} }
     const keys = await writeAll(context, exportQueue(source), sink)
