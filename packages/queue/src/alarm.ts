@@ -37,11 +37,11 @@ export class Alarm {
    * keys that come and go within one turn would otherwise pay for a timer each.
    */
   set(): void {
+    if (this.#isSettingLater) return
     if (this.#clock() !== systemClock) {
       this.#set()
       return
     }
-    if (this.#isSettingLater) return
     this.#isSettingLater = true
     nextTurn(this.#setLater)
   }

@@ -136,18 +136,29 @@ export class DirectPath implements Path {
   }
 
   isDue(): boolean {
-    return this.direct().nextAt() <= this.#engine.store.clock.now()
+    const nextAt = this.direct().nextAt()
+    return nextAt !== never && nextAt <= this.#engine.store.clock.now()
   }
 
   serve(): void {
     // Handing a key over may run code of the user's that comes back here.
     if (this.#isServing) return
     this.#isServing = true
-    const { waiters, phase } = this.#engine
+    const { inspection, phase, waiters } = this.#engine
     try {
       for (;;) {
         const waiter = waiters.first()
         if (waiter === undefined) break
+        if (waiter.limit === 1) {
+          const held = this.#claimOne(waiter.policy)
+          if (held === undefined) break
+          waiters.remove(waiter)
+          if (inspection === undefined) waiter.answerOne(held)
+          else inspection.deliver(waiter, [held])
+          // Mostly that was all there was, and this costs less than to claim in vain.
+          if (this.direct().ready() === 0) break
+          continue
+        }
         const helds = this.#claim(waiter)
         if (helds.length === 0) break
         waiters.remove(waiter)
@@ -165,18 +176,11 @@ export class DirectPath implements Path {
     if (this.#engine.ending.isDraining) this.#engine.ending.check()
   }
 
-  #claim(waiter: Waiter): HeldKey<unknown>[] {
-    const { phase } = this.#engine
-    if (phase === 'closing' || phase === 'closed') return []
-    const direct = this.direct()
+  #claim({ limit, policy }: Waiter): HeldKey<unknown>[] {
     const helds: HeldKey<unknown>[] = []
-    while (helds.length < waiter.limit) {
-      const held = new HeldKey<unknown>(this.#engine, waiter.policy)
-      if (!this.#take(direct, held)) {
-        if (helds.length > 0 || !this.#endLeases()) break
-        continue
-      }
-      this.#engine.track(held)
+    while (helds.length < limit) {
+      const held = this.#claimOne(policy, helds.length > 0)
+      if (held === undefined) break
       // A key whose holders vanished with it is worked on alone.
       if (held.crashes > 0 && helds.length > 0) {
         void held.release()
@@ -186,6 +190,21 @@ export class DirectPath implements Path {
       if (held.crashes > 0) break
     }
     return helds
+  }
+
+  /** Claims a key; for a claim of several, `hasSome` tells whether there are some. */
+  #claimOne(policy: HeldPolicy, hasSome = false): HeldKey<unknown> | undefined {
+    const engine = this.#engine
+    if (engine.phase === 'closing' || engine.phase === 'closed') return undefined
+    const direct = this.direct()
+    const held = engine.blank.take(policy)
+    while (!this.#take(direct, held)) {
+      if (!hasSome && this.#endLeases()) continue
+      engine.blank.keep(held)
+      return undefined
+    }
+    engine.track(held)
+    return held
   }
 
   #take(direct: DirectQueue, held: HeldKey<unknown>): boolean {
@@ -210,7 +229,8 @@ export class DirectPath implements Path {
   #endLeases(): boolean {
     const direct = this.direct()
     const { driver, name, holder, store, options } = this.#engine
-    if (direct.nextAt() > store.clock.now()) return false
+    const nextAt = direct.nextAt()
+    if (nextAt === never || nextAt > store.clock.now()) return false
     const { failuresExpireMs } = options
     const request = { holder, limit: leaseEndsMax, failuresExpireMs }
     const tick = this.#call('tick', request, () => driver.tick(name, request))

@@ -22,10 +22,11 @@ import {
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
 import { Alarm } from './alarm.ts'
+import { BlankHeld } from './blank-held.ts'
 import { describeFailure } from './describe-failure.ts'
 import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
-import { HeldKey, type HeldPolicy } from './held-key.ts'
+import type { HeldKey, HeldPolicy } from './held-key.ts'
 import { HeldSet } from './held-set.ts'
 import { inTime } from './in-time.ts'
 import { ItemInspection } from './item-inspection.ts'
@@ -40,7 +41,7 @@ import { addOutcomes, finishOutcomes } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
-import { Waiter, Waiters } from './waiters.ts'
+import { type Waiter, Waiters } from './waiters.ts'
 import { WorkTally } from './work-tally.ts'
 
 /** How far a queue object is on its way out. */
@@ -76,8 +77,9 @@ export class Engine implements StoreUser {
   merged = 0
   /** Only what is due by then is handed out: the time of the shutdown, once it is known. */
   dueBy: EpochMs = never
-  readonly #peers: ReadonlySet<StoreUser>
-  readonly #inspection: ItemInspection | undefined
+  readonly blank: BlankHeld = new BlankHeld(this)
+  readonly inspection: ItemInspection | undefined
+  private readonly peers: ReadonlySet<StoreUser>
 
   constructor(options: CheckedOptions<unknown>) {
     this.options = options
@@ -114,9 +116,9 @@ export class Engine implements StoreUser {
       () => this.path.ring(),
     )
     this.ending = new Ending(this)
-    this.#inspection =
+    this.inspection =
       options.schema === undefined ? undefined : new ItemInspection(this, options.schema)
-    this.#peers = this.store.join(this)
+    this.peers = this.store.join(this)
   }
 
   /** Makes the store usable; at once if it is. */
@@ -252,7 +254,7 @@ export class Engine implements StoreUser {
   /** Something may be claimable that was not, or be due at another time. */
   changed(): void {
     if (this.waiters.size > 0) this.path.serve()
-    if (this.#peers.size > 1) this.store.wake(this.name, this)
+    if (this.peers.size > 1) this.store.wake(this.name, this)
   }
 
   /**
@@ -286,30 +288,26 @@ export class Engine implements StoreUser {
     const { hot } = this
     if (hot === undefined || this.waiters.size > 0 || sluiceChannel.hasSubscribers) return undefined
     if (this.options.schema !== undefined) return undefined
-    const held = new HeldKey<unknown>(this, policy)
-    if (!hot.claim(held, this.holder, never)) return undefined
+    const held = this.blank.take(policy)
+    if (!hot.claim(held, this.holder, never)) {
+      this.blank.keep(held)
+      return undefined
+    }
     this.track(held)
     return held
   }
 
-  /** Waits for up to `limit` keys. `resolve` gets none when the queue has ended. */
-  wait(
-    limit: number,
-    policy: HeldPolicy,
-    signal: AbortSignal | undefined,
-    resolve: (helds: HeldKey<unknown>[]) => void,
-    reject: (error: unknown) => void,
-  ): void {
+  /** Has somebody wait for keys, who gets none when the queue has ended. */
+  wait(waiter: Waiter, signal: AbortSignal | undefined): void {
     if (this.phase === 'closing' || this.phase === 'closed') {
-      resolve([])
-      return
-    }
-    const waiter = new Waiter(limit, policy, signal, resolve, reject)
-    if (waiter.isAborted) {
-      waiter.giveUp()
+      waiter.answer([])
       return
     }
     if (signal !== undefined) {
+      if (waiter.isAborted) {
+        waiter.giveUp()
+        return
+      }
       waiter.listen(() => {
         if (!this.waiters.remove(waiter)) return
         waiter.giveUp()
@@ -317,7 +315,8 @@ export class Engine implements StoreUser {
       })
     }
     this.waiters.add(waiter)
-    this.path.serve()
+    // On the short way, those who wait already have seen that there is nothing.
+    if (this.hot === undefined || this.waiters.size === 1) this.path.serve()
   }
 
   /** Counts a key as held by this queue object. */
@@ -328,8 +327,8 @@ export class Engine implements StoreUser {
 
   /** Hands keys to somebody who waited for them. */
   deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
-    if (this.#inspection === undefined) waiter.answer(helds)
-    else this.#inspection.deliver(waiter, helds)
+    if (this.inspection === undefined) waiter.answer(helds)
+    else this.inspection.deliver(waiter, helds)
   }
 
   /** Gives a key back. */

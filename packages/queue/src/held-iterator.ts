@@ -1,6 +1,7 @@
 import type { Engine } from './engine.ts'
 import type { Held } from './held.ts'
 import type { HeldKey, HeldPolicy } from './held-key.ts'
+import { Waiter } from './waiters.ts'
 
 /**
  * Yields keys until the queue has ended and nothing is held any more: a key that was asked for again
@@ -37,7 +38,7 @@ export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefi
 
   #wait(): Promise<HeldKey<unknown> | undefined> {
     return new Promise((resolve, reject) => {
-      this.#engine.wait(1, this.#policy, undefined, (helds) => resolve(helds[0]), reject)
+      this.#engine.wait(Waiter.forOne(this.#policy, undefined, resolve, reject), undefined)
     })
   }
 

@@ -2,6 +2,7 @@ import {
   checkBoolean,
   checkObject,
   type DirectClaim,
+  type DirectQueue,
   decodeItem,
   type EpochMs,
   type Finish,
@@ -66,9 +67,9 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   previous: HeldKey<T> | undefined = undefined
   next: HeldKey<T> | undefined = undefined
 
-  #item: unknown = absent
-  #controller: AbortController | undefined = undefined
-  #abortedWith: SluiceError | undefined = undefined
+  private value: unknown = absent
+  private controller: AbortController | undefined = undefined
+  private abortedWith: SluiceError | undefined = undefined
 
   constructor(engine: Engine, policy: HeldPolicy) {
     this.engine = engine
@@ -76,13 +77,13 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   get item(): T {
-    if (this.#item === absent) this.#item = decodeItem(this.key, this.itemText)
-    return this.#item as T
+    if (this.value === absent) this.value = decodeItem(this.key, this.itemText)
+    return this.value as T
   }
 
   /** Sets the item to what a schema made of it. */
   setItem(item: unknown): void {
-    this.#item = item
+    this.value = item
   }
 
   get addedAt(): EpochMs {
@@ -90,18 +91,18 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#abortedWith !== undefined) this.#controller.abort(this.#abortedWith)
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.abortedWith !== undefined) this.controller.abort(this.abortedWith)
     }
-    return this.#controller.signal
+    return this.controller.signal
   }
 
   /** Aborts the signal; the first reason stays. */
   abort(reason: SluiceError): void {
-    if (this.#abortedWith !== undefined || this.phase === 'finished') return
-    this.#abortedWith = reason
-    this.#controller?.abort(reason)
+    if (this.abortedWith !== undefined || this.phase === 'finished') return
+    this.abortedWith = reason
+    this.controller?.abort(reason)
   }
 
   done(options?: DoneOptions): Promise<FinishOutcome> {
@@ -112,14 +113,20 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     } catch (error) {
       return Promise.reject(error)
     }
-    if (hot !== undefined && this.phase === 'held' && !sluiceChannel.hasSubscribers) {
-      this.phase = 'finished'
-      const outcome = hot.done(this.handle, this.token, forgets)
-      this.engine.gaveBack(this as HeldKey<unknown>, outcome === 'ready')
-      return finishOutcomes[outcome]
+    if (hot !== undefined && !sluiceChannel.hasSubscribers) {
+      return finishOutcomes[this.doneNow(hot, forgets)]
     }
     const { key, token } = this
     return this.engine.finish(this as HeldKey<unknown>, { as: 'done', key, token, forget: forgets })
+  }
+
+  /** {@link done} through the door, at once. */
+  doneNow(hot: DirectQueue, forgets: boolean): FinishOutcome {
+    if (this.phase !== 'held') return 'lost'
+    this.phase = 'finished'
+    const outcome = hot.done(this.handle, this.token, forgets)
+    this.engine.gaveBack(this as HeldKey<unknown>, outcome === 'ready')
+    return outcome
   }
 
   retry(error?: unknown): Promise<FinishOutcome> {

@@ -16,22 +16,22 @@ interface AgedHold {
  * by the next `age` are held weakly: in a queue that keeps moving, none is.
  */
 export class HeldSet {
-  #first: HeldKey<unknown> | undefined
-  #last: HeldKey<unknown> | undefined
+  private first: HeldKey<unknown> | undefined
+  private last: HeldKey<unknown> | undefined
   /** The last one that was there at the previous ageing. */
-  #mark: HeldKey<unknown> | undefined
-  readonly #aged = new Map<number, AgedHold>()
-  readonly #registry: FinalizationRegistry<number>
+  private mark: HeldKey<unknown> | undefined
+  private readonly aged = new Map<number, AgedHold>()
+  private readonly registry: FinalizationRegistry<number>
   /** By key, oldest first. Made when it is first asked for, and kept from then on. */
-  #byKey: Map<string, HeldKey<unknown>[]> | undefined
+  private byKey: Map<string, HeldKey<unknown>[]> | undefined
   /** How many are held and not lost. */
   size = 0
 
   constructor(onDropped: (key: string, token: number) => void) {
-    this.#registry = new FinalizationRegistry((token) => {
-      const hold = this.#aged.get(token)
+    this.registry = new FinalizationRegistry((token) => {
+      const hold = this.aged.get(token)
       if (hold === undefined) return
-      this.#aged.delete(token)
+      this.aged.delete(token)
       if (hold.isLost) return
       this.size -= 1
       onDropped(hold.key, hold.token)
@@ -40,45 +40,45 @@ export class HeldSet {
 
   /** Whether nothing is known any more, neither held nor lost. */
   get isEmpty(): boolean {
-    return this.#first === undefined && this.#aged.size === 0
+    return this.first === undefined && this.aged.size === 0
   }
 
   add(held: HeldKey<unknown>): void {
     this.size += 1
-    const last = this.#last
-    if (last === undefined) this.#first = held
+    const last = this.last
+    if (last === undefined) this.first = held
     else {
       last.next = held
       held.previous = last
     }
-    this.#last = held
-    if (this.#byKey !== undefined) this.#index(this.#byKey, held)
+    this.last = held
+    if (this.byKey !== undefined) this.index(this.byKey, held)
   }
 
   /** Takes out a key that was given back. */
   remove(held: HeldKey<unknown>): void {
     if (!held.isLost) this.size -= 1
-    this.#unlink(held)
-    const same = this.#byKey?.get(held.key)
+    this.unlink(held)
+    const same = this.byKey?.get(held.key)
     if (same === undefined) return
     const at = same.indexOf(held)
     if (at >= 0) same.splice(at, 1)
-    if (same.length === 0) this.#byKey?.delete(held.key)
+    if (same.length === 0) this.byKey?.delete(held.key)
   }
 
-  #unlink(held: HeldKey<unknown>): void {
-    if (this.#aged.size > 0 && this.#aged.delete(held.token)) {
-      this.#registry.unregister(held)
+  private unlink(held: HeldKey<unknown>): void {
+    if (this.aged.size > 0 && this.aged.delete(held.token)) {
+      this.registry.unregister(held)
       return
     }
     const { previous, next } = held
     if (previous === undefined) {
-      if (this.#first !== held) return
-      this.#first = next
+      if (this.first !== held) return
+      this.first = next
     } else previous.next = next
-    if (next === undefined) this.#last = previous
+    if (next === undefined) this.last = previous
     else next.previous = previous
-    if (this.#mark === held) this.#mark = previous
+    if (this.mark === held) this.mark = previous
     held.previous = undefined
     held.next = undefined
   }
@@ -88,46 +88,46 @@ export class HeldSet {
     if (held.isLost) return
     held.isLost = true
     this.size -= 1
-    const aged = this.#aged.get(held.token)
+    const aged = this.aged.get(held.token)
     if (aged !== undefined) aged.isLost = true
   }
 
-  #index(byKey: Map<string, HeldKey<unknown>[]>, held: HeldKey<unknown>): void {
+  private index(byKey: Map<string, HeldKey<unknown>[]>, held: HeldKey<unknown>): void {
     const same = byKey.get(held.key)
     if (same === undefined) byKey.set(held.key, [held])
     else same.push(held)
   }
 
-  #indexed(): Map<string, HeldKey<unknown>[]> {
-    if (this.#byKey !== undefined) return this.#byKey
+  private indexed(): Map<string, HeldKey<unknown>[]> {
+    if (this.byKey !== undefined) return this.byKey
     const byKey = new Map<string, HeldKey<unknown>[]>()
     // From now on keys are finished by item, so that their Helds may well have been dropped.
-    for (const { token, ref } of this.#aged.values()) {
+    for (const { token, ref } of this.aged.values()) {
       const held = ref.deref()
       if (held === undefined) continue
-      this.#index(byKey, held)
-      this.#registry.unregister(held)
-      this.#aged.delete(token)
-      this.#relink(held)
+      this.index(byKey, held)
+      this.registry.unregister(held)
+      this.aged.delete(token)
+      this.relink(held)
     }
-    for (let held = this.#first; held !== undefined; held = held.next) {
-      if (!byKey.get(held.key)?.includes(held)) this.#index(byKey, held)
+    for (let held = this.first; held !== undefined; held = held.next) {
+      if (!byKey.get(held.key)?.includes(held)) this.index(byKey, held)
     }
     for (const same of byKey.values()) same.sort((a, b) => a.token - b.token)
-    this.#byKey = byKey
+    this.byKey = byKey
     return byKey
   }
 
-  #relink(held: HeldKey<unknown>): void {
-    held.next = this.#first
-    if (this.#first === undefined) this.#last = held
-    else this.#first.previous = held
-    this.#first = held
+  private relink(held: HeldKey<unknown>): void {
+    held.next = this.first
+    if (this.first === undefined) this.last = held
+    else this.first.previous = held
+    this.first = held
   }
 
   /** The oldest Held of a key that nobody is finishing yet, also if it is lost. */
   oldest(key: string): HeldKey<unknown> | undefined {
-    return this.#indexed()
+    return this.indexed()
       .get(key)
       ?.find(({ phase }) => phase === 'held')
   }
@@ -135,7 +135,7 @@ export class HeldSet {
   /** Whether a key is held, and not lost. */
   holds(key: string): boolean {
     return (
-      this.#indexed()
+      this.indexed()
         .get(key)
         ?.some((held) => !held.isLost) ?? false
     )
@@ -143,29 +143,29 @@ export class HeldSet {
 
   /** Holds weakly what was there before the last call already. */
   age(): void {
-    if (this.#byKey === undefined) {
-      const mark = this.#mark
-      let held = mark === undefined ? undefined : this.#first
+    if (this.byKey === undefined) {
+      const mark = this.mark
+      let held = mark === undefined ? undefined : this.first
       while (held !== undefined) {
         const { next } = held
         const isMark = held === mark
         const { key, token, isLost } = held
-        this.#unlink(held)
-        this.#aged.set(token, { key, token, isLost, ref: new WeakRef(held) })
-        this.#registry.register(held, token, held)
+        this.unlink(held)
+        this.aged.set(token, { key, token, isLost, ref: new WeakRef(held) })
+        this.registry.register(held, token, held)
         held = isMark ? undefined : next
       }
     }
-    this.#mark = this.#last
+    this.mark = this.last
   }
 
   /** Every Held that is not lost. */
   *active(): Generator<HeldKey<unknown>> {
-    for (const { ref } of this.#aged.values()) {
+    for (const { ref } of this.aged.values()) {
       const held = ref.deref()
       if (held !== undefined && !held.isLost) yield held
     }
-    for (let held = this.#first; held !== undefined; ) {
+    for (let held = this.first; held !== undefined; ) {
       const { next } = held
       if (!held.isLost) yield held
       held = next

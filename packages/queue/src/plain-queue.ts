@@ -27,6 +27,7 @@ import { QueueInspection } from './queue-inspection.ts'
 import { QueueTransaction } from './queue-transaction.ts'
 import { addOutcomes, cancelOutcomes, finishOutcomes } from './settled.ts'
 import { SoonBuffer } from './soon-buffer.ts'
+import { Waiter } from './waiters.ts'
 import type { Within } from './within.ts'
 
 /** What an ask says beside its key and its item. */
@@ -221,13 +222,8 @@ export class PlainQueue<T> implements Queue<T> {
       if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
     }
     return new Promise((resolve, reject) => {
-      this.engine.wait(
-        1,
-        this.policy,
-        signal,
-        (helds) => resolve(helds[0] as HeldKey<T> | undefined),
-        reject,
-      )
+      const answer = resolve as (held: HeldKey<unknown> | undefined) => void
+      this.engine.wait(Waiter.forOne(this.policy, signal, answer, reject), signal)
     })
   }
 
@@ -240,13 +236,8 @@ export class PlainQueue<T> implements Queue<T> {
       return Promise.reject(error)
     }
     return new Promise((resolve, reject) => {
-      this.engine.wait(
-        n,
-        this.policy,
-        signal,
-        (helds) => resolve(helds as HeldKey<unknown>[] as HeldKey<T>[]),
-        reject,
-      )
+      const answer = resolve as (helds: HeldKey<unknown>[]) => void
+      this.engine.wait(Waiter.forMany(n, this.policy, signal, answer, reject), signal)
     })
   }
 
@@ -272,6 +263,14 @@ export class PlainQueue<T> implements Queue<T> {
       for (const held of helds) if (!(held instanceof HeldKey)) this.keyOf(held as T)
     } catch (error) {
       return Promise.reject(error)
+    }
+    const { hot } = this.engine
+    if (hot !== undefined && !sluiceChannel.hasSubscribers) {
+      const outcomes = new Array<FinishOutcome>(helds.length)
+      for (let at = 0; at < helds.length; at += 1) {
+        outcomes[at] = this.#heldOf(helds[at]!)?.doneNow(hot, forgets) ?? 'lost'
+      }
+      return Promise.resolve(outcomes)
     }
     if (this.engine.path.finishMany === undefined) {
       return Promise.all(helds.map((held: Held<T>) => this.done(held, options)))

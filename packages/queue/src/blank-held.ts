@@ -1,0 +1,25 @@
+import type { Engine } from './engine.ts'
+import { HeldKey, type HeldPolicy } from './held-key.ts'
+
+/** Helds for claims to fill. One that a claim did not fill is kept for the next claim. */
+export class BlankHeld {
+  private readonly engine: Engine
+  private kept: HeldKey<unknown> | undefined = undefined
+
+  constructor(engine: Engine) {
+    this.engine = engine
+  }
+
+  take(policy: HeldPolicy): HeldKey<unknown> {
+    const { kept } = this
+    if (kept === undefined) return new HeldKey<unknown>(this.engine, policy)
+    this.kept = undefined
+    kept.policy = policy
+    return kept
+  }
+
+  /** Takes back one that a claim got nothing for. */
+  keep(held: HeldKey<unknown>): void {
+    this.kept = held
+  }
+}
