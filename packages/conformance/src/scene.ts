@@ -18,7 +18,6 @@ import {
   type Operate,
   type RenewReply,
   type TickReply,
-  type Transfer,
 } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
 import type { CreateSubject, SubjectTransaction } from './case.ts'
@@ -391,12 +390,6 @@ export class Scene {
   /** The state of one key; `gone` if nothing is stored of it. */
   async state(key: string): Promise<KeyStateWord | 'gone'> {
     return (await this.rowIfAny(key))?.state ?? 'gone'
-  }
-
-  get transfer(): Transfer {
-    const { transfer } = this.driver
-    assert.ok(transfer, 'the driver has verbs to move keys')
-    return transfer
   }
 
   get operate(): Operate {

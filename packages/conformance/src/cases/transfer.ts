@@ -4,6 +4,7 @@ import {
   emptyKeyState,
   type KeyRow,
   type LimiterPlan,
+  type Transfer,
   type TransferRow,
   transferMembers,
   transferRow,
@@ -56,8 +57,13 @@ function meant(each: TransferRow): Partial<TransferRow> {
   }
 }
 
+function verbs({ driver }: Scene): Transfer {
+  assert.ok(driver.transfer, 'the driver has verbs to move keys')
+  return driver.transfer
+}
+
 async function imported(s: Scene, rows: readonly TransferRow[]): Promise<readonly string[]> {
-  const outcomes = await s.transfer.importRows(s.queue, rows)
+  const outcomes = await verbs(s).importRows(s.queue, rows)
   assert.equal(outcomes.length, rows.length, 'one answer for each row')
   return outcomes
 }
@@ -228,8 +234,7 @@ export const transferCases: readonly Case[] = [
     async run(s) {
       await imported(s, rowsOfAllStates(s.now()))
       const rows = await stored(s)
-      const dropped = async (): Promise<readonly string[]> =>
-        await s.transfer.dropRows(s.queue, rows)
+      const dropped = async (): Promise<readonly string[]> => await verbs(s).dropRows(s.queue, rows)
       assert.deepEqual(
         await dropped(),
         rows.map(() => 'dropped'),
@@ -256,7 +261,7 @@ export const transferCases: readonly Case[] = [
       await s.add('priority', { priority: 1 })
       const before = await stored(s)
       assert.deepEqual(
-        await s.transfer.dropRows(s.queue, rows),
+        await verbs(s).dropRows(s.queue, rows),
         asked.map(() => 'changed'),
       )
       assert.deepEqual(await stored(s), before)
@@ -270,7 +275,7 @@ export const transferCases: readonly Case[] = [
       await s.add('a')
       const rows = await stored(s)
       const claim = await s.claimOne('a')
-      assert.deepEqual(await s.transfer.dropRows(s.queue, rows), ['changed'])
+      assert.deepEqual(await verbs(s).dropRows(s.queue, rows), ['changed'])
       assert.equal((await s.done(claim)).outcome, 'idle')
     },
   },
@@ -282,7 +287,7 @@ export const transferCases: readonly Case[] = [
       await s.add('a')
       await s.on('other').add('a')
       const rows = await stored(s)
-      assert.deepEqual(await s.transfer.dropRows(s.queue, rows), ['dropped'])
+      assert.deepEqual(await verbs(s).dropRows(s.queue, rows), ['dropped'])
       assert.deepEqual(await s.on('other').claimKeys(), ['a'])
     },
   },
@@ -294,8 +299,8 @@ export const transferCases: readonly Case[] = [
       const now = s.now()
       await s.add('mine', { plan: planOn('there') })
       const rows = [bucket('empty', now, 0), bucket('there', now, -100)]
-      assert.deepEqual(await s.transfer.importBuckets(rows), ['imported', 'unchanged'])
-      assert.deepEqual(await s.transfer.importBuckets(rows), ['unchanged', 'unchanged'])
+      assert.deepEqual(await verbs(s).importBuckets(rows), ['imported', 'unchanged'])
+      assert.deepEqual(await verbs(s).importBuckets(rows), ['unchanged', 'unchanged'])
       assert.equal((await s.add('a', { plan: planOn('empty') })).plannedMs, 1_000)
       assert.equal((await s.add('b', { plan: planOn('there') })).plannedMs, 0)
     },
@@ -311,7 +316,7 @@ export const transferCases: readonly Case[] = [
       const last = await s.on('other').claimOne('b')
       await s.on('other').done(last)
       await s.done(first)
-      assert.equal(await s.transfer.lastToken(), last.token)
+      assert.equal(await verbs(s).lastToken(), last.token)
     },
   },
   {
@@ -323,10 +328,10 @@ export const transferCases: readonly Case[] = [
       await s.addAll(['a', 'b', 'c'])
       const before = await s.claimOne()
       const floor = before.token + 2 ** 40
-      await s.transfer.raiseTokens(floor)
+      await verbs(s).raiseTokens(floor)
       const after = await s.claimOne()
       assert.ok(after.token > floor, `${after.token} is greater than ${floor}`)
-      await s.transfer.raiseTokens(before.token)
+      await verbs(s).raiseTokens(before.token)
       assert.ok((await s.claimOne()).token > after.token)
     },
   },
@@ -337,7 +342,7 @@ export const transferCases: readonly Case[] = [
     async run(s) {
       await s.addAll(['a', 'b'])
       const before = await s.claimOne()
-      await s.transfer.raiseTokens(before.token + 3)
+      await verbs(s).raiseTokens(before.token + 3)
       assert.ok((await s.claimOne()).token > before.token + 3)
     },
   },
@@ -349,7 +354,7 @@ export const transferCases: readonly Case[] = [
       const other = await s.peer()
       await other.addAll(['a', 'b'])
       const { token } = await other.claimOne()
-      await s.transfer.raiseTokens(token + 1_000_000)
+      await verbs(s).raiseTokens(token + 1_000_000)
       assert.ok((await other.claimOne()).token > token + 1_000_000)
     },
   },
@@ -360,8 +365,8 @@ export const transferCases: readonly Case[] = [
     async run(s) {
       const rows = rowsOfAllStates(s.now())
       await imported(s, rows)
-      const floor = (await s.transfer.lastToken()) + 2 ** 40
-      await s.transfer.raiseTokens(floor)
+      const floor = (await verbs(s).lastToken()) + 2 ** 40
+      await verbs(s).raiseTokens(floor)
       const next = await s.restart()
       assert.deepEqual((await stored(next)).map(meant), rows.map(meant))
       assert.ok((await next.claimOne()).token > floor)

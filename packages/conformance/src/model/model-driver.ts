@@ -261,7 +261,9 @@ export class ModelDriver implements Driver {
 
   queues(): string[] {
     const named = [...this.#store.queues]
-    return named.filter(([, { keys, paused }]) => keys.size > 0 || paused).map(([name]) => name)
+    const isInUse = ({ keys, paused, workers }: ModelQueue): boolean =>
+      keys.size > 0 || paused || workers.size > 0
+    return named.filter(([, queue]) => isInUse(queue)).map(([name]) => name)
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
