@@ -1,0 +1,58 @@
+import { Logger, makeWorkerUtils, type Runner, run, type WorkerUtils } from 'graphile-worker'
+import { PgBoss } from 'pg-boss'
+import type { Server } from './server.ts'
+
+const quiet = new Logger(() => () => {})
+
+/** How many connections a rival gets; more were not faster on 2 cores. */
+const connections = 10
+
+/** pg-boss with one queue, without its own housekeeping, which would only cost it time here. */
+export async function startBoss(server: Server): Promise<PgBoss> {
+  const boss = new PgBoss({
+    connectionString: server.url,
+    max: connections,
+    supervise: false,
+    schedule: false,
+  })
+  boss.on('error', (error) => console.error(error))
+  await boss.start()
+  await boss.createQueue('q', { retryLimit: 0 })
+  return boss
+}
+
+export async function emptyBoss(server: Server): Promise<void> {
+  await server.sql('truncate pgboss.job')
+}
+
+/** graphile-worker as a producer uses it. */
+export async function startGraphile(server: Server): Promise<WorkerUtils> {
+  const utils = await makeWorkerUtils({
+    pgPool: server.pool(connections),
+    logger: quiet,
+  })
+  await utils.migrate()
+  return utils
+}
+
+export async function emptyGraphile(server: Server): Promise<void> {
+  await server.sql('truncate graphile_worker._private_jobs')
+}
+
+/** graphile-worker as a worker: a local queue of 500 jobs, and completions in batches. */
+export async function runGraphile(server: Server, handler: () => void): Promise<Runner> {
+  return await run({
+    pgPool: server.pool(connections),
+    noHandleSignals: true,
+    logger: quiet,
+    taskList: { job: async () => handler() },
+    preset: {
+      worker: {
+        concurrentJobs: 24,
+        localQueue: { size: 500 },
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+      },
+    },
+  })
+}

