@@ -56,11 +56,13 @@ function postgresAddress(text: string): StoreAddress {
   }
   parameters.delete('schema')
   const left = parameters.toString()
+  // Up to the last @, whatever the password is made of; parameters are not shown at all.
+  const shownBase = base.replace(/^([a-z]+:\/\/[^:@/]*):.*@/is, '$1:***@')
   const connectionString = left === '' ? base : `${base}?${left}`
   return {
     kind: 'postgres',
     connectionString,
     schema,
-    label: oneLine(withoutPasswords(schema === 'sluice' ? base : `${base}?schema=${schema}`)),
+    label: oneLine(schema === 'sluice' ? shownBase : `${shownBase}?schema=${schema}`),
   }
 }

@@ -211,3 +211,23 @@ test('a key that is stored keeps its item, and one that is copied from a list is
     '"a": 1',
   )
 })
+
+test('conformance hands over to the suite, with its words and its exit codes', async () => {
+  expect(await output(['conformance', '--list', '--only', 'subject'])).toContain(
+    'subject.isolated  two subjects do not see each other\n',
+  )
+  expect(await cli(['conformance'])).toMatchObject({ code: 2, out: '' })
+  const folder = scratchFolder()
+  const memory = import.meta.resolve('@sluice/memory')
+  const testing = import.meta.resolve('@sluice/core/testing')
+  writeFileSync(
+    join(folder, 'subject.mjs'),
+    `import { memoryDriver } from ${JSON.stringify(memory)}
+     import { fakeClock } from ${JSON.stringify(testing)}
+     export const create = () => ({ driver: memoryDriver(), clock: fakeClock() })`,
+  )
+  const argv = ['conformance', './subject.mjs', '--only', 'done', '--seed', '7']
+  expect(await output(argv, { cwd: folder })).toMatch(/^memory, seed 7\n[\s\S]*7 kept, 0 broken/)
+  const document = await output([...argv, '-o', 'json'], { cwd: folder })
+  expect(JSON.parse(document)).toMatchObject({ driver: 'memory', tally: { failed: 0 } })
+})

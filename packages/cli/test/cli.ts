@@ -27,6 +27,8 @@ export interface World {
   readonly browse?: (url: string) => Promise<boolean>
   /** Told of everything that is written to stdout, as it comes. */
   readonly onOut?: (text: string) => void
+  /** The same of stderr. */
+  readonly onErr?: (text: string) => void
 }
 
 /** A folder of its own for a test, gone when the test has ended. */
@@ -59,6 +61,7 @@ export async function cli(argv: readonly string[], world: World = {}): Promise<E
     }),
     stderr: stream((text) => {
       err += text
+      world.onErr?.(text)
     }),
     env: { ...world.env, ...(world.store === undefined ? {} : { SLUICE_STORE: world.store }) },
     cwd: world.cwd ?? tmpdir(),

@@ -1,6 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
+import { Interrupted } from '../src/index.ts'
 import { cli, json, output, scratchFolder } from './cli.ts'
 import { driverOf } from './queues.ts'
 import { newFile, postgresForFile } from './stores.ts'
@@ -102,6 +104,26 @@ describe('copy', () => {
       expect(out).toBe('mails: 1 keys moved\norders: 4 keys moved\n')
       expect(await names(server)).toBe('a\nb\nlater\nparked\n')
     }
+  })
+
+  test('waits for whoever holds a key, can be interrupted, and goes on when it is made again', async () => {
+    const store = await filled()
+    const driver = await driverOf(store)
+    const queue = createQueue<string>({ name: 'orders', driver })
+    const held = await queue.get()
+    const second = newFile()
+    const interruption = new AbortController()
+    const { code } = await cli(['copy', store, second, 'orders'], {
+      isTTY: true,
+      interrupted: interruption.signal,
+      onErr: (text) => {
+        if (text.includes('waiting until')) interruption.abort(new Interrupted('SIGINT'))
+      },
+    })
+    expect(code).toBe(130)
+    await held?.done()
+    await queue.close()
+    expect(await output(['copy', store, second, 'orders'])).toBe('orders: 3 keys moved\n')
   })
 
   test('says how far it is, on a terminal', async () => {

@@ -6,6 +6,7 @@ import { formatInstant } from '../src/output/instant.ts'
 import { cutTo, Table } from '../src/output/table.ts'
 import { toYaml } from '../src/output/yaml.ts'
 import { Secrets, withoutPasswords } from '../src/redact.ts'
+import { parseStoreAddress } from '../src/store-address.ts'
 import { cli, json, output } from './cli.ts'
 import { newFile } from './stores.ts'
 
@@ -178,6 +179,18 @@ describe('secrets', () => {
       'postgres://postgres:***@h says: no database postgres',
     )
   })
+})
+
+test.each([
+  ['postgres://me:p w@h/db', 'postgres://me:***@h/db'],
+  ['postgres://me:p/@:w@h/db?password=x', 'postgres://me:***@h/db'],
+  [
+    'postgresql://me@h:5432/db?schema=jobs&sslmode=require',
+    'postgresql://me@h:5432/db?schema=jobs',
+  ],
+  ['sqlite:///srv/queue.db', 'sqlite:/srv/queue.db'],
+])('the store at %s is called %s', (text, label) => {
+  expect(parseStoreAddress(text, '/').label).toBe(label)
 })
 
 describe('a store with keys that mean harm', () => {

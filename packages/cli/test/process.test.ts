@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, watch } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { describe, expect, test } from 'vitest'
 import { output, scratchFolder } from './cli.ts'
@@ -31,6 +31,20 @@ test('keys come through a pipe', async () => {
   expect(await program.ended).toMatchObject({ code: 0, out: '3 added\n' })
 })
 
+/** Resolves when the file of a store is there: the command has begun. */
+async function fileOf(store: string): Promise<void> {
+  const file = store.slice('sqlite:'.length)
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (!existsSync(file)) return
+      watcher.close()
+      resolve()
+    }
+    const watcher = watch(dirname(file), look)
+    look()
+  })
+}
+
 describe('a signal', () => {
   test.each([
     ['SIGINT', 130],
@@ -43,6 +57,19 @@ describe('a signal', () => {
     await program.said('orders')
     program.child.kill(signal)
     expect(await program.ended).toMatchObject({ code, signal: null, err: '' })
+  })
+
+  test('ends what waits for input', async () => {
+    const first = { import: '', add: Array.from({ length: 200 }, (_, at) => `${at}\n`).join('') }
+    for (const [command, input] of Object.entries(first)) {
+      const argv = command === 'add' ? ['add', 'orders', '--stdin'] : ['import', 'orders']
+      const store = newFile()
+      const program = start(argv, { SLUICE_STORE: store })
+      program.child.stdin.write(input)
+      await fileOf(store)
+      program.child.kill('SIGINT')
+      expect(await program.ended).toMatchObject({ code: 130, signal: null })
+    }
   })
 
   test('ends a drain, and leaves the store as it was', async () => {

@@ -41,7 +41,6 @@ export const exportLines: CommandSpec = {
   details:
     'A head, the buckets of the store, the keys, and an end by which a cut-off file is told. Changes nothing; pause the queue for a copy of one moment.',
   group: 'Stores',
-  windsUp: true,
   positionals: [queueArgument],
   options: [
     { flags: '-f, --file <FILE>', summary: 'write to a new file instead of stdout', kind: 'file' },

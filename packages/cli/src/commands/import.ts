@@ -27,7 +27,6 @@ export const importLines: CommandSpec = {
   details:
     'It is merged into what is there: the earlier of two times, the higher of two priorities and counts, and an item that is there stays. May be made again. Makes a SQLite file that is not there.',
   group: 'Stores',
-  windsUp: true,
   positionals: [
     queueArgument,
     { name: 'FILE', summary: 'what to read (default: stdin)', kind: 'file', optional: true },

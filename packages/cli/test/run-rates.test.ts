@@ -1,0 +1,98 @@
+import { durationBoundsMs, type WorkerRow } from '@sluice/core'
+import { expect, test } from 'vitest'
+import { RunRates } from '../src/run-rates.ts'
+import { cli, json, output } from './cli.ts'
+import { workOn } from './queues.ts'
+import { newFile } from './stores.ts'
+
+/** Counts with so many at the bound that holds this many milliseconds. */
+function counted(ms: number, times: number): number[] {
+  const counts = durationBoundsMs.map(() => 0)
+  counts[durationBoundsMs.findIndex((bound) => ms <= bound)] = times
+  return counts
+}
+
+function worker(seenAt: number, runs: number, failed: number, workMs: number): WorkerRow {
+  return {
+    holder: 'w',
+    host: 'h',
+    pid: 1,
+    concurrency: 4,
+    settings: {},
+    startedAt: 0,
+    seenAt,
+    stats: {
+      busy: 2,
+      runs,
+      failed,
+      asked: 0,
+      merged: 0,
+      wait: counted(100, runs),
+      work: counted(workMs, runs),
+    },
+  }
+}
+
+test('at first, a worker counts from its start', () => {
+  const rates = new RunRates()
+  expect(rates.of('q', [worker(10_000, 50, 5, 3)])).toEqual({
+    runsPerSecond: 5,
+    failedRatio: 0.1,
+    waitP95Ms: 128,
+    workP95Ms: 4,
+    busy: 2,
+    slots: 4,
+  })
+})
+
+test('then, what it has done since it was seen before counts, for a minute back', () => {
+  const rates = new RunRates()
+  rates.of('q', [worker(10_000, 50, 5, 3)])
+  expect(rates.of('q', [worker(20_000, 250, 5, 3)])).toMatchObject({
+    runsPerSecond: 20,
+    failedRatio: 0,
+  })
+  // The same heartbeat again says nothing new.
+  expect(rates.of('q', [worker(20_000, 250, 5, 3)])).toMatchObject({ runsPerSecond: 20 })
+  for (let at = 30_000; at <= 140_000; at += 10_000) rates.of('q', [worker(at, 250, 5, 3)])
+  const quiet = rates.of('q', [worker(150_000, 250, 5, 3)])
+  expect(quiet).toEqual({ runsPerSecond: 0, busy: 2, slots: 4 })
+})
+
+test('workers that count nothing have no rates', () => {
+  const { stats: _, ...silent } = worker(10_000, 1, 0, 1)
+  expect(new RunRates().of('q', [silent])).toBeUndefined()
+})
+
+test('the JSON of workers and of top has the members that are promised', async () => {
+  const store = newFile()
+  await output(['add-after', 'orders', '1h', 'later'], { store })
+  await workOn(store, 'orders', () => {})
+  const seen = new AbortController()
+  await cli(['workers', '-w', '--interval', '100ms'], {
+    store,
+    closed: seen.signal,
+    onOut: () => seen.abort(),
+  })
+  expect(await json(['workers'], { store })).toEqual({
+    workers: [
+      {
+        queue: 'orders',
+        holder: expect.any(String),
+        host: expect.any(String),
+        pid: process.pid,
+        concurrency: 2,
+        settings: expect.any(Object),
+        startedAt: expect.any(Number),
+        seenAt: expect.any(Number),
+        stats: expect.objectContaining({ busy: 0, runs: 0, failed: 0 }),
+      },
+    ],
+  })
+  const { queues } = await json<{ queues: Record<string, unknown>[] }>(['top'], { store })
+  expect(queues[0]).toMatchObject({
+    queue: 'orders',
+    workers: 1,
+    rates: { runsPerSecond: 0, busy: 0, slots: 2 },
+  })
+})
