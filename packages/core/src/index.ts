@@ -74,7 +74,7 @@ export {
   keyOfItem,
 } from './item.ts'
 export type { JsonSafe, JsonValue, NotJson } from './json-safe.ts'
-export { checkKey, checkQueueName, type QueueNameRules } from './key.ts'
+export { bookNamePrefix, checkKey, checkQueueName, type QueueNameRules } from './key.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './key-state.ts'
 export type { Limiter, PlannedLimiter } from './limiter.ts'
 export {

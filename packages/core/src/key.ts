@@ -49,6 +49,12 @@ export function checkKey(parameter: string, key: unknown): string {
   return typeof key === 'string' && isSurelyKey(key) ? key : checkKeySlowly(parameter, key)
 }
 
+/**
+ * How names begin that are no queues: under them, processes register in a store that share some work
+ * around a queue, such as telling of it.
+ */
+export const bookNamePrefix = 'sluice:metrics:'
+
 /** What a queue may be called. */
 export interface QueueNameRules {
   /** Whether `''` is allowed, as it is for a queue in memory. */

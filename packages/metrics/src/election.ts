@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Clock, Driver, EpochMs, WorkerRow } from '@sluice/core'
-import { failuresExpireMsDefault, queueNameBytesMax } from '@sluice/core'
+import { bookNamePrefix, failuresExpireMsDefault, queueNameBytesMax } from '@sluice/core'
 
 /** How often a process that has not read twice yet is taken to read. */
 const firstEveryMs = 60_000
@@ -23,9 +23,9 @@ export interface Verdict {
 
 /** The name under which those who export a queue register; it never has keys. */
 function bookName(exporter: string, queue: string): string {
-  const name = `sluice:metrics:${exporter}:${queue}`
+  const name = `${bookNamePrefix}${exporter}:${queue}`
   if (Buffer.byteLength(name) <= queueNameBytesMax) return name
-  return `sluice:metrics:${exporter}:${createHash('sha256').update(queue).digest('hex')}`
+  return `${bookNamePrefix}${exporter}:${createHash('sha256').update(queue).digest('hex')}`
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type AddOutcome,
   type Awaitable,
   type BucketRow,
+  bookNamePrefix,
   type Capabilities,
   checkDelay,
   checkKey,
@@ -110,7 +111,8 @@ class WholeStore implements StoreInspection, StoreUser {
         `cannot say which queues there are: ${driver.name} has no list; name them`,
       )
     }
-    return await this.#look(() => driver.queues?.() ?? [])
+    const names = await this.#look(() => driver.queues?.() ?? [])
+    return names.filter((name) => !name.startsWith(bookNamePrefix))
   }
 
   queue(name: string): Inspect {

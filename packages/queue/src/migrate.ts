@@ -1,6 +1,7 @@
 import {
   type Awaitable,
   batchKeysMax,
+  bookNamePrefix,
   type Clock,
   type Counts,
   checkBoolean,
@@ -247,7 +248,8 @@ export async function migrate(options: MigrateOptions): Promise<readonly Migrate
   try {
     await from.open()
     await to.open()
-    const names = queues ?? (await from.driver.queues?.())
+    const all = await from.driver.queues?.()
+    const names = queues ?? all?.filter((name) => !name.startsWith(bookNamePrefix))
     if (names === undefined) {
       throw new SluiceTypeError('queues', `must be given: ${from.driver.name} cannot list them`)
     }

@@ -1,4 +1,4 @@
-import type { Driver } from '@sluice/core'
+import { bookNamePrefix, type Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import {
@@ -133,6 +133,18 @@ describe('a store is open as long as it is looked into', () => {
     await store.close()
     await queue.close()
   })
+})
+
+test('does not take those for queues who share the telling of one', async () => {
+  const driver = memoryDriver()
+  await using store = inspectStore(driver)
+  await store.queue('orders').pause()
+  const worker = { holder: 'w', host: '', pid: 0, concurrency: 0, settings: {} }
+  const book = `${bookNamePrefix}prometheus:orders`
+  await driver.tick(book, { holder: 'w', limit: 1, failuresExpireMs: 1, worker })
+  await store.queue(book).pause()
+  expect(await driver.queues?.()).toContain(book)
+  expect(await store.queues()).toEqual(['orders'])
 })
 
 describe('a driver that can do less', () => {
