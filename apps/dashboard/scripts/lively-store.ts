@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Clock,
   createRateLimitingQueue,
@@ -25,10 +24,9 @@ interface Life {
   readonly failing: number
   readonly errors?: readonly (readonly [code: string, message: string])[]
   readonly maxFailures?: number
+  readonly backoffMs?: number
   readonly bucket?: { readonly perSecond: number; readonly burst: number }
   readonly pauseAtSecond?: number
-  /** From when on more keys are asked for than are done. */
-  readonly stopAtSecond?: number
 }
 
 const padded = (index: number, digits: number): string => String(index).padStart(digits, '0')
@@ -37,21 +35,22 @@ const part = (index: number, of: readonly string[]): string => of[index % of.len
 const lives: readonly Life[] = [
   {
     name: 'pods',
-    keys: 900,
+    keys: 2_400,
     keyOf: (index) =>
       `${part(index, ['shop', 'staging', 'default'])}/${part(index * 7, ['web', 'api', 'cache', 'mail', 'search'])}-${padded(index, 3)}`,
-    addsPerSecond: (second) => 34 + 10 * Math.sin(second / 21) + (second > 235 ? 16 : 0),
+    addsPerSecond: (second) => 31 + 9 * Math.sin(second / 21) + (second > 265 ? 26 : 0),
     workers: 2,
     concurrency: 4,
     workMs: 190,
-    failing: 0.09,
+    failing: 0.16,
     errors: [
       ['ECONNREFUSED', 'connect ECONNREFUSED 10.2.0.14:8443'],
       ['ECONNREFUSED', 'connect ECONNREFUSED 10.2.0.14:8443'],
       ['ETIMEDOUT', 'the API server did not answer within 5 s'],
       ['CONFLICT', 'the object has been modified; apply the change to its latest version'],
     ],
-    maxFailures: 9,
+    maxFailures: 5,
+    backoffMs: 1_500,
     bucket: { perSecond: 10, burst: 100 },
   },
   {
@@ -71,13 +70,12 @@ const lives: readonly Life[] = [
     addsPerSecond: (second) => 6 + 3 * Math.cos(second / 13),
     workers: 1,
     concurrency: 8,
-    workMs: 420,
+    workMs: 520,
     failing: 0.24,
     errors: [
       ['HTTP_503', 'POST https://hooks.example.com/in answered 503'],
       ['HTTP_410', 'POST https://old.example.net/hook answered 410: gone'],
     ],
-    maxFailures: 12,
   },
   {
     name: 'deployments',
@@ -155,7 +153,7 @@ function waiting(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function queueOf(life: Life, driver: Driver, clock: Clock): RateLimitingQueue<unknown> {
-  const own = exponential({ baseMs: 250, maxMs: 120_000 })
+  const own = exponential({ baseMs: life.backoffMs ?? 250, maxMs: 120_000 })
   return createRateLimitingQueue<unknown>({
     name: life.name,
     driver,
@@ -173,7 +171,6 @@ function queueOf(life: Life, driver: Driver, clock: Clock): RateLimitingQueue<un
 export interface LivelyStore {
   /** To be called once a second. */
   second(): Promise<void>
-  close(): Promise<void>
 }
 
 /** Fills a store with queues that live: some are well, some need somebody. */
@@ -182,11 +179,10 @@ export function livelyStore(driver: Driver, clock: Clock): LivelyStore {
   let second = 0
   const running = lives.map((life) => {
     const queue = queueOf(life, driver, clock)
-    // A worker is a process of its own in real life: it has its own queue object.
-    const workers = Array.from({ length: life.workers }, () => {
-      const ownQueue = queueOf(life, driver, clock)
-      const worker = createWorker({
-        queue: ownQueue,
+    for (let worker = 0; worker < life.workers; worker += 1) {
+      createWorker({
+        // A worker is a process of its own in real life: it has its own queue object.
+        queue: queueOf(life, driver, clock),
         concurrency: life.concurrency,
         ...(life.maxFailures === undefined ? {} : { maxFailures: life.maxFailures }),
         handler: async (item, { signal }) => {
@@ -203,9 +199,8 @@ export function livelyStore(driver: Driver, clock: Clock): LivelyStore {
         },
         onError: () => undefined,
       })
-      return { worker, queue: ownQueue }
-    })
-    return { life, queue, workers }
+    }
+    return { life, queue }
   })
 
   const add = async ({ life, queue }: (typeof running)[number]): Promise<void> => {
@@ -226,15 +221,6 @@ export function livelyStore(driver: Driver, clock: Clock): LivelyStore {
     second: async () => {
       second += 1
       for (const one of running) await add(one)
-    },
-    close: async () => {
-      for (const { workers, queue } of running) {
-        for (const one of workers) {
-          await Promise.all([one.worker.stop({ graceMs: 0 }), nextTurn()])
-          await one.queue.close()
-        }
-        await queue.close()
-      }
     },
   }
 }

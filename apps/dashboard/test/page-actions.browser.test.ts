@@ -229,11 +229,13 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
 
   it('is grey with the reason where the store cannot do it', async () => {
     const driver = stores.sqlite()
-    const capabilities = { ...driver.capabilities, operate: false }
-    const { operate: _, ...rest } = { ...driver }
-    const lesser = Object.assign(Object.create(driver) as Driver, rest, {
-      capabilities,
-      operate: undefined,
+    const lesser = new Proxy(driver, {
+      get: (store, name) => {
+        if (name === 'operate') return undefined
+        if (name === 'capabilities') return { ...store.capabilities, operate: false }
+        const value: unknown = Reflect.get(store, name, store)
+        return typeof value === 'function' ? (value.bind(store) as unknown) : value
+      },
     })
     await stores.queue(lesser, 'orders').add('a')
     const served = await serve({ driver: lesser })

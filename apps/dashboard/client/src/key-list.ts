@@ -21,6 +21,19 @@ const everyMs = 2_000
 const everyMsIfFarApart = 10_000
 const farApart = 2_000
 
+/** What was read last for some questions: going back shows it while it is read anew. */
+const known = new Map<string, KeyLines>()
+const knownMax = 12
+
+function keep(question: string, lines: KeyLines): void {
+  known.delete(question)
+  known.set(question, lines)
+  for (const old of known.keys()) {
+    if (known.size <= knownMax) break
+    known.delete(old)
+  }
+}
+
 function questionOf({ queue, keys, cursors }: QueuePlace): string {
   const params = paramsOf(keys)
   params.set('queue', queue)
@@ -32,10 +45,14 @@ function questionOf({ queue, keys, cursors }: QueuePlace): string {
 
 /** The keys of a place; read again when the place changes, and now and then while it is live. */
 export function useKeyList(place: QueuePlace): KeyList {
-  const list = useSignal<KeyList>({ lines: undefined, trouble: undefined, asked: '' })
+  const question = questionOf(place)
+  const list = useSignal<KeyList>({
+    lines: known.get(question),
+    trouble: undefined,
+    asked: question,
+  })
   const reading = useRef<AbortController>(undefined)
   const readAt = useRef(0)
-  const question = questionOf(place)
 
   const read = async () => {
     reading.current?.abort()
@@ -44,7 +61,9 @@ export function useKeyList(place: QueuePlace): KeyList {
     readAt.current = Date.now()
     try {
       const lines = await ask<KeyLines>(`api/keys?${question}`, { signal: controller.signal })
-      if (!controller.signal.aborted) list.value = { lines, trouble: undefined, asked: question }
+      if (controller.signal.aborted) return
+      keep(question, lines)
+      list.value = { lines, trouble: undefined, asked: question }
     } catch (error) {
       if (controller.signal.aborted) return
       list.value = { ...list.peek(), trouble: wordsOf(error) }
