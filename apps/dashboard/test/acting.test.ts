@@ -6,9 +6,9 @@ import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { postgresDriver } from '@sluice/postgres'
 import { sqliteDriver } from '@sluice/sqlite'
-import { createRateLimitingQueue, exponential, type RateLimitingQueue } from 'sluice'
+import { createRateLimitingQueue, createWorker, exponential, type RateLimitingQueue } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { ActionResult, KeyLine } from '../src/wire.ts'
+import type { ActionResult, KeyLine, Overview } from '../src/wire.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type Answer, actingSite, type Site, withQuery } from './site.ts'
 
@@ -257,6 +257,16 @@ for (const [name, make] of Object.entries(stores)) {
       }
       expect(await refused(site.act({ action: 'park', key: 'a' }))).toBe('ERR_INVALID_INPUT')
       expect(await queue.inspect.list()).toEqual(before)
+    })
+
+    test('shows a queue of which every key is done, since a worker is there for the next', async () => {
+      const { site, queue } = await setUp()
+      await queue.add('a')
+      const worker = createWorker({ queue, handler: async () => {} })
+      await worker.runUntilIdle()
+      expect((await queue.inspect.list()).keys).toEqual([])
+      const { body } = await site.ask<Overview>('/api/overview')
+      expect(body.queues).toMatchObject([{ queue: 'orders', severity: 'ok' }])
     })
 
     test('is published for whoever keeps a record, with who did it and without the item', async () => {

@@ -261,7 +261,7 @@ export interface Driver {
   /** No capability speaks of it: it is there or not. */
   readonly transfer?: Transfer
 
-  /** The names of all queues that have keys, or are paused. */
+  /** The names of all queues that have keys, are paused, or have a worker on record. */
   queues?(): Awaitable<readonly string[]>
 
   /** The workers that have ticked on a queue within `withinMs`. */

@@ -216,7 +216,9 @@ class MemoryDriver implements Driver {
   }
 
   queues(): string[] {
-    const inUse = [...this.#queues.values()].filter(({ size, isPaused }) => size > 0 || isPaused)
+    const inUse = [...this.#queues.values()].filter(
+      ({ size, isPaused, workers }) => size > 0 || isPaused || workers.size > 0,
+    )
     return inUse.map(({ name }) => name)
   }
 

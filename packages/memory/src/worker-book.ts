@@ -4,6 +4,11 @@ import type { EpochMs, WorkerInfo, WorkerRow } from '@sluice/core'
 export class WorkerBook {
   readonly #rows: Map<string, WorkerRow> = new Map()
 
+  /** How many workers are on record. */
+  get size(): number {
+    return this.#rows.size
+  }
+
   /** Registers a worker, or renews its registration. */
   see(worker: WorkerInfo, now: EpochMs): void {
     const startedAt = this.#rows.get(worker.holder)?.startedAt ?? now

@@ -924,7 +924,8 @@ begin
 end
 $body$;
 
--- The names of all queues that have keys or are paused, by single steps on the primary key.
+-- The names of all queues that have keys, are paused, or have a worker on record; the keys by single
+-- steps on the primary key.
 create function sluice.queue_names() returns setof text language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -946,7 +947,9 @@ begin
         select k.queue from sluice.keys k where k.queue > n.name
         order by k.queue, k.key limit 1) x
     )
-    select n.name from named n union select q.name from sluice.queues q where q.paused;
+    select n.name from named n
+    union select q.name from sluice.queues q where q.paused
+    union select w.queue from sluice.workers w;
 end
 $body$;
 
@@ -1073,6 +1076,11 @@ from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8)`,
   setToken: "select pg_catalog.setval('sluice.token', $1::bigint)",
   skipTokens: `select max(pg_catalog.nextval('sluice.token'))
 from pg_catalog.generate_series(1, $1::int)`,
+  tickAside: `select kind, now, next_at, paused, swept, key, token,
+  exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $10::text)
+    as listens
+from sluice.tick(
+  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
   tick: `select kind, now, next_at, paused, swept, key, token from sluice.tick(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
   workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers

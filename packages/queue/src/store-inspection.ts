@@ -34,7 +34,10 @@ export interface StoreInspection extends AsyncDisposable {
   /** The kind of store. */
   readonly driver: string
   readonly capabilities: Capabilities
-  /** The names of all queues that have keys or are paused; refused where the driver has no list. */
+  /**
+   * The names of all queues that have keys, are paused, or have had a worker lately; refused where
+   * the driver has no list.
+   */
   queues(): Promise<readonly string[]>
   /** Sees into one queue, whether it is there or not. */
   queue(name: string): Inspect

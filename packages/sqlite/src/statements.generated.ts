@@ -416,7 +416,9 @@ set seq = ?, owed = ?, latest_at = ?
 where id = +?`,
   queuesList: `select q.name
 from sluice_queues q
-where q.paused = 1 or exists (select 1 from sluice_keys k where k.queue = q.id)
+where q.paused = 1
+  or exists (select 1 from sluice_keys k where k.queue = q.id)
+  or exists (select 1 from sluice_workers w where w.queue = q.id)
 order by q.name`,
   renew: `update sluice_keys
 set lease_until = case

@@ -36,7 +36,7 @@ import {
 } from '@sluice/core'
 import { countKeys, listKeys } from './model-list.ts'
 import { modelOperate } from './model-operate.ts'
-import { type ModelKey, ModelStore } from './model-store.ts'
+import { type ModelKey, type ModelQueue, ModelStore } from './model-store.ts'
 import { modelTransfer } from './model-transfer.ts'
 import { modelRules, type Rules } from './rules.ts'
 

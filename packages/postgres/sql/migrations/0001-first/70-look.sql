@@ -209,7 +209,8 @@ begin
 end
 $body$;
 
--- The names of all queues that have keys or are paused, by single steps on the primary key.
+-- The names of all queues that have keys, are paused, or have a worker on record; the keys by single
+-- steps on the primary key.
 create function sluice.queue_names() returns setof text language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -231,6 +232,8 @@ begin
         select k.queue from sluice.keys k where k.queue > n.name
         order by k.queue, k.key limit 1) x
     )
-    select n.name from named n union select q.name from sluice.queues q where q.paused;
+    select n.name from named n
+    union select q.name from sluice.queues q where q.paused
+    union select w.queue from sluice.workers w;
 end
 $body$;
