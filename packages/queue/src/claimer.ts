@@ -67,7 +67,21 @@ export class Claimer {
     this.serve()
   }
 
+  /** Asks the store unless it was asked lately, so that it knows of the worker here. */
+  async heartbeat(): Promise<void> {
+    if (this.#outlook.wasAskedLately) return
+    await this.#tick()
+    if (this.#outlook.isOver) this.serve()
+    // It need not ring soon for what is known by now.
+    else this.#engine.alarm.set()
+  }
+
   ring(): void {
+    // The heartbeat has just asked, and nothing is due: one question in ten seconds is enough.
+    if (this.#outlook.wasAskedLately && !this.#outlook.isOver) {
+      this.#engine.alarm.set()
+      return
+    }
     // An idle queue asks one thing of its store, when to look again, and claims only if that is now.
     this.#asksFirst = this.#engine.phase === 'open' && !this.#outlook.isOver
     // Whoever waits asks whether the queue is paused. If nobody does, it is still to be found out.

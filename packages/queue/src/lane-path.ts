@@ -155,7 +155,7 @@ export class LanePath implements Path {
   }
 
   heartbeat(): Promise<void> {
-    return this.#outlook.heartbeat()
+    return this.#claimer.heartbeat()
   }
 
   async farewell(): Promise<void> {

@@ -45,11 +45,9 @@ export class Outlook {
     if (dueAt < this.nextAt && (wasDelayed || dueAt > this.now())) this.nextAt = dueAt
   }
 
-  /** Asks the store unless it was asked lately, so that it knows of the worker here. */
-  async heartbeat(): Promise<void> {
-    // A little less than a beat ago counts as a beat ago.
-    if (this.#engine.store.clock.monotonicMs() - this.#tickedAt < heartbeatMs * 0.9) return
-    await this.tick()
+  /** Whether the store was asked less than a beat ago; a little less than a beat is a beat. */
+  get wasAskedLately(): boolean {
+    return this.#engine.store.clock.monotonicMs() - this.#tickedAt < heartbeatMs * 0.9
   }
 
   /** Asks the store, and ends the leases that it reports to be over. */

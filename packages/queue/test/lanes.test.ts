@@ -2,6 +2,7 @@ import type { Ask, Failure, Finish } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createWorker } from '../src/index.ts'
 import { fakeRealTime } from './real-time.ts'
 import { refusal } from './refusal.ts'
 import { drainKeys, late, Scene, seen, take } from './setups.ts'
@@ -172,6 +173,23 @@ describe('5 Flushing', () => {
     const after = scene.late.calls.length
     await scene.clock.step(60_000)
     expect(scene.late.calls.length).toBe(after)
+  })
+
+  test('a worker that waits asks no more, whenever its heart beats', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    const worker = createWorker({ queue, handler: async () => {} })
+    // What is done now sets the time at which it looks again; its heart began to beat before.
+    await scene.clock.step(300)
+    await queue.add('a')
+    await scene.quiet()
+    await scene.clock.step(20_000)
+    const before = scene.late.calls.length
+    await scene.clock.step(60_000)
+    expect(scene.late.calls.length - before).toBeLessThanOrEqual(6)
+    const stopping = worker.stop()
+    await scene.quiet()
+    await stopping
   })
 })
 
