@@ -117,7 +117,7 @@ export class DirectPath implements Path {
   }
 
   readyAt({ handle, token }: HeldKey<unknown>): EpochMs {
-    return this.direct().readyAt?.(handle, token) ?? never
+    return this.#direct?.readyAt?.(handle, token) ?? never
   }
 
   isQuiet(instant: EpochMs): boolean {
