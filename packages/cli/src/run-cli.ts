@@ -56,6 +56,8 @@ function parsed(argv: readonly string[], terminal: Terminal, said: Said): Invoca
 
 /** What commander says of an error, in one line, and where more is said. */
 function asUsage({ message, code }: CommanderError, argv: readonly string[]): Error {
+  // All that it says of `help` with a command that is not there.
+  if (code === 'commander.help') return usageError('no such command; see `sluice --help`')
   const text = message
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean ([^)]*)\)/, '; did you mean $1')

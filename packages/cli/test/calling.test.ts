@@ -9,6 +9,7 @@ const postgres = postgresForFile()
 describe('called wrongly, it says so in one line, exits with 2 and changes nothing', () => {
   test.each([
     [['quues'], /unknown command 'quues'; did you mean queues\?; see `sluice --help`/],
+    [['help', 'quues'], /no such command; see `sluice --help`/],
     [['ls'], /missing required argument 'QUEUE'; see `sluice ls --help`/],
     [['ls', 'q', '--stat', 'ready'], /unknown option '--stat'; did you mean --state\?/],
     [['ls', 'q', '--state', 'sleepy'], /--state.*Allowed choices are ready, delayed/],

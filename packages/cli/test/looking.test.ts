@@ -84,4 +84,22 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect({ code, out }).toEqual({ code: 4, out: '' })
     expect(err).toBe('sluice: nothing is stored of order/1 in orders [ERR_NOT_FOUND]\n')
   })
+  test('there are more keys than are listed at first, and --all lists them page by page', async () => {
+    const store = await fresh()
+    const stdin = Array.from({ length: 2_345 }, (_, at) => `order/${String(at).padStart(4, '0')}`)
+    await output(['add', 'orders', '--stdin'], { store, stdin })
+    const first = await cli(['ls', 'orders', '--no-headers'], { store })
+    expect(first.out.split('\n')).toHaveLength(101)
+    expect(first.err).toBe('there are more than 100: see --limit and --all\n')
+    expect(await output(['ls', 'orders', '--all', '-o', 'name'], { store })).toBe(
+      `${stdin.join('\n')}\n`,
+    )
+    const all = (await output(['ls', 'orders', '-A'], { store })).trimEnd().split('\n')
+    expect(all).toHaveLength(2_346)
+    expect(all[0]).toMatch(/^KEY /)
+    const { keys } = await json<{ keys: object[] }>(['ls', 'orders', '-A'], { store })
+    expect(keys).toHaveLength(2_345)
+    const none = await cli(['ls', 'orders', '-A', '--prefix', 'x'], { store })
+    expect(none).toEqual({ code: 0, out: '', err: 'no such keys in orders\n' })
+  })
 })

@@ -1,4 +1,4 @@
-import { type AddOutcome, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
+import { type AddOutcome, batchKeysMax, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
 import type { OperatorAsk } from 'sluice'
 import { addAsked } from '../adding.ts'
 import { type CommandSpec, queueArgument } from '../command.ts'
@@ -7,8 +7,8 @@ import type { Context } from '../context.ts'
 import { checkedKey, parsedJson } from '../input.ts'
 import { shown } from '../output/escape.ts'
 
-/** How many adds are under way at a time. */
-const besides = 100
+/** How many adds are under way at a time: as many as travel together. */
+const besides = batchKeysMax
 
 export const add: CommandSpec = {
   name: 'add',

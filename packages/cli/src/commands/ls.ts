@@ -1,5 +1,6 @@
-import type { Inspect, KeyFilter, KeyInfo } from 'sluice'
+import type { Inspect, KeyFilter, KeyInfo, StoreInspection } from 'sluice'
 import { type CommandSpec, queueArgument } from '../command.ts'
+import type { Context } from '../context.ts'
 import { filterOf, filterOptions } from '../filters.ts'
 import { keyColumns } from '../key-rows.ts'
 import { shown } from '../output/escape.ts'
@@ -14,14 +15,9 @@ function matches({ failures, lastError }: KeyInfo, filter: KeyFilter): boolean {
   return filter.errorCode === undefined || lastError?.code === filter.errorCode
 }
 
-/** The keys that a filter lets through, at most `limit`, and whether there are more. */
-async function keysOf(
-  inspect: Inspect,
-  filter: KeyFilter,
-  limit: number,
-): Promise<{ keys: readonly KeyInfo[]; more: boolean }> {
+/** The keys that a filter lets through, a page at a time. */
+async function* pagesOf(inspect: Inspect, filter: KeyFilter): AsyncGenerator<readonly KeyInfo[]> {
   const { state, prefix } = filter
-  const keys: KeyInfo[] = []
   let cursor: string | undefined
   do {
     const page = await inspect.list({
@@ -30,14 +26,45 @@ async function keysOf(
       ...(prefix === undefined ? {} : { prefix }),
       ...(cursor === undefined ? {} : { cursor }),
     })
-    for (const info of page.keys) {
-      if (!matches(info, filter)) continue
+    yield page.keys.filter((info) => matches(info, filter))
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}
+
+/** The first keys that a filter lets through, and whether there are more. */
+async function keysOf(
+  inspect: Inspect,
+  filter: KeyFilter,
+  limit: number,
+): Promise<{ keys: readonly KeyInfo[]; more: boolean }> {
+  const keys: KeyInfo[] = []
+  for await (const page of pagesOf(inspect, filter)) {
+    for (const info of page) {
       if (keys.length === limit) return { keys, more: true }
       keys.push(info)
     }
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  }
   return { keys, more: false }
+}
+
+/** Prints all keys as they come, however many: nothing is kept but the page that is printed. */
+async function printAll(
+  { print, terminal }: Context,
+  store: StoreInspection,
+  queue: string,
+  filter: KeyFilter,
+): Promise<void> {
+  const now = await store.now()
+  const table = print.table<KeyInfo>((paint) => keyColumns(paint, now))
+  let count = 0
+  for await (const keys of pagesOf(store.queue(queue), filter)) {
+    if (terminal.stdout.closed.aborted) return
+    if (keys.length === 0) continue
+    count += keys.length
+    if (print.format === 'name') await print.names(keys.map(({ key }) => key))
+    else await print.lines(table.lines(keys))
+  }
+  if (count === 0) await print.note(`no such keys in ${shown(queue)}`)
 }
 
 export const ls: CommandSpec = {
@@ -65,6 +92,10 @@ export const ls: CommandSpec = {
     const filter = filterOf(input)
     const limit = input.flag('all') ? Infinity : (input.whole('limit', { min: 1 }) ?? limitDefault)
     const { inspection } = await context.store('look')
+    if (input.flag('all') && !input.flag('watch') && !print.isDocument) {
+      await printAll(context, inspection, queue, filter)
+      return undefined
+    }
     const inspect = inspection.queue(queue)
     let isMore = false
     await printWatched(context, {
