@@ -1,9 +1,12 @@
+import { heartbeatMs } from '@sluice/core'
 import type { PgListener, Row } from './client-shapes.ts'
-import { number } from './columns.ts'
+import { flag, number } from './columns.ts'
 import { cut } from './cut.ts'
 import { withDeadline } from './deadline.ts'
 import type { Machine } from './machine.ts'
+import { PgSession } from './pool-sessions.ts'
 import { quoteIdentifier } from './schema-name.ts'
+import type { Statement } from './statement.ts'
 
 /** What a listener works with. */
 export interface ListenerUse {
@@ -18,11 +21,14 @@ export interface ListenerUse {
   readonly onWarning: (kind: string, message: string, cause: unknown) => void
 }
 
-/** How often the connection is asked whether it still listens, in milliseconds. */
-const heartbeatMs = 10_000
+/**
+ * How long the connection may be silent before it is asked whether it still listens, in
+ * milliseconds: a little longer than a queue is between two ticks, which answer that as well.
+ */
+const silenceMs = heartbeatMs + 500
 
 /** How long it may take to answer, and a hint to come round, in milliseconds. */
-const answerMs = 5_000
+const answerMs = 4_500
 const proofMs = 5_000
 
 /** How long to wait before listening is tried again, in milliseconds. */
@@ -54,6 +60,8 @@ export class Listener {
   #nudge: () => void = () => {}
   #client: PgListener | undefined
   #isConnected = false
+  #isAsking = false
+  #answeredAt = -Infinity
   #ended: Promise<void> = Promise.resolve()
 
   constructor(use: ListenerUse) {
@@ -70,6 +78,35 @@ export class Listener {
     return new Promise((resolve) => {
       this.#ended = this.#listenForEver(resolve)
     })
+  }
+
+  /**
+   * Sends a statement over this connection, which proves that it is alive; `undefined` if it is not
+   * there or busy, or fails. What says in a column `listens` that it does not listen is no proof.
+   */
+  async ask(statement: Statement, values: readonly unknown[]): Promise<readonly Row[] | undefined> {
+    const client = this.#client
+    if (!this.#isProven || client === undefined || this.#isAsking) return undefined
+    const { machine } = this.#use
+    this.#isAsking = true
+    try {
+      const session = new PgSession(client, { machine, timeoutMs: answerMs }, () => true)
+      const rows = await session.query(statement, values)
+      if (flag(rows[0]?.['listens'])) this.#answeredAt = machine.clock.monotonicMs()
+      else this.#doubt()
+      return rows
+    } catch {
+      this.#doubt()
+      return undefined
+    } finally {
+      this.#isAsking = false
+    }
+  }
+
+  /** Has the connection asked at once. */
+  #doubt(): void {
+    this.#answeredAt = -Infinity
+    this.#nudge()
   }
 
   async stop(): Promise<void> {
@@ -145,13 +182,17 @@ export class Listener {
   }
 
   async #stayConnected(): Promise<void> {
+    const { clock } = this.#use.machine
+    this.#answeredAt = clock.monotonicMs()
     for (;;) {
-      await this.#wait(heartbeatMs)
+      await this.#wait(Math.max(0, this.#answeredAt + silenceMs - clock.monotonicMs()))
       if (this.#isStopped || this.#client === undefined) return
+      if (this.#answeredAt + silenceMs > clock.monotonicMs()) continue
       const rows = await this.#query(
         `select count(*) as n from pg_catalog.pg_listening_channels() as c(name)
         where c.name = '${this.#use.channel}'`,
       )
+      this.#answeredAt = clock.monotonicMs()
       if (number(rows[0]?.['n']) > 0) continue
       await this.#query(`listen ${quoteIdentifier(this.#use.channel)}`)
       this.#use.onHint(undefined)

@@ -22,10 +22,11 @@ const looksMax = 10_000
 /** The verb tick. */
 export async function tick(
   store: Store,
+  channel: string,
   queue: string,
   { holder, worker, limit, failuresExpireMs }: TickRequest,
 ): Promise<TickReply> {
-  const rows = await store.run('tick', [
+  const values = [
     queue,
     worker?.holder ?? holder,
     worker?.host ?? null,
@@ -37,7 +38,10 @@ export async function tick(
     limit,
     failuresExpireMs,
     store.now(),
-  ])
+  ]
+  // So that an idle queue asks one thing: the connection that listens has to show that it is alive.
+  const aside = await store.runAside('tickAside', [...values, channel])
+  const rows = aside ?? (await store.run('tick', values))
   const leaseEnds: Lease[] = []
   const reply = { now: 0, nextAt: Infinity, paused: false, swept: 0 }
   for (const row of rows) {

@@ -21,7 +21,7 @@ export interface PostgresOptions {
   /** How long one statement may take, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   /** How often whoever watches is told to look without a hint, in milliseconds, while hints do not
-   * come. Default 1,000; with hints that have been proven to come, it is 10,000. */
+   * come. Default 1,000. With hints that have been proven to come, nobody is told to. */
   readonly pollMs?: number
   /** Whether other processes are told by NOTIFY, and told by LISTEN. Default true. */
   readonly notify?: boolean

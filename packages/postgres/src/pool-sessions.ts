@@ -114,6 +114,10 @@ export class PoolSessions implements Sessions {
     }
   }
 
+  get isInsisting(): boolean {
+    return this.#insists
+  }
+
   insist(): void {
     this.#insists = true
   }

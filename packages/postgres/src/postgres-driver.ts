@@ -117,7 +117,6 @@ class PostgresDriver implements Driver {
     try {
       await survey(connected.sessions)
       await migrate(connected.sessions, schema, mode)
-      const store = new Store(connected.sessions, this.#statements, machine, clock)
       const send = async (payload: string): Promise<void> => {
         await connected.sessions.run(this.#statements.notify, [this.#channel, payload])
       }
@@ -138,6 +137,13 @@ class PostgresDriver implements Driver {
           },
         }
       const watching = new Watching({ machine, bell, pollMs, listener: listener || undefined })
+      const store = new Store(
+        connected.sessions,
+        this.#statements,
+        machine,
+        clock,
+        async (statement, values) => await watching.overListener(statement, values),
+      )
       const unlisten = await this.#listenInside(bell)
       this.#opened = { connected, store, bell, watching, unlisten }
     } catch (error) {
@@ -211,7 +217,7 @@ class PostgresDriver implements Driver {
   }
 
   async tick(queue: string, request: TickRequest): Promise<TickReply> {
-    return await tick(this.#store, queue, request)
+    return await tick(this.#store, this.#channel, queue, request)
   }
 
   async counts(queue: string, { cap }: { readonly cap: number }): Promise<Counts> {

@@ -24,6 +24,8 @@ export interface Sessions {
   connected<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** From now on every statement is sent in a transaction that says how it is to be. */
   insist(): void
+  /** Whether that is so. */
+  readonly isInsisting: boolean
   /** From now on nothing is prepared. */
   stopPreparing(): void
   /** Lets go of the connections that are ours. */

@@ -68,6 +68,8 @@ export class SingleSession implements Sessions {
     }
   }
 
+  readonly isInsisting = false
+
   insist(): void {}
 
   stopPreparing(): void {}

@@ -4,11 +4,17 @@ import type { Row } from './client-shapes.ts'
 import { bytewise } from './key-order.ts'
 import { type Machine, pause } from './machine.ts'
 import type { Session, Sessions } from './session.ts'
-import type { StatementName, Statements } from './statement.ts'
+import type { Statement, StatementName, Statements } from './statement.ts'
 import { isLostRace } from './store-error.ts'
 
 /** How often what lost a race is sent again, at the most. */
 const attemptsMax = 10
+
+/** Sends over the connection that listens, if that is possible just now. */
+export type OverListener = (
+  statement: Statement,
+  values: readonly unknown[],
+) => Promise<readonly Row[] | undefined>
 
 /** A database that is open: what the verbs speak to. */
 export class Store {
@@ -16,13 +22,16 @@ export class Store {
   readonly #sessions: Sessions
   readonly #machine: Machine
   readonly #clock: Clock | undefined
+  readonly #overListener: OverListener
 
   constructor(
     sessions: Sessions,
     statements: Statements,
     machine: Machine,
     clock: Clock | undefined,
+    overListener: OverListener,
   ) {
+    this.#overListener = overListener
     this.#sessions = sessions
     this.statements = statements
     this.#machine = machine
@@ -37,6 +46,18 @@ export class Store {
   /** Sends one statement. */
   async run(name: StatementName, values: readonly unknown[]): Promise<readonly Row[]> {
     return await this.#racing(() => this.#sessions.run(this.statements[name], values))
+  }
+
+  /**
+   * Sends one statement over the connection that listens, if that is there and free; `undefined` if
+   * not, or if it failed: it may have taken effect.
+   */
+  async runAside(
+    name: StatementName,
+    values: readonly unknown[],
+  ): Promise<readonly Row[] | undefined> {
+    if (this.#sessions.isInsisting) return undefined
+    return await this.#overListener(this.statements[name], values)
   }
 
   /** Does `work` within a transaction; more than once, if it loses races. */

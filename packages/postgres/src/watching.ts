@@ -1,6 +1,8 @@
 import { heartbeatMs, type Timer } from '@sluice/core'
+import type { Row } from './client-shapes.ts'
 import { Listener, type ListenerUse } from './listener.ts'
 import type { Machine } from './machine.ts'
+import type { Statement } from './statement.ts'
 import type { WakeBell } from './wake-bell.ts'
 
 /** How long who watches waits for hints to be proven, in milliseconds. */
@@ -18,7 +20,7 @@ export interface WatchingUse {
 
 /**
  * Wakes those who watch: at once by what is done through this driver, soon by hints from other
- * processes, and in any case by the clock, because hints are only hints.
+ * processes, and by the clock while those have not been proven to come.
  */
 export class Watching {
   readonly #use: WatchingUse
@@ -52,6 +54,14 @@ export class Watching {
     }
   }
 
+  /** Sends a statement over the connection that listens, if there is one and nothing is in its way. */
+  async overListener(
+    statement: Statement,
+    values: readonly unknown[],
+  ): Promise<readonly Row[] | undefined> {
+    return await this.#listener?.ask(statement, values)
+  }
+
   /** Stops listening and polling. */
   async stop(): Promise<void> {
     this.#timer?.stop()
@@ -82,8 +92,9 @@ export class Watching {
     let lookedAt = clock.monotonicMs()
     // Looks often at whether it is time, so that a listener which is lost makes a difference soon.
     const again = (): void => {
-      const since = clock.monotonicMs() - lookedAt
-      if (since >= (this.isProven ? heartbeatMs : pollMs)) {
+      // Who waits looks now and then by itself; with hints that come, nobody has to be told to.
+      if (this.isProven) lookedAt = clock.monotonicMs()
+      else if (clock.monotonicMs() - lookedAt >= pollMs) {
         lookedAt = clock.monotonicMs()
         bell.hear(undefined)
       }

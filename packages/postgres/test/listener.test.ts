@@ -22,7 +22,7 @@ class FakeConnection {
     this.sent.push(text)
     if (this.isDeaf) return await new Promise(() => {})
     if (text.startsWith('listen')) this.listens = true
-    return { rows: [{ n: this.listens ? '1' : '0' }] }
+    return { rows: [{ n: this.listens ? '1' : '0', listens: this.listens ? 't' : 'f' }] }
   }
 
   async end(): Promise<void> {
@@ -81,11 +81,11 @@ test('hints are heard once they have been proven to come', async () => {
   expect(hints).toEqual([undefined, 'orders'])
 })
 
-test('a connection that has stopped to listen listens again within a heartbeat', async () => {
+test('a connection that has stopped to listen listens again within 11 seconds', async () => {
   await listener.start()
   const [connection] = made
   connection!.listens = false
-  await clock.step(10_000)
+  await clock.step(10_500)
   expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
   expect(hints).toEqual([undefined, undefined])
   expect(made).toHaveLength(1)
@@ -102,6 +102,40 @@ test('a connection that answers nothing any more is replaced within 15 seconds',
   expect(warnings).toEqual(['listen'])
   // What was missed meanwhile is looked for.
   expect(hints).toEqual([undefined, undefined])
+})
+
+const aside = { name: 'aside', text: 'aside' }
+
+test('a connection over which something is asked every 10 seconds is asked nothing else', async () => {
+  await listener.start()
+  const [connection] = made
+  for (let beat = 0; beat < 10; beat += 1) {
+    await clock.step(10_000)
+    expect(await listener.ask(aside, [])).toHaveLength(1)
+  }
+  expect(connection!.sent).toEqual(['listen "sluice_x"', ...Array(10).fill('aside')])
+})
+
+test('an answer that says that it does not listen makes it listen at once', async () => {
+  await listener.start()
+  const [connection] = made
+  connection!.listens = false
+  await listener.ask(aside, [])
+  await clock.step(0)
+  expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
+  expect(hints).toEqual([undefined, undefined])
+})
+
+test('what is asked over a connection that answers nothing is given up, and it is replaced', async () => {
+  await listener.start()
+  made[0]!.isDeaf = true
+  const asked = listener.ask(aside, [])
+  // One question at a time: whoever comes second goes another way.
+  expect(await listener.ask(aside, [])).toBeUndefined()
+  await clock.step(4_500)
+  expect(await asked).toBeUndefined()
+  await clock.step(5_500)
+  expect(made).toHaveLength(2)
 })
 
 test('a connection that ends is replaced soon', async () => {
