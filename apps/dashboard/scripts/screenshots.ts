@@ -122,7 +122,7 @@ try {
     await shoot(page, 'key', scheme, 860)
     await go(page, { at: 'overview', filter: '', order: 'worst' })
     await meanwhile(page.locator('.overview .sparkline path').first().waitFor())
-    await shoot(page, 'overview', scheme, 480)
+    await shoot(page, 'overview', scheme, 492)
     await go(page, { at: 'queue', queue: 'pods', keys: {}, cursors: [] })
     await meanwhile(page.locator('.key-grid tbody .row').first().waitFor())
     await shoot(page, 'queue', scheme, 1020)

@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => 
     await visit.page.locator('.errors .error').waitFor()
     await visit.page.click('.errors summary')
     await visit.page.click('text=show the item')
-    await visit.page.locator('.json-name:text-is(\'"item"\')').waitFor()
+    await visit.page.locator('.json-name', { hasText: /^"item"$/ }).waitFor()
     const shown = await visit.page.locator('h1 .visible').evaluate((heading) => heading.textContent)
     expect(shown).toBe(visible(text).replace(/[⟨⟩]/g, ''))
     await visit.page.getByRole('button', { name: 'Copy the key' }).click()

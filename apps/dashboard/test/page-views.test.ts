@@ -120,7 +120,16 @@ describe('the ways that a key took', () => {
 
   it('do not take being asked for again for a step of its own', () => {
     const taken = waysTaken(steps('processing', 'ready', 'dirty', 'ready'), 0)
-    expect([...taken]).toEqual(['processing-dirty', 'dirty-ready'])
+    expect([...taken]).toEqual(['add-ready', 'ready-processing', 'processing-dirty', 'dirty-ready'])
+  })
+
+  it('fill in what must have been between two looks', () => {
+    expect([...waysTaken(steps('backoff', 'processing', 'backoff'), 2)]).toEqual([
+      ...['processing-backoff', 'backoff-ready', 'ready-processing'],
+    ])
+    expect([...waysTaken(steps('dirty'), 0)]).toEqual([
+      ...['add-ready', 'ready-processing', 'processing-dirty'],
+    ])
   })
 
   it('leave out what nobody saw', () => {

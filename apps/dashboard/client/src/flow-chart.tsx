@@ -106,7 +106,7 @@ export function FlowChart({ view }: { readonly view: QueueView }): JSX.Element {
   return (
     <figure class="flow-chart">
       <figcaption>
-        <h3>Flow</h3>
+        <h2>Flow</h2>
         <span class="legend-in">
           in <b>{rate(comes)}</b>/s
         </span>

@@ -51,7 +51,7 @@ export function HistogramStrip({
   return (
     <div class="strip">
       <div class="strip-head">
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         {quantiles === undefined ? (
           <span class="faint">nothing seen yet</span>
         ) : (

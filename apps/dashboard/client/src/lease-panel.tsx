@@ -61,7 +61,7 @@ export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element 
       aside={leases.length > 0 && (view.more ? `${leases.length} of ${held}` : `${held} held`)}
       none={leases.length === 0 && 'No key is held.'}
     >
-      <Scroll name="Leases">
+      <Scroll name="Held keys">
         <table class="small-grid">
           <thead>
             <tr>

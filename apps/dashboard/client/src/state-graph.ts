@@ -41,9 +41,20 @@ export const wayId = (from: Station, to: Station): string => `${from}-${to}`
 
 const known = new Set(ways.map(({ from, to }) => wayId(from, to)))
 
+/** The ways from one station to another. To be taken, or dirty, a key must have been before that. */
+function between(from: Station, to: Station): readonly string[] {
+  if (to === 'dirty' && from !== 'processing' && from !== 'dirty') {
+    return [...between(from, 'processing'), wayId('processing', 'dirty')]
+  }
+  if (to === 'processing' && from !== 'ready' && from !== 'processing') {
+    return [wayId(from, 'ready'), wayId('ready', 'processing')]
+  }
+  return [wayId(from, to)]
+}
+
 /**
  * The ways that a key took, by what is known of its steps, oldest first. What came between two
- * looks is not known: then the way in between is left out. With failures, a key that is first seen
+ * looks is not known, and left out, unless there is one way only. With failures, a key that is first seen
  * backing off, or set aside, came there from a run.
  */
 export function waysTaken(
@@ -58,7 +69,7 @@ export function waysTaken(
     // Asked for while it was held: that is what made it dirty, and no way of its own.
     if (step.to === 'ready' && steps[index + 1]?.to === 'dirty') continue
     const to = stationOf(step.to)
-    if (known.has(wayId(from, to))) taken.add(wayId(from, to))
+    for (const way of between(from, to)) if (known.has(way)) taken.add(way)
     // What is done begins anew when it is asked for again.
     from = to === 'done' ? 'add' : to
   }

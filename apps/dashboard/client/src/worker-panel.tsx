@@ -81,7 +81,7 @@ export function WorkerPanel({ view }: { readonly view: QueueView }): JSX.Element
       aside={workerList.length > 0 && many(workerList.length, 'worker')}
       none={workerList.length === 0 && none}
     >
-      <Scroll name="Workers">
+      <Scroll name="Workers, one by one">
         <table class="small-grid">
           <thead>
             <tr>
