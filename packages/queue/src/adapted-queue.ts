@@ -29,7 +29,7 @@ import type {
   RateLimitingQueue,
   WaitOptions,
 } from './queue.ts'
-import { addOutcomes } from './settled.ts'
+import { settledAdd } from './settled.ts'
 import type { Within } from './within.ts'
 
 /** How a queue that is not ours is wrapped. */
@@ -99,7 +99,7 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
       this.refuseWhenEnding(item)
       const priority = options?.priority
       if (!(delayMs > 0)) return this.#add(item, priority)
-      return addOutcomes[this.#delays.ask(item, delayMs, priority, maxWaitMs)]
+      return settledAdd(this.#delays.ask(item, delayMs, priority, maxWaitMs))
     } catch (error) {
       return Promise.reject(error)
     }

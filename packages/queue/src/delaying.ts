@@ -7,7 +7,8 @@ import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 export class Delaying<T> extends PlainQueue<T> implements DelayingQueue<T> {
   addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {
     try {
-      return this.ask(item, checkAddAfter(ms, options), true)
+      const { delayMs, maxWaitMs, priority } = checkAddAfter(ms, options)
+      return this.ask(item, { key: '', item: undefined, priority, delayMs, maxWaitMs }, true)
     } catch (error) {
       return Promise.reject(error)
     }

@@ -37,7 +37,7 @@ import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
 import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
 import { RetryPlans } from './retry-plans.ts'
-import { addOutcomes, finishOutcomes } from './settled.ts'
+import { settledAdd, settledFinish } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
@@ -225,7 +225,7 @@ export class Engine implements StoreUser {
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
     if (outcome === 'full') return Promise.reject(this.fullError())
     this.noteAsked(outcome)
-    return addOutcomes[outcome]
+    return settledAdd(outcome)
   }
 
   /** Acts on what an add has come to. */
@@ -333,7 +333,7 @@ export class Engine implements StoreUser {
 
   /** Gives a key back. */
   finish(held: HeldKey<unknown>, request: Finish): Promise<FinishOutcome> {
-    if (held.phase !== 'held' || this.phase === 'closed') return finishOutcomes.lost
+    if (held.phase !== 'held' || this.phase === 'closed') return settledFinish('lost')
     held.phase = 'finishing'
     let answer: ReturnType<Path['finish']>
     try {
@@ -354,7 +354,7 @@ export class Engine implements StoreUser {
 
   #finished(held: HeldKey<unknown>, outcome: FinishOutcome): Promise<FinishOutcome> {
     this.noteFinished(held, outcome)
-    return finishOutcomes[outcome]
+    return settledFinish(outcome)
   }
 
   /** Acts on what giving a key back has come to. */

@@ -12,7 +12,7 @@ import {
 } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
-import { finishOutcomes } from './settled.ts'
+import { settledFinish } from './settled.ts'
 
 /** What a layer decides of the keys that were taken through it. */
 export interface HeldPolicy {
@@ -114,7 +114,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       return Promise.reject(error)
     }
     if (hot !== undefined && !sluiceChannel.hasSubscribers) {
-      return finishOutcomes[this.doneNow(hot, forgets)]
+      return settledFinish(this.doneNow(hot, forgets))
     }
     const { key, token } = this
     return this.engine.finish(this as HeldKey<unknown>, { as: 'done', key, token, forget: forgets })
@@ -132,7 +132,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   retry(error?: unknown): Promise<FinishOutcome> {
     const { key, token } = this
     // A limiter of the user's must not count a failure that is not one.
-    if (this.phase !== 'held' || this.engine.phase === 'closed') return finishOutcomes.lost
+    if (this.phase !== 'held' || this.engine.phase === 'closed') return settledFinish('lost')
     let when: ReturnType<HeldPolicy['retryAs']>
     try {
       when = this.policy.retryAs(this as HeldKey<unknown>)

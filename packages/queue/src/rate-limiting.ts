@@ -1,12 +1,11 @@
-import type { AddOutcome, Ask, ForgetOutcome } from '@sluice/core'
+import { type AddOutcome, type ForgetOutcome, isOwnKey, sluiceChannel } from '@sluice/core'
 import { checkAddOptions } from './add-options.ts'
 import { Delaying } from './delaying.ts'
 import type { Engine } from './engine.ts'
 import type { LimiterInQueue } from './limiter-in-queue.ts'
 import type { CheckedOptions } from './options.ts'
-import type { AskDetails } from './plain-queue.ts'
 import type { AddOptions, RateLimitingQueue } from './queue.ts'
-import { forgetOutcomes } from './settled.ts'
+import { settledForget } from './settled.ts'
 
 /** The third layer: a limiter decides how long failed keys wait. */
 export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T> {
@@ -24,10 +23,11 @@ export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T>
     try {
       const priority = checkAddOptions(options)
       // The key first: a limiter must not count what is then refused.
-      this.engine.refuseWhenEnding(this.keyOf(item), true)
-      const delay: Pick<Ask, 'delayMs' | 'plan' | 'jitter'> = this.#limiter.delayOf(item)
-      const details: AskDetails = { ...delay, priority, failed: true }
-      return this.ask(item, details, true)
+      const key = this.keyOf(item)
+      this.engine.refuseWhenEnding(key, true)
+      const { delayMs, jitter, plan } = this.#limiter.delayOf(item)
+      const draft = { key, item: undefined, priority, delayMs, jitter, plan, failed: true }
+      return this.ask(item, draft, true)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -35,14 +35,25 @@ export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T>
 
   forget(item: T): Promise<ForgetOutcome> {
     try {
+      if (this.#forgetsAtOnce(item)) return settledForget('forgotten')
       const key = this.keyOf(item)
       if (this.engine.phase === 'closed') throw this.engine.closedError()
       this.#limiter.forget(item)
       const answer = this.engine.path.forget(key)
-      return answer instanceof Promise ? answer : forgetOutcomes[answer]
+      return answer instanceof Promise ? answer : settledForget(answer)
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** Forgets on the short way; false if nothing was counted there, perhaps since it is no key. */
+  #forgetsAtOnce(item: T): boolean {
+    const { hot } = this.engine
+    if (hot === undefined || !this.isPlain || sluiceChannel.hasSubscribers) return false
+    if (typeof item !== 'string' || !isOwnKey(item)) return false
+    if (hot.forget(item) === 'unchanged') return false
+    this.#limiter.forget(item)
+    return true
   }
 
   async numRequeues(item: T): Promise<number> {

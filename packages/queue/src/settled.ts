@@ -1,34 +1,65 @@
 import type { AddOutcome, CancelOutcome, FinishOutcome, ForgetOutcome } from '@sluice/core'
 
 // Promises of the outcomes, made once: a promise is immutable, and making one per call is a third
-// of what an add in memory costs.
+// of what an add in memory costs. Told apart by comparing, since looking an outcome up in a record
+// takes three times as long as soon as there is more than one: 40 against 13 ns.
 
-/** Resolved promises of what an add can answer, but for `full`, which is an error to users. */
-export const addOutcomes: Readonly<Record<AddOutcome, Promise<AddOutcome>>> = {
-  added: Promise.resolve('added'),
-  moved: Promise.resolve('moved'),
-  unchanged: Promise.resolve('unchanged'),
-  parked: Promise.resolve('parked'),
-  full: Promise.resolve('full'),
+const added = Promise.resolve<AddOutcome>('added')
+const moved = Promise.resolve<AddOutcome>('moved')
+const unchanged = Promise.resolve<AddOutcome>('unchanged')
+const addParked = Promise.resolve<AddOutcome>('parked')
+const full = Promise.resolve<AddOutcome>('full')
+
+/** A resolved promise of what an add answered; `full` is an error to users. */
+export function settledAdd(outcome: AddOutcome): Promise<AddOutcome> {
+  switch (outcome) {
+    case 'added':
+      return added
+    case 'unchanged':
+      return unchanged
+    case 'moved':
+      return moved
+    case 'parked':
+      return addParked
+    case 'full':
+      return full
+  }
 }
 
-/** Resolved promises of what finishing can answer. */
-export const finishOutcomes: Readonly<Record<FinishOutcome, Promise<FinishOutcome>>> = {
-  idle: Promise.resolve('idle'),
-  ready: Promise.resolve('ready'),
-  delayed: Promise.resolve('delayed'),
-  parked: Promise.resolve('parked'),
-  lost: Promise.resolve('lost'),
+const idle = Promise.resolve<FinishOutcome>('idle')
+const ready = Promise.resolve<FinishOutcome>('ready')
+const delayed = Promise.resolve<FinishOutcome>('delayed')
+const finishParked = Promise.resolve<FinishOutcome>('parked')
+const lost = Promise.resolve<FinishOutcome>('lost')
+
+/** A resolved promise of what finishing answered. */
+export function settledFinish(outcome: FinishOutcome): Promise<FinishOutcome> {
+  switch (outcome) {
+    case 'idle':
+      return idle
+    case 'ready':
+      return ready
+    case 'delayed':
+      return delayed
+    case 'parked':
+      return finishParked
+    case 'lost':
+      return lost
+  }
 }
 
-/** Resolved promises of what forgetting can answer. */
-export const forgetOutcomes: Readonly<Record<ForgetOutcome, Promise<ForgetOutcome>>> = {
-  forgotten: Promise.resolve('forgotten'),
-  unchanged: Promise.resolve('unchanged'),
+const forgotten = Promise.resolve<ForgetOutcome>('forgotten')
+const forgetUnchanged = Promise.resolve<ForgetOutcome>('unchanged')
+
+/** A resolved promise of what forgetting answered. */
+export function settledForget(outcome: ForgetOutcome): Promise<ForgetOutcome> {
+  return outcome === 'forgotten' ? forgotten : forgetUnchanged
 }
 
-/** Resolved promises of what cancelling can answer. */
-export const cancelOutcomes: Readonly<Record<CancelOutcome, Promise<CancelOutcome>>> = {
-  cancelled: Promise.resolve('cancelled'),
-  unchanged: Promise.resolve('unchanged'),
+const cancelled = Promise.resolve<CancelOutcome>('cancelled')
+const cancelUnchanged = Promise.resolve<CancelOutcome>('unchanged')
+
+/** A resolved promise of what cancelling answered. */
+export function settledCancel(outcome: CancelOutcome): Promise<CancelOutcome> {
+  return outcome === 'cancelled' ? cancelled : cancelUnchanged
 }
