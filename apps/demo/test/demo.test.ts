@@ -63,7 +63,10 @@ test('a worker is killed, its key comes back, and the queue survives a restart',
   })
   const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
   const overview = await fetch(new URL('api/overview', page), { headers: { cookie } })
-  expect(await overview.json()).toMatchObject({ queues: [{ queue: 'objects', workers: 2 }] })
+  const { queues } = (await overview.json()) as { queues: { queue: string; workers: number }[] }
+  expect(queues.map(({ queue }) => queue)).toEqual(['objects'])
+  // The one that was killed counts for a minute, and the one in its place may be there already.
+  expect(queues[0]?.workers).toBeGreaterThanOrEqual(2)
   first.child.kill('SIGINT')
   expect(await first.ended).toBe(0)
   expect(first.lines.join('\n')).toMatch(
