@@ -91,19 +91,19 @@ describe('copy', () => {
     expect(await names(second, 'mails')).toBe('m\n')
   })
 
-  test('moves queues to Postgres, or changes nothing and says why it cannot', async () => {
+  test('moves queues from a file to Postgres, and back', async () => {
     const store = await filled()
     const server = await postgres.fresh()
-    const { transfer } = await driverOf(server)
-    const { code, out, err } = await cli(['copy', store, server])
-    if (transfer === undefined) {
-      expect({ code, out }).toEqual({ code: 1, out: '' })
-      expect(err).toMatch(/^sluice: keys cannot be moved from or to .* \[ERR_UNSUPPORTED\]\n$/)
-      expect(await names(store)).toBe('a\nb\nlater\nparked\n')
-    } else {
-      expect(out).toBe('mails: 1 keys moved\norders: 4 keys moved\n')
-      expect(await names(server)).toBe('a\nb\nlater\nparked\n')
-    }
+    const moved = 'mails: 1 keys moved\norders: 4 keys moved\n'
+    expect(await output(['copy', store, server])).toBe(moved)
+    expect(await names(server)).toBe('a\nb\nlater\nparked\n')
+    const lines = (await output(['export', 'orders'], { store: server })).trimEnd().split('\n')
+    expect(await output(['import', 'again'], { store: server, stdin: lines })).toBe(
+      'again: 4 imported, 0 merged, 0 unchanged\n',
+    )
+    const back = newFile()
+    expect(await output(['copy', server, back, 'mails', 'orders'])).toBe(moved)
+    expect(await names(back)).toBe('a\nb\nlater\nparked\n')
   })
 
   test('waits for whoever holds a key, can be interrupted, and goes on when it is made again', async () => {
