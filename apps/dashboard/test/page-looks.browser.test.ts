@@ -79,6 +79,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
       await visit.page.locator('dialog').waitFor()
     },
     meaning: async (visit) => {
+      await visit.go(queuePlace)
       await press(visit, 'What does backoff mean?')
       await visit.reads('.meaning', /limiter/)
     },

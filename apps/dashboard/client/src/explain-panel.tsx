@@ -67,6 +67,27 @@ function question({ state, blockedBy }: KeyView): string {
   return blockedBy === undefined ? 'It waits for its turn' : 'Why is it not running?'
 }
 
+const grounds = {
+  high: 'a worker is free and nothing is before it',
+  medium: 'by how long runs have taken, and what is before it',
+  low: 'roughly, by how long runs have taken and what is before it',
+} as const
+
+/** When the key is likely to be taken, and what that rests on. */
+function Likely({ view }: { readonly view: KeyView }): JSX.Element | null {
+  const { estimate } = view
+  if (estimate === undefined) return null
+  return (
+    <p class="likely">
+      Likely to be taken in{' '}
+      <b>
+        <Until at={estimate.startAt} />
+      </b>
+      <span class="faint"> – {grounds[estimate.confidence]}</span>
+    </p>
+  )
+}
+
 /** Why a key does not run: each thing that must be so, whether it is, and what shows it. */
 export function ExplainPanel({ view }: { readonly view: KeyView }): JSX.Element {
   const blocking = view.conditions.find(({ code, ok }) => code === view.blockedBy && ok === false)
@@ -89,6 +110,7 @@ export function ExplainPanel({ view }: { readonly view: KeyView }): JSX.Element 
           />
         ))}
       </ol>
+      <Likely view={view} />
     </Panel>
   )
 }

@@ -17,9 +17,9 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
       <TroubleBanner />
       <main id="content" tabIndex={-1}>
         {children}
+        <MeaningPopover />
       </main>
       <Notices />
-      <MeaningPopover />
       {isHelpOpen.value && <HelpDialog />}
     </>
   )

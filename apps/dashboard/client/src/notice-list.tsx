@@ -9,7 +9,7 @@ const icons = { done: 'good', told: 'unknown', failed: 'bad' } as const
 export function Notices(): JSX.Element {
   return (
     <>
-      <div class="notices">
+      <section class="notices" aria-label="What was done">
         {notices.value.map(({ id, words, kind }) => (
           <div key={id} class={`notice ${kind}`}>
             <Icon name={icons[kind]} />
@@ -21,7 +21,7 @@ export function Notices(): JSX.Element {
             </button>
           </div>
         ))}
-      </div>
+      </section>
       <div class="off-screen" role="status" aria-live="polite">
         {spoken.value}
       </div>

@@ -25,6 +25,8 @@ systemIsDark.addEventListener('change', () => {
 })
 
 export function isDark(): boolean {
+  // Read so that whoever asks is told again when the system changes.
+  void paint.value
   return theme.value === 'dark' || (theme.value === 'system' && systemIsDark.matches)
 }
 
