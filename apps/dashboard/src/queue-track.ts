@@ -41,13 +41,10 @@ export class QueueTrack {
   #sampledAt = -Infinity
   /** When the queue was looked at last. */
   seenAt: number = -Infinity
-  /** Whether somebody worked on it then. */
-  hasWorkers: boolean = false
 
   /** Takes note of a look. */
   see(at: number, counts: QueueCounts, workers: readonly WorkerRow[]): void {
     this.seenAt = at
-    this.hasWorkers = workers.length > 0
     const gone = new Set(this.#workers.keys())
     for (const { holder, startedAt, seenAt, stats } of workers) {
       gone.delete(holder)

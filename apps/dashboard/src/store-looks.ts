@@ -93,10 +93,7 @@ export class StoreLooks {
   async overview(): Promise<Overview> {
     const { capabilities } = this.store
     const stored = capabilities.queues ? await this.store.queues() : []
-    // A queue without keys is none to the store; to whoever watches, it is one that is done.
-    const idle = [...this.#tracks].filter(([, { hasWorkers }]) => hasWorkers).map(([name]) => name)
-    const known = [...new Set([...stored, ...idle])]
-    const names = known.slice(0, queuesMax)
+    const names = stored.slice(0, queuesMax)
     const at = await this.store.now()
     const looks = await this.#lookAt(names)
     const queues = looks.map((look) => this.row(look, at).row)
@@ -104,7 +101,7 @@ export class StoreLooks {
       at,
       historyEveryMs: history.everyMs,
       queues: queues.sort(worstFirst),
-      more: known.length > names.length,
+      more: stored.length > names.length,
     }
   }
 

@@ -29,9 +29,12 @@ interface Served {
   readonly port: number
 }
 
-const soon = { headersMs: 200, requestMs: 400, checkEveryMs: 50 }
+const patient = { headersMs: 60_000, requestMs: 60_000, checkEveryMs: 5_000 }
 
-async function serve(options: Partial<DashboardOptions> = {}): Promise<Served> {
+async function serve(
+  options: Partial<DashboardOptions> = {},
+  arrival: typeof patient = patient,
+): Promise<Served> {
   const driver = memoryDriver()
   const clock = fakeClock()
   const queue = createQueue<string>({ name: 'orders', driver, clock })
@@ -40,7 +43,7 @@ async function serve(options: Partial<DashboardOptions> = {}): Promise<Served> {
     assembled = assemble(given)
     return assembled
   }
-  const serving = await serveAssembled(make, { driver, clock, ...options }, {}, soon)
+  const serving = await serveAssembled(make, { driver, clock, ...options }, {}, arrival)
   open.push(queue, serving)
   const port = Number(new URL(serving.url).port)
   return { serving, assembled: assembled as Assembled, driver, clock, queue, port }
@@ -116,7 +119,7 @@ describe('a served dashboard', () => {
   })
 
   test('does not wait for requests that never arrive whole', async () => {
-    const { port } = await serve()
+    const { port } = await serve({}, { headersMs: 200, requestMs: 400, checkEveryMs: 50 })
     // real time: the server itself measures how long a request takes to arrive.
     const half = dial(port, 'GET /api/overview HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ')
     expect(await half.all).toMatch(/^HTTP\/1\.1 408 /)
