@@ -100,7 +100,7 @@ export async function sql(url: string, ...texts: readonly string[]): Promise<pg.
 
 /** A pool that does not mind when the server goes away. */
 export function poolOf(url: string, max = 8): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max })
+  const pool = new pg.Pool({ connectionString: url, max, allowExitOnIdle: true })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
