@@ -44,10 +44,11 @@ export async function startPostgres(): Promise<PostgresServer> {
     made += 1
     return `tests_${process.pid}_${made}`
   }
+  const free: string[] = []
   return {
     url,
     driver: () => postgresDriver({ pool, schema: nextSchema(), onWarning() {} }),
-    create: () => subjectIn(pool, nextSchema()),
+    create: () => subjectIn(pool, free.pop() ?? nextSchema(), free),
     async stop() {
       await pool.end()
       await stop()
@@ -81,7 +82,12 @@ async function ownServer(): Promise<{ readonly url: string; stop(): Promise<void
   }
 }
 
-function subjectIn(pool: pg.Pool, schema: string): Awaited<ReturnType<CreateSubject>> {
+/** A subject in a schema that is emptied after it, and goes back to those that are free. */
+function subjectIn(
+  pool: pg.Pool,
+  schema: string,
+  free: string[],
+): Awaited<ReturnType<CreateSubject>> {
   const make = () => postgresDriver({ pool, schema, onWarning() {} })
   return {
     driver: make(),
@@ -98,7 +104,9 @@ function subjectIn(pool: pg.Pool, schema: string): Awaited<ReturnType<CreateSubj
       return { handle: client, commit: () => end('commit'), rollback: () => end('rollback') }
     },
     async dispose() {
-      await pool.query(`drop schema if exists ${schema} cascade`)
+      const tables = ['keys', 'queues', 'buckets', 'workers']
+      await pool.query(tables.map((table) => `delete from ${schema}.${table}`).join('; '))
+      free.push(schema)
     },
   }
 }

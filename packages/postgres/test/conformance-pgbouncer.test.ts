@@ -62,5 +62,5 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     await driver.close()
   })
 
-  examine('the suite', () => create(), { timeoutMs: 60_000, chance: { modelRuns: 10 } })
+  examine('the suite', () => create(), { timeoutMs: 60_000, chance: { modelRuns: 10, histories: 2 } })
 })

@@ -10,7 +10,7 @@ import { subjectsOn } from './subjects.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 /** Fewer random histories than the plain examination has: here, the place is what is examined. */
-const options = { timeoutMs: 60_000, chance: { modelRuns: 10 } }
+const options = { timeoutMs: 60_000, chance: { modelRuns: 10, histories: 2 } }
 
 let server: TestServer
 const pools: pg.Pool[] = []
