@@ -171,6 +171,17 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
+    id: 'workers.queue-listed',
+    title: 'a queue whose worker is on record is listed, also when it has no keys',
+    needs: { workers: true, queues: true },
+    async run(s) {
+      assert.deepEqual(await s.driver.queues?.(), [])
+      await s.tick({ holder: 'w1', worker: worker('w1') })
+      await s.on('other').tick({ holder: 'w2' })
+      assert.deepEqual(await s.driver.queues?.(), [s.queue])
+    },
+  },
+  {
     id: 'workers.recent',
     title: 'workers that have not ticked for a while are not listed',
     needs: { workers: true },

@@ -227,6 +227,9 @@ export const lookMutants: readonly Mutant[] = [
   verbMutant('queues-all', 'queues without keys are listed', (_, store) => ({
     queues: () => [...store.queues.keys()],
   })),
+  verbMutant('queues-of-keys', 'a queue that only has a worker is not listed', (driver) => ({
+    queues: () => driver.queues().filter((name) => driver.list(name, { limit: 1 }).rows.length > 0),
+  })),
   verbMutant(
     'queues-forget-leaks',
     'forget and cancel reach into every queue',
