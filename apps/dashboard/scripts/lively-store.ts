@@ -38,7 +38,7 @@ const lives: readonly Life[] = [
     keys: 2_400,
     keyOf: (index) =>
       `${part(index, ['shop', 'staging', 'default'])}/${part(index * 7, ['web', 'api', 'cache', 'mail', 'search'])}-${padded(index, 3)}`,
-    addsPerSecond: (second) => 31 + 9 * Math.sin(second / 21) + (second > 265 ? 26 : 0),
+    addsPerSecond: (second) => 44 + 12 * Math.sin(second / 21) + (second > 255 ? 60 : 0),
     workers: 2,
     concurrency: 4,
     workMs: 190,
@@ -178,11 +178,13 @@ export function livelyStore(driver: Driver, clock: Clock): LivelyStore {
   const chance = dice(7)
   let second = 0
   const running = lives.map((life) => {
-    const queue = queueOf(life, driver, clock)
+    let queue = queueOf(life, driver, clock)
     for (let worker = 0; worker < life.workers; worker += 1) {
+      // A worker is a process of its own in real life: it has its own queue object. One of them
+      // adds keys as well, and tells how many adds were merged.
+      queue = queueOf(life, driver, clock)
       createWorker({
-        // A worker is a process of its own in real life: it has its own queue object.
-        queue: queueOf(life, driver, clock),
+        queue,
         concurrency: life.concurrency,
         ...(life.maxFailures === undefined ? {} : { maxFailures: life.maxFailures }),
         handler: async (item, { signal }) => {
@@ -206,7 +208,7 @@ export function livelyStore(driver: Driver, clock: Clock): LivelyStore {
   const add = async ({ life, queue }: (typeof running)[number]): Promise<void> => {
     const adds = Math.max(0, Math.round(life.addsPerSecond(second) + chance() - 0.5))
     const asked = Array.from({ length: adds }, () => {
-      const index = Math.floor(chance() ** 1.6 * life.keys)
+      const index = Math.floor(chance() ** 3 * life.keys)
       const item = { key: life.keyOf(index), revision: second, reason: 'changed' }
       const { delayed } = life
       return delayed !== undefined && chance() < delayed.share
