@@ -63,7 +63,8 @@ export class QueueTrack {
     // Nobody looked for a while: what was before does not stand right beside what is now.
     if (at - this.#sampledAt > 3 * history.everyMs) this.#history = []
     this.#sampledAt = at
-    const { inPerSecond = 0, outPerSecond = 0 } = this.#flow(this.#doings(at), at)
+    // How a queue grows is not known where there is more than is counted: then as much comes as goes.
+    const { outPerSecond = 0, inPerSecond = outPerSecond } = this.#flow(this.#doings(at), at)
     // A queue that does nothing has no history, which costs nothing to send.
     if (this.#history.length === 0 && inPerSecond === 0 && outPerSecond === 0) return
     this.#history.push([inPerSecond, outPerSecond])

@@ -1,5 +1,6 @@
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
+import { QueueTrack } from '../src/queue-track.ts'
 import { histogramOf, quantilesOf } from '../src/run-histogram.ts'
 import { judge, type Signs, severities } from '../src/severity.ts'
 import type { Overview, QueueRow, QueueView } from '../src/wire.ts'
@@ -146,6 +147,30 @@ describe('the flow of a queue', () => {
     const { boundsMs, counts } = body.workHistogram ?? { boundsMs: [], counts: [] }
     expect(counts.length).toBeLessThanOrEqual(boundsMs.length + 1)
     expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0)
+  })
+
+  test('does not fall to nothing in the history where there is more than is counted', () => {
+    const track = new QueueTrack()
+    const capped = { ...idle.counts, ready: 1_000, capped: true }
+    for (const [at, runs] of [
+      [10_000, 100],
+      [20_000, 200],
+      [30_000, 300],
+    ] as const) {
+      const stats = { busy: 4, runs, failed: 0, asked: 0, merged: 0, wait: [], work: [] }
+      track.see(at, capped, [
+        {
+          ...{ holder: 'a', host: 'h', pid: 1, concurrency: 4, settings: {} },
+          ...{ startedAt: 0, seenAt: at, stats },
+        },
+      ])
+    }
+    expect(track.figures(30_000).flow.inPerSecond).toBeUndefined()
+    expect(track.figures(30_000).history).toEqual([
+      [10, 10],
+      [10, 10],
+      [10, 10],
+    ])
   })
 
   test('is not made up: a queue that nobody watched for long has none', async () => {
