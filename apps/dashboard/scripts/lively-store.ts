@@ -38,7 +38,7 @@ const lives: readonly Life[] = [
     keys: 2_400,
     keyOf: (index) =>
       `${part(index, ['shop', 'staging', 'default'])}/${part(index * 7, ['web', 'api', 'cache', 'mail', 'search'])}-${padded(index, 3)}`,
-    addsPerSecond: (second) => 44 + 12 * Math.sin(second / 21) + (second > 255 ? 60 : 0),
+    addsPerSecond: (second) => 44 + 12 * Math.sin(second / 21) + (second > 262 ? 44 : 0),
     workers: 2,
     concurrency: 4,
     workMs: 190,
