@@ -62,5 +62,8 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     await driver.close()
   })
 
-  examine('the suite', () => create(), { timeoutMs: 60_000, chance: { modelRuns: 10, histories: 2 } })
+  examine('the suite', () => create(), {
+    timeoutMs: 60_000,
+    chance: { modelRuns: 10, histories: 2 },
+  })
 })
