@@ -33,8 +33,11 @@ function installCli(folder: string): void {
 }
 
 function run(program: string, cwd: string): { status: number | null; out: string; err: string } {
+  // The programs of a workspace are started with a path to every package of it.
+  const { NODE_PATH: _, ...env } = process.env
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'ls', 'orders'], {
     cwd,
+    env,
     encoding: 'utf8',
   })
   return { status, out: stdout, err: stderr }
