@@ -57,9 +57,16 @@ export class Outlook {
     const request = { holder, limit: tickLimit, failuresExpireMs, worker: tally.worker() }
     this.isStale = false
     this.#tickedAt = this.#engine.store.clock.monotonicMs()
-    const reply = await this.#engine.inquire(() =>
-      this.#engine.call('tick', request, () => driver.tick(name, request)),
-    )
+    let reply: TickReply
+    try {
+      reply = await this.#engine.inquire(() =>
+        this.#engine.call('tick', request, () => driver.tick(name, request)),
+      )
+    } catch (error) {
+      // A question without an answer spares nobody another one: those who wait are to hear of it.
+      this.#tickedAt = -Infinity
+      throw error
+    }
     this.nextAt = reply.nextAt
     this.knowTime(reply.now)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
