@@ -60,7 +60,7 @@ describe('a signal', () => {
   })
 
   test('ends what waits for input', async () => {
-    const first = { import: '', add: Array.from({ length: 200 }, (_, at) => `${at}\n`).join('') }
+    const first = { import: '', add: Array.from({ length: 2_000 }, (_, at) => `${at}\n`).join('') }
     for (const [command, input] of Object.entries(first)) {
       const argv = command === 'add' ? ['add', 'orders', '--stdin'] : ['import', 'orders']
       const store = newFile()
