@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { needs } from '@sluice/needs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const shipped = join(root, 'packages/metrics')
@@ -60,12 +60,6 @@ function freePort(): Promise<number> {
   })
 }
 
-/** A turn of real time. */
-function soon(): Promise<void> {
-  // real time: another process scrapes a third one, and neither can be told what time it is
-  return new Promise((resolve) => setTimeout(resolve, 100))
-}
-
 test.skipIf(!needs('promtool', hasPrometheus))(
   'promtool finds nothing to say about the rules',
   () => {
@@ -97,12 +91,10 @@ describe.skipIf(!needs('prometheus', hasPrometheus))(
       return data?.result ?? []
     }
 
-    /** Asks until there is an answer. */
+    /** Asks until there is an answer: another process scrapes a third one by its own time. */
     async function until(isSo: () => Promise<boolean>): Promise<void> {
-      for (;;) {
-        if (await isSo().catch(() => false)) return
-        await soon()
-      }
+      const probe = async () => expect(await isSo().catch(() => false)).toBe(true)
+      await vi.waitFor(probe, { timeout: 55_000, interval: 100 })
     }
 
     beforeAll(async () => {

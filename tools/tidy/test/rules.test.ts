@@ -223,7 +223,9 @@ test('sleepless: real time needs a reason', () => {
 test('anonymous: neither a machine nor a registry', () => {
   const registry = ['https://registry', 'example.com/'].join('.')
   const folder = ['', 'tmp', 'x'].join('/')
-  says(anonymous, { 'a.ts': 'import x from "../work/a.ts" // network/root, 1/2' })
+  const beside = ['..', 'work', 'a.ts'].join('/')
+  const within = ['network', 'root'].join('/')
+  says(anonymous, { 'a.ts': `import x from "${beside}" // ${within}, 1/2` })
   says(
     anonymous,
     { 'a.ts': `open('${folder}')`, 'b.yaml': registry },
