@@ -16,7 +16,6 @@ import { memoryDriver } from '@sluice/memory'
 import { type PgliteLike, postgresDriver } from '@sluice/postgres'
 import { sqliteDriver } from '@sluice/sqlite'
 import { expect, test } from 'vitest'
-import { directDoorExceptions } from '../support/direct-door.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const clock = fakeClock()
@@ -41,7 +40,6 @@ const columns: readonly Column[] = [
   {
     name: 'memory, direct door',
     subject: { driver: throughDirect(memoryDriver()), clock },
-    except: directDoorExceptions,
   },
   { name: 'SQLite', subject: { driver: sqliteDriver({ file: 'never-opened.db' }), clock } },
   {

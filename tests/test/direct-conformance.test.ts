@@ -2,10 +2,9 @@ import { throughDirect } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
-import { directDoorExceptions } from '../support/direct-door.ts'
 
 examine(
   'memory, through its direct door',
   () => ({ driver: throughDirect(memoryDriver()), clock: fakeClock() }),
-  { leaseMs: Infinity, except: directDoorExceptions },
+  { leaseMs: Infinity },
 )

@@ -55,7 +55,7 @@ export function throughDirect(driver: Driver): Driver {
       if (!isPlain(ask, options)) return [door.ask(ask, options)]
       const { key, item, priority } = ask
       const isMoot = item === undefined && door.isMoot?.(key, priority) === true
-      const outcome = isMoot ? 'unchanged' : door.add(key, item, priority, options.dedupe)
+      const outcome = isMoot ? 'unchanged' : door.add(key, item, priority, options)
       const failures = door.failures(key, options.failuresExpireMs)
       return [{ outcome, dueAt: (await rowOf(driver, queue, key))?.dueAt ?? never, failures }]
     },

@@ -1,7 +1,7 @@
 import type { Ask, AskOptions, AskReply } from './asking.ts'
 import type { EpochMs } from './clock.ts'
 import type { Finish, FinishReply } from './holding.ts'
-import type { AddOutcome, Dedupe, FinishOutcome, ForgetOutcome } from './outcomes.ts'
+import type { AddOutcome, FinishOutcome, ForgetOutcome } from './outcomes.ts'
 
 /** What a direct claim fills in: an object of the caller's, so that no other one need be made. */
 export interface DirectClaim {
@@ -26,7 +26,12 @@ export interface DirectClaim {
  */
 export interface DirectQueue {
   /** An ask without a delay, a plan, a limit or a failure. */
-  add(key: string, item: string | undefined, priority: number, dedupe: Dedupe): AddOutcome
+  add(
+    key: string,
+    item: string | undefined,
+    priority: number,
+    options: Omit<AskOptions, 'maxPending'>,
+  ): AddOutcome
 
   /**
    * Whether adding the key now, without an item, would change nothing, if that can be told at a

@@ -1,6 +1,5 @@
 import {
   type EpochMs,
-  failuresExpireMsDefault,
   type Lease,
   never as neverImported,
   noToken as noTokenImported,
@@ -63,8 +62,6 @@ export class KeptRows {
   protected owed = 0
   /** The time up to which the line holds what is due. */
   protected latest: EpochMs = -Infinity
-  /** As the last verb had it that could count a failure; the door's `add` is not told. */
-  protected failuresExpireMs: number = failuresExpireMsDefault
 
   constructor(name: string, store: MemoryStore, expectedKeys: number, order?: ReadyOrder) {
     this.name = name
@@ -117,7 +114,6 @@ export class KeptRows {
 
   /** Drops at most `limit` idle keys whose failures have expired; says how many. */
   sweep(limit: number, failuresExpireMs: number, now: EpochMs): number {
-    this.failuresExpireMs = failuresExpireMs
     const { cursor, links } = this
     let swept = 0
     let lookedAt = 0

@@ -4,7 +4,6 @@ import {
   type AskOptions,
   type AskReply,
   type Claim,
-  type Dedupe,
   type DirectClaim,
   type DirectQueue,
   type EpochMs,
@@ -35,7 +34,12 @@ export class QueueDoor extends KeptRows implements DirectQueue {
   /** The row after it, if that add was of the row after the one before. */
   private likely: number = noRow
 
-  add(key: string, item: string | undefined, priority: number, dedupe: Dedupe): AddOutcome {
+  add(
+    key: string,
+    item: string | undefined,
+    priority: number,
+    options: Omit<AskOptions, 'maxPending'>,
+  ): AddOutcome {
     const now = this.store.time.coarse()
     this.bringUpTo(now)
     const { cursor, table } = this
@@ -43,7 +47,7 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     this.seq += 1
     if (row === noRow) {
       this.begin(key)
-      const outcome = transitions.add(cursor, priority, dedupe, now, this.seq)
+      const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
       table.setItem(cursor.row, item)
       this.owed += 1
       this.put(now)
@@ -56,11 +60,10 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     }
     cursor.at(row)
     if (cursor.failedAt !== never) {
-      const options = { dedupe, failuresExpireMs: this.failuresExpireMs }
       return this.askFor({ ...askNow, key, item, priority }, 0, options, now)
     }
     const { dueAt, laterAt } = cursor
-    const outcome = transitions.add(cursor, priority, dedupe, now, this.seq)
+    const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
     table.setItem(row, item)
     if (outcome !== 'unchanged') {
       if (dueAt === never) this.owed += 1
@@ -93,7 +96,6 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     // What is due later is due exactly then; for what is due now a little earlier is no matter.
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
     this.bringUpTo(now)
-    this.failuresExpireMs = options.failuresExpireMs
     const { cursor } = this
     const row = this.index.find(request.key)
     if (row !== noRow) cursor.at(row)
@@ -210,7 +212,6 @@ export class QueueDoor extends KeptRows implements DirectQueue {
   finish(handle: number, request: Finish, options: AskOptions): FinishReply {
     const now = request.as === 'retry' ? this.store.time.exact() : this.store.time.coarse()
     this.bringUpTo(now)
-    this.failuresExpireMs = options.failuresExpireMs
     const { cursor } = this
     cursor.at(handle)
     const dueBefore = cursor.dueAt

@@ -125,9 +125,12 @@ const anyAsk: fc.Arbitrary<Ask> = fc.record({
   jitter: fc.constant(0.5),
 })
 
+/** Mostly one setting, as all users of a queue should have; but each verb goes by its own. */
+const anyExpiry: fc.Arbitrary<number> = fc.constantFrom(failuresExpireMs, failuresExpireMs, 100)
+
 const anyOptions: fc.Arbitrary<AskOptions> = fc.record({
   dedupe: anyDedupe,
-  failuresExpireMs: fc.constant(failuresExpireMs),
+  failuresExpireMs: anyExpiry,
   maxPending: fc.option(fc.constant(4), { nil: undefined, freq: 5 }),
 })
 
@@ -148,11 +151,12 @@ const add = step(
 
 const addThroughTheDoor = step(
   'addThroughTheDoor',
-  fc.tuple(anyKey, fc.constantFrom(undefined, '3'), anyPriority, anyDedupe),
-  ({ driver, naive }, [key, item, priority, dedupe]) => {
+  fc.tuple(anyKey, fc.constantFrom(undefined, '3'), anyPriority, anyDedupe, anyExpiry),
+  ({ driver, naive }, [key, item, priority, dedupe, failuresExpireMs]) => {
     const ask = { key, item, priority, delayMs: 0 }
-    const [reply] = naive.add([ask], { dedupe, failuresExpireMs })
-    expect(driver.direct!(queueName).add(key, item, priority, dedupe)).toBe(reply!.outcome)
+    const options = { dedupe, failuresExpireMs }
+    const [reply] = naive.add([ask], options)
+    expect(driver.direct!(queueName).add(key, item, priority, options)).toBe(reply!.outcome)
   },
 )
 
@@ -164,9 +168,10 @@ const addInARow = step(
     const door = driver.direct!(queueName)
     for (const key of Array.from({ length: times }, () => keys).flat()) {
       const isMoot = door.isMoot!(key, priority)
-      const outcome = isMoot ? 'unchanged' : door.add(key, undefined, priority, dedupe)
+      const options = { dedupe, failuresExpireMs }
+      const outcome = isMoot ? 'unchanged' : door.add(key, undefined, priority, options)
       const ask = { key, item: undefined, priority, delayMs: 0 }
-      expect(outcome).toBe(naive.add([ask], { dedupe, failuresExpireMs })[0]!.outcome)
+      expect(outcome).toBe(naive.add([ask], options)[0]!.outcome)
     }
   },
 )

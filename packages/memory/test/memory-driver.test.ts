@@ -223,18 +223,16 @@ test('sweeps away what is stale in bounded steps, oldest first', () => {
   expect((driver.list('q', { limit: 99 }) as ListReply).rows).toEqual([])
 })
 
-test('the door counts failures as expired after the time that was last spoken of', () => {
+test('an add through the door goes by when its own caller says that failures expire', () => {
   const { clock, driver } = open()
   const queue = driver.direct!('q')
   const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0, failed: true }
-  queue.ask(ask, { dedupe: 'client-go', failuresExpireMs: 100 })
+  queue.ask(ask, options)
   const [held] = claim(driver, 1)
-  void driver.finish('q', [{ as: 'done', key: 'a', token: held!.token, forget: false }], {
-    dedupe: 'client-go',
-    failuresExpireMs: 100,
-  })
+  const done = { as: 'done', key: 'a', token: held!.token, forget: false } as const
+  void driver.finish('q', [done], options)
   clock.setTime(clock.now() + 100)
-  queue.add('a', undefined, 0, 'client-go')
+  queue.add('a', undefined, 0, { ...options, failuresExpireMs: 100 })
   expect(claim(driver, 1)).toMatchObject([{ failures: 0 }])
 })
 
@@ -243,7 +241,7 @@ test('adds in the order of earlier ones are told to be moot, until something wou
   const keys = ['a', 'b', 'c', 'd', 'e', 'f']
   const addAll = (): number => {
     const moot = keys.filter((key) => door.isMoot!(key, 0))
-    for (const key of keys) if (!moot.includes(key)) door.add(key, undefined, 0, 'client-go')
+    for (const key of keys) if (!moot.includes(key)) door.add(key, undefined, 0, options)
     return moot.length
   }
   expect([addAll(), addAll(), addAll(), addAll()]).toEqual([0, 0, 0, 6])
@@ -251,19 +249,19 @@ test('adds in the order of earlier ones are told to be moot, until something wou
   addAll()
   expect(door.isMoot!('a', 1), 'a higher priority').toBe(false)
   addAll()
-  expect(door.add('a', '1', 0, 'client-go'), 'an item is stored').toBe('unchanged')
+  expect(door.add('a', '1', 0, options), 'an item is stored').toBe('unchanged')
   expect(addAll()).toBe(0)
 })
 
 test('an add is not moot once the key is claimed, or a key that is due comes before it', () => {
   const { driver, clock } = open()
   const door = driver.direct!('q')
-  for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) door.add(key, undefined, 0, 'client-go')
+  for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) door.add(key, undefined, 0, options)
   expect(door.isMoot!('a', 0)).toBe(true)
   clock.setTime(clock.now() - 5)
   expect(door.isMoot!('b', 0), 'the wall was set back: it is not due').toBe(false)
   clock.setTime(clock.now() + 5)
-  for (const key of ['a', 'b', 'a', 'b']) door.add(key, undefined, 0, 'client-go')
+  for (const key of ['a', 'b', 'a', 'b']) door.add(key, undefined, 0, options)
   expect(door.isMoot!('a', 0)).toBe(true)
   claim(driver, 2)
   expect(door.isMoot!('b', 0)).toBe(false)

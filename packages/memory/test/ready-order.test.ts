@@ -48,7 +48,7 @@ function scene(): Scene {
 }
 
 function add(queue: DirectQueue, ...keys: string[]): void {
-  for (const key of keys) queue.add(key, undefined, 0, 'client-go')
+  for (const key of keys) queue.add(key, undefined, 0, options)
 }
 
 function claim(queue: DirectQueue): DirectClaim | undefined {

@@ -91,11 +91,11 @@ test('delay.flood.does-not-starve: a due key is handed out while delayed keys ar
 test('a due key is handed out at most 31 calls late while other keys are ready all the time', () => {
   const queue = open()
   queue.ask({ key: 'due', item: undefined, priority: 1, delayMs: 1 }, options)
-  queue.add('ready', undefined, 0, 'client-go')
+  queue.add('ready', undefined, 0, options)
   pass(1)
   let calls = 0
   do {
-    queue.add('ready', undefined, 0, 'client-go')
+    queue.add('ready', undefined, 0, options)
     calls += 1
   } while (queue.ready() === 1)
   // Each turn of the loop reads the time twice.
@@ -105,7 +105,7 @@ test('a due key is handed out at most 31 calls late while other keys are ready a
 
 test('a key is never handed out early, and a lone claim never finds it late', () => {
   const queue = open()
-  queue.add('before', undefined, 0, 'client-go')
+  queue.add('before', undefined, 0, options)
   expect(queue.claim(into, 'h', never)).toBe(true)
   queue.ask({ key: 'due', item: undefined, priority: 0, delayMs: 10 }, options)
   for (let ms = 0; ms < 10; ms += 1) {
@@ -117,7 +117,7 @@ test('a key is never handed out early, and a lone claim never finds it late', ()
 
 test('a delay is counted from the exact time', () => {
   const queue = open()
-  queue.add('before', undefined, 0, 'client-go')
+  queue.add('before', undefined, 0, options)
   pass(7)
   const ask = { key: 'due', item: undefined, priority: 0, delayMs: 10 }
   expect(queue.ask(ask, options).dueAt).toBe(1_000_017)
@@ -128,14 +128,14 @@ test('leases begin and end exactly', () => {
   const driver = memoryDriver()
   void driver.open({})
   const queue = driver.direct!('q')
-  queue.add('a', undefined, 0, 'client-go')
+  queue.add('a', undefined, 0, options)
   pass(7)
   const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 100 }
   expect(driver.claim('q', request)).toMatchObject({ claims: [{ leaseUntil: 1_000_107 }] })
-  queue.add('b', undefined, 0, 'client-go')
+  queue.add('b', undefined, 0, options)
   pass(99)
   expect(queue.claim(into, 'h', never)).toBe(true)
-  queue.add('c', undefined, 0, 'client-go')
+  queue.add('c', undefined, 0, options)
   pass(1)
   // The door does not report leases that are over: whoever uses it has to ask the driver.
   expect(queue.claim(into, 'h', never)).toBe(false)

@@ -108,7 +108,7 @@ export class PlainQueue<T> implements Queue<T> {
           outcome =
             hot.isMoot?.(item, 0) === true && isOwnKey(item)
               ? 'unchanged'
-              : hot.add(keyOfItem(item), undefined, 0, this.#options.dedupe)
+              : hot.add(keyOfItem(item), undefined, 0, this.engine.askOptions)
         } catch (error) {
           return Promise.reject(error)
         }
@@ -173,9 +173,8 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   #addHot(items: readonly T[], priority: number): Promise<AddOutcome[]> | undefined {
-    const { hot } = this.engine
+    const { hot, askOptions } = this.engine
     if (hot === undefined || !this.isPlain || sluiceChannel.hasSubscribers) return undefined
-    const { dedupe } = this.#options
     const outcomes = new Array<AddOutcome>(items.length)
     let merged = 0
     // All keys are checked before the first is added: bad input changes nothing. A string that is
@@ -191,7 +190,7 @@ export class PlainQueue<T> implements Queue<T> {
     if (merged < items.length) {
       for (let at = 0; at < items.length; at += 1) {
         if (outcomes[at] !== undefined) continue
-        const outcome = hot.add(items[at] as string, undefined, priority, dedupe)
+        const outcome = hot.add(items[at] as string, undefined, priority, askOptions)
         outcomes[at] = outcome
         if (outcome === 'unchanged') merged += 1
       }

@@ -19,11 +19,13 @@ const held: DirectClaim = {
   askedAt: 0,
 }
 
+const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+
 let next = 0
 function cycle(keys: number): void {
   for (let at = 0; at < keys; at += 1) {
     const item = next % 3 === 0 ? `"item ${next}"` : undefined
-    queue.add(`namespace/object-${next}`, item, next % 2, 'client-go')
+    queue.add(`namespace/object-${next}`, item, next % 2, options)
     next += 1
   }
   for (let at = 0; at < keys; at += 1) {
