@@ -3,13 +3,20 @@ import type { Driver, RateLimitingQueue } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Place } from '../client/src/place.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
-import { serve, token } from './browser/served.ts'
+import { type Served, serve, token } from './browser/served.ts'
+import { SharedVisit } from './browser/shared-visit.ts'
 import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
-const queuePlace: Place = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
-const keyPlace = (key: string): Place => ({ at: 'key', queue: 'orders', key })
+const queuePlace = (queue: string): Place => ({ at: 'queue', queue, keys: {}, cursors: [] })
+const keyPlace =
+  (key: string) =>
+  (queue: string): Place => ({ at: 'key', queue, key })
+
+const matching =
+  (prefix: string) =>
+  (queue: string): Place => ({ at: 'queue', queue, keys: { prefix }, cursors: [] })
 
 describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => {
   let browser: Browser
@@ -47,153 +54,191 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
 
   describe.each(kinds)('over %s', (_, make) => {
     let driver: Driver
+    let served: Served
+    let made = 0
+    let name: string
     let queue: RateLimitingQueue<unknown>
+    const desk = new SharedVisit(() => Visit.begin(browser, served))
     const state = async (key: string) => (await queue.inspect.get(key))?.state
 
-    async function setUp(place: Place): Promise<Visit> {
+    beforeAll(async () => {
       driver = make()
-      queue = stores.queue(driver, 'orders')
-      await failOnce(queue, 'failed', coded('E_BAD', 'bad'))
-      await queue.addAfter('later', 3_600_000)
-      await queue.add('ready')
-      return await begin(driver, place)
+      served = await serve({ driver })
+    })
+    afterAll(async () => {
+      await desk.end()
+      await served.stop()
+    })
+
+    /** A test on the page of a queue of its own, or on one of a key there. */
+    function at(
+      place: (queue: string) => Place,
+      test: (visit: Visit) => Promise<void>,
+      more: readonly string[] = [],
+    ) {
+      return desk.on(async (visit) => {
+        made += 1
+        name = `orders-${made}`
+        queue = stores.queue(driver, name)
+        await failOnce(queue, 'failed', coded('E_BAD', 'bad'))
+        await queue.addAfter('later', 3_600_000)
+        await queue.addMany(['ready', ...more])
+        await visit.go(place(name))
+        await test(visit)
+      })
     }
 
-    it('adds a key with item, delay and priority, and says why it does not', async () => {
-      const visit = await setUp(queuePlace)
-      await press(visit, 'Add key')
-      await visit.page.getByLabel('Key', { exact: true }).fill('fresh')
-      await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2')
-      await agree(visit, 'Add 1 key')
-      await visit.reads('dialog .refusal', /not JSON/)
-      await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2]}')
-      await visit.page.getByLabel('After, in seconds').fill('600')
-      await visit.page.getByLabel('Priority').fill('7')
-      await agree(visit, 'Add 1 key')
-      await visit.reads('.notice', 'The key was asked for.')
-      await visit.reads('.key-grid [data-row=fresh]', /delayed in (10 m|9 m).* 7/)
-      const info = await queue.inspect.get('fresh')
-      expect(info).toMatchObject({ item: { a: [1, 2] }, priority: 7, state: 'delayed' })
-      await visit.end()
-    })
+    it(
+      'adds a key with item, delay and priority, and says why it does not',
+      at(queuePlace, async (visit) => {
+        await press(visit, 'Add key')
+        await visit.page.getByLabel('Key', { exact: true }).fill('fresh')
+        await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2')
+        await agree(visit, 'Add 1 key')
+        await visit.reads('dialog .refusal', /not JSON/)
+        await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2]}')
+        await visit.page.getByLabel('After, in seconds').fill('600')
+        await visit.page.getByLabel('Priority').fill('7')
+        await agree(visit, 'Add 1 key')
+        await visit.reads('.notice', 'The key was asked for.')
+        await visit.reads('.key-grid [data-row=fresh]', /delayed in (10 m|9 m).* 7/)
+        const info = await queue.inspect.get('fresh')
+        expect(info).toMatchObject({ item: { a: [1, 2] }, priority: 7, state: 'delayed' })
+      }),
+    )
 
-    it('runs a delayed key now, and adds one again', async () => {
-      const visit = await setUp(keyPlace('later'))
-      await press(visit, 'Run now')
-      await visit.reads('.key-state', 'ready')
-      expect(await state('later')).toBe('ready')
-      const held = await queue.get()
-      expect(held?.key).toBe('ready')
-      await visit.go(keyPlace('ready'))
-      await visit.reads('.key-state', 'processing')
-      await press(visit, 'Add again')
-      await agree(visit, 'Add 1 key')
-      await visit.reads('.key-state', 'dirty')
-      await visit.end()
-    })
+    it(
+      'runs a delayed key now, and adds one again',
+      at(keyPlace('later'), async (visit) => {
+        await press(visit, 'Run now')
+        await visit.reads('.key-state', 'ready')
+        expect(await state('later')).toBe('ready')
+        const held = await queue.get()
+        expect(held?.key).toBe('ready')
+        await visit.go(keyPlace('ready')(name))
+        await visit.reads('.key-state', 'processing')
+        await press(visit, 'Add again')
+        await agree(visit, 'Add 1 key')
+        await visit.reads('.key-state', 'dirty')
+        await held?.release()
+      }),
+    )
 
-    it('forgets failures', async () => {
-      const visit = await setUp(keyPlace('failed'))
-      await visit.reads('.facts', /failures 1/)
-      await press(visit, 'Forget failures')
-      await visit.reads('.facts', /failures 0/)
-      expect((await queue.inspect.get('failed'))?.failures).toBe(0)
-      await visit.end()
-    })
+    it(
+      'forgets failures',
+      at(keyPlace('failed'), async (visit) => {
+        await visit.reads('.facts', /failures 1/)
+        await press(visit, 'Forget failures')
+        await visit.reads('.facts', /failures 0/)
+        expect((await queue.inspect.get('failed'))?.failures).toBe(0)
+      }),
+    )
 
-    it('parks a key after asking, and puts it back', async () => {
-      const visit = await setUp(keyPlace('ready'))
-      await press(visit, 'Park')
-      await visit.reads('dialog h2', 'Park 1 key?')
-      await agree(visit, 'Cancel')
-      expect(await state('ready')).toBe('ready')
-      await press(visit, 'Park')
-      await agree(visit, 'Park 1 key')
-      await visit.reads('.key-state', 'parked')
-      await press(visit, 'Put back')
-      await visit.reads('.key-state', 'ready')
-      await visit.end()
-    })
+    it(
+      'parks a key after asking, and puts it back',
+      at(keyPlace('ready'), async (visit) => {
+        await press(visit, 'Park')
+        await visit.reads('dialog h2', 'Park 1 key?')
+        await agree(visit, 'Cancel')
+        expect(await state('ready')).toBe('ready')
+        await press(visit, 'Park')
+        await agree(visit, 'Park 1 key')
+        await visit.reads('.key-state', 'parked')
+        await press(visit, 'Put back')
+        await visit.reads('.key-state', 'ready')
+      }),
+    )
 
-    it('removes a key after asking', async () => {
-      const visit = await setUp(keyPlace('failed'))
-      await press(visit, 'Remove')
-      await visit.reads('dialog', /Remove 1 key\? .*failed.* 1 failures/)
-      await agree(visit, 'Remove 1 key')
-      await visit.reads('.key-state', 'absent')
-      expect(await state('failed')).toBeUndefined()
-      await visit.end()
-    })
+    it(
+      'removes a key after asking',
+      at(keyPlace('failed'), async (visit) => {
+        await press(visit, 'Remove')
+        await visit.reads('dialog', /Remove 1 key\? .*failed.* 1 failures/)
+        await agree(visit, 'Remove 1 key')
+        await visit.reads('.key-state', 'absent')
+        expect(await state('failed')).toBeUndefined()
+      }),
+    )
 
-    it('pauses and resumes a queue, and says how many keys will wait', async () => {
-      const visit = await setUp(queuePlace)
-      await press(visit, 'Pause')
-      await visit.reads('dialog', /No worker .* 1 ready keys wait/)
-      await agree(visit, 'Pause')
-      await visit.reads('.verdict', /paused/)
-      expect((await queue.inspect.counts()).paused).toBe(true)
-      await press(visit, 'Resume')
-      await visit.until(async () => (await queue.inspect.counts()).paused, false)
-      await visit.until(
-        () => visit.page.getByRole('button', { name: 'Pause', exact: true }).count(),
-        1,
-      )
-      await visit.end()
-    })
+    it(
+      'pauses and resumes a queue, and says how many keys will wait',
+      at(queuePlace, async (visit) => {
+        await press(visit, 'Pause')
+        await visit.reads('dialog', /No worker .* 1 ready keys wait/)
+        await agree(visit, 'Pause')
+        await visit.reads('.verdict', /paused/)
+        expect((await queue.inspect.counts()).paused).toBe(true)
+        await press(visit, 'Resume')
+        await visit.until(async () => (await queue.inspect.counts()).paused, false)
+        await visit.until(
+          () => visit.page.getByRole('button', { name: 'Pause', exact: true }).count(),
+          1,
+        )
+      }),
+    )
 
-    it('empties a queue only when its name was typed', async () => {
-      const visit = await setUp(queuePlace)
-      await press(visit, 'Purge')
-      await visit.reads('dialog', /Empty orders\? .* 3 keys/)
-      await agreeInVain(visit, 'Remove 3 keys')
-      await visit.page.locator('dialog input').fill('order')
-      await agreeInVain(visit, 'Remove 3 keys')
-      expect((await queue.inspect.counts()).ready).toBe(1)
-      await visit.page.locator('dialog input').fill('orders')
-      await agree(visit, 'Remove 3 keys')
-      await visit.reads('.notice', /emptied of 3 keys/)
-      await visit.until(() => visit.count('.key-grid tbody .row'), 0)
-      await visit.end()
-    })
+    it(
+      'empties a queue only when its name was typed',
+      at(queuePlace, async (visit) => {
+        await press(visit, 'Purge')
+        await visit.reads('dialog', new RegExp(`Empty ${name}\\? .* 3 keys`))
+        await agreeInVain(visit, 'Remove 3 keys')
+        await visit.page.locator('dialog input').fill('order')
+        await agreeInVain(visit, 'Remove 3 keys')
+        expect((await queue.inspect.counts()).ready).toBe(1)
+        await visit.page.locator('dialog input').fill(name)
+        await agree(visit, 'Remove 3 keys')
+        await visit.reads('.notice', /emptied of 3 keys/)
+        await visit.until(() => visit.count('.key-grid tbody .row'), 0)
+      }),
+    )
 
-    it('does something to the keys that were ticked', async () => {
-      const visit = await setUp(queuePlace)
-      await queue.addMany(['k1', 'k2', 'k3', 'k4'])
-      await visit.until(() => visit.count('.key-grid tbody .row'), 7)
-      const tick = (key: string) => visit.page.getByLabel(`Select ${key}`, { exact: true })
-      await tick('k1').click()
-      await tick('k3').click({ modifiers: ['Shift'] })
-      await visit.reads('.bulk-what', /^3 selected/)
-      await press(visit, 'Park')
-      await visit.reads('dialog h2', 'Park: 3 keys')
-      await agree(visit, 'Park 3 keys')
-      await visit.reads('.notice', '3 of 3 keys changed.')
-      expect(await Promise.all(['k1', 'k2', 'k3', 'k4'].map(state))).toEqual([
-        ...['parked', 'parked', 'parked', 'ready'],
-      ])
-      await visit.until(() => visit.count('.row.selected'), 0)
-      await visit.end()
-    })
+    it(
+      'does something to the keys that were ticked',
+      at(
+        queuePlace,
+        async (visit) => {
+          await visit.until(() => visit.count('.key-grid tbody .row'), 7)
+          const tick = (key: string) => visit.page.getByLabel(`Select ${key}`, { exact: true })
+          await tick('k1').click()
+          await tick('k3').click({ modifiers: ['Shift'] })
+          await visit.reads('.bulk-what', /^3 selected/)
+          await press(visit, 'Park')
+          await visit.reads('dialog h2', 'Park: 3 keys')
+          await agree(visit, 'Park 3 keys')
+          await visit.reads('.notice', '3 of 3 keys changed.')
+          expect(await Promise.all(['k1', 'k2', 'k3', 'k4'].map(state))).toEqual([
+            ...['parked', 'parked', 'parked', 'ready'],
+          ])
+          await visit.until(() => visit.count('.row.selected'), 0)
+        },
+        ['k1', 'k2', 'k3', 'k4'],
+      ),
+    )
 
-    it('does something to every key that matches, and says before how many those are', async () => {
-      const visit = await setUp({ ...queuePlace, keys: { prefix: 'k/' } } as Place)
-      await queue.addMany(Array.from({ length: 130 }, (_, at) => `k/${at}`))
-      await visit.until(() => visit.count('.key-grid tbody .row'), 100)
-      await visit.reads('.bulk-what', 'All that match: starting with “k/”')
-      await press(visit, 'Park …')
-      await visit.reads('dialog', /130 keys match: starting with “k\/”/)
-      await agree(visit, 'Park 130 keys')
-      await visit.reads('.notice', /130/)
-      expect((await queue.inspect.counts()).parked).toBe(130)
-      await press(visit, 'Put back …')
-      await agree(visit, 'Put back 130 keys')
-      await visit.until(async () => (await queue.inspect.counts()).parked, 0)
-      await press(visit, 'Remove …')
-      await visit.page.locator('dialog input').fill('orders')
-      await agree(visit, 'Remove 130 keys')
-      await visit.until(async () => (await queue.inspect.counts()).ready, 1)
-      await visit.end()
-    })
+    it(
+      'does something to every key that matches, and says before how many those are',
+      at(
+        matching('k/'),
+        async (visit) => {
+          await visit.until(() => visit.count('.key-grid tbody .row'), 100)
+          await visit.reads('.bulk-what', 'All that match: starting with “k/”')
+          await press(visit, 'Park …')
+          await visit.reads('dialog', /130 keys match: starting with “k\/”/)
+          await agree(visit, 'Park 130 keys')
+          await visit.reads('.notice', /130/)
+          expect((await queue.inspect.counts()).parked).toBe(130)
+          await press(visit, 'Put back …')
+          await agree(visit, 'Put back 130 keys')
+          await visit.until(async () => (await queue.inspect.counts()).parked, 0)
+          await press(visit, 'Remove …')
+          await visit.page.locator('dialog input').fill(name)
+          await agree(visit, 'Remove 130 keys')
+          await visit.until(async () => (await queue.inspect.counts()).ready, 1)
+        },
+        Array.from({ length: 130 }, (_, index) => `k/${index}`),
+      ),
+    )
   })
 
   it('tells everybody who looks what somebody did', async () => {
@@ -202,8 +247,8 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     const served = await serve({ driver })
     stores.closing(() => served.stop())
     const [one, other] = [
-      await Visit.begin(browser, served, queuePlace),
-      await Visit.begin(browser, served, queuePlace),
+      await Visit.begin(browser, served, queuePlace('orders')),
+      await Visit.begin(browser, served, queuePlace('orders')),
     ]
     await press(one, 'Pause')
     await agree(one, 'Pause')
@@ -219,7 +264,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     await stores.queue(driver, 'orders').add('a')
     const served = await serve({ driver, allowActions: false })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, queuePlace)
+    const visit = await Visit.begin(browser, served, queuePlace('orders'))
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     expect(await visit.count('main button.button')).toBe(0)
     expect(await visit.count('main input[type=checkbox]')).toBe(0)
@@ -240,7 +285,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     await stores.queue(lesser, 'orders').add('a')
     const served = await serve({ driver: lesser })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, keyPlace('a'))
+    const visit = await Visit.begin(browser, served, keyPlace('a')('orders'))
     const park = visit.page.getByRole('button', { name: 'Park' })
     expect(await park.getAttribute('aria-disabled')).toBe('true')
     expect(await park.getAttribute('title')).toMatch(/lacks the capability “operate”/)
@@ -255,7 +300,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
   it('says so when the server refuses', async () => {
     const driver = stores.sqlite()
     await stores.queue(driver, 'orders').add('a')
-    const visit = await begin(driver, queuePlace)
+    const visit = await begin(driver, queuePlace('orders'))
     visit.expected.push(/400|401|403/)
     await press(visit, 'Add key')
     await visit.page.getByLabel('Key', { exact: true }).fill('x'.repeat(600))

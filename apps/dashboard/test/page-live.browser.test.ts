@@ -135,6 +135,19 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await other.end()
   })
 
+  it('shows what is done here, also while it stands still', async () => {
+    const { visit } = await setUp(1, queuePlace)
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.page.getByRole('button', { name: 'Pause updates' }).click()
+    await visit.reads('.freshness', /^paused/)
+    await visit.page.getByRole('button', { name: 'Add key' }).click()
+    await visit.page.getByLabel('Key', { exact: true }).fill('fresh')
+    await visit.page.getByLabel('Item, as JSON').fill('1')
+    await visit.page.getByRole('button', { name: 'Add 1 key' }).click()
+    await visit.until(() => visit.count('[data-row=fresh]'), 1)
+    await visit.end()
+  })
+
   it('lets go of the stream while nobody sees it, and catches up when somebody does', async () => {
     const { queue, visit } = await setUp(1, overview)
     const { page } = visit

@@ -2,7 +2,8 @@ import type { Browser } from 'playwright-core'
 import type { Driver } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { hasChromium, startChromium } from './browser/chromium.ts'
-import { serve } from './browser/served.ts'
+import { type Served, serve } from './browser/served.ts'
+import { SharedVisit } from './browser/shared-visit.ts'
 import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
@@ -28,76 +29,84 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
   ]
 
   describe.each(kinds)('over %s', (_, make) => {
-    async function lively(): Promise<Visit> {
+    const lasting = new Stores()
+    let lively: Served
+    const desk = new SharedVisit(() => Visit.begin(browser, lively))
+
+    beforeAll(async () => {
       const driver = make()
-      const orders = stores.queue(driver, 'orders')
+      const orders = lasting.queue(driver, 'orders')
       await failOnce(orders, 'fails', coded('ECONNREFUSED', 'nobody listens'))
       await orders.addMany(['one', 'two', { three: 3 }])
       await orders.addAfter('later', 3_600_000)
       await orders.add('aside')
       await orders.inspect.park('aside')
-      const mails = stores.queue(driver, 'mails')
+      const mails = lasting.queue(driver, 'mails')
       await failOnce(mails, 'bounced', coded('EMAIL', 'no such address'))
       await mails.add('a')
-      stores.worker(driver, 'mails', async (_, signal) => {
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
-      })
-      const served = await serve({ driver, storeName: 'the store of the test' })
-      stores.closing(() => served.stop())
-      return await Visit.begin(browser, served)
-    }
-
-    it('show every queue in a row, the one that needs somebody first', async () => {
-      const visit = await lively()
-      await visit.until(() => visit.count('.overview .row'), 2)
-      await visit.reads('.overview .row:nth-child(1)', /orders.*no workers/s)
-      await visit.reads('.overview .row:nth-child(2)', /mails.*1\/2.*ok/s)
-      await visit.reads('.overview .row:nth-child(1)', /^orders 3 1 1 0\/0 /)
-      await visit.reads('.store', 'the store of the test')
-      await visit.reads('.freshness', /^live updated \d+\.\d s ago/)
-      await visit.reads('.totals', /2 queues 1 to look at ready 3/)
-      await visit.end()
+      await lasting.busyWorker(driver, 'mails')
+      lively = await serve({ driver, storeName: 'the store of the test' })
+      lasting.closing(() => lively.stop())
+    })
+    afterAll(async () => {
+      await desk.end()
+      await lasting.dispose()
     })
 
-    it('show a queue: counts, what fails, limiter, leases, keys', async () => {
-      const visit = await lively()
-      await visit.page.click('.overview [data-row=orders]')
-      await visit.reads('h1', 'orders')
-      await visit.reads('.tile:nth-child(1)', /ready \? 3 oldest/)
-      await visit.reads('.tile:nth-child(2)', /delayed \? 1 next (59 m|1 h)/)
-      await visit.reads('.failures', /ECONNREFUSED.*1 failure · 1 key.*nobody listens/s)
-      await visit.until(() => visit.count('.key-grid tbody .row'), 6)
-      await visit.reads('.key-grid [data-row=fails]', /backoff.*in \d+ s.*1.*ECONNREFUSED/s)
-      await visit.reads('.key-grid [data-row=aside]', 'parked')
-      await visit.reads('.pages', '6 shown, which is all')
-      await visit.go({ at: 'queue', queue: 'mails', keys: {}, cursors: [] })
-      await visit.reads('section[aria-label=Workers] tbody', /:\d+.*1\/2/s)
-      await visit.reads('section[aria-label=Leases] tbody', /^a processing \d+ s/)
-      await visit.reads('.limiter', /60 s doubled/)
-      await visit.reads('.buckets', /mails-bucket \d+ of 100 tokens/)
-      await visit.end()
-    })
+    it(
+      'show every queue in a row, the one that needs somebody first',
+      desk.on(async (visit) => {
+        await visit.until(() => visit.count('.overview .row'), 2)
+        await visit.reads('.overview .row:nth-child(1)', /orders.*no workers/s)
+        await visit.reads('.overview .row:nth-child(2)', /mails.*1\/2.*ok/s)
+        await visit.reads('.overview .row:nth-child(1)', /^orders 3 1 1 0\/0 /)
+        await visit.reads('.store', 'the store of the test')
+        await visit.reads('.freshness', /^live updated \d+\.\d s ago/)
+        await visit.reads('.totals', /2 queues 1 to look at ready 3/)
+      }),
+    )
 
-    it('show a key: why it does not run, where it is, when it is tried again', async () => {
-      const visit = await lively()
-      await visit.go({ at: 'key', queue: 'orders', key: 'fails' })
-      await visit.reads('.key-title', /fails.*backoff/s)
-      await visit.reads('.condition.blocking', /back-off is over.*BACKOFF_ITEM/s)
-      await visit.reads('.ok-true', /The queue runs/)
-      await visit.reads('.next-fact', /ready in (\d+ s|1 m)/)
-      expect(await visit.page.locator('.station.here').getAttribute('class')).toContain(
-        'station-backoff',
-      )
-      expect(await visit.page.locator('.machine').getAttribute('aria-label')).toContain(
-        'processing to backoff',
-      )
-      await visit.reads('.retry', /Next try .* at \d\d:\d\d:/)
-      await visit.reads('.errors', /ECONNREFUSED.*nobody listens/s)
-      expect(await visit.page.locator('.errors pre').isVisible()).toBe(false)
-      await visit.page.click('.errors summary')
-      await visit.reads('.errors pre', /at .*stores\.ts/)
-      await visit.end()
-    })
+    it(
+      'show a queue: counts, what fails, limiter, leases, keys',
+      desk.on(async (visit) => {
+        await visit.page.click('.overview [data-row=orders]')
+        await visit.reads('h1', 'orders')
+        await visit.reads('.tile:nth-child(1)', /ready \? 3 oldest/)
+        await visit.reads('.tile:nth-child(2)', /delayed \? 1 next (59 m|1 h)/)
+        await visit.reads('.failures', /ECONNREFUSED.*1 failure · 1 key.*nobody listens/s)
+        await visit.until(() => visit.count('.key-grid tbody .row'), 6)
+        await visit.reads('.key-grid [data-row=fails]', /backoff.*in \d+ s.*1.*ECONNREFUSED/s)
+        await visit.reads('.key-grid [data-row=aside]', 'parked')
+        await visit.reads('.pages', '6 shown, which is all')
+        await visit.go({ at: 'queue', queue: 'mails', keys: {}, cursors: [] })
+        await visit.reads('section[aria-label=Workers] tbody', /:\d+.*1\/2/s)
+        await visit.reads('section[aria-label=Leases] tbody', /^a processing \d+ s/)
+        await visit.reads('.limiter', /60 s doubled/)
+        await visit.reads('.buckets', /mails-bucket \d+ of 100 tokens/)
+      }),
+    )
+
+    it(
+      'show a key: why it does not run, where it is, when it is tried again',
+      desk.on(async (visit) => {
+        await visit.go({ at: 'key', queue: 'orders', key: 'fails' })
+        await visit.reads('.key-title', /fails.*backoff/s)
+        await visit.reads('.condition.blocking', /back-off is over.*BACKOFF_ITEM/s)
+        await visit.reads('.ok-true', /The queue runs/)
+        await visit.reads('.next-fact', /ready in (\d+ s|1 m)/)
+        expect(await visit.page.locator('.station.here').getAttribute('class')).toContain(
+          'station-backoff',
+        )
+        expect(await visit.page.locator('.machine').getAttribute('aria-label')).toContain(
+          'processing to backoff',
+        )
+        await visit.reads('.retry', /Next try .* at \d\d:\d\d:/)
+        await visit.reads('.errors', /ECONNREFUSED.*nobody listens/s)
+        expect(await visit.page.locator('.errors pre').isVisible()).toBe(false)
+        await visit.page.click('.errors summary')
+        await visit.reads('.errors pre', /at .*stores\.ts/)
+      }),
+    )
 
     it('show with which sum a delay came about, where a worker has told of its limiter', async () => {
       const driver = make()
@@ -111,21 +120,22 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       await visit.end()
     })
 
-    it('show an item only when somebody asks for it, and copy a key', async () => {
-      const visit = await lively()
-      const key = 'json:{"three":3}'
-      await visit.go({ at: 'key', queue: 'orders', key })
-      await visit.reads('.json', /"state": "ready"/)
-      const item = visit.page.locator('.json-name', { hasText: /^"item"$/ })
-      expect(await item.count()).toBe(0)
-      await visit.page.click('text=show the item')
-      await visit.reads('.json', /"item": \{ "three": 3 \}/)
-      await visit.page.click('text=hide the item')
-      await visit.until(() => item.count(), 0)
-      await visit.page.getByRole('button', { name: 'Copy the key' }).click()
-      await visit.until(() => visit.page.evaluate(() => navigator.clipboard.readText()), key)
-      await visit.end()
-    })
+    it(
+      'show an item only when somebody asks for it, and copy a key',
+      desk.on(async (visit) => {
+        const key = 'json:{"three":3}'
+        await visit.go({ at: 'key', queue: 'orders', key })
+        await visit.reads('.json', /"state": "ready"/)
+        const item = visit.page.locator('.json-name', { hasText: /^"item"$/ })
+        expect(await item.count()).toBe(0)
+        await visit.page.click('text=show the item')
+        await visit.reads('.json', /"item": \{ "three": 3 \}/)
+        await visit.page.click('text=hide the item')
+        await visit.until(() => item.count(), 0)
+        await visit.page.getByRole('button', { name: 'Copy the key' }).click()
+        await visit.until(() => visit.page.evaluate(() => navigator.clipboard.readText()), key)
+      }),
+    )
 
     it('follow the store without being asked', async () => {
       const driver = make()

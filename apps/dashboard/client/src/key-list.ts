@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { KeyLines } from '../../src/wire.ts'
 import { ask, wordsOf } from './ask.ts'
-import { heardAt, isPaused } from './live.ts'
+import { changes, heardAt, isPaused } from './live.ts'
 import { paramsOf, type QueuePlace } from './place.ts'
 
 /** A page of keys as it was last read. */
@@ -43,7 +43,10 @@ function questionOf({ queue, keys, cursors }: QueuePlace): string {
   return params.toString()
 }
 
-/** The keys of a place; read again when the place changes, and now and then while it is live. */
+/**
+ * The keys of a place; read again when the place changes, when somebody has changed something, and
+ * now and then while it is live.
+ */
 export function useKeyList(place: QueuePlace): KeyList {
   const question = questionOf(place)
   const list = useSignal<KeyList>({
@@ -53,12 +56,14 @@ export function useKeyList(place: QueuePlace): KeyList {
   })
   const reading = useRef<AbortController>(undefined)
   const readAt = useRef(0)
+  const readAfter = useRef(0)
 
   const read = async () => {
     reading.current?.abort()
     const controller = new AbortController()
     reading.current = controller
     readAt.current = Date.now()
+    readAfter.current = changes.peek()
     try {
       const lines = await ask<KeyLines>(`api/keys?${question}`, { signal: controller.signal })
       if (controller.signal.aborted) return
@@ -85,8 +90,11 @@ export function useKeyList(place: QueuePlace): KeyList {
   useEffect(() => {
     const isFar = (list.peek().lines?.lookedAt ?? 0) > farApart
     const isDue = Date.now() - readAt.current >= (isFar ? everyMsIfFarApart : everyMs)
+    // What somebody did is shown at once, as it is in the counts; also where the page stands still.
+    const isChanged = readAfter.current !== changes.peek()
     const isAsked = list.peek().asked === question
-    if (isDue && isAsked && !isPaused.peek() && reading.current === undefined) void read()
+    if (!isAsked || reading.current !== undefined) return
+    if (isChanged || (isDue && !isPaused.peek())) void read()
   }, [heard])
 
   return list.value

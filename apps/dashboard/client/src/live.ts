@@ -31,6 +31,9 @@ export const heardAt = signal<number | undefined>(undefined)
 const known = signal<ReadonlyMap<string, Views[About]>>(new Map())
 const knownMax = 20
 
+/** Rises when an action was taken, here or on another page, for what is read beside the views. */
+export const changes = signal(0)
+
 /** What the server refuses to show of the place, such as a queue of a name that cannot be. */
 export const refusal = signal<string | undefined>(undefined)
 
@@ -70,6 +73,7 @@ function viewOf(about: string): Promise<Views[About]> {
 /** Shows at once what an action did, and not only when the store is looked at again. */
 export async function lookAgain(): Promise<void> {
   const about = subject.peek()
+  changes.value = changes.peek() + 1
   try {
     const view = await viewOf(about)
     batch(() => {
@@ -193,7 +197,10 @@ function follow(about: string): () => void {
       waitMs = firstWaitMs
       lost('store', message, sinceMs)
     })
-    on('audit', (audit: Audit) => tell('told', audit.words))
+    on('audit', (audit: Audit) => {
+      tell('told', audit.words)
+      changes.value = changes.peek() + 1
+    })
   }
 
   open()

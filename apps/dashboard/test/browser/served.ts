@@ -14,6 +14,25 @@ export interface Served {
   start(): Promise<void>
 }
 
+/** Where dashboards were served: at an address that a browser knows, it is quicker. */
+const freePorts = new Set<number>()
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}
+
+async function serveAnywhere(options: DashboardOptions): Promise<Serving> {
+  for (const port of freePorts) {
+    freePorts.delete(port)
+    try {
+      return await serveDashboard(options, { port })
+    } catch {
+      // Somebody else has it by now.
+    }
+  }
+  return await serveDashboard(options)
+}
+
 /** Serves a store. Whoever signs in may act, unless told otherwise. */
 export async function serve(options: Partial<DashboardOptions> = {}): Promise<Served> {
   if (!existsSync(new URL('../../dist/client/index.html', import.meta.url))) {
@@ -26,17 +45,20 @@ export async function serve(options: Partial<DashboardOptions> = {}): Promise<Se
     tickMs: 100,
     ...options,
   }
-  let serving: Serving | undefined = await serveDashboard(whole)
+  let serving: Serving | undefined = await serveAnywhere(whole)
   const { url } = serving
   return {
     url,
     signInUrl: `${url}#sign-in=${encodeURIComponent(token)}`,
     stop: async () => {
-      await serving?.close()
+      if (serving === undefined) return
+      await serving.close()
       serving = undefined
+      freePorts.add(portOf(url))
     },
     start: async () => {
-      serving ??= await serveDashboard(whole, { port: Number(new URL(url).port) })
+      freePorts.delete(portOf(url))
+      serving ??= await serveDashboard(whole, { port: portOf(url) })
     },
   }
 }

@@ -69,6 +69,29 @@ export class Stores {
     return worker
   }
 
+  /**
+   * A worker that holds the first key it gets until it is stopped, and has told the store so. Workers
+   * tell what they do when one of their process starts or stops, and else every ten seconds only.
+   */
+  async busyWorker(driver: Driver, name: string): Promise<void> {
+    const queue = this.queue(driver, name)
+    const { promise: isBusy, resolve: busy } = Promise.withResolvers<void>()
+    const start = (concurrency: number) =>
+      createWorker<unknown>({
+        queue,
+        concurrency,
+        handler: async (_, { signal }) => {
+          busy()
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        },
+        onError: () => undefined,
+      })
+    const worker = start(2)
+    this.#open.push(() => worker.stop({ graceMs: 0 }))
+    await isBusy
+    await start(1).stop({ graceMs: 0 })
+  }
+
   /** To be closed with the rest, before it. */
   closing(close: () => Promise<unknown>): void {
     this.#open.push(close)
