@@ -191,12 +191,14 @@ class MemoryDriver implements Driver {
   tick(queue: string, request: TickRequest): TickReply {
     const { failuresExpireMs, holder, limit, worker } = request
     const target = this.#queue(queue)
+    // Before the time that it is told with: what is ready must not seem to be due later.
+    const nextAt = target.nextAt()
     const now = this.#store.time.exact()
     if (worker !== undefined) target.workers.see({ ...worker, holder }, now)
     target.workers.forgetBefore(now - failuresExpireMs)
     return {
       now,
-      nextAt: target.nextAt(),
+      nextAt,
       paused: target.isPaused,
       leaseEnds: target.leaseEnds(now, limit),
       swept: target.sweep(limit, failuresExpireMs, now),

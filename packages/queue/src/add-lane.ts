@@ -51,6 +51,8 @@ export class AddLane {
       canRepeat: () => true,
       timeoutMs: engine.options.timeoutMs,
       batchMax: batchKeysMax,
+      // Keys stand in line in the order in which they were asked for.
+      stepsMax: 1,
     })
   }
 

@@ -1,29 +1,24 @@
-import { randomUUID } from 'node:crypto'
-import {
-  batchKeysMax,
-  type Claim,
-  type ClaimReply,
-  type ClaimRequest,
-  never,
-  SluiceError,
-  type TickReply,
-} from '@sluice/core'
+import { batchKeysMax, never, type TickReply } from '@sluice/core'
 import { Ahead } from './ahead.ts'
 import type { AlarmSetting } from './alarm.ts'
+import { besideMin, claimsMax } from './beside.ts'
+import { ClaimCall } from './claim-call.ts'
+import { type Brought, ClaimFlights } from './claim-flights.ts'
 import type { Engine } from './engine.ts'
 import type { FinishLane } from './finish-lane.ts'
-import { HeldKey, type HeldPolicy } from './held-key.ts'
+import type { HeldKey } from './held-key.ts'
 import { instantSlackMs } from './instants.ts'
 import type { Outlook } from './outlook.ts'
 import { jitteredMs } from './patience.ts'
+import { Pauses } from './pauses.ts'
 import { isTrouble, troublePatience } from './trouble.ts'
 
 /** How long to wait when keys are due that a claim does not get, since others have them locked. */
 const lockedPatience = { first: 5, longest: 1_000 }
 
 /**
- * Claims keys for those who wait, never more than are waited for or may be kept ahead, and never two
- * claims at a time.
+ * Claims keys for those who wait, never more than are waited for or may be kept ahead; one claim at a
+ * time, unless very many more keys are wanted than that can bring.
  *
  * Whatever may have changed only raises a mark; the one loop that claims looks at the mark before it
  * rests, so that no wake-up falls between looking and resting.
@@ -33,9 +28,17 @@ export class Claimer {
   readonly #finishes: FinishLane
   readonly #outlook: Outlook
   readonly #ahead: Ahead
+  readonly #pauses: Pauses
+  readonly #call: ClaimCall
   /** Somebody has taken a key since keys were given back that nobody had started on. */
   #isInUse = false
   #isClaiming = false
+  readonly flights: ClaimFlights
+  #isLookingBeside = false
+  /** The last claim brought all that it asked for, so there is probably more. */
+  #isPlenty = false
+  /** What was due may be what a claim under way brings. */
+  #isLandingAwaited = false
   #mustClaimAgain = false
   /** The next claim is made only if the store says that something is due. */
   #asksFirst = false
@@ -48,6 +51,12 @@ export class Claimer {
     this.#engine = engine
     this.#finishes = finishes
     this.#outlook = outlook
+    this.#pauses = new Pauses(engine.options.ref)
+    this.flights = new ClaimFlights(engine.options.timeoutMs)
+    this.#call = new ClaimCall(engine, outlook, {
+      isStopped: () => this.#isStopped,
+      patiently: (call) => this.patiently(call),
+    })
     this.#ahead = new Ahead(
       () => engine.store.clock,
       engine.options.leaseMs,
@@ -108,12 +117,12 @@ export class Claimer {
       return
     }
     this.#mustClaimAgain = true
-    if (this.#isClaiming) return
+    if (this.#isClaiming) {
+      this.#lookBeside()
+      return
+    }
     this.#isClaiming = true
-    void this.#claimAll().finally(() => {
-      this.#isClaiming = false
-      this.#engine.alarm.set()
-    })
+    void this.#claimAll()
   }
 
   #wantsAhead(): boolean {
@@ -123,7 +132,7 @@ export class Claimer {
       phase === 'open' &&
       options.prefetch > 0 &&
       this.#isInUse &&
-      this.#ahead.size <= options.prefetch / 2 &&
+      this.#ahead.size + this.flights.coming <= options.prefetch / 2 &&
       (waiters.size > 0 || this.#engine.helds.size > this.#ahead.size)
     )
   }
@@ -143,16 +152,74 @@ export class Claimer {
   }
 
   async #claimAll(): Promise<void> {
-    while (this.#mustClaimAgain && !this.#isStopped) {
-      this.#mustClaimAgain = false
-      if (this.#holdOffUntil > this.#engine.store.clock.monotonicMs() + instantSlackMs) return
-      try {
-        await this.#finishes.between(() => this.#claimOnce())
+    try {
+      while (this.#mustClaimAgain && !this.#isStopped) {
+        this.#mustClaimAgain = false
+        if (this.#holdOffUntil > this.#engine.store.clock.monotonicMs() + instantSlackMs) return
+        // One turn of the microtask queue, so that those who come to wait together are served
+        // together, and after what was finished just before.
+        await undefined
+        await this.#claimOnce()
         this.#troubles = 0
-      } catch (error) {
-        this.#inTrouble(error)
-        return
       }
+    } catch (error) {
+      this.#inTrouble(error)
+    } finally {
+      // In the same turn as the last look at the mark, or one that is raised in between is missed.
+      this.#isClaiming = false
+      this.#engine.alarm.set()
+    }
+  }
+
+  /** How many keys one claim more could hand out or keep. */
+  #wanted(): number {
+    const { waiters, options, phase } = this.#engine
+    const ahead = phase === 'open' ? Math.max(0, options.prefetch - this.#ahead.size) : 0
+    return Math.min(batchKeysMax, waiters.demand + ahead - this.flights.coming)
+  }
+
+  /**
+   * Makes one claim and hands out what it brings; tells how many keys that were. What comes after
+   * the claim was given up as too late is handed out all the same.
+   */
+  #fly(limit: number): Promise<Brought> {
+    const flight = this.flights.fly(limit, this.#bring(limit))
+    this.#lookBeside()
+    return flight
+  }
+
+  async #bring(limit: number): Promise<Brought> {
+    const { claims, foundEnds } = await this.#call.make(limit)
+    if (foundEnds) this.#mustClaimAgain = true
+    this.#isPlenty = claims.length === limit
+    if (claims.length > 0) this.#misses = 0
+    if (!this.#isStopped) this.#handOut(claims)
+    return { count: claims.length, hasCrashed: claims.some(({ crashes }) => crashes > 0) }
+  }
+
+  /** Looks, once everybody has come who comes now, whether another claim is to leave at once. */
+  #lookBeside(): void {
+    if (!this.#isPlenty || this.#isLookingBeside || this.#wanted() < besideMin) return
+    this.#isLookingBeside = true
+    queueMicrotask(() => {
+      this.#isLookingBeside = false
+      const { size } = this.flights
+      if (size === 0 || size >= claimsMax || this.#isStopped) return
+      const { phase, waiters } = this.#engine
+      if (phase !== 'open' || (waiters.size === 0 && !this.#wantsAhead())) return
+      const limit = this.#wanted()
+      if (limit >= besideMin) void this.#flyBeside(limit)
+    })
+  }
+
+  async #flyBeside(limit: number): Promise<void> {
+    try {
+      const { count, hasCrashed } = await this.#fly(limit)
+      const isAwaited = this.#isLandingAwaited || this.#engine.phase !== 'open'
+      this.#isLandingAwaited = false
+      if (count === limit || hasCrashed || isAwaited) this.serve()
+    } catch (error) {
+      this.#inTrouble(error)
     }
   }
 
@@ -166,49 +233,60 @@ export class Claimer {
     }
     this.#engine.report(error)
     this.#troubles += 1
-    void this.#finishes.pause(jitteredMs(this.#troubles, troublePatience)).then(() => this.look())
+    void this.#pauses.pause(jitteredMs(this.#troubles, troublePatience)).then(() => this.look())
   }
 
   async #claimOnce(): Promise<void> {
-    const { waiters, options, phase } = this.#engine
-    const ahead = phase === 'open' ? Math.max(0, options.prefetch - this.#ahead.size) : 0
-    const limit = Math.min(batchKeysMax, waiters.demand + ahead)
-    if (limit === 0) return
+    const { waiters, phase, ending } = this.#engine
+    if (this.#wanted() <= 0) return
+    // Once it is known what was due then, there will be another look.
+    if (phase === 'shutting-down' && !ending.isInstantKnown) return
     if (this.#asksFirst) {
       this.#asksFirst = false
       const { nextAt, now } = await this.#tick()
       if (nextAt > now) return
     }
-    const claims = await this.#claim(limit)
+    const limit = this.#wanted()
+    if (limit <= 0) return
+    const { flights } = this
+    const flownBefore = flights.count - flights.size
+    const { count, hasCrashed } = await this.#fly(limit)
     if (this.#isStopped) return
-    const count = claims.length
-    this.#handOut(claims)
     if (count === limit) {
-      this.#misses = 0
       this.#mustClaimAgain = waiters.size > 0
       return
     }
-    if (phase === 'shutting-down' && !this.#mustClaimAgain && count === 0) {
-      for (const waiter of waiters.takeAll()) waiter.answer([])
+    if (phase === 'shutting-down' && !this.#mustClaimAgain && count + flights.coming === 0) {
+      await this.#end()
       return
     }
     if (waiters.size === 0) return
-    if (count > 0) {
-      this.#misses = 0
-      // A key whose holders vanished with it comes alone, so there may be more behind it.
-      if (claims.some(({ crashes }) => crashes > 0)) this.#mustClaimAgain = true
-    }
+    if (hasCrashed) this.#mustClaimAgain = true
     if (this.#outlook.isOver) {
       const { nextAt, now } = await this.#tick()
-      if (nextAt <= now && count === 0) this.#missed()
-      else if (nextAt <= now) this.#mustClaimAgain = true
+      if (nextAt > now) return
+      // What was due may be what another claim of ours has brought, or brings and then looks again.
+      const wasAlone = flights.count === flownBefore + 1
+      if (count === 0 && wasAlone) this.#missed()
+      else if (flights.size === 0) this.#mustClaimAgain = true
+      else this.#isLandingAwaited = true
     }
+  }
+
+  /** Nothing is left that was due at the shutdown, unless a key comes back just now. */
+  async #end(): Promise<void> {
+    const settling = this.#finishes.settled()
+    if (settling === undefined) {
+      for (const waiter of this.#engine.waiters.takeAll()) waiter.answer([])
+      return
+    }
+    await settling
+    this.#mustClaimAgain = true
   }
 
   async #tick(): Promise<TickReply> {
     const reply = await this.#outlook.tick()
     if (reply.leaseEnds.length > 0) this.#mustClaimAgain = true
-    // Not awaited: giving back needs the lane that this runs in.
     if (reply.paused) void this.giveBackAhead()
     return reply
   }
@@ -222,63 +300,6 @@ export class Claimer {
     }
     const { clock } = this.#engine.store
     this.#holdOffUntil = clock.monotonicMs() + jitteredMs(this.#misses, lockedPatience)
-  }
-
-  async #claim(limit: number): Promise<HeldKey<unknown>[]> {
-    const { driver, name, holder, options, store, keeper, dueBy } = this.#engine
-    const { leaseMs } = options
-    const request: ClaimRequest = {
-      limit,
-      holder,
-      claimId: randomUUID(),
-      leaseMs,
-      ...(dueBy === never ? {} : { dueBy }),
-    }
-    const sentAt = store.clock.monotonicMs()
-    let reply: Pick<ClaimReply, 'claims' | 'leaseEnds'>
-    try {
-      const answer = await this.#engine.opened(() =>
-        this.#engine.call('claim', request, () => driver.claim(name, request)),
-      )
-      this.#outlook.knowTime(answer.now)
-      reply = answer
-    } catch (error) {
-      if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
-      reply = { claims: await this.#adopt(request.claimId), leaseEnds: [] }
-    }
-    // The queue was closed without this answer: what it brings is left to its lease.
-    if (this.#isStopped) return []
-    const deadline = keeper.deadlineOf(sentAt)
-    const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
-    if (reply.leaseEnds.length > 0) {
-      await this.#outlook.endLeases(reply.leaseEnds)
-      this.#mustClaimAgain = true
-    }
-    return claims
-  }
-
-  /** Finds the claims of a request whose answer was lost. */
-  async #adopt(claimId: string): Promise<readonly Claim[]> {
-    const { driver, name } = this.#engine
-    return await this.patiently(
-      async () =>
-        await this.#engine.call('adopt', { claimId }, () => driver.adopt?.(name, claimId) ?? []),
-    )
-  }
-
-  #hold(claim: Claim, deadline: number): HeldKey<unknown> {
-    const held = new HeldKey<unknown>(this.#engine, nobodysPolicy)
-    held.key = claim.key
-    held.itemText = claim.item
-    held.token = claim.token
-    held.failures = claim.failures
-    held.crashes = claim.crashes
-    held.priority = claim.priority
-    held.askedAt = claim.askedAt
-    held.readyAt = claim.readyAt
-    held.deadline = deadline
-    this.#engine.track(held)
-    return held
   }
 
   #handOut(claims: HeldKey<unknown>[]): void {
@@ -330,18 +351,13 @@ export class Claimer {
       } catch (error) {
         if (!isTrouble(error) || this.#isStopped || this.#engine.phase === 'closed') throw error
         this.#engine.report(error)
-        await this.#finishes.pause(jitteredMs(tries, troublePatience))
+        await this.#pauses.pause(jitteredMs(tries, troublePatience))
       }
     }
   }
 
   stop(): void {
     this.#isStopped = true
+    this.#pauses.stop()
   }
-}
-
-/** Keys that nobody has asked for yet are put back if nobody ever does. */
-const nobodysPolicy: HeldPolicy = {
-  disposeAs: 'release',
-  retryAs: () => ({ delayMs: 0 }),
 }

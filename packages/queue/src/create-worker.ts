@@ -15,6 +15,7 @@ import type { Engine } from './engine.ts'
 import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
 import type { HeldKey } from './held-key.ts'
 import { LoopWatch } from './loop-watch.ts'
+import { nextTurn } from './next-turn.ts'
 import { PlainQueue } from './plain-queue.ts'
 import type { Working } from './work-tally.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
@@ -77,6 +78,8 @@ class QueueWorker<T> implements Worker {
   #phase: Vitals['phase'] = 'running'
   #onIdle: (() => void)[] = []
   #idleCheck: Promise<void> | undefined
+  /** Something happened while it was looked whether the worker is idle. */
+  #mustCheckAgain = false
 
   constructor(
     queue: PlainQueue<T>,
@@ -238,25 +241,33 @@ class QueueWorker<T> implements Worker {
 
   /** Looks whether nothing is due and nothing is running, if anybody wants to know. */
   #checkIdle(): void {
-    if (this.#onIdle.length === 0 || this.#runs.size > 0 || this.#idleCheck !== undefined) return
+    if (this.#onIdle.length === 0 || this.#runs.size > 0) return
+    if (this.#idleCheck !== undefined) {
+      this.#mustCheckAgain = true
+      return
+    }
     this.#idleCheck = this.#isIdle()
       .then((isIdle) => {
-        this.#idleCheck = undefined
         if (!isIdle) return
         const waiting = this.#onIdle
         this.#onIdle = []
         for (const resolve of waiting) resolve()
       })
-      .catch((error: unknown) => {
+      .catch((error: unknown) => this.#engine.report(error))
+      .finally(() => {
         this.#idleCheck = undefined
-        this.#engine.report(error)
+        if (!this.#mustCheckAgain) return
+        this.#mustCheckAgain = false
+        this.#checkIdle()
       })
   }
 
   async #isIdle(): Promise<boolean> {
     const { path } = this.#engine
     if (!(await path.isQuiet(await path.now()))) return false
-    return this.#runs.size === 0
+    // A key that was handed out just now has not begun to run.
+    await new Promise<void>(nextTurn)
+    return this.#runs.size === 0 && !this.#mustCheckAgain
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,7 +6,7 @@ import type {
   DirectQueue,
   EpochMs,
   Finish,
-  FinishReply,
+  FinishOutcome,
   ForgetOutcome,
 } from '@sluice/core'
 import { never, SluiceError, sluiceChannel } from '@sluice/core'
@@ -93,14 +93,16 @@ export class DirectPath implements Path {
     return this.direct().failures(key, this.#engine.options.failuresExpireMs)
   }
 
-  finish(held: HeldKey<unknown>, finish: Finish): FinishReply {
+  finish(held: HeldKey<unknown>, finish: Finish): FinishOutcome {
     const direct = this.direct()
     const { askOptions } = this.#engine
-    return this.#one(
+    const { outcome } = this.#one(
       this.#call('finish', { finishes: [finish], options: askOptions }, () => [
         direct.finish(held.handle, finish, askOptions),
       ]),
     )
+    this.#engine.noteFinished(held, outcome)
+    return outcome
   }
 
   len(): number {

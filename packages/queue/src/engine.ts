@@ -335,26 +335,13 @@ export class Engine implements StoreUser {
   finish(held: HeldKey<unknown>, request: Finish): Promise<FinishOutcome> {
     if (held.phase !== 'held' || this.phase === 'closed') return settledFinish('lost')
     held.phase = 'finishing'
-    let answer: ReturnType<Path['finish']>
     try {
-      answer = this.path.finish(held, request)
+      const answer = this.path.finish(held, request)
+      return answer instanceof Promise ? answer : settledFinish(answer)
     } catch (error) {
       held.phase = 'held'
       return Promise.reject(error)
     }
-    if (!(answer instanceof Promise)) return this.#finished(held, answer.outcome)
-    return answer.then(
-      ({ outcome }) => this.#finished(held, outcome),
-      (error: unknown) => {
-        held.phase = 'held'
-        throw error
-      },
-    )
-  }
-
-  #finished(held: HeldKey<unknown>, outcome: FinishOutcome): Promise<FinishOutcome> {
-    this.noteFinished(held, outcome)
-    return settledFinish(outcome)
   }
 
   /** Acts on what giving a key back has come to. */

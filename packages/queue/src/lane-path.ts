@@ -5,6 +5,7 @@ import {
   type CancelOutcome,
   type EpochMs,
   type Finish,
+  type FinishOutcome,
   type FinishReply,
   type ForgetOutcome,
   transitions,
@@ -23,8 +24,8 @@ import type { Path } from './path.ts'
 const uncapped = Number.MAX_SAFE_INTEGER
 
 /**
- * The way to a driver that takes batches: adds in one lane, finishes and claims in another, renewals
- * by themselves, so that none waits for the others.
+ * The way to a driver that takes batches: adds in one lane, finishes in another, claims and renewals
+ * each by themselves, so that none waits for the others.
  */
 export class LanePath implements Path {
   readonly #engine: Engine
@@ -77,10 +78,19 @@ export class LanePath implements Path {
     return transitions.countedFailures(row, now, options.failuresExpireMs)
   }
 
-  async finish(held: HeldKey<unknown>, finish: Finish): Promise<FinishReply> {
-    const reply = await this.#finishes.submit(held, finish)
-    this.#outlook.learn(reply.dueAt, finish.as === 'retry')
-    return reply
+  finish(held: HeldKey<unknown>, finish: Finish): Promise<FinishOutcome> {
+    return new Promise((resolve, reject) => {
+      this.finishMany([held], [finish], {
+        resolve: (_, { outcome }) => {
+          this.#engine.noteFinished(held, outcome)
+          resolve(outcome)
+        },
+        reject: (_, error) => {
+          held.phase = 'held'
+          reject(error)
+        },
+      })
+    })
   }
 
   finishMany(
@@ -90,7 +100,7 @@ export class LanePath implements Path {
   ): void {
     this.#finishes.submitMany(helds, finishes, {
       resolve: (at, reply) => {
-        this.#outlook.learn(reply.dueAt, false)
+        this.#outlook.learn(reply.dueAt, finishes[at]?.as === 'retry')
         answers.resolve(at, reply)
       },
       reject: (at, error) => answers.reject(at, error),
@@ -119,6 +129,17 @@ export class LanePath implements Path {
   }
 
   async isQuiet(instant: EpochMs): Promise<boolean> {
+    for (;;) {
+      // What a claim under way has taken is neither ready any more nor held yet.
+      const { flights } = this.#claimer
+      await flights.landed()
+      const { count } = flights
+      if (!(await this.#isNothingDue(instant))) return false
+      if (count === flights.count) return true
+    }
+  }
+
+  async #isNothingDue(instant: EpochMs): Promise<boolean> {
     const { nextAt, now } = await this.#claimer.patiently(() => this.#outlook.tick())
     if (nextAt > now || nextAt <= instant) return nextAt > instant
     // Something is ready, perhaps only since `instant`: a driver need not say since when.
@@ -172,11 +193,11 @@ export class LanePath implements Path {
 
   async settled(): Promise<void> {
     await this.#adds.settled()
+    await this.#claimer.flights.landed()
     await this.#finishes.settled()
   }
 
   stop(): void {
     this.#claimer.stop()
-    this.#finishes.stop()
   }
 }

@@ -1,4 +1,6 @@
 import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
+import { besideMin } from './beside.ts'
+import { doubtful, isFailure, isPassing, timedOut, unknownOutcome } from './lane-errors.ts'
 import { type Answers, follow, type Job } from './lane-job.ts'
 import { jitteredMs } from './patience.ts'
 
@@ -18,6 +20,11 @@ export interface LaneOptions<Request, Reply> {
   canRepeat(kind: string): boolean
   readonly timeoutMs: number
   readonly batchMax: number
+  /**
+   * How many steps may be on their way at a time. More than one only where the order in which steps
+   * take effect is no matter; two of one key are never under way together.
+   */
+  readonly stepsMax: number
 }
 
 /** How long the first repetition waits, and how long the longest. */
@@ -25,8 +32,9 @@ const patienceMs = { first: 20, longest: 1_000 }
 
 /**
  * Calls on their way to the driver: those that are made while a step is in flight travel together in
- * the next one, in the order of the calls, two of one key never in one step. Each promise settles
- * after its step has committed.
+ * the next one, in the order of the calls, two of one key never in one step. Only when very many have
+ * gathered may another step leave before that has landed. Each promise settles after its step has
+ * committed.
  *
  * A job that the driver could not serve because somebody else has locked its row leaves the others
  * and is tried alone, so that one locked row stalls nobody else.
@@ -39,6 +47,8 @@ export class Lane<Request, Reply> {
   #inFlight = 0
   #isScheduled = false
   #isSending = false
+  /** Steps on their way, without those that were sent alone. */
+  #underWay = 0
   #watch: Timer | undefined
   /** Steps without an answer yet, and how to go on without it. */
   readonly #flights = new Map<readonly Job<Request, Reply>[], () => void>()
@@ -112,29 +122,36 @@ export class Lane<Request, Reply> {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#isSending) return
+    if (this.#isScheduled || this.#isSending || !this.#maySend()) return
     this.#isScheduled = true
     // One turn of the microtask queue, so that calls made together travel together.
     queueMicrotask(() => {
       this.#isScheduled = false
-      void this.#run()
+      this.#run()
     })
   }
 
-  async #run(): Promise<void> {
+  #maySend(): boolean {
+    if (this.#underWay === 0) return true
+    return this.#underWay < this.#options.stepsMax && this.#waiting.length >= besideMin
+  }
+
+  #run(): void {
     if (this.#isSending) return
     this.#isSending = true
-    try {
-      for (;;) {
-        const jobs = this.#nextStep()
-        if (jobs.length === 0) break
-        const answer = this.#step(jobs)
-        if (answer !== undefined) await answer
-      }
-    } finally {
-      this.#isSending = false
-      this.#checkIdle()
+    while (this.#maySend()) {
+      const jobs = this.#nextStep()
+      if (jobs.length === 0) break
+      const answer = this.#step(jobs)
+      if (answer === undefined) continue
+      this.#underWay += 1
+      void answer.then(() => {
+        this.#underWay -= 1
+        this.#run()
+      })
     }
+    this.#isSending = false
+    this.#checkIdle()
   }
 
   #checkIdle(): void {
@@ -150,6 +167,7 @@ export class Lane<Request, Reply> {
   #nextStep(): Job<Request, Reply>[] {
     const chosen = new Map<string, Job<Request, Reply>>()
     const passed = new Set<string>(this.#late.keys())
+    for (const flight of this.#flights.keys()) for (const { key } of flight) passed.add(key)
     const left: Job<Request, Reply>[] = []
     let kind: string | undefined
     let seen = 0
@@ -356,38 +374,4 @@ export class Lane<Request, Reply> {
     job.answers.reject(job.at, job.mayHaveHappened ? doubtful(error) : error)
     for (const { job: follower } of job.followers ?? []) this.#reject(follower, error)
   }
-}
-
-function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
-  return (
-    typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
-  )
-}
-
-/** Whether an error says that nothing was done, and that it may be done later. */
-function isPassing(error: unknown): boolean {
-  return SluiceError.is(error) && error.retryable
-}
-
-/** An error of a repetition says nothing of what was sent before it. */
-function doubtful(error: unknown): SluiceError {
-  if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
-  return unknownOutcome('its answer was lost, and it could not be repeated', error)
-}
-
-function timedOut(): SluiceError {
-  return new SluiceError(
-    'ERR_TIMEOUT',
-    'cannot do what was asked: the store was busy with earlier calls for longer than timeoutMs; ' +
-      'nothing was sent',
-    { retryable: true },
-  )
-}
-
-function unknownOutcome(why: string, cause?: unknown): SluiceError {
-  return new SluiceError(
-    'ERR_UNKNOWN_OUTCOME',
-    `cannot say whether the call took effect: ${why}; look the key up before you repeat it`,
-    cause === undefined ? {} : { cause },
-  )
 }

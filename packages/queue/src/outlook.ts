@@ -12,6 +12,9 @@ export class Outlook {
   readonly #engine: Engine
   /** The next instant at which something is due, as far as anybody here knows. */
   nextAt: EpochMs = never
+  /** The earliest of what was learned while the store was being asked: its answer may not know it. */
+  #learnedAt: EpochMs = never
+  #asking = 0
   /** Others may have changed that since. */
   isStale = true
   #tickedAt = -Infinity
@@ -42,7 +45,9 @@ export class Outlook {
    * was asked for later: to the store, which knows the time better, it may not be due yet.
    */
   learn(dueAt: EpochMs, wasDelayed: boolean): void {
-    if (dueAt < this.nextAt && (wasDelayed || dueAt > this.now())) this.nextAt = dueAt
+    if (!wasDelayed && dueAt <= this.now()) return
+    this.nextAt = Math.min(this.nextAt, dueAt)
+    if (this.#asking > 0) this.#learnedAt = Math.min(this.#learnedAt, dueAt)
   }
 
   /** Whether the store was asked less than a beat ago; a little less than a beat is a beat. */
@@ -58,6 +63,8 @@ export class Outlook {
     this.isStale = false
     this.#tickedAt = this.#engine.store.clock.monotonicMs()
     let reply: TickReply
+    if (this.#asking === 0) this.#learnedAt = never
+    this.#asking += 1
     try {
       reply = await this.#engine.inquire(() =>
         this.#engine.call('tick', request, () => driver.tick(name, request)),
@@ -66,8 +73,10 @@ export class Outlook {
       // A question without an answer spares nobody another one: those who wait are to hear of it.
       this.#tickedAt = -Infinity
       throw error
+    } finally {
+      this.#asking -= 1
     }
-    this.nextAt = reply.nextAt
+    this.nextAt = Math.min(reply.nextAt, this.#learnedAt)
     this.knowTime(reply.now)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
     return reply

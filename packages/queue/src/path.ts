@@ -5,6 +5,7 @@ import type {
   CancelOutcome,
   EpochMs,
   Finish,
+  FinishOutcome,
   FinishReply,
   ForgetOutcome,
 } from '@sluice/core'
@@ -24,7 +25,8 @@ export interface Path {
   forget(key: string): Awaitable<ForgetOutcome>
   /** How many failures are counted of a key. */
   failures(key: string): Awaitable<number>
-  finish(held: HeldKey<unknown>, finish: Finish): Awaitable<FinishReply>
+  /** Gives a key back, and has the engine note what came of it in the turn of the answer. */
+  finish(held: HeldKey<unknown>, finish: Finish): Awaitable<FinishOutcome>
   /** Gives back several keys at once, where that is cheaper than one by one. */
   finishMany?(
     helds: readonly HeldKey<unknown>[],

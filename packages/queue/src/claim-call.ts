@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { type Claim, type ClaimReply, type ClaimRequest, never, SluiceError } from '@sluice/core'
+import type { Engine } from './engine.ts'
+import { HeldKey, type HeldPolicy } from './held-key.ts'
+import type { Outlook } from './outlook.ts'
+
+/** Whoever makes claims. */
+export interface ClaimCaller {
+  isStopped(): boolean
+  /** Goes on through trouble with the store. */
+  patiently<R>(call: () => Promise<R>): Promise<R>
+}
+
+/** What one claim has brought. */
+export interface Claimed {
+  readonly claims: HeldKey<unknown>[]
+  /** Leases that were over have been ended, so there may be more to claim. */
+  readonly foundEnds: boolean
+}
+
+/** The verb claim, from the request to what this process then holds. */
+export class ClaimCall {
+  readonly #engine: Engine
+  readonly #outlook: Outlook
+  readonly #caller: ClaimCaller
+
+  constructor(engine: Engine, outlook: Outlook, caller: ClaimCaller) {
+    this.#engine = engine
+    this.#outlook = outlook
+    this.#caller = caller
+  }
+
+  async make(limit: number): Promise<Claimed> {
+    const { driver, name, holder, options, store, keeper, dueBy } = this.#engine
+    const { leaseMs } = options
+    const request: ClaimRequest = {
+      limit,
+      holder,
+      claimId: randomUUID(),
+      leaseMs,
+      ...(dueBy === never ? {} : { dueBy }),
+    }
+    const sentAt = store.clock.monotonicMs()
+    let reply: Pick<ClaimReply, 'claims' | 'leaseEnds'>
+    try {
+      const answer = await this.#engine.opened(() =>
+        this.#engine.call('claim', request, () => driver.claim(name, request)),
+      )
+      this.#outlook.knowTime(answer.now)
+      reply = answer
+    } catch (error) {
+      if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
+      reply = { claims: await this.#adopt(request.claimId), leaseEnds: [] }
+    }
+    // The queue was closed without this answer: what it brings is left to its lease.
+    if (this.#caller.isStopped()) return { claims: [], foundEnds: false }
+    const deadline = keeper.deadlineOf(sentAt)
+    const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
+    const foundEnds = reply.leaseEnds.length > 0
+    if (foundEnds) await this.#outlook.endLeases(reply.leaseEnds)
+    return { claims, foundEnds }
+  }
+
+  /** Finds the claims of a request whose answer was lost. */
+  async #adopt(claimId: string): Promise<readonly Claim[]> {
+    const { driver, name } = this.#engine
+    return await this.#caller.patiently(
+      async () =>
+        await this.#engine.call('adopt', { claimId }, () => driver.adopt?.(name, claimId) ?? []),
+    )
+  }
+
+  #hold(claim: Claim, deadline: number): HeldKey<unknown> {
+    const held = new HeldKey<unknown>(this.#engine, nobodysPolicy)
+    held.key = claim.key
+    held.itemText = claim.item
+    held.token = claim.token
+    held.failures = claim.failures
+    held.crashes = claim.crashes
+    held.priority = claim.priority
+    held.askedAt = claim.askedAt
+    held.readyAt = claim.readyAt
+    held.deadline = deadline
+    this.#engine.track(held)
+    return held
+  }
+}
+
+/** Keys that nobody has asked for yet are put back if nobody ever does. */
+const nobodysPolicy: HeldPolicy = {
+  disposeAs: 'release',
+  retryAs: () => ({ delayMs: 0 }),
+}

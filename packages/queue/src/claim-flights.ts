@@ -1,0 +1,46 @@
+import { inTime } from './in-time.ts'
+
+/** What a claim has brought. */
+export interface Brought {
+  readonly count: number
+  /** A key that has crashed a worker comes alone, so there may be more behind it. */
+  readonly hasCrashed: boolean
+}
+
+/** The claims on their way to the store, and how many keys they can bring. */
+export class ClaimFlights {
+  readonly #timeoutMs: number
+  readonly #underWay = new Set<Promise<Brought>>()
+  /** How many keys those under way can bring. */
+  coming = 0
+  /** How many there have been. */
+  count = 0
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** How many are under way. */
+  get size(): number {
+    return this.#underWay.size
+  }
+
+  /** Waits for a claim, unless it takes too long; whatever that one brings is its own affair. */
+  async fly(limit: number, bringing: Promise<Brought>): Promise<Brought> {
+    const flight = Promise.resolve(inTime(bringing, this.#timeoutMs, 'claim keys'))
+    this.count += 1
+    this.coming += limit
+    this.#underWay.add(flight)
+    try {
+      return await flight
+    } finally {
+      this.coming -= limit
+      this.#underWay.delete(flight)
+    }
+  }
+
+  /** Resolves when each of those that are under way now has been answered or given up. */
+  async landed(): Promise<void> {
+    await Promise.allSettled([...this.#underWay])
+  }
+}

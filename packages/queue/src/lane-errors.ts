@@ -1,0 +1,38 @@
+import { type Failure, SluiceError } from '@sluice/core'
+
+/** Whether the answer for one key is that it could not be served. */
+export function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
+  return (
+    typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
+  )
+}
+
+/** Whether an error says that nothing was done, and that it may be done later. */
+export function isPassing(error: unknown): boolean {
+  return SluiceError.is(error) && error.retryable
+}
+
+/** An error of a repetition says nothing of what was sent before it. */
+export function doubtful(error: unknown): SluiceError {
+  if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
+  return unknownOutcome('its answer was lost, and it could not be repeated', error)
+}
+
+/** What a call is told that was never sent. */
+export function timedOut(): SluiceError {
+  return new SluiceError(
+    'ERR_TIMEOUT',
+    'cannot do what was asked: the store was busy with earlier calls for longer than timeoutMs; ' +
+      'nothing was sent',
+    { retryable: true },
+  )
+}
+
+/** What a call is told of which nobody knows whether it took effect. */
+export function unknownOutcome(why: string, cause?: unknown): SluiceError {
+  return new SluiceError(
+    'ERR_UNKNOWN_OUTCOME',
+    `cannot say whether the call took effect: ${why}; look the key up before you repeat it`,
+    cause === undefined ? {} : { cause },
+  )
+}
