@@ -1,3 +1,21 @@
+import { basename } from 'node:path'
+
+/** How many failed tests are named again at the end. */
+const namedMax = 20
+
+/** What failed, where nobody has to look for it in a long log. */
+function namesOfFailed({ testResults = [] }) {
+  const names = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages = [] }) => {
+        const [why] = failureMessages.join('\n').split('\n')
+        return `failed: ${fullName} (${basename(name)}): ${why}`
+      }),
+  )
+  return names.slice(0, namedMax)
+}
+
 /**
  * One number for all parts: the test runner's own counts, and one for each other part.
  *
@@ -30,6 +48,7 @@ export function count(report, outcomes) {
         `${report.numPassedTests} tests passed, ${inTests} failed, ${report.numPendingTests} skipped`,
       )
       if (unloaded > 0) remarks.push(`${unloaded} test files failed outside of any test`)
+      remarks.push(...namesOfFailed(report))
       if (code === 0 || inTests + unloaded > 0) continue
       remarks.push('every test passed, and yet the run did not')
     }

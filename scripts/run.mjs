@@ -44,10 +44,12 @@ const commands = {
       run('vitest', ['run', '--reporter=dot', ...more, ...args], {
         versions: { node: oldestNode },
       })
-    return all(
-      () => onOldest(...projects),
-      () => onOldest('--project', 'sqlite', 'test/conformance'),
-    )
+    // Side by side: the second is a single file, which leaves a core idle.
+    const codes = await Promise.all([
+      onOldest(...projects),
+      onOldest('--project', 'sqlite', 'test/conformance'),
+    ])
+    return codes.find((code) => code !== 0) ?? 0
   },
 
   async start(args) {

@@ -25,8 +25,15 @@ test('tests count for themselves, every other part for one', () => {
 
 test('a file that could not be loaded is a failure', () => {
   const broken = { status: 'failed', assertionResults: [] }
-  const counted = { status: 'failed', assertionResults: [{ status: 'failed' }] }
+  const counted = { name: 'b.ts', status: 'failed', assertionResults: [{ status: 'failed' }] }
   assert.deepEqual(totals(report(7, 1, [broken, counted]), parts(1)), [8, 2])
+})
+
+test('what failed is named at the end, with the first line of why', () => {
+  const failed = { fullName: 'a is b', status: 'failed', failureMessages: ['a is c\n at b.ts:1'] }
+  const file = { name: '/x/test/b.ts', status: 'failed', assertionResults: [failed] }
+  const { remarks } = count(report(7, 1, [file]), parts(1))
+  assert.deepEqual(remarks.at(-1), 'failed: a is b (b.ts): a is c')
 })
 
 test('so is a run that fails for a reason no test knows', () => {

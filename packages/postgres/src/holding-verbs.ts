@@ -20,7 +20,7 @@ import { workOnKeys } from './key-work.ts'
 import type { Store } from './store.ts'
 
 /** At how many held keys one claim looks, for leases that are over. */
-const leaseLooks = 256
+const leaseLooks = 64
 
 function claimOf(row: Row): Claim {
   return {

@@ -68,7 +68,7 @@ class QueueWorker<T> implements Worker {
   readonly #queue: PlainQueue<T>
   readonly #engine: Engine
   readonly #options: CheckedWorkerOptions<T>
-  readonly #stopping = new AbortController()
+  readonly #crew = { isStopping: false }
   readonly #runs = new Set<HandlerRun<T>>()
   readonly #working: Working
   readonly stopped: Promise<void>
@@ -110,7 +110,7 @@ class QueueWorker<T> implements Worker {
       () => this.#ended('stopped', concurrency),
       (error: unknown) => {
         // One loop that cannot go on ends all of them.
-        this.#stopping.abort()
+        this.#dismiss()
         this.#ended('failed', concurrency)
         this.#engine.report(error)
         throw error
@@ -182,19 +182,19 @@ class QueueWorker<T> implements Worker {
 
   /** The next key; `undefined` when the worker stops, or the queue has ended and nothing is held. */
   async #next(): Promise<HeldKey<T> | undefined> {
-    const { signal } = this.#stopping
     for (;;) {
-      if (signal.aborted) return undefined
-      let held: unknown
+      if (this.#crew.isStopping) return undefined
+      const getting = this.#queue.getFor(this.#crew)
+      this.#checkIdle()
+      let held: HeldKey<T> | undefined
       try {
-        const getting = this.#queue.get({ signal })
-        this.#checkIdle()
         held = await getting
       } catch (error) {
-        if (signal.aborted) return undefined
+        if (this.#crew.isStopping) return undefined
         throw error
       }
-      if (held !== undefined) return held as HeldKey<T>
+      if (held !== undefined) return held
+      if (this.#crew.isStopping) return undefined
       const { helds, phase, ending } = this.#engine
       if (phase === 'closed' || phase === 'closing' || helds.size === 0) return undefined
       await ending.nextGivenBack()
@@ -206,13 +206,18 @@ class QueueWorker<T> implements Worker {
     const { graceMs = graceMsDefault } = options
     checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
     if (this.#phase === 'running') this.#phase = 'stopping'
-    this.#stopping.abort()
+    this.#dismiss()
     const ended = this.stopped.catch(() => undefined)
     if (await this.#endsWithin(ended, graceMs)) return
     for (const run of this.#runs) run.abort(this.#closing())
     if (await this.#endsWithin(ended, settleMs)) return
     for (const run of this.#runs) run.abandon()
     await ended
+  }
+
+  #dismiss(): void {
+    this.#crew.isStopping = true
+    this.#engine.dismiss(this.#crew)
   }
 
   #closing(): SluiceError {

@@ -41,7 +41,7 @@ import { settledAdd, settledFinish } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
-import { type Waiter, Waiters } from './waiters.ts'
+import { type Crew, type Waiter, Waiters } from './waiters.ts'
 import { WorkTally } from './work-tally.ts'
 
 /** How far a queue object is on its way out. */
@@ -317,6 +317,12 @@ export class Engine implements StoreUser {
     this.waiters.add(waiter)
     // On the short way, those who wait already have seen that there is nothing.
     if (this.hot === undefined || this.waiters.size === 1) this.path.serve()
+  }
+
+  /** Nobody of this crew waits any more. */
+  dismiss(crew: Crew): void {
+    for (const waiter of this.waiters.takeAllOf(crew)) waiter.giveUp()
+    this.alarm.set()
   }
 
   /** Counts a key as held by this queue object. */

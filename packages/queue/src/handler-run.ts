@@ -29,6 +29,29 @@ export type CheckedWorkerOptions<T> = Required<
 > &
   Pick<WorkerOptions<T>, 'timeoutMs' | 'maxFailures' | 'onError'>
 
+/** What a handler is told. A signal is made only if the handler looks at it. */
+class RunContext implements HandlerContext {
+  readonly key: string
+  readonly token: number
+  readonly failures: number
+  readonly crashes: number
+  readonly priority: number
+  readonly #held: HeldKey<unknown>
+
+  constructor(held: HeldKey<unknown>) {
+    this.key = held.key
+    this.token = held.token
+    this.failures = held.failures
+    this.crashes = held.crashes
+    this.priority = held.priority
+    this.#held = held
+  }
+
+  get signal(): AbortSignal {
+    return this.#held.signal
+  }
+}
+
 /**
  * One run of a handler, from taking the key to giving it back. It never rejects.
  *
@@ -152,7 +175,10 @@ export class HandlerRun<T> {
   async #work(): Promise<void> {
     let result: HandlerResult
     try {
-      result = await this.#options.handler(this.#held.item, this.#context())
+      result = await this.#options.handler(
+        this.#held.item,
+        new RunContext(this.#held as HeldKey<unknown>),
+      )
       this.#tookMs = this.#elapsedMs()
     } catch (error) {
       this.#tookMs = this.#elapsedMs()
@@ -161,22 +187,6 @@ export class HandlerRun<T> {
       return
     }
     await this.#settle(() => this.#succeeded(result))
-  }
-
-  #context(): HandlerContext {
-    const held = this.#held
-    const { key, token, failures, crashes, priority } = held
-    return {
-      key,
-      token,
-      failures,
-      crashes,
-      priority,
-      // Made only if the handler looks at it.
-      get signal() {
-        return held.signal
-      },
-    }
   }
 
   /**

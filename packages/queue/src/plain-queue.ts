@@ -27,7 +27,7 @@ import { QueueInspection } from './queue-inspection.ts'
 import { QueueTransaction } from './queue-transaction.ts'
 import { settledAdd, settledCancel, settledFinish } from './settled.ts'
 import { SoonBuffer } from './soon-buffer.ts'
-import { Waiter } from './waiters.ts'
+import { type Crew, Waiter } from './waiters.ts'
 import type { Within } from './within.ts'
 
 /** An ask that is being put together: its key is empty, and its item unset, until they are known. */
@@ -234,6 +234,16 @@ export class PlainQueue<T> implements Queue<T> {
     return new Promise((resolve, reject) => {
       const answer = resolve as (held: HeldKey<unknown> | undefined) => void
       this.engine.wait(Waiter.forOne(this.policy, signal, answer, reject), signal)
+    })
+  }
+
+  /** Takes a key for one of a crew; none once the crew stops. */
+  getFor(crew: Crew): Promise<HeldKey<T> | undefined> {
+    const held = this.engine.takeHot(this.policy)
+    if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
+    return new Promise((resolve, reject) => {
+      const answer = resolve as (held: HeldKey<unknown> | undefined) => void
+      this.engine.wait(Waiter.forCrew(this.policy, crew, answer, reject), undefined)
     })
   }
 

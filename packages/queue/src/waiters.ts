@@ -3,6 +3,14 @@ import type { HeldKey, HeldPolicy } from './held-key.ts'
 /** What somebody who waits is answered with: a key or none, or several. */
 type Answer = HeldKey<unknown> | HeldKey<unknown>[] | undefined
 
+/**
+ * Those who stop waiting together, such as the loops of a worker. They are found in the line when
+ * they stop: a listener on a signal for each of their waits costs more than the wait.
+ */
+export interface Crew {
+  readonly isStopping: boolean
+}
+
 /** Somebody who waits for keys. */
 export class Waiter {
   /** How many keys at the most. */
@@ -16,6 +24,7 @@ export class Waiter {
   private readonly resolve: (answer: Answer) => void
   private readonly reject: (error: unknown) => void
   private readonly signal: AbortSignal | undefined
+  readonly crew: Crew | undefined
   private onAbort: (() => void) | undefined = undefined
 
   private constructor(
@@ -25,6 +34,7 @@ export class Waiter {
     signal: AbortSignal | undefined,
     resolve: (answer: Answer) => void,
     reject: (error: unknown) => void,
+    crew: Crew | undefined,
   ) {
     this.limit = limit
     this.wantsOne = wantsOne
@@ -32,6 +42,7 @@ export class Waiter {
     this.signal = signal
     this.resolve = resolve
     this.reject = reject
+    this.crew = crew
   }
 
   /** Somebody who waits for one key. */
@@ -41,7 +52,19 @@ export class Waiter {
     resolve: (held: HeldKey<unknown> | undefined) => void,
     reject: (error: unknown) => void,
   ): Waiter {
-    return new Waiter(1, true, policy, signal, resolve as (answer: Answer) => void, reject)
+    const answer = resolve as (answer: Answer) => void
+    return new Waiter(1, true, policy, signal, answer, reject, undefined)
+  }
+
+  /** Somebody of a crew who waits for one key, and gets none when the crew stops. */
+  static forCrew(
+    policy: HeldPolicy,
+    crew: Crew,
+    resolve: (held: HeldKey<unknown> | undefined) => void,
+    reject: (error: unknown) => void,
+  ): Waiter {
+    const answer = resolve as (answer: Answer) => void
+    return new Waiter(1, true, policy, undefined, answer, reject, crew)
   }
 
   /** Somebody who waits for several keys, and is content with fewer. */
@@ -52,7 +75,8 @@ export class Waiter {
     resolve: (helds: HeldKey<unknown>[]) => void,
     reject: (error: unknown) => void,
   ): Waiter {
-    return new Waiter(limit, false, policy, signal, resolve as (answer: Answer) => void, reject)
+    const answer = resolve as (answer: Answer) => void
+    return new Waiter(limit, false, policy, signal, answer, reject, undefined)
   }
 
   /** Calls `onAbort` when the waiter gives up; not once it was answered. */
@@ -66,7 +90,7 @@ export class Waiter {
   }
 
   get isAborted(): boolean {
-    return this.signal?.aborted === true
+    return this.signal?.aborted === true || this.crew?.isStopping === true
   }
 
   /** Hands keys over; none means that the queue has ended. */
@@ -86,9 +110,10 @@ export class Waiter {
     this.reject(error)
   }
 
-  /** Rejects with the reason of the signal. */
+  /** Gets nothing: rejects with the reason of the signal, if there is one. */
   giveUp(): void {
-    this.fail(this.signal?.reason)
+    if (this.crew === undefined) this.fail(this.signal?.reason)
+    else this.answer([])
   }
 }
 
@@ -158,6 +183,22 @@ export class Waiters {
 
   first(): Waiter | undefined {
     return this.again.first ?? this.waiting.first
+  }
+
+  /** Takes out everybody of a crew. */
+  takeAllOf(crew: Crew): Waiter[] {
+    const all: Waiter[] = []
+    for (const { first } of [this.again, this.waiting]) {
+      for (let waiter = first; waiter !== undefined; ) {
+        const { next } = waiter
+        if (waiter.crew === crew) {
+          this.remove(waiter)
+          all.push(waiter)
+        }
+        waiter = next
+      }
+    }
+    return all
   }
 
   /** Takes out everybody. */
