@@ -43,9 +43,9 @@ export default defineConfig({
       'tests',
     ].map(project),
     passWithNoTests: false,
-    // Half of the tests wait for databases and for other processes, so no core is left idle for
-    // the sake of the runner itself.
-    maxWorkers: availableParallelism(),
+    // Half of the tests wait for databases, disks and other processes, so there is one worker more
+    // than there are cores.
+    maxWorkers: availableParallelism() + 1,
     reporters: ['default', ['json', { outputFile: `${root}/.reports/vitest.json` }]],
   },
 })

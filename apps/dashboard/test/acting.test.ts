@@ -86,6 +86,8 @@ for (const [name, make] of Object.entries(stores)) {
       })
       expect(await line(site, 'a')).toMatchObject({ item: null, priority: 7 })
       expect(await done(site, { action: 'add', key: 'later' })).toMatchObject({ changed: 1 })
+      // What is not stored is its own item, as on the command line.
+      expect(await done(site, { action: 'add', key: 'never seen' })).toMatchObject({ changed: 1 })
       expect(await line(site, 'later')).toMatchObject({ state: 'ready' })
     })
 
@@ -93,7 +95,7 @@ for (const [name, make] of Object.entries(stores)) {
       const { site, queue } = await setUp()
       const wrong = [
         { action: 'add' },
-        { action: 'add', key: 'never seen' },
+        { action: 'add', key: 'json:{' },
         { action: 'add', key: '' },
         { action: 'add', key: 1 },
         { action: 'add', item: 'x', afterMs: 'soon' },

@@ -10,6 +10,7 @@ import {
   checkObject,
   checkQueueName,
   type Driver,
+  decodeItem,
   type EncodedItem,
   type EpochMs,
   encodeItem,
@@ -135,7 +136,7 @@ class WholeStore implements StoreInspection, StoreUser {
     const inspect = this.queue(queue) as QueueInspection
     const { afterMs, priority } = checkAsk(ask)
     const { key, text } =
-      ask.item === undefined ? await stored(inspect, ask.key) : given(ask.item, ask.key)
+      ask.item === undefined ? await storedOrOwn(inspect, ask.key) : given(ask.item, ask.key)
     const workers = this.capabilities.workers ? await inspect.workers() : []
     const engine = this.#engine(queue)
     const dedupe = lastSeen(workers)?.settings['dedupe']
@@ -175,13 +176,17 @@ function given(item: unknown, key: string | undefined): EncodedItem {
   return encodeItem(item, key === undefined ? {} : { keyOf: () => key })
 }
 
-async function stored(inspect: QueueInspection, key = ''): Promise<EncodedItem> {
+/** The item that is stored of a key; a key that is not stored is its own item. */
+async function storedOrOwn(inspect: QueueInspection, key = ''): Promise<EncodedItem> {
   const { row } = await inspect.row(key)
   if (row !== undefined) return { key, text: row.item }
-  throw new SluiceTypeError(
-    'ask.key',
-    `must be stored if no item is given, and nothing is stored of ${JSON.stringify(key)}; give its item`,
-  )
+  let item: unknown
+  try {
+    item = decodeItem(key, undefined)
+  } catch {
+    throw new SluiceTypeError('ask.key', 'must be JSON after its mark, or come with an item')
+  }
+  return encodeItem(item, {})
 }
 
 /**

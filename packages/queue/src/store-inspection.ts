@@ -14,8 +14,9 @@ export interface InspectStoreOptions {
 /** What an operator asks for. */
 export interface OperatorAsk {
   /**
-   * The key. Without an item it must be stored, and is asked for again with the item it has. Default:
-   * the item's own key, which is right for queues without `keyOf`.
+   * The key. Without an item, one that is stored is asked for again with the item it has, and one
+   * that is not is its own item. Default: the item's own key, which is right for queues without
+   * `keyOf`.
    */
   readonly key?: string
   /** The item, as JSON. It replaces what is stored of the key. */

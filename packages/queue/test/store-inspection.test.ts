@@ -237,6 +237,17 @@ describe.each(setups)('asking for runs as an operator, over $way', (setup) => {
     expect(await scene.row('k')).toMatchObject({ dueAt: 1_000_100 })
   })
 
+  test('takes a key that is not stored for its own item', async () => {
+    const { scene, store } = setUp()
+    expect(await store.add('q', { key: 'fresh' })).toBe('added')
+    expect(await store.add('q', { key: 'json:{"id":42}' })).toBe('added')
+    const queue = scene.queue<unknown>()
+    const helds = await queue.getMany(2)
+    expect(helds.map(({ item }) => item)).toEqual(['fresh', { id: 42 }])
+    expect(await scene.row('fresh')).toMatchObject({ item: undefined })
+    await queue.doneMany(helds)
+  })
+
   test('meets delayed runs as the workers of the queue do', async () => {
     const { scene, store } = setUp()
     const queue = scene.queue({ dedupe: 'earliest' })
@@ -251,7 +262,7 @@ describe.each(setups)('asking for runs as an operator, over $way', (setup) => {
 
   test.each([
     [{}, 'ask'],
-    [{ key: 'gone' }, 'ask.key'],
+    [{ key: 'json:{' }, 'ask.key'],
     [{ key: '' }, 'ask.key'],
     [{ item: 'k', afterMs: Number.NaN }, 'ask.afterMs'],
     [{ item: 'k', priority: 1.5 }, 'ask.priority'],

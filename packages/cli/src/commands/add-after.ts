@@ -1,5 +1,4 @@
 import { delayMsMax, priorityMax, priorityMin } from '@sluice/core'
-import { addAsked } from '../adding.ts'
 import { type CommandSpec, queueArgument } from '../command.ts'
 import { usageError } from '../command-error.ts'
 import { parseDuration } from '../duration.ts'
@@ -33,7 +32,7 @@ export const addAfter: CommandSpec = {
     const results: { key: string; outcome: string }[] = []
     for (const key of keys) {
       const ask = { key, afterMs, ...(priority === undefined ? {} : { priority }) }
-      results.push({ key, outcome: await addAsked(inspection, queue, ask) })
+      results.push({ key, outcome: await inspection.add(queue, ask) })
     }
     if (print.isDocument) await print.document({ queue, afterMs, results })
     else if (print.format === 'name') await print.names(keys)

@@ -1,6 +1,5 @@
 import { type AddOutcome, batchKeysMax, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
 import type { OperatorAsk } from 'sluice'
-import { addAsked } from '../adding.ts'
 import { type CommandSpec, queueArgument } from '../command.ts'
 import { usageError } from '../command-error.ts'
 import type { Context } from '../context.ts'
@@ -66,7 +65,7 @@ async function addAll(
   const { inspection } = await context.store('make')
   const results: { key: string; outcome: string }[] = []
   for (const ask of asks) {
-    const outcome = await addAsked(inspection, queue, ask)
+    const outcome = await inspection.add(queue, ask)
     results.push({ key: ask.key ?? keyOfItem(ask.item), outcome })
   }
   if (print.isDocument) return await print.document({ queue, results })
@@ -88,7 +87,7 @@ async function addLines(
   const flush = async (): Promise<void> => {
     const batch = asks
     asks = []
-    const outcomes = await Promise.all(batch.map((ask) => addAsked(inspection, queue, ask)))
+    const outcomes = await Promise.all(batch.map((ask) => inspection.add(queue, ask)))
     for (const outcome of outcomes) tally[outcome] += 1
     await print.progress(`${number} lines`)
   }
