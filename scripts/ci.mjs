@@ -8,12 +8,13 @@ import { root, say } from './toolbox.mjs'
 const report = join(root, '.reports', 'vitest.json')
 rmSync(report, { force: true })
 
-// The tests keep all cores busy. Of the others each keeps one, so two of them go side by side: never
-// two that build.
-const rounds = [['test'], ['test:oldest'], ['lint', 'check:package'], ['types', 'docs']]
+const parts = ['test', 'test:oldest', 'lint', 'types', 'check:package', 'docs']
 const outcomes = []
-for (const round of rounds) {
-  outcomes.push(...(await Promise.all(round.map((part) => examine(part, round.length > 1)))))
+for (const part of parts) {
+  say(`=== ${part} ===`)
+  const started = Date.now()
+  const code = await npm('run', '--silent', part)
+  outcomes.push({ part, code, minutes: (Date.now() - started) / 60_000 })
 }
 
 const tests = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
@@ -27,29 +28,11 @@ for (const remark of remarks) say(remark)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
-/** Runs a part; beside another one, what it prints is shown when it has ended. */
-async function examine(part, isBeside) {
-  const heading = `=== ${part} ===`
-  if (!isBeside) say(heading)
-  const started = Date.now()
-  const printed = []
-  const code = await npm(['run', '--silent', part], isBeside ? printed : undefined)
-  if (isBeside) {
-    say(heading)
-    process.stdout.write(Buffer.concat(printed))
-  }
-  return { part, code, minutes: (Date.now() - started) / 60_000 }
-}
-
 // As a user would, with whatever Node is here: the pinned tools are the callee's business.
-function npm(args, printed) {
+function npm(...args) {
   return new Promise((resolve) => {
-    const stdio = printed === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe']
-    const child = spawn('npm', args, { cwd: root, stdio })
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk) => printed.push(chunk))
-    }
+    const child = spawn('npm', args, { cwd: root, stdio: 'inherit' })
     child.on('error', () => resolve(127))
-    child.on('close', (code) => resolve(code ?? 1))
+    child.on('exit', (code) => resolve(code ?? 1))
   })
 }
