@@ -9,6 +9,9 @@ import type { Scene } from '../scene.ts'
 
 const historiesUsual = 8
 
+/** How many times as many are recorded, at the most, before what was never met counts as missing. */
+const patience = 5
+
 const smooth: readonly Sight[] = [
   'two clients had calls under way at the same time',
   'a key was added while it was held',
@@ -60,8 +63,15 @@ async function checkHistories(
   if (s.driver.capabilities.peers) scenes.push(await s.peer('two'), await s.peer('three'))
   const sometimes = new Sometimes()
   const witness = await anyWitness()
+  const isWhole = histories >= historiesUsual
+  // What is met by chance is missed by chance: a few histories more, before that is a failure.
+  const isEnough = (count: number): boolean =>
+    count >= histories &&
+    (!isWhole || count >= histories * patience || sometimes.missing(sights).length === 0)
+  let recorded = 0
   try {
-    for (let index = 0; index < histories; index += 1) {
+    for (; !isEnough(recorded); recorded += 1) {
+      const index = recorded
       const queue = `history ${seed} ${index}`
       await runHistory(scenes, { ...parts, seed: seed + index, queue, witness, sometimes })
     }
@@ -71,9 +81,9 @@ async function checkHistories(
   } finally {
     await witness.close()
   }
-  if (histories < historiesUsual) return
+  if (!isWhole) return
   const missing = sometimes.missing(sights)
-  assert.deepEqual(missing, [], `what ${histories} histories of seed ${seed} never met`)
+  assert.deepEqual(missing, [], `what ${recorded} histories of seed ${seed} never met`)
 }
 
 /** A store over a network needs a while for so many calls. */
