@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type Claim, type ClaimReply, type ClaimRequest, never, SluiceError } from '@sluice/core'
+import {
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Lease,
+  never,
+  SluiceError,
+} from '@sluice/core'
 import type { Engine } from './engine.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
 import type { Outlook } from './outlook.ts'
@@ -14,8 +21,8 @@ export interface ClaimCaller {
 /** What one claim has brought. */
 export interface Claimed {
   readonly claims: HeldKey<unknown>[]
-  /** Leases that were over have been ended, so there may be more to claim. */
-  readonly foundEnds: boolean
+  /** Leases that are over, which somebody has to end. */
+  readonly leaseEnds: readonly Lease[]
 }
 
 /** The verb claim, from the request to what this process then holds. */
@@ -53,12 +60,10 @@ export class ClaimCall {
       reply = { claims: await this.#adopt(request.claimId), leaseEnds: [] }
     }
     // The queue was closed without this answer: what it brings is left to its lease.
-    if (this.#caller.isStopped()) return { claims: [], foundEnds: false }
+    if (this.#caller.isStopped()) return { claims: [], leaseEnds: [] }
     const deadline = keeper.deadlineOf(sentAt)
     const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
-    const foundEnds = reply.leaseEnds.length > 0
-    if (foundEnds) await this.#outlook.endLeases(reply.leaseEnds)
-    return { claims, foundEnds }
+    return { claims, leaseEnds: reply.leaseEnds }
   }
 
   /** Finds the claims of a request whose answer was lost. */

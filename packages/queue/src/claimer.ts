@@ -189,11 +189,15 @@ export class Claimer {
   }
 
   async #bring(limit: number): Promise<Brought> {
-    const { claims, foundEnds } = await this.#call.make(limit)
-    if (foundEnds) this.#mustClaimAgain = true
+    const { claims, leaseEnds } = await this.#call.make(limit)
     this.#isPlenty = claims.length === limit
     if (claims.length > 0) this.#misses = 0
     if (!this.#isStopped) this.#handOut(claims)
+    // After handing out: if this fails, what was claimed must not stay here, renewed by nobody's wish.
+    if (leaseEnds.length > 0) {
+      await this.#outlook.endLeases(leaseEnds)
+      this.#mustClaimAgain = true
+    }
     return { count: claims.length, hasCrashed: claims.some(({ crashes }) => crashes > 0) }
   }
 
@@ -215,7 +219,9 @@ export class Claimer {
   async #flyBeside(limit: number): Promise<void> {
     try {
       const { count, hasCrashed } = await this.#fly(limit)
-      const isAwaited = this.#isLandingAwaited || this.#engine.phase !== 'open'
+      // The mark: this claim found leases that were over, and the loop that looks at it may rest.
+      const isAwaited =
+        this.#isLandingAwaited || this.#mustClaimAgain || this.#engine.phase !== 'open'
       this.#isLandingAwaited = false
       if (count === limit || hasCrashed || isAwaited) this.serve()
     } catch (error) {
