@@ -1,4 +1,4 @@
-import type { ClaimRequest } from '@sluice/core'
+import { type ClaimReply, type ClaimRequest, SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../src/index.ts'
 import { type Call, nextTurn } from './late-driver.ts'
@@ -96,6 +96,27 @@ describe('claims, finishes and ticks side by side', () => {
     await getting.value?.done()
     await scene.quiet()
     expect(draining.state).toBe('resolved')
+  })
+
+  test('what was claimed is handed out, though leases that were found over cannot be ended', async () => {
+    const scene = new Scene(late)
+    const { inner } = scene
+    const claim = inner.claim.bind(inner)
+    inner.claim = (queue, request) => {
+      const reply = claim(queue, request) as ClaimReply
+      return { ...reply, leaseEnds: [{ key: 'lost', token: 1 }] }
+    }
+    inner.expire = () => {
+      inner.claim = claim
+      throw new SluiceError('ERR_STORE_DAMAGED', 'cannot end leases')
+    }
+    const queue = scene.queue()
+    await queue.add('a')
+    const getting = seen(queue.get())
+    await scene.quiet()
+    expect(getting.value?.key).toBe('a')
+    expect(scene.takeErrors()).toEqual(['ERR_STORE_DAMAGED'])
+    await getting.value?.done()
   })
 
   test('a worker is not idle while a claim is under way', async () => {
