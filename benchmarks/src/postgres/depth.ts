@@ -37,8 +37,9 @@ export class DeepStore {
     const { dueAt, priority, parked } = backlogs[name]
     // By hand, since it is not what is measured; as the driver would have written it.
     await server.sql(
-      `insert into ${schema}.keys (queue, key, due_at, ready_at, why, seq, priority, asked_at, parked)
-      select 'q', 'backlog-' || n, ${dueAt}, ${dueAt}, (${dueAt} > 1)::int, n, ${priority}, 1, ${parked}
+      `insert into ${schema}.keys
+        (queue_id, queue, key, due_at, ready_at, why, seq, priority, asked_at, parked)
+      select ${schema}.queue_number('q'), 'q', 'backlog-' || n, ${dueAt}, ${dueAt}, (${dueAt} > 1)::int, n, ${priority}, 1, ${parked}
       from generate_series(1, ${depth}) as n`,
     )
     await server.sql('checkpoint')

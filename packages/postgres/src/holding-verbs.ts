@@ -22,6 +22,9 @@ import type { Store } from './store.ts'
 /** At how many held keys one claim looks, for leases that are over. */
 const leaseLooks = 64
 
+/** Before which token to look for them at first: above any. */
+const fromLatest = '9223372036854775807'
+
 function claimOf(row: Row): Claim {
   return {
     key: String(row['key']),
@@ -46,8 +49,8 @@ export async function claim(
   queue: string,
   { limit, holder, claimId, leaseMs, dueBy = never }: ClaimRequest,
 ): Promise<ClaimReply> {
-  const after = cursors.get(queue) ?? ''
-  const values = [queue, limit, holder, claimId, leaseMs, dueBy, after, leaseLooks, store.now()]
+  const before = cursors.get(queue) ?? fromLatest
+  const values = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks, store.now()]
   const rows = await store.run('claim', values)
   const claims: Claim[] = []
   const leaseEnds: Lease[] = []
@@ -59,7 +62,7 @@ export async function claim(
     // An update gives its rows in any order; each knows its place.
     else if (kind === 1) claims[number(row['ord']) - 1] = claimOf(row)
     else if (kind === 2) leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
-    else cursors.set(queue, String(row['key']))
+    else cursors.set(queue, String(row['token']))
   }
   // A place stays empty if its row went away in between.
   return { claims: claims.filter((one) => one !== undefined), leaseEnds, now }

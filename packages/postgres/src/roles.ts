@@ -35,7 +35,7 @@ grant select on all tables in schema ${schema} to ${runtime}, ${readOnly};
 grant insert, update, delete on ${schema}.keys, ${schema}.queues, ${schema}.buckets, ${schema}.workers to ${runtime};
 grant usage, update on all sequences in schema ${schema} to ${runtime};
 grant execute on all functions in schema ${schema} to ${owner}, ${runtime};
-grant execute on function ${schema}.present, ${schema}.counts, ${schema}.list, ${schema}.queue_names to ${readOnly};
+grant execute on function ${schema}.present, ${schema}.queue_number, ${schema}.counts, ${schema}.list, ${schema}.queue_names to ${readOnly};
 commit;
 `
 }

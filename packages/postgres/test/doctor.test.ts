@@ -51,7 +51,8 @@ test('a lease that nobody ended, workers that disagree, and a pinned horizon are
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   await client.query(
-    `insert into ill.keys (queue, key, token, lease_until) values ('q', 'a', 1, 1)`,
+    `insert into ill.keys (queue_id, queue, key, token, lease_until)
+    values (ill.queue_number('q'), 'q', 'a', 1, 1)`,
   )
   await client.query('begin isolation level repeatable read; select 1')
   const findings = await examined(schema)

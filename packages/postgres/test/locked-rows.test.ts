@@ -102,7 +102,8 @@ test('of a batch of adds, only the one of the locked key fails', async () => {
 })
 
 test('a key that somebody is about to add is locked too', async () => {
-  const values = `insert into ${schema}.keys (queue, key) values ('q', 'k0500')`
+  const values = `insert into ${schema}.keys (queue_id, queue, key)
+    values (${schema}.queue_number('q'), 'q', 'k0500')`
   await meanwhile(values, async () => {
     const keys = numbered(1_000)
     const replies = await driver.add('q', asks(keys), options)

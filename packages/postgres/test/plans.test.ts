@@ -109,23 +109,24 @@ async function everyVerb(
 
 async function grow(queue: string, count: number): Promise<void> {
   await pool.query(
-    `insert into plans.keys (queue, key, due_at, ready_at, why, seq, priority, asked_at, parked)
-    select $1, 'ballast ' || kind || ' ' || n, case kind when 'later' then 1e15 else 1 end,
+    `insert into plans.keys
+      (queue_id, queue, key, due_at, ready_at, why, seq, priority, asked_at, parked)
+    select plans.queue_number($1), $1, 'ballast ' || kind || ' ' || n, case kind when 'later' then 1e15 else 1 end,
       case kind when 'later' then 1e15 else 1 end, case kind when 'later' then 1 else 0 end, n,
       case kind when 'later' then 9 else 0 end, 1, kind = 'parked'
     from unnest(array['later', 'now', 'parked']) as kind, generate_series(1, $2::int) as n`,
     [queue, Math.ceil(count / 3)],
   )
   await pool.query(
-    `insert into plans.keys (queue, key, token, lease_until)
-    select $1, 'ballast held ' || n, nextval('plans.token'), 1e15 from generate_series(1, $2::int) as n`,
+    `insert into plans.keys (queue_id, queue, key, token, lease_until)
+    select plans.queue_number($1), $1, 'ballast held ' || n, nextval('plans.token'), 1e15 from generate_series(1, $2::int) as n`,
     [queue, heldBallast],
   )
 }
 
 /** How many keys others hold, and which verbs look at all that are held. */
 const heldBallast = 5_000
-const looksAtHeld: Readonly<Record<string, number>> = { tick: 2, adopt: 1 }
+const looksAtHeld: Readonly<Record<string, number>> = { tick: 2, adopt: 1, 'list held': 1 }
 
 async function growsAndStaysCheap(queue: string): Promise<void> {
   const small = await everyVerb(queue, 100)

@@ -48,20 +48,27 @@ async function makeSchema(schema: string, broken?: Break): Promise<void> {
 const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   {
     name: 'done does not look at the token',
-    from: 'and k.token is not distinct from i.token and',
-    to: 'and',
+    from: `k.token = u.token offset 0) x
+      offset 0
+    ) i
+    where k.ctid = i.ctid
+      and k.token is not distinct from i.token and`,
+    to: `k.key = u.key offset 0) x
+      offset 0
+    ) i
+    where k.ctid = i.ctid and`,
     caughtBy: 'fence.stale.done',
   },
   {
     name: 'done deletes what was asked for meanwhile',
-    from: "i.token and k.due_at = 'Infinity' and not k.parked",
-    to: 'i.token and not k.parked',
+    from: "k.key = i.key\n      and k.due_at = 'Infinity' and not k.parked",
+    to: 'k.key = i.key and not k.parked',
     caughtBy: 'done.dirty.requeues',
   },
   {
     name: 'renew does not look at the token',
-    from: 'where k.queue = in_queue and k.key = i.key and k.token = i.token\n    for update skip locked) x;',
-    to: 'where k.queue = in_queue and k.key = i.key\n    for update skip locked) x;',
+    from: 'where k.queue_id = this_queue and k.token = i.token and k.key = i.key\n    for update skip locked) x;',
+    to: 'where k.queue_id = this_queue and k.key = i.key\n    for update skip locked) x;',
     caughtBy: 'fence.stale.renew',
   },
   {
@@ -206,8 +213,8 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
   },
   {
     name: 'a renewal waits for what somebody has locked',
-    from: 'k.token = i.token\n    for update skip locked) x;',
-    to: 'k.token = i.token\n    for update) x;',
+    from: 'k.token = i.token and k.key = i.key\n    for update skip locked) x;',
+    to: 'k.token = i.token and k.key = i.key\n    for update) x;',
     probe: renewsBesideLocked,
   },
   {

@@ -24,6 +24,8 @@ create sequence sluice.arrival increment by 1024 start with 1024;
 -- The order of the columns wastes no bytes on alignment. What only a held key has is null
 -- otherwise, which costs nothing in a row.
 create table sluice.keys (
+  -- The number of the queue, which stands for its name in every index: see queue_number.
+  queue_id bigint not null,
   -- What is owed.
   due_at float8 not null default 'Infinity',
   later_at float8 not null default 'Infinity',
@@ -53,14 +55,15 @@ create table sluice.keys (
   -- 4 added a row.
   change smallint not null default 0,
   parked boolean not null default false,
-  queue text collate "C" not null,
   key text collate "C" not null,
+  -- The name of the queue, for who reads the table.
+  queue text collate "C" not null,
   -- JSON text. Not jsonb, which would give back other numbers and refuse some strings.
   item text,
   holder text collate "C",
   claim_id text collate "C",
   last_error text,
-  primary key (queue, key)
+  primary key (queue_id, key)
 ) with (
   -- Room on each page for renewed leases to stay where they are.
   fillfactor = 70,
@@ -78,17 +81,17 @@ create table sluice.keys (
 -- renewed row needs no new index entry (HOT).
 
 -- What may be claimed, now or later, in the order of claims.
-create index keys_waiting on sluice.keys (queue, priority desc, ready_at, seq)
+create index keys_waiting on sluice.keys (queue_id, priority desc, ready_at, seq)
   where token is null and not parked and due_at < 'Infinity';
 
--- What is held.
-create index keys_held on sluice.keys (queue, key) where token is not null;
+-- What is held: by token, so that what is claimed comes last, where adding to an index is cheapest.
+create index keys_held on sluice.keys (queue_id, token) where token is not null;
 
 -- What is set aside.
-create index keys_parked on sluice.keys (queue, key) where token is null and parked;
+create index keys_parked on sluice.keys (queue_id, key) where token is null and parked;
 
 -- What only a failure count is left of, the oldest first.
-create index keys_idle on sluice.keys (queue, failed_at)
+create index keys_idle on sluice.keys (queue_id, failed_at)
   where token is null and not parked and due_at = 'Infinity' and failed_at is not null;
 
 -- What is said of a queue as a whole; without a row, it is not paused.
@@ -120,6 +123,13 @@ create table sluice.workers (
   seen_at float8 not null,
   primary key (queue, holder)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- The number that stands for a queue: the first eight bytes of the SHA-256 of its name. An index
+-- compares numbers in a fraction of the time that it takes for texts, and a claim is mostly that.
+create function sluice.queue_number(name text) returns bigint language sql immutable
+return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
+  pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(name, 'UTF8')), 1, 8), 'hex'
+) as bit(64)) as bigint);
 
 -- The present of this store: that of the server, unless the caller brings a clock.
 create function sluice.present(given float8) returns float8 language sql volatile

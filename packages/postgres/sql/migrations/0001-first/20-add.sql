@@ -29,6 +29,7 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
@@ -37,12 +38,12 @@ declare
 begin
   with written as (
     insert into sluice.keys as k
-      (queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
-    select in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
       (i.delay > 0)::int, base + i.place, i.priority, t, 4
     from unnest(in_keys, in_items, in_priorities, in_delays, in_places)
       as i(key, item, priority, delay, place)
-    on conflict (queue, key) do update set
+    on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
         else least(k.due_at, excluded.due_at) end,
@@ -125,7 +126,7 @@ begin
       -- The offset keeps it a look-up for each key; "any" may read all of the queue on an old server.
       select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
       from unnest(in_keys) as i(key) cross join lateral (
-        select x.* from sluice.keys x where x.queue = in_queue and x.key = i.key offset 0) k;
+        select x.* from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
   end if;
 end
 $body$;

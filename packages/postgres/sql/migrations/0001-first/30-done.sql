@@ -1,12 +1,12 @@
 -- done, for a sorted batch of (key, token).
 --
--- First deletes what is plainly clean, in the order of the keys: the delete looks again at the
--- latest version of a row it had to wait for, and leaves one that was asked for meanwhile. (It does
--- not say "k.token = i.token": from that the planner knows that the index of what is held would do,
--- and if it believes that to be one row it goes through all of it for each key of the batch.) Then
--- updates what is left, in a statement of its own, whose snapshot sees what was added meanwhile; it
--- passes over locked rows, so that it never waits while it holds others (no deadlock). What neither
--- has written is not answered for: the caller settles it key by key, in a transaction of its own.
+-- A row is found by its token: the index of what is held has one entry for it, where the primary key
+-- has one for each version of the row. First deletes what is plainly clean, in the order of the keys:
+-- the delete looks again at the latest version of a row it had to wait for, and leaves one that was
+-- asked for meanwhile. Then updates what is left, in a statement of its own, whose snapshot sees what
+-- was added meanwhile; it passes over locked rows, so that it never waits while it holds others (no
+-- deadlock). What neither has written is not answered for: the caller settles it key by key, in a
+-- transaction of its own.
 --
 -- Answers first with (null, rows deleted, null, 0); if those were not all, one row for each key that
 -- was finished: its place, where it is now (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
@@ -27,6 +27,7 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   base bigint; gone int[];
 begin
   with d as (
@@ -35,11 +36,13 @@ begin
       select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
         as u(key, token, forgets, place)
       cross join lateral (
-        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = u.key offset 0) x
+        select k.ctid from sluice.keys k
+        where k.queue_id = this_queue and k.token = u.token offset 0) x
       offset 0
     ) i
     where k.ctid = i.ctid
-      and k.token is not distinct from i.token and k.due_at = 'Infinity' and not k.parked
+      and k.token is not distinct from i.token and k.key = i.key
+      and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0 and k.crashes = 0)
     returning i.place
   )
@@ -58,7 +61,7 @@ begin
       from unnest(in_keys, in_tokens, in_forgets, in_places) as i(key, token, forgets, place)
       cross join lateral (
         select k.ctid from sluice.keys k
-        where k.queue = in_queue and k.key = i.key and k.token = i.token
+        where k.queue_id = this_queue and k.token = i.token and k.key = i.key
           and not (k.due_at = 'Infinity' and not k.parked
             and (i.forgets or k.failures = 0 and k.crashes = 0))
         for update skip locked

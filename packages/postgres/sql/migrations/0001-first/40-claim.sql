@@ -1,5 +1,6 @@
 -- Claims up to in_limit keys, and reports leases that are over among in_looks of the keys that are
--- held, beginning after the key in_after.
+-- held: those claimed before the token in_before, the latest first, and when there are no more, again
+-- from the latest.
 --
 -- Goes through the distinct priorities of waiting keys by single steps on the index, and takes the
 -- due ones of each from its front: what is delayed costs nothing, at whatever priority and however
@@ -7,10 +8,11 @@
 -- statement and updated in the next by their place in the table: no plan can claim more than that.
 --
 -- Rows: kind 0 (the store's time, in at), 1 (a claim; at is the end of its lease), 2 (a lease that
--- is over), 3 (the key after which to look at leases next; if not all were looked at). Claims carry their place in line in ord, and are not sorted.
+-- is over), 3 (the token before which to look at leases next; if not all were looked at). Claims carry
+-- their place in line in ord, and are not sorted.
 create function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
-  in_due_by float8, in_after text, in_looks int, in_now float8
+  in_due_by float8, in_before bigint, in_looks int, in_now float8
 ) returns table (
   kind int, ord int, key text, item text, token bigint, failures int, crashes int, priority int,
   asked_at float8, ready_at float8, at float8
@@ -28,6 +30,7 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
   base bigint; picks tid[]; alone boolean[]; firsts int; tokens bigint[]; n int := 0;
   keys text[]; held bigint[]; ends float8[];
@@ -37,19 +40,19 @@ begin
   if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
     with recursive levels (priority, first_at) as (
       (select k.priority, k.ready_at from sluice.keys k
-      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
       order by k.priority desc, k.ready_at, k.seq limit 1)
       union all
       select x.priority, x.ready_at from levels l cross join lateral (
         select k.priority, k.ready_at from sluice.keys k
-        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
           and k.priority < l.priority
         order by k.priority desc, k.ready_at, k.seq limit 1) x
     )
     select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
       select r.ctid, r.crashes from levels l cross join lateral (
         select k.ctid, k.crashes from sluice.keys k
-        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
           and k.priority = l.priority and k.ready_at <= t and k.due_at <= t
           and k.due_at <= in_due_by
         order by k.ready_at, k.seq limit in_limit for update skip locked
@@ -81,21 +84,22 @@ begin
       returning 1, u.ord::int, k.key, k.item, k.token, k.failures, k.crashes,
         k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.lease_until;
   end if;
-  -- Some of what is held, in turn: whoever asks often need not look at everything each time.
+  -- Some of what is held, in turn: whoever asks often need not look at everything each time. From the
+  -- latest on, so that what is claimed meanwhile does not keep the turn from coming to an end.
   select array_agg(x.key), array_agg(x.token), array_agg(x.lease_until) into keys, held, ends from (
     (select k.key, k.token, k.lease_until from sluice.keys k
-    where k.queue = in_queue and k.token is not null and k.key > in_after
-    order by k.queue, k.key limit in_looks)
+    where k.queue_id = this_queue and k.token is not null and k.token < in_before
+    order by k.queue_id desc, k.token desc limit in_looks)
     union all
     (select k.key, k.token, k.lease_until from sluice.keys k
-    where k.queue = in_queue and k.token is not null and k.key <= in_after
-    order by k.queue, k.key limit in_looks)
+    where k.queue_id = this_queue and k.token is not null and k.token >= in_before
+    order by k.queue_id desc, k.token desc limit in_looks)
     limit in_looks) x;
   return query
     select 2, 0, u.key, null::text, u.token, 0, 0, 0, null::float8, null::float8, u.ends
     from unnest(keys, held, ends) as u(key, token, ends) where u.ends <= t;
   if cardinality(keys) = in_looks then
-    return query select 3, 0, keys[in_looks], null::text, null::bigint, 0, 0, 0, null::float8,
+    return query select 3, 0, null::text, null::text, held[in_looks], 0, 0, 0, null::float8,
       null::float8, null::float8;
   end if;
 end
@@ -119,12 +123,14 @@ set enable_material = off
 set jit = off
 as $body$
 #variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
 begin
   return query
     select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
       k.claimed_ready_at, k.lease_until
     from sluice.keys k
-    where k.queue = in_queue and k.token is not null and k.claim_id = in_claim_id
+    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
     order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
 end
 $body$;

@@ -16,6 +16,7 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
   picks tid[]; places int[];
 begin
@@ -23,7 +24,7 @@ begin
   from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
   cross join lateral (
     select k.ctid from sluice.keys k
-    where k.queue = in_queue and k.key = i.key and k.token = i.token
+    where k.queue_id = this_queue and k.token = i.token and k.key = i.key
     for update skip locked) x;
   return query
     update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
@@ -35,7 +36,7 @@ begin
     select i.place::int, case when x.token = i.token then 2 else 1 end, null::float8
     from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
     left join lateral (
-      select k.token from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x on true
+      select k.token from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x on true
     where i.place <> all (coalesce(places, '{}'));
 end
 $body$;

@@ -19,21 +19,23 @@ set enable_material = off
 set jit = off
 as $body$
 #variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
 begin
   if in_create then
-    insert into sluice.keys as k (queue, key)
-    select in_queue, i.key from unnest(in_keys) as i(key)
-    on conflict (queue, key) do update set change = 0 where false;
+    insert into sluice.keys as k (queue_id, queue, key)
+    select this_queue, in_queue, i.key from unnest(in_keys) as i(key)
+    on conflict (queue_id, key) do update set change = 0 where false;
   else
     perform x.ctid from unnest(in_keys) as i(key) cross join lateral (
-      select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key for update) x;
+      select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key for update) x;
   end if;
   return query select sluice.present(in_now), nextval('sluice.arrival')::float8, null::sluice.keys;
   return query
     -- The offset keeps it a look-up for each key; otherwise a planner that believes the table to be
     -- small would read all of the queue instead.
     select null::float8, null::float8, k from unnest(in_keys) as i(key) cross join lateral (
-      select x from sluice.keys x where x.queue = in_queue and x.key = i.key offset 0) as r(k);
+      select x from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) as r(k);
 end
 $body$;
 
@@ -50,9 +52,11 @@ set enable_sort = off
 set enable_material = off
 set jit = off
 as $body$
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
 begin
   return (select count(*) from (
-    select from sluice.keys k where k.queue = in_queue and k.due_at < 'Infinity' limit in_most) x);
+    select from sluice.keys k where k.queue_id = this_queue and k.due_at < 'Infinity' limit in_most) x);
 end
 $body$;
 
@@ -75,6 +79,8 @@ set enable_sort = off
 set enable_material = off
 set jit = off
 as $body$
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
 begin
   if cardinality(in_keys) > 0 then
     update sluice.keys k set
@@ -101,7 +107,7 @@ begin
         key, item, error, due_at, why, later_at, later_why, ready_at,
         seq, priority, asked_at, held, failures, crashes, failed_at, parked
       ) cross join lateral (
-        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x
+        select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
       offset 0
     ) u
     where k.ctid = u.ctid;
@@ -110,7 +116,7 @@ begin
     delete from sluice.keys k
     using (
       select x.ctid from unnest(in_gone) as i(key) cross join lateral (
-        select k.ctid from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x
+        select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
       offset 0
     ) u
     where k.ctid = u.ctid;
@@ -164,19 +170,21 @@ set enable_material = off
 set jit = off
 as $body$
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   free text[]; seen text[]; one text;
 begin
   free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-    select k.key from sluice.keys k where k.queue = in_queue and k.key = i.key
+    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
     for update skip locked) x);
   seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-    select k.key from sluice.keys k where k.queue = in_queue and k.key = i.key offset 0) x);
+    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x);
   return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
   if not in_create then return; end if;
   foreach one in array array(select i.key from unnest(in_keys) as i(key) where i.key <> all (seen))
   loop
     begin
-      insert into sluice.keys (queue, key) values (in_queue, one) on conflict do nothing;
+      insert into sluice.keys (queue_id, queue, key)
+      values (this_queue, in_queue, one) on conflict do nothing;
       raise exception 'taken back' using errcode = 'SL000';
     exception
       when sqlstate 'SL000' then null;

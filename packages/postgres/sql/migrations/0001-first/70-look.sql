@@ -21,6 +21,7 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
   is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
@@ -34,23 +35,23 @@ begin
   end if;
   delete from sluice.keys k where k.ctid = any (array(
     select x.ctid from sluice.keys x
-    where x.queue = in_queue and x.token is null and not x.parked and x.due_at = 'Infinity'
+    where x.queue_id = this_queue and x.token is null and not x.parked and x.due_at = 'Infinity'
       and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t
     order by x.failed_at limit in_limit for update skip locked))
     and k.token is null and not k.parked and k.due_at = 'Infinity';
   get diagnostics gone = row_count;
   is_paused := exists (select from sluice.queues q where q.name = in_queue and q.paused);
   select min(k.lease_until) into lease_at from sluice.keys k
-  where k.queue = in_queue and k.token is not null;
+  where k.queue_id = this_queue and k.token is not null;
   if not is_paused then
     with recursive levels (priority, first_at) as (
       (select k.priority, k.ready_at from sluice.keys k
-      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
       order by k.priority desc, k.ready_at, k.seq limit 1)
       union all
       select x.priority, x.ready_at from levels l cross join lateral (
         select k.priority, k.ready_at from sluice.keys k
-        where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
           and k.priority < l.priority
         order by k.priority desc, k.ready_at, k.seq limit 1) x
     )
@@ -60,7 +61,7 @@ begin
     null::bigint;
   return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
     k.token
-  from sluice.keys k where k.queue = in_queue and k.token is not null and k.lease_until <= t
+  from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end
 $body$;
@@ -83,25 +84,26 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
   n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
   n_idle int; first_ready float8;
 begin
   with recursive levels (priority, first_at) as (
     (select k.priority, k.ready_at from sluice.keys k
-    where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
     order by k.priority desc, k.ready_at, k.seq limit 1)
     union all
     select x.priority, x.ready_at from levels l cross join lateral (
       select k.priority, k.ready_at from sluice.keys k
-      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
         and k.priority < l.priority
       order by k.priority desc, k.ready_at, k.seq limit 1) x
   )
   select
     (select count(*) from (select from levels l cross join lateral (
       select from sluice.keys k
-      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
         and k.priority = l.priority and k.ready_at <= t
       order by k.ready_at, k.seq limit in_cap + 1) x
     limit in_cap + 1) y),
@@ -109,12 +111,12 @@ begin
   into n_ready, first_ready;
   with recursive levels (priority) as (
     (select k.priority from sluice.keys k
-    where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
     order by k.priority desc, k.ready_at, k.seq limit 1)
     union all
     select x.priority from levels l cross join lateral (
       select k.priority from sluice.keys k
-      where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
         and k.priority < l.priority
       order by k.priority desc, k.ready_at, k.seq limit 1) x
   )
@@ -122,18 +124,18 @@ begin
   into n_delayed, n_backoff
   from (select x.why from levels l cross join lateral (
     select k.why from sluice.keys k
-    where k.queue = in_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
       and k.priority = l.priority and k.ready_at > t
     order by k.ready_at, k.seq limit 2 * in_cap + 1) x
   limit 2 * in_cap + 1) y;
   select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
   into n_processing, n_dirty
   from (select k.due_at from sluice.keys k
-    where k.queue = in_queue and k.token is not null limit 2 * in_cap + 1) x;
+    where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
   select count(*) into n_parked from (select from sluice.keys k
-    where k.queue = in_queue and k.token is null and k.parked limit in_cap + 1) x;
+    where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
   select count(*) into n_idle from (select from sluice.keys k
-    where k.queue = in_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
       and k.failed_at is not null limit in_cap + 1) x;
   return query select t, least(n_ready, in_cap), least(n_delayed, in_cap),
     least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
@@ -165,22 +167,30 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
   one sluice.keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
   cur refcursor;
 begin
   if in_keys is not null then
     open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
-      select x.* from sluice.keys x where x.queue = in_queue and x.key = i.key offset 0) k;
+      select x.* from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
   elsif in_state in (3, 4) then
-    open cur for select k.* from sluice.keys k where k.queue = in_queue and k.token is not null
-      and k.key > in_after and k.key >= in_prefix order by k.queue, k.key;
+    -- In the order of its keys by sorting: there is never more of it than workers can hold.
+    open cur for select x.* from unnest(array(
+        select h.ctid from (
+          select k.ctid, k.key from sluice.keys k
+          where k.queue_id = this_queue and k.token is not null
+          order by k.queue_id, k.token offset 0) h
+        where h.key > in_after and h.key >= in_prefix
+      )) as i(ctid)
+      join sluice.keys x on x.ctid = i.ctid order by x.key;
   elsif in_state = 5 then
-    open cur for select k.* from sluice.keys k where k.queue = in_queue and k.token is null
-      and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue, k.key;
+    open cur for select k.* from sluice.keys k where k.queue_id = this_queue and k.token is null
+      and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
   else
-    open cur for select k.* from sluice.keys k where k.queue = in_queue
-      and k.key > in_after and k.key >= in_prefix order by k.queue, k.key;
+    open cur for select k.* from sluice.keys k where k.queue_id = this_queue
+      and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
   end if;
   loop
     fetch cur into one;
@@ -225,14 +235,14 @@ set jit = off
 as $body$
 begin
   return query
-    with recursive named (name) as (
-      (select k.queue from sluice.keys k order by k.queue, k.key limit 1)
+    with recursive found (id, name) as (
+      (select k.queue_id, k.queue from sluice.keys k order by k.queue_id, k.key limit 1)
       union all
-      select x.queue from named n cross join lateral (
-        select k.queue from sluice.keys k where k.queue > n.name
-        order by k.queue, k.key limit 1) x
+      select x.queue_id, x.queue from found f cross join lateral (
+        select k.queue_id, k.queue from sluice.keys k where k.queue_id > f.id
+        order by k.queue_id, k.key limit 1) x
     )
-    select n.name from named n
+    select f.name from found f
     union select q.name from sluice.queues q where q.paused
     union select w.queue from sluice.workers w;
 end

@@ -40,11 +40,12 @@ set jit = off
 as $body$
 #variable_conflict use_column
 declare
+  this_queue bigint := sluice.queue_number(in_queue);
   seen text[]; picks tid[]; freed int; taken int;
 begin
   select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
-    select k.key, k.ctid from sluice.keys k where k.queue = in_queue and k.key > in_after
-    order by k.queue, k.key limit in_limit for update skip locked) x;
+    select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+    order by k.queue_id, k.key limit in_limit for update skip locked) x;
   delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
