@@ -80,15 +80,16 @@ async function sluice(server: Server): Promise<Ways> {
     await server.sql('truncate sluice.keys')
     await fill(filler, keys)
   }
-  /** A worker with a handler that does nothing, from its start until the last key is done. */
+  /**
+   * A worker with a handler that does nothing, from its start until the last key is done; on a queue
+   * that stays open between the turns, as the connections of the others do.
+   */
   const working = (concurrency: number, prefetch: number): Processor => {
-    let close = async (): Promise<unknown> => undefined
+    const queue = createQueue<string>({ name: 'q', driver: open(), prefetch })
     return {
       async prepare(keys) {
         await prepared(keys)
-        const queue = createQueue<string>({ name: 'q', driver: open(), prefetch })
         await queue.len()
-        close = () => queue.close()
         return async () => {
           const counted = countdown(keys.length)
           const worker = createWorker({
@@ -101,7 +102,7 @@ async function sluice(server: Server): Promise<Ways> {
           await worker.stop()
         }
       },
-      clear: () => close(),
+      async clear() {},
     }
   }
   return {

@@ -14,7 +14,7 @@ import {
 import { arrayLiteral } from './array-literal.ts'
 import { besideLocked, lockedFailure } from './beside-locked.ts'
 import type { Row } from './client-shapes.ts'
-import { instant, number, text } from './columns.ts'
+import { instant, number, numbers, text, texts } from './columns.ts'
 import { sortedByKey } from './key-order.ts'
 import { workOnKeys } from './key-work.ts'
 import type { Store } from './store.ts'
@@ -51,21 +51,46 @@ export async function claim(
 ): Promise<ClaimReply> {
   const before = cursors.get(queue) ?? fromLatest
   const values = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks, store.now()]
-  const rows = await store.run('claim', values)
-  const claims: Claim[] = []
-  const leaseEnds: Lease[] = []
-  let now = 0
-  cursors.delete(queue)
-  for (const row of rows) {
-    const kind = number(row['kind'])
-    if (kind === 0) now = number(row['at'])
+  const [row = {}] = await store.run('claim', values)
+  const lookBefore = text(row['look_before'])
+  if (lookBefore === undefined) cursors.delete(queue)
+  else cursors.set(queue, lookBefore)
+  const endedTokens = numbers(row['ended_tokens'])
+  const leaseEnds = texts(row['ended_keys']).map((key, at): Lease => {
+    return { key: String(key), token: endedTokens[at]! }
+  })
+  return { claims: claimsOf(row), leaseEnds, now: number(row['now']) }
+}
+
+function claimsOf(row: Row): Claim[] {
+  const places = numbers(row['ords'])
+  if (places.length === 0) return []
+  const keys = texts(row['keys'])
+  const items = texts(row['items'])
+  const tokens = numbers(row['tokens'])
+  const failures = numbers(row['failures'])
+  const crashes = numbers(row['crashes'])
+  const priorities = numbers(row['priorities'])
+  const asked = numbers(row['asked'])
+  const ready = numbers(row['ready'])
+  const leaseUntil = number(row['until'])
+  const claims = new Array<Claim | undefined>(places.length)
+  for (let at = 0; at < places.length; at += 1) {
     // An update gives its rows in any order; each knows its place.
-    else if (kind === 1) claims[number(row['ord']) - 1] = claimOf(row)
-    else if (kind === 2) leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
-    else cursors.set(queue, String(row['token']))
+    claims[places[at]! - 1] = {
+      key: keys[at]!,
+      item: items[at] ?? undefined,
+      token: tokens[at]!,
+      failures: failures[at]!,
+      crashes: crashes[at]!,
+      priority: priorities[at]!,
+      askedAt: asked[at]!,
+      readyAt: ready[at]!,
+      leaseUntil,
+    }
   }
   // A place stays empty if its row went away in between.
-  return { claims: claims.filter((one) => one !== undefined), leaseEnds, now }
+  return claims.filter((one) => one !== undefined)
 }
 
 /** The verb adopt. */

@@ -166,9 +166,21 @@ class QueueWorker<T> implements Worker {
   }
 
   async #loop(concurrency: number): Promise<void> {
-    for (;;) {
-      const held = await this.#next()
-      if (held === undefined) return
+    while (!this.#crew.isStopping) {
+      const getting = this.#queue.getFor(this.#crew)
+      this.#checkIdle()
+      let held: HeldKey<T> | undefined
+      try {
+        held = await getting
+      } catch (error) {
+        if (this.#crew.isStopping) return
+        throw error
+      }
+      if (held === undefined) {
+        if (this.#crew.isStopping || this.#hasNoMore()) return
+        await this.#engine.ending.nextGivenBack()
+        continue
+      }
       const run = new HandlerRun<T>(this.#engine, this.#options, held, concurrency)
       this.#runs.add(run)
       await run.run()
@@ -180,25 +192,10 @@ class QueueWorker<T> implements Worker {
     }
   }
 
-  /** The next key; `undefined` when the worker stops, or the queue has ended and nothing is held. */
-  async #next(): Promise<HeldKey<T> | undefined> {
-    for (;;) {
-      if (this.#crew.isStopping) return undefined
-      const getting = this.#queue.getFor(this.#crew)
-      this.#checkIdle()
-      let held: HeldKey<T> | undefined
-      try {
-        held = await getting
-      } catch (error) {
-        if (this.#crew.isStopping) return undefined
-        throw error
-      }
-      if (held !== undefined) return held
-      if (this.#crew.isStopping) return undefined
-      const { helds, phase, ending } = this.#engine
-      if (phase === 'closed' || phase === 'closing' || helds.size === 0) return undefined
-      await ending.nextGivenBack()
-    }
+  /** Whether the queue, which has ended, will have no more keys: none is held that could come back. */
+  #hasNoMore(): boolean {
+    const { helds, phase } = this.#engine
+    return phase === 'closed' || phase === 'closing' || helds.size === 0
   }
 
   async stop(options: StopOptions = {}): Promise<void> {

@@ -157,9 +157,9 @@ export class Engine implements StoreUser {
   }
 
   /** Publishes a run of a handler, which says nothing about the store. */
-  traceRun(request: RunRequest, run: () => Promise<RunResult>): Awaitable<RunResult> {
+  traceRun(told: { request(): RunRequest }, run: () => Promise<RunResult>): Awaitable<RunResult> {
     if (!sluiceChannel.hasSubscribers) return run()
-    return traced(this.#event('run', request), run)
+    return traced(this.#event('run', told.request()), run)
   }
 
   #event(verb: TracedVerb, request: unknown): SluiceEvent {

@@ -15,12 +15,13 @@ import type { HeldKey } from './held-key.ts'
 import { Lane } from './lane.ts'
 import type { Answers, Job } from './lane-job.ts'
 
-interface Request {
+/** A key that is given back, and how. */
+export interface FinishRequest {
   readonly held: HeldKey<unknown>
   readonly finish: Finish
 }
 
-type FinishJob = Job<Request, FinishReply>
+type FinishJob = Job<FinishRequest, FinishReply>
 
 /** What a finish would have answered that left a key in this state. */
 const outcomeOfState: Readonly<Record<KeyStateWord, FinishOutcome>> = {
@@ -43,11 +44,11 @@ const outcomeOfState: Readonly<Record<KeyStateWord, FinishOutcome>> = {
  */
 export class FinishLane {
   readonly #engine: Engine
-  readonly #lane: Lane<Request, FinishReply>
+  readonly #lane: Lane<FinishRequest, FinishReply>
 
   constructor(engine: Engine) {
     this.#engine = engine
-    this.#lane = new Lane<Request, FinishReply>({
+    this.#lane = new Lane<FinishRequest, FinishReply>({
       send: (_kind, jobs) => this.#send(jobs),
       canRepeat: () => true,
       timeoutMs: engine.options.timeoutMs,
@@ -56,13 +57,20 @@ export class FinishLane {
     })
   }
 
+  /** Gives back a key. */
+  submit(request: FinishRequest, answers: Answers<FinishReply>): void {
+    this.#lane.submitOne('finish', request.held.key, request, answers)
+  }
+
   /** Gives back several keys, telling of each answer by its place. */
   submitMany(
     helds: readonly HeldKey<unknown>[],
     finishes: readonly Finish[],
     answers: Answers<FinishReply>,
   ): void {
-    const requests = helds.map((held, at): Request => ({ held, finish: finishes[at] as Finish }))
+    const requests = helds.map(
+      (held, at): FinishRequest => ({ held, finish: finishes[at] as Finish }),
+    )
     this.#lane.submitMany('finish', requests, keyOf, answers)
   }
 
@@ -116,6 +124,6 @@ export class FinishLane {
   }
 }
 
-function keyOf({ held }: Request): string {
+function keyOf({ held }: FinishRequest): string {
   return held.key
 }

@@ -1,5 +1,6 @@
 import {
   type Ask,
+  type Awaitable,
   delayMsMax,
   type EpochMs,
   type FinishOutcome,
@@ -64,7 +65,8 @@ export class HandlerRun<T> {
   readonly #options: CheckedWorkerOptions<T>
   readonly #held: HeldKey<T>
   #timer: Timer | undefined
-  #abandon: (() => void) | undefined
+  /** Frees the slot; undefined once it is free. */
+  #free: ((result: RunResult) => void) | undefined
   #isAbandoned = false
   #isTimedOut = false
   readonly #concurrency: number
@@ -99,31 +101,37 @@ export class HandlerRun<T> {
   }
 
   /** Resolves when the slot is free again: the key was given back, or the handler was abandoned. */
-  async run(): Promise<void> {
+  run(): Awaitable<RunResult> {
+    return this.#engine.traceRun(this, () => this.#run())
+  }
+
+  /** What those who trace runs are told of this one. */
+  request(): RunRequest {
     const { key, token, failures } = this.#held
-    const request: RunRequest = { key, token, failures, concurrency: this.#concurrency }
-    await this.#engine.traceRun(request, () => this.#run())
+    return { key, token, failures, concurrency: this.#concurrency }
   }
 
   #run(): Promise<RunResult> {
     return new Promise((resolve) => {
-      const end = (): void => resolve(this.#ended())
-      this.#abandon = end
+      this.#free = resolve
       this.#startTimer()
-      void this.#work().then(end)
+      void this.#work()
     })
   }
 
-  #ended(): RunResult {
+  /** Frees the slot, once: an abandoned handler may end later. */
+  #freeSlot(): void {
+    const free = this.#free
+    if (free === undefined) return
+    this.#free = undefined
     const error = this.#error
-    const tookMs = this.#tookMs ?? this.#elapsedMs()
-    this.#engine.tally.ended(tookMs, this.#result === 'error')
-    return {
+    this.#engine.tally.ended(this.#tookMs ?? this.#elapsedMs(), this.#result === 'error')
+    free({
       result: this.#result,
       isTerminal: error instanceof TerminalError,
       isTimedOut: this.#isTimedOut,
       error,
-    }
+    })
   }
 
   #elapsedMs(): number {
@@ -148,7 +156,7 @@ export class HandlerRun<T> {
           'lease is left to end',
       ),
     )
-    this.#abandon?.()
+    this.#freeSlot()
   }
 
   #startTimer(): void {
@@ -172,21 +180,38 @@ export class HandlerRun<T> {
     })
   }
 
+  // One function that awaits twice, and no closures: each async call and each closure is an object
+  // more for every key, and those were two thirds of what a worker left to the collector.
   async #work(): Promise<void> {
+    const held = this.#held as HeldKey<unknown>
     let result: HandlerResult
+    let hasFailed = false
+    let failure: unknown
     try {
-      result = await this.#options.handler(
-        this.#held.item,
-        new RunContext(this.#held as HeldKey<unknown>),
-      )
-      this.#tookMs = this.#elapsedMs()
+      result = await this.#options.handler(this.#held.item, new RunContext(held))
     } catch (error) {
-      this.#tookMs = this.#elapsedMs()
-      this.#report(error)
-      await this.#settle(() => this.#failed(error))
-      return
+      hasFailed = true
+      failure = error
     }
-    await this.#settle(() => this.#succeeded(result))
+    this.#tookMs = this.#elapsedMs()
+    if (hasFailed) this.#report(failure)
+    this.#timer?.stop()
+    for (let tries = 1; this.#mayFinish(); tries += 1) {
+      try {
+        await (hasFailed ? this.#failed(failure) : this.#succeeded(result))
+        break
+      } catch (error) {
+        this.#report(error)
+        if (!isTrouble(error) || held.isLost || this.#engine.phase === 'closed') {
+          // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
+          this.abandon()
+          break
+        }
+      }
+      // The work is done; only the store has to be told, which the lease leaves time for.
+      await this.#engine.pause(jitteredMs(tries, troublePatience))
+    }
+    this.#freeSlot()
   }
 
   /**
@@ -197,30 +222,13 @@ export class HandlerRun<T> {
     return !this.#isAbandoned || this.#engine.options.leaseMs === Infinity
   }
 
-  async #settle(finish: () => Promise<FinishOutcome>): Promise<void> {
-    this.#timer?.stop()
-    for (let tries = 1; this.#mayFinish(); tries += 1) {
-      try {
-        await finish()
-        return
-      } catch (error) {
-        this.#report(error)
-        if (!isTrouble(error) || this.#held.isLost || this.#engine.phase === 'closed') {
-          // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
-          this.abandon()
-          return
-        }
-      }
-      // The work is done; only the store has to be told, which the lease leaves time for.
-      await this.#engine.pause(jitteredMs(tries, troublePatience))
-    }
+  #succeeded(result: HandlerResult): Promise<FinishOutcome> {
+    if (result !== undefined && result !== null) return this.#comesBack(result)
+    this.#result = 'success'
+    return this.#held.finishDone(true)
   }
 
-  async #succeeded(result: HandlerResult): Promise<FinishOutcome> {
-    if (result === undefined || result === null) {
-      this.#result = 'success'
-      return await this.#held.done({ forget: true })
-    }
+  async #comesBack(result: Extract<HandlerResult, object>): Promise<FinishOutcome> {
     const { priority = this.#held.priority } = result
     if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
       if ('requeue' in result && result.requeue === true) return await this.#requeue(priority)

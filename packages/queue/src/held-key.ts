@@ -106,13 +106,18 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   done(options?: DoneOptions): Promise<FinishOutcome> {
-    const { hot } = this.engine
     let forgets: boolean
     try {
       forgets = checkDoneOptions(options)
     } catch (error) {
       return Promise.reject(error)
     }
+    return this.finishDone(forgets)
+  }
+
+  /** {@link done} with options that have been checked. */
+  finishDone(forgets: boolean): Promise<FinishOutcome> {
+    const { hot } = this.engine
     if (hot !== undefined && !sluiceChannel.hasSubscribers) {
       return settledFinish(this.doneNow(hot, forgets))
     }

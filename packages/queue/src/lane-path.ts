@@ -14,6 +14,7 @@ import { AddLane } from './add-lane.ts'
 import type { AlarmSetting } from './alarm.ts'
 import { Claimer } from './claimer.ts'
 import type { Engine } from './engine.ts'
+import { FinishAnswer } from './finish-answer.ts'
 import { FinishLane } from './finish-lane.ts'
 import type { HeldKey } from './held-key.ts'
 import type { Answers } from './lane-job.ts'
@@ -80,16 +81,14 @@ export class LanePath implements Path {
 
   finish(held: HeldKey<unknown>, finish: Finish): Promise<FinishOutcome> {
     return new Promise((resolve, reject) => {
-      this.finishMany([held], [finish], {
-        resolve: (_, { outcome }) => {
-          this.#engine.noteFinished(held, outcome)
-          resolve(outcome)
-        },
-        reject: (_, error) => {
-          held.phase = 'held'
-          reject(error)
-        },
-      })
+      const answer = new FinishAnswer(
+        this.#engine,
+        this.#outlook,
+        { held, finish },
+        resolve,
+        reject,
+      )
+      this.#finishes.submit(answer.request, answer)
     })
   }
 

@@ -64,9 +64,14 @@ export class Lane<Request, Reply> {
       function onlyError(_: number, error: unknown): void {
         reject(error)
       }
-      this.#push(kind, key, request, answers, 0, this.#deadline())
-      this.#schedule()
+      this.submitOne(kind, key, request, answers)
     })
+  }
+
+  /** Submits one, and tells of its answer; no promise is made. */
+  submitOne(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
+    this.#push(kind, key, request, answers, 0, this.#deadline())
+    this.#schedule()
   }
 
   /** Submits several at once, and tells of each answer by its place; no promise is made for each. */

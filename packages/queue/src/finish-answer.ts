@@ -1,0 +1,40 @@
+import type { FinishOutcome, FinishReply } from '@sluice/core'
+import type { Engine } from './engine.ts'
+import type { FinishRequest } from './finish-lane.ts'
+import type { Answers } from './lane-job.ts'
+import type { Outlook } from './outlook.ts'
+
+/** Where the answer for one key goes that was given back by itself: one object, and no closures. */
+export class FinishAnswer implements Answers<FinishReply> {
+  readonly request: FinishRequest
+  readonly #engine: Engine
+  readonly #outlook: Outlook
+  readonly #resolve: (outcome: FinishOutcome) => void
+  readonly #reject: (error: unknown) => void
+
+  constructor(
+    engine: Engine,
+    outlook: Outlook,
+    request: FinishRequest,
+    resolve: (outcome: FinishOutcome) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#engine = engine
+    this.#outlook = outlook
+    this.request = request
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  resolve(_at: number, { outcome, dueAt }: FinishReply): void {
+    const { held, finish } = this.request
+    this.#outlook.learn(dueAt, finish.as === 'retry')
+    this.#engine.noteFinished(held, outcome)
+    this.#resolve(outcome)
+  }
+
+  reject(_at: number, error: unknown): void {
+    this.request.held.phase = 'held'
+    this.#reject(error)
+  }
+}
