@@ -22,7 +22,11 @@ async function waiting(server: Server, way: string): Promise<ChildProcess> {
   const child = fork(join(import.meta.dirname, 'latency-worker.ts'), [server.url, way], {
     execArgv: ['--conditions=sluice-source', '--no-warnings'],
   })
-  await next(child)
+  const ended = new Promise<never>((_, reject) => {
+    child.once('exit', (code) => reject(new Error(`the process that waits ${way} ended: ${code}`)))
+  })
+  ended.catch(() => {})
+  await Promise.race([next(child), ended])
   return child
 }
 

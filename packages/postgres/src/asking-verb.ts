@@ -15,12 +15,13 @@ import { sortedByKey } from './key-order.ts'
 import { workOnKeys } from './key-work.ts'
 import type { Session } from './session.ts'
 import type { Store } from './store.ts'
+import { isHintRefused } from './store-error.ts'
 
 /** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
 const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
 
 /** Whether the store can serve a batch with its one statement. */
-function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
+export function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
   return (
     maxPending === undefined &&
     asks.every(
@@ -30,22 +31,45 @@ function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
   )
 }
 
-/** The verb add, beside keys that somebody else has locked. */
+/** What an add tells other processes when it commits. */
+export interface Hint {
+  readonly channel: string
+  readonly payload: string
+}
+
+/** The verb add, beside keys that somebody else has locked. A plain batch takes the hint along. */
 export async function add(
   store: Store,
   queue: string,
   asks: readonly Ask[],
   options: AskOptions,
+  hint?: Hint,
 ): Promise<readonly (AskReply | Failure)[]> {
   return await besideLocked<Ask, AskReply>({
     entries: asks,
     keyOf: ({ key }) => key,
     serve: (some) =>
       isPlain(some, options)
-        ? addPlain(store, queue, some, options)
+        ? addHinting(store, queue, some, options, hint)
         : store.transaction((session) => addWorkedOut(store, session, queue, some, options)),
     findLocked: (keys) => store.locked(queue, keys, true),
   })
+}
+
+async function addHinting(
+  store: Store,
+  queue: string,
+  asks: readonly Ask[],
+  options: AskOptions,
+  hint: Hint | undefined,
+): Promise<readonly AskReply[]> {
+  try {
+    return await addPlain(store, queue, asks, options, hint)
+  } catch (error) {
+    // Somebody listens and never reads: a hint may be lost, but not what it tells of.
+    if (hint === undefined || !isHintRefused(error)) throw error
+    return await addPlain(store, queue, asks, options, undefined)
+  }
 }
 
 async function addPlain(
@@ -53,6 +77,7 @@ async function addPlain(
   queue: string,
   asks: readonly Ask[],
   { dedupe, failuresExpireMs }: AskOptions,
+  hint: Hint | undefined,
 ): Promise<readonly AskReply[]> {
   const sorted = sortedByKey(asks)
   const rows = await store.run('add', [
@@ -65,6 +90,8 @@ async function addPlain(
     dedupe === 'client-go',
     failuresExpireMs,
     store.now(),
+    hint?.channel,
+    hint?.payload,
   ])
   const [head, ...rest] = rows
   const now = number(head?.['due_at'])

@@ -30,7 +30,7 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core'
-import { add } from './asking-verb.ts'
+import { add, isPlain } from './asking-verb.ts'
 import { type Connected, connect } from './connect.ts'
 import { finish } from './finishing-verb.ts'
 import { adopt, claim, expire, type LeaseCursors, renew } from './holding-verbs.ts'
@@ -166,8 +166,19 @@ class PostgresDriver implements Driver {
     asks: readonly Ask[],
     options: AskOptions,
   ): Promise<readonly (AskReply | Failure)[]> {
-    const replies = await add(this.#store, queue, asks, options)
-    if (replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')) this.#ring(queue)
+    const { store, bell } = this.#open
+    const { notify } = this.#settings
+    const takesAlong = notify && isPlain(asks, options) && bell.takesAlong(queue)
+    const hint = takesAlong ? { channel: this.#channel, payload: hintOf(queue) } : undefined
+    let replies: readonly (AskReply | Failure)[] = []
+    try {
+      replies = await add(store, queue, asks, options, hint)
+    } finally {
+      const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
+      if (wakes && takesAlong) bell.ringHere(queue)
+      else if (wakes) bell.ring(queue)
+      else if (takesAlong) bell.leave(queue)
+    }
     return replies
   }
 

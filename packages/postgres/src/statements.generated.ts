@@ -158,9 +158,12 @@ as $body$ select coalesce(given, extract(epoch from clock_timestamp())::float8 *
 -- follows for each row that was written: its key, what was done (see keys.change), when it is due,
 -- its failures. If not all were written, one for each key of the batch: what was said of a key
 -- before holds.
+--
+-- With in_channel, tells in_hint there when it commits, if anything was written.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
-  in_places int[], in_twice boolean, in_expire float8, in_now float8
+  in_places int[], in_twice boolean, in_expire float8, in_now float8,
+  in_channel text, in_hint text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -262,6 +265,8 @@ begin
     count(*) filter (where w.change = 4)
   into n_keys, changes, dues, fails, fresh
   from written w;
+  -- A write is all but always something to claim, now or later; a hint too many does no harm.
+  if in_channel is not null and n_keys is not null then perform pg_notify(in_channel, in_hint); end if;
   return query select null::text, fresh::int, t, 0;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
@@ -1065,7 +1070,7 @@ $body$;`,
 export const statementTexts = {
   add: `select key, outcome, due_at, failures from sluice.add(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
-  $8::float8, $9::float8)`,
+  $8::float8, $9::float8, $10::text, $11::text)`,
   adopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at
 from sluice.adopt($1::text, $2::text)`,
   buckets: `select name, per_second, burst, tokens, at from sluice.buckets

@@ -25,6 +25,11 @@ export function isLostRace(error: unknown): boolean {
   return state === '40001' || state === '40P01'
 }
 
+/** The commit failed because no hint fits into the server's queue of notices. */
+export function isHintRefused(error: unknown): boolean {
+  return SluiceError.is(error) && sqlStateOf(error.cause) === '54000'
+}
+
 /** The prepared statement is not there, or there twice: somebody pools connections in between. */
 export function isForeignPrepared(error: unknown): boolean {
   const state = sqlStateOf(error)

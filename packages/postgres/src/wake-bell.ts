@@ -1,18 +1,26 @@
+import type { Timer } from '@sluice/core'
 import type { Machine } from './machine.ts'
 
 /** How close together hints of one queue are sent to other processes, in milliseconds. */
 const restMs = 10
 
+/** What a queue that was told of lately waits for. */
+interface Rest {
+  readonly timer: Timer
+  /** There has been something new since. */
+  hasMore: boolean
+}
+
 /**
  * Tells others that something may have become claimable: whoever watches through this driver at
- * once, and other processes by `send`, one statement for however many changes came together.
+ * once, and other processes by a hint, one for however many changes came together. The first change
+ * after a while may take the hint along; what follows closely is told of by a statement of its own.
  */
 export class WakeBell {
   readonly #machine: Machine
   readonly #send: (queue: string) => Promise<void>
   readonly #watchers = new Set<(queue: string | undefined) => void>()
-  /** Queues that were told of lately; true if there has been something new since. */
-  readonly #resting = new Map<string, boolean>()
+  readonly #resting = new Map<string, Rest>()
 
   constructor(machine: Machine, send: (queue: string) => Promise<void>) {
     this.#machine = machine
@@ -29,15 +37,39 @@ export class WakeBell {
     }
   }
 
-  /** Something may have become claimable in this process. */
+  /** Something may have become claimable. */
   ring(queue: string): void {
-    queueMicrotask(() => this.hear(queue))
-    if (this.#resting.has(queue)) {
-      this.#resting.set(queue, true)
+    this.ringHere(queue)
+    const rest = this.#resting.get(queue)
+    if (rest !== undefined) {
+      rest.hasMore = true
       return
     }
-    this.#resting.set(queue, false)
-    void this.#tell(queue)
+    this.#rest(queue)
+    this.#tell(queue)
+  }
+
+  /** Something may have become claimable, and other processes know. */
+  ringHere(queue: string): void {
+    queueMicrotask(() => this.hear(queue))
+  }
+
+  /**
+   * Whether a change that is about to be made should tell other processes by itself; not if they
+   * were told lately. What rings meanwhile is told of later, whatever becomes of the change.
+   */
+  takesAlong(queue: string): boolean {
+    if (this.#resting.has(queue)) return false
+    this.#rest(queue)
+    return true
+  }
+
+  /** A change that was to take the hint along has come to nothing. */
+  leave(queue: string): void {
+    const rest = this.#resting.get(queue)
+    if (rest === undefined || rest.hasMore) return
+    rest.timer.stop()
+    this.#resting.delete(queue)
   }
 
   /** A hint came from elsewhere. */
@@ -45,15 +77,19 @@ export class WakeBell {
     for (const watcher of this.#watchers) watcher(queue)
   }
 
-  async #tell(queue: string): Promise<void> {
-    // A hint that is lost is made good by polling.
-    await this.#send(queue).catch(() => {})
-    this.#machine.clock.startTimer(restMs, () => {
-      const hasMore = this.#resting.get(queue) === true
+  #rest(queue: string): void {
+    const timer = this.#machine.clock.startTimer(restMs, () => {
+      const hasMore = this.#resting.get(queue)?.hasMore === true
       this.#resting.delete(queue)
       if (!hasMore) return
-      this.#resting.set(queue, false)
-      void this.#tell(queue)
+      this.#rest(queue)
+      this.#tell(queue)
     })
+    this.#resting.set(queue, { timer, hasMore: false })
+  }
+
+  #tell(queue: string): void {
+    // A hint that is lost is made good by polling.
+    this.#send(queue).catch(() => {})
   }
 }

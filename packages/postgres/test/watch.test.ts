@@ -1,8 +1,12 @@
 /** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
 
+import { execFile } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { PgListener } from '../src/client-shapes.ts'
@@ -120,6 +124,58 @@ test('many changes in a row are few notices', async () => {
   await watcher.stop()
 })
 
+test('an add that comes alone tells by its own commit, and one that changes nothing does not tell', async () => {
+  const there = await opened('alone')
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('alone')}`)
+  await there.add('q', [one], options)
+  // The server sends what was committed before it answers.
+  await raw.query('select 1')
+  expect(received).toEqual(['qq'])
+  await there.add('other', [one], options)
+  await there.add('other', [one], options)
+  await raw.query('select 1')
+  expect(received).toEqual(['qq', 'qother'])
+  raw.release(true)
+})
+
+test('an add is done even if the server has no room for its hint', async () => {
+  const small = await startServer(['-c', 'max_notify_queue_pages=64'])
+  const reader = new pg.Client({ connectionString: small.url })
+  const writer = new pg.Client({ connectionString: small.url })
+  await Promise.all([reader.connect(), writer.connect()])
+  const { rows } = await writer.query(
+    "select current_setting('max_notify_queue_pages', true) as pages",
+  )
+  const isSmall = rows[0].pages === '64'
+  try {
+    // A server of somebody else's has a queue of gigabytes.
+    if (!needs('a server whose queue of notices can be small', isSmall)) return
+    // Somebody who listens and stays in a transaction keeps all notices.
+    await reader.query('listen elsewhere')
+    await reader.query('begin')
+    const fill = `select pg_notify('elsewhere', repeat('x', 7000) || n) from generate_series(1, 8) n`
+    const filled = async (): Promise<boolean> =>
+      await writer.query(fill).then(
+        () => false,
+        ({ code }) => code === '54000',
+      )
+    for (let nth = 0; nth < 100 && !(await filled()); nth += 1);
+    const driver = postgresDriver({ connectionString: small.url, onWarning() {} })
+    await driver.open({})
+    const [reply] = await driver.add('q', [one], options)
+    expect(reply).toMatchObject({ outcome: 'added' })
+    const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+    expect((await driver.claim('q', request)).claims).toHaveLength(1)
+    await driver.close()
+  } finally {
+    await Promise.all([reader.end(), writer.end()])
+    await small.stop()
+  }
+})
+
 test('a pool that was given its password apart listens too', async () => {
   const { hostname, port, username, password } = new URL(server.url)
   const apart = new pg.Pool({ host: hostname, port: Number(port), user: username, password })
@@ -135,6 +191,19 @@ test('a pool that was given its password apart listens too', async () => {
   expect(warnings).toEqual([])
   await driver.close()
   await apart.end()
+})
+
+// real time: a process ends, or does not, by what keeps its own event loop alive.
+test('a process that waits to watch is not over before it does', async () => {
+  const script = fileURLToPath(new URL('waiting-process.ts', import.meta.url))
+  const flags = ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source']
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...flags,
+    script,
+    server.url,
+    'waiting',
+  ])
+  expect(stdout).toBe('watching')
 })
 
 test('nothing listens where nobody watches, and nothing stays behind', async () => {

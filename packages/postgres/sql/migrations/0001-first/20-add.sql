@@ -12,9 +12,12 @@
 -- follows for each row that was written: its key, what was done (see keys.change), when it is due,
 -- its failures. If not all were written, one for each key of the batch: what was said of a key
 -- before holds.
+--
+-- With in_channel, tells in_hint there when it commits, if anything was written.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
-  in_places int[], in_twice boolean, in_expire float8, in_now float8
+  in_places int[], in_twice boolean, in_expire float8, in_now float8,
+  in_channel text, in_hint text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -116,6 +119,8 @@ begin
     count(*) filter (where w.change = 4)
   into n_keys, changes, dues, fails, fresh
   from written w;
+  -- A write is all but always something to claim, now or later; a hint too many does no harm.
+  if in_channel is not null and n_keys is not null then perform pg_notify(in_channel, in_hint); end if;
   return query select null::text, fresh::int, t, 0;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures

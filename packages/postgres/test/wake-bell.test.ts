@@ -1,0 +1,57 @@
+/** Who is told, when, and by what: each step is the fake clock's. */
+import { fakeClock } from '@sluice/core/testing'
+import { expect, test } from 'vitest'
+import { WakeBell } from '../src/wake-bell.ts'
+
+function belfry() {
+  const clock = fakeClock()
+  const sent: string[] = []
+  const heard: (string | undefined)[] = []
+  const bell = new WakeBell({ clock, random: () => 0 }, async (queue) => void sent.push(queue))
+  bell.watch((queue) => void heard.push(queue))
+  return { clock, sent, heard, bell }
+}
+
+test('the first ring is told of at once, and those that follow closely together', async () => {
+  const { clock, sent, heard, bell } = belfry()
+  for (let nth = 0; nth < 5; nth += 1) bell.ring('q')
+  await clock.step(9)
+  expect(sent).toEqual(['q'])
+  expect(heard).toEqual(['q', 'q', 'q', 'q', 'q'])
+  await clock.step(1)
+  expect(sent).toEqual(['q', 'q'])
+  await clock.step(1_000)
+  expect(sent).toEqual(['q', 'q'])
+})
+
+test('a change takes the hint along if nobody was told lately', async () => {
+  const { clock, sent, heard, bell } = belfry()
+  expect(bell.takesAlong('q')).toBe(true)
+  bell.ringHere('q')
+  // Another queue has a hint of its own.
+  expect(bell.takesAlong('other')).toBe(true)
+  expect(bell.takesAlong('q')).toBe(false)
+  await clock.step(1_000)
+  expect(sent).toEqual([])
+  expect(heard).toEqual(['q'])
+  expect(bell.takesAlong('q')).toBe(true)
+})
+
+test('what rings while a change takes the hint along is told of, whatever becomes of the change', async () => {
+  const { clock, sent, bell } = belfry()
+  bell.takesAlong('q')
+  bell.ring('q')
+  bell.leave('q')
+  await clock.step(10)
+  expect(sent).toEqual(['q'])
+})
+
+test('a change that has come to nothing leaves the hint to the next one', async () => {
+  const { sent, bell } = belfry()
+  bell.takesAlong('q')
+  bell.leave('q')
+  expect(bell.takesAlong('q')).toBe(true)
+  bell.leave('q')
+  bell.ring('q')
+  expect(sent).toEqual(['q'])
+})
