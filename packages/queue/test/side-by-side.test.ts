@@ -180,6 +180,59 @@ describe('calls beside others, where very many keys are wanted', () => {
     expect(most).toBe(2)
   })
 
+  test('leases that a claim beside others found over are ended, and what they held is claimed', async () => {
+    const scene = new Scene(late)
+    const { inner } = scene
+    // Nobody else tells of what becomes ready.
+    Object.assign(scene.late, { watch: undefined })
+    const queue = scene.queue({ prefetch: 1_000 })
+    await queue.add('lost')
+    const other = { limit: 1, holder: 'other', claimId: 'other', leaseMs: 60_000 }
+    const { claims } = await inner.claim('q', other)
+    await queue.addMany(keys)
+    await queue.addMany(keys.map((key) => `more ${key}`))
+    const gate = Promise.withResolvers<void>()
+    const beside = new Set<unknown>()
+    let flying = 0
+    let found: unknown
+    scene.late.before = async ({ verb, request }) => {
+      if (verb === 'claim') flying += 1
+      if (verb === 'claim' && flying > 1) beside.add(request)
+      // Longer than what frees the worker takes.
+      for (let turn = verb === 'claim' ? 5 : 1; turn > 0; turn -= 1) await nextTurn()
+    }
+    scene.late.after = async ({ verb, request }) => {
+      if (verb === 'claim') flying -= 1
+      if (found === undefined || request !== found) return
+      // Until the loop that claims rests.
+      scene.late.inFlight -= 1
+      await gate.promise
+      scene.late.inFlight += 1
+    }
+    const claim = inner.claim.bind(inner)
+    inner.claim = (name, request) => {
+      const reply = claim(name, request) as ClaimReply
+      if (found !== undefined || !beside.has(request) || reply.claims.length > 0) return reply
+      found = request
+      return { ...reply, leaseEnds: claims }
+    }
+    inner.expire = async (name, [lease]) => {
+      await inner.finish(name, [{ as: 'release', ...lease! }], {
+        dedupe: 'client-go',
+        failuresExpireMs: 1,
+      })
+      return ['expired']
+    }
+    const ran = new Set<string>()
+    createWorker({ queue, concurrency: 500, handler: (item) => void ran.add(item) })
+    await scene.quiet()
+    expect(found).toBeDefined()
+    expect(ran.has('lost')).toBe(false)
+    gate.resolve()
+    await scene.quiet()
+    expect(ran.has('lost')).toBe(true)
+  })
+
   test('where nothing is left, nobody claims again and again', async () => {
     const scene = new Scene(late)
     const queue = scene.queue({ prefetch: 1_000 })

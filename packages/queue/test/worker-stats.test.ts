@@ -86,6 +86,26 @@ describe.each(setups)('what a worker tells of itself, over $way', (setup) => {
     expect(await registered(scene)).toMatchObject([{ concurrency: 0, stats: { runs: 1 } }])
   })
 
+  test('counts a handler that was abandoned once, though it ends later', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const stuck = Promise.withResolvers<void>()
+    const worker = createWorker({
+      queue,
+      timeoutMs: 100,
+      abandonMs: 1_000,
+      handler: () => stuck.promise,
+    })
+    await queue.add('k')
+    await scene.clock.step(100)
+    await scene.clock.step(1_000)
+    stuck.resolve()
+    await scene.quiet()
+    await worker.stop()
+    await scene.quiet()
+    expect(await stats(scene)).toMatchObject({ runs: 1, failed: 1 })
+  })
+
   test('is of all workers of a queue object together', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
