@@ -58,14 +58,14 @@ if (workload === 'processing') {
   const ways = []
   for (const make of processors) ways.push(...Object.entries(await make(server)))
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, { prepare, clear }] of ways) {
+    for (const [name, { prepare }] of ways) {
       if (only !== undefined && !name.includes(only)) continue
       const work = await prepare(keysNamed(keyCount))
       await server.sql('checkpoint')
       await timed(name, round, keyCount, work)
-      await clear()
     }
   }
+  for (const [, { end }] of ways) await end?.()
 }
 if (workload === 'depth') {
   const depths = [1_000, 100_000, 1_000_000].filter((depth) => depth <= keyCount)

@@ -3,7 +3,14 @@ import type { Driver } from '../../../packages/core/src/index.ts'
 import { postgresDriver } from '../../../packages/postgres/src/index.ts'
 import { createQueue, createWorker } from '../../../packages/queue/src/index.ts'
 import { rawAddMany, rawClaim, rawRemove, rawTable } from './raw-table.ts'
-import { emptyBoss, emptyGraphile, runGraphile, startBoss, startGraphile } from './rivals.ts'
+import {
+  emptyBoss,
+  emptyGraphile,
+  graphilePool,
+  runGraphile,
+  startBoss,
+  startGraphile,
+} from './rivals.ts'
 import type { Server } from './server.ts'
 import { batchesOf } from './turns.ts'
 
@@ -11,8 +18,8 @@ import { batchesOf } from './turns.ts'
 export interface Processor {
   /** Makes it ready, adds keys, and gives what does the work: that is what is timed. */
   prepare(keys: readonly string[]): Promise<() => Promise<unknown>>
-  /** After the work. */
-  clear(): Promise<unknown>
+  /** After the last turn. */
+  end?(): Promise<unknown>
 }
 
 type Ways = Readonly<Record<string, Processor>>
@@ -58,7 +65,6 @@ async function raw(server: Server): Promise<Ways> {
             return true
           })
       },
-      async clear() {},
     },
   }
 }
@@ -102,7 +108,7 @@ async function sluice(server: Server): Promise<Ways> {
           await worker.stop()
         }
       },
-      async clear() {},
+      end: () => queue.close(),
     }
   }
   return {
@@ -121,7 +127,7 @@ async function sluice(server: Server): Promise<Ways> {
             return true
           })
       },
-      async clear() {},
+      end: () => filler.close(),
     },
     'worker, concurrency 500, prefetch 1,000': working(500, 1_000),
     'worker, concurrency 500': working(500, 0),
@@ -152,13 +158,14 @@ async function boss(server: Server): Promise<Ways> {
             return true
           })
       },
-      async clear() {},
+      end: () => jobs.stop(),
     },
   }
 }
 
 async function graphile(server: Server): Promise<Ways> {
   const jobs = await startGraphile(server)
+  const pool = graphilePool(server)
   return {
     'graphile-worker, local queue of 500': {
       async prepare(keys) {
@@ -168,13 +175,13 @@ async function graphile(server: Server): Promise<Ways> {
         }
         return async () => {
           const counted = countdown(keys.length)
-          const runner = await runGraphile(server, () => counted.one())
+          const runner = await runGraphile(pool, () => counted.one())
           await counted.all
           // What is completed in batches is not done before it has ended.
           await runner.stop()
         }
       },
-      async clear() {},
+      end: async () => jobs.release(),
     },
   }
 }

@@ -1,4 +1,5 @@
 import { Logger, makeWorkerUtils, type Runner, run, type WorkerUtils } from 'graphile-worker'
+import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { Server } from './server.ts'
 
@@ -6,6 +7,14 @@ const quiet = new Logger(() => () => {})
 
 /** How many connections a rival gets; more were not faster on 2 cores. */
 const connections = 10
+
+/** A pool that stays open between the turns. */
+export function graphilePool(server: Server): pg.Pool {
+  const pool = server.pool(connections)
+  // Without it the library says so, for every connection.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
 
 /** pg-boss with one queue, without its own housekeeping, which would only cost it time here. */
 export async function startBoss(server: Server): Promise<PgBoss> {
@@ -28,7 +37,7 @@ export async function emptyBoss(server: Server): Promise<void> {
 /** graphile-worker as a producer uses it. */
 export async function startGraphile(server: Server): Promise<WorkerUtils> {
   const utils = await makeWorkerUtils({
-    pgPool: server.pool(connections),
+    pgPool: graphilePool(server),
     logger: quiet,
   })
   await utils.migrate()
@@ -40,9 +49,9 @@ export async function emptyGraphile(server: Server): Promise<void> {
 }
 
 /** graphile-worker as a worker: a local queue of 500 jobs, and completions in batches. */
-export async function runGraphile(server: Server, handler: () => void): Promise<Runner> {
+export async function runGraphile(pool: pg.Pool, handler: () => void): Promise<Runner> {
   return await run({
-    pgPool: server.pool(connections),
+    pgPool: pool,
     noHandleSignals: true,
     logger: quiet,
     taskList: { job: async () => handler() },
