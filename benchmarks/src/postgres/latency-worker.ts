@@ -31,7 +31,8 @@ if (way === 'bare') {
   const driver = postgresDriver({ connectionString })
   const queue = createQueue<string>({ name: 'latency', driver })
   await queue.len()
-  // So that it is certain that hints come.
+  // So that it is certain that hints come. Waiting for that keeps no process alive; its parent does.
+  process.on('message', () => {})
   await driver.watch?.(() => {})
   createWorker({ queue, concurrency: 1, handler: async () => begins() })
 }

@@ -15,7 +15,7 @@ import { sortedByKey } from './key-order.ts'
 import { workOnKeys } from './key-work.ts'
 import type { Session } from './session.ts'
 import type { Store } from './store.ts'
-import { isHintRefused } from './store-error.ts'
+import { isRefusal } from './store-error.ts'
 
 /** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
 const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
@@ -35,6 +35,8 @@ export function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boole
 export interface Hint {
   readonly channel: string
   readonly payload: string
+  /** The server takes the add without it, and not with it. */
+  refused(): void
 }
 
 /** The verb add, beside keys that somebody else has locked. A plain batch takes the hint along. */
@@ -66,9 +68,11 @@ async function addHinting(
   try {
     return await addPlain(store, queue, asks, options, hint)
   } catch (error) {
-    // Somebody listens and never reads: a hint may be lost, but not what it tells of.
-    if (hint === undefined || !isHintRefused(error)) throw error
-    return await addPlain(store, queue, asks, options, undefined)
+    // A hint may be lost, but not what it tells of.
+    if (hint === undefined || !isRefusal(error)) throw error
+    const replies = await addPlain(store, queue, asks, options, undefined)
+    hint.refused()
+    return replies
   }
 }
 

@@ -51,7 +51,7 @@ export async function claim(
 ): Promise<ClaimReply> {
   const before = cursors.get(queue) ?? fromLatest
   const values = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks, store.now()]
-  const [row = {}] = await store.run('claim', values)
+  const [row = {}, ...itemRows] = await store.run('claim', values)
   const lookBefore = text(row['look_before'])
   if (lookBefore === undefined) cursors.delete(queue)
   else cursors.set(queue, lookBefore)
@@ -59,14 +59,19 @@ export async function claim(
   const leaseEnds = texts(row['ended_keys']).map((key, at): Lease => {
     return { key: String(key), token: endedTokens[at]! }
   })
-  return { claims: claimsOf(row), leaseEnds, now: number(row['now']) }
+  return { claims: claimsOf(row, itemRows), leaseEnds, now: number(row['now']) }
 }
 
-function claimsOf(row: Row): Claim[] {
+function itemOf(row: Row): string | undefined {
+  return text(row['item'])
+}
+
+function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
   const places = numbers(row['ords'])
   if (places.length === 0) return []
   const keys = texts(row['keys'])
-  const items = texts(row['items'])
+  // Long ones come in rows of their own.
+  const items = itemRows.length > 0 ? itemRows.map(itemOf) : texts(row['items'])
   const tokens = numbers(row['tokens'])
   const failures = numbers(row['failures'])
   const crashes = numbers(row['crashes'])

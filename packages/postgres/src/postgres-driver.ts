@@ -158,6 +158,7 @@ class PostgresDriver implements Driver {
     if (opened === undefined) return
     await opened.watching.stop()
     await opened.unlisten?.()
+    await opened.bell.tellAll()
     await opened.connected.sessions.close()
   }
 
@@ -169,16 +170,15 @@ class PostgresDriver implements Driver {
     const { store, bell } = this.#open
     const { notify } = this.#settings
     const takesAlong = notify && isPlain(asks, options) && bell.takesAlong(queue)
-    const hint = takesAlong ? { channel: this.#channel, payload: hintOf(queue) } : undefined
-    let replies: readonly (AskReply | Failure)[] = []
-    try {
-      replies = await add(store, queue, asks, options, hint)
-    } finally {
-      const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
-      if (wakes && takesAlong) bell.ringHere(queue)
-      else if (wakes) bell.ring(queue)
-      else if (takesAlong) bell.leave(queue)
-    }
+    const hint = takesAlong
+      ? { channel: this.#channel, payload: hintOf(queue), refused: () => bell.takeNothingAlong() }
+      : undefined
+    // If this fails, the hint may have left all the same: those that follow wait their time.
+    const replies = await add(store, queue, asks, options, hint)
+    const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
+    if (wakes && takesAlong && bell.mayTakeAlong) bell.ringHere(queue)
+    else if (wakes) bell.ring(queue)
+    else if (takesAlong) bell.leave(queue)
     return replies
   }
 

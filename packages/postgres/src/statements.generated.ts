@@ -159,7 +159,7 @@ as $body$ select coalesce(given, extract(epoch from clock_timestamp())::float8 *
 -- its failures. If not all were written, one for each key of the batch: what was said of a key
 -- before holds.
 --
--- With in_channel, tells in_hint there when it commits, if anything was written.
+-- With in_channel, tells in_hint there when it commits, if anything was added or moved.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_places int[], in_twice boolean, in_expire float8, in_now float8,
@@ -183,7 +183,7 @@ declare
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
   -- Of the rows that were written.
-  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
+  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
 begin
   with written as (
     insert into sluice.keys as k
@@ -262,11 +262,10 @@ begin
     returning k.key, k.change, k.due_at, k.failures
   )
   select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
-    count(*) filter (where w.change = 4)
-  into n_keys, changes, dues, fails, fresh
+    count(*) filter (where w.change = 4), bool_or(w.change in (1, 2, 4))
+  into n_keys, changes, dues, fails, fresh, wakes
   from written w;
-  -- A write is all but always something to claim, now or later; a hint too many does no harm.
-  if in_channel is not null and n_keys is not null then perform pg_notify(in_channel, in_hint); end if;
+  if wakes and in_channel is not null then perform pg_notify(in_channel, in_hint); end if;
   return query select null::text, fresh::int, t, 0;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
@@ -380,18 +379,19 @@ $body$;
 -- much of it there is. Rows that somebody has locked are passed over. The rows are picked in one
 -- statement and updated in the next by their place in the table: no plan can claim more than that.
 --
--- One row: the store's time; until when the leases last; of the claims, a list for each thing that is
--- known of them, all in one order, with their places in line in ords; the leases that are over, as two
--- lists; and the token before which to look at leases next, if not all were looked at. Lists are texts
--- (JSON of texts, arrays of numbers), since a client reads ten long texts in a fraction of the time
--- that thousands of short ones take. What there is none of is null.
+-- The first row: the store's time; until when the leases last; of the claims, a list for each thing
+-- that is known of them, all in one order, with their places in line in ords; the leases that are over,
+-- as two lists; and the token before which to look at leases next, if not all were looked at. Lists are
+-- texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a fraction of the
+-- time that thousands of short ones take. What there is none of is null. If one of the items is long,
+-- they come in rows of their own instead, one for each claim, in the same order.
 create function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8
 ) returns table (
   now float8, until float8, ords text, keys text, items text, tokens text, failures text,
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
-  look_before bigint
+  look_before bigint, item text
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -409,7 +409,7 @@ declare
   this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
   base bigint; picks tid[]; alone boolean[]; firsts int; drawn bigint[]; n int := 0;
-  held_keys text[]; held bigint[]; ends float8[];
+  held_keys text[]; held bigint[]; ends float8[]; written tid[]; are_short boolean;
 begin
   now := t;
   if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
@@ -458,13 +458,17 @@ begin
         later_at = 'Infinity'
       from unnest(picks, drawn) with ordinality as u(ctid, token, ord)
       where k.ctid = u.ctid
-      returning u.ord, k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority,
-        k.claimed_asked_at, k.claimed_ready_at
+      returning u.ord, k.ctid as place, k.key, k.item, k.token, k.failures, k.crashes,
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
     )
-    select array_agg(c.ord), array_to_json(array_agg(c.key)), array_to_json(array_agg(c.item)),
+    select array_agg(c.ord), array_agg(c.place), array_to_json(array_agg(c.key)),
+      -- Making JSON of a text takes its length in time.
+      array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
+      bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
-      array_agg(c.claimed_priority), array_agg(c.claimed_asked_at), array_agg(c.claimed_ready_at)
-    into ords, keys, items, tokens, failures, crashes, priorities, asked, ready
+      array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
+      array_agg(c.claimed_ready_at)
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
     from claimed c;
   end if;
   -- Some of what is held, in turn: whoever asks often need not look at everything each time. From the
@@ -483,6 +487,13 @@ begin
   from unnest(held_keys, held, ends) as u(key, token, ends) where u.ends <= t;
   look_before := held[in_looks];
   return next;
+  if not are_short then
+    return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
+      null::text, null::text, null::text, null::text, null::text, null::text, null::text,
+      null::bigint, k.item
+    from unnest(written) with ordinality as i(place, nth) join sluice.keys k on k.ctid = i.place
+    order by i.nth;
+  end if;
 end
 $body$;
 
@@ -1077,7 +1088,7 @@ from sluice.adopt($1::text, $2::text)`,
 where tokens is not null order by name`,
   busyKeys: 'select b.key from sluice.busy_keys($1::text, $2::text[], $3::boolean) as b(key)',
   claim: `select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
-  ended_keys, ended_tokens, look_before
+  ended_keys, ended_tokens, look_before, item
 from sluice.claim(
   $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8)`,
   countOwed: 'select sluice.owed($1::text, $2::int) as owed',

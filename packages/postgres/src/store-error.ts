@@ -25,9 +25,13 @@ export function isLostRace(error: unknown): boolean {
   return state === '40001' || state === '40P01'
 }
 
-/** The commit failed because no hint fits into the server's queue of notices. */
-export function isHintRefused(error: unknown): boolean {
-  return SluiceError.is(error) && sqlStateOf(error.cause) === '54000'
+/**
+ * The server answered that it would not do this, and would not the next time: if a hint went along,
+ * perhaps because of the hint. Its queue of notices may be full, or telling may not be allowed.
+ */
+export function isRefusal(error: unknown): boolean {
+  const state = SluiceError.is(error) ? sqlStateOf(error.cause) : undefined
+  return state !== undefined && !/^(08|25|40|53|55|57|58|XX)/.test(state)
 }
 
 /** The prepared statement is not there, or there twice: somebody pools connections in between. */

@@ -21,6 +21,7 @@ export class WakeBell {
   readonly #send: (queue: string) => Promise<void>
   readonly #watchers = new Set<(queue: string | undefined) => void>()
   readonly #resting = new Map<string, Rest>()
+  #mayTakeAlong = true
 
   constructor(machine: Machine, send: (queue: string) => Promise<void>) {
     this.#machine = machine
@@ -43,10 +44,12 @@ export class WakeBell {
     const rest = this.#resting.get(queue)
     if (rest !== undefined) {
       rest.hasMore = true
+      // A process that ends by itself tells what it has left to tell.
+      rest.timer.ref()
       return
     }
     this.#rest(queue)
-    this.#tell(queue)
+    void this.#tell(queue)
   }
 
   /** Something may have become claimable, and other processes know. */
@@ -59,9 +62,27 @@ export class WakeBell {
    * were told lately. What rings meanwhile is told of later, whatever becomes of the change.
    */
   takesAlong(queue: string): boolean {
-    if (this.#resting.has(queue)) return false
+    if (!this.#mayTakeAlong || this.#resting.has(queue)) return false
     this.#rest(queue)
     return true
+  }
+
+  /** Whether changes may tell other processes by themselves. */
+  get mayTakeAlong(): boolean {
+    return this.#mayTakeAlong
+  }
+
+  /** From now on, no change tells by itself: the server will not have it. */
+  takeNothingAlong(): void {
+    this.#mayTakeAlong = false
+  }
+
+  /** Tells at once of what was to be told of later. */
+  async tellAll(): Promise<void> {
+    const late = [...this.#resting].filter(([, { hasMore }]) => hasMore)
+    for (const { timer } of this.#resting.values()) timer.stop()
+    this.#resting.clear()
+    await Promise.all(late.map(([queue]) => this.#tell(queue)))
   }
 
   /** A change that was to take the hint along has come to nothing. */
@@ -83,13 +104,13 @@ export class WakeBell {
       this.#resting.delete(queue)
       if (!hasMore) return
       this.#rest(queue)
-      this.#tell(queue)
+      void this.#tell(queue)
     })
     this.#resting.set(queue, { timer, hasMore: false })
   }
 
-  #tell(queue: string): void {
+  async #tell(queue: string): Promise<void> {
     // A hint that is lost is made good by polling.
-    this.#send(queue).catch(() => {})
+    await this.#send(queue).catch(() => {})
   }
 }

@@ -76,20 +76,14 @@ export class Watching {
     const { listener } = this.#use
     if (listener === undefined) return
     this.#listener = new Listener(listener)
-    this.#started = this.#start(this.#listener)
-  }
-
-  /** Nobody waits for long to watch: what it is that wakes may become known later. */
-  #start(starting: Listener): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#use.machine.clock.startTimer(startMs, resolve)
-      // Whoever waits to watch may have nothing else yet that keeps the process alive.
-      timer.ref()
-      void starting.start().then(() => {
-        timer.stop()
-        resolve()
-      })
-    })
+    // Nobody waits for long to watch: what it is that wakes may become known later.
+    const { clock } = this.#use.machine
+    this.#started = Promise.race([
+      this.#listener.start(),
+      new Promise<void>((resolve) => {
+        clock.startTimer(startMs, resolve)
+      }),
+    ])
   }
 
   #poll(): void {

@@ -46,6 +46,26 @@ test('what rings while a change takes the hint along is told of, whatever become
   expect(sent).toEqual(['q'])
 })
 
+test('what was to be told of later can be told of at once, and is told of once', async () => {
+  const { clock, sent, bell } = belfry()
+  bell.takesAlong('q')
+  bell.ring('q')
+  bell.ring('other')
+  await bell.tellAll()
+  expect(sent).toEqual(['other', 'q'])
+  await clock.step(1_000)
+  expect(sent).toEqual(['other', 'q'])
+})
+
+test('no change takes a hint along that the server refuses; each is told of by itself', async () => {
+  const { sent, bell } = belfry()
+  bell.takesAlong('q')
+  bell.takeNothingAlong()
+  expect(bell.takesAlong('other')).toBe(false)
+  bell.ring('other')
+  expect(sent).toEqual(['other'])
+})
+
 test('a change that has come to nothing leaves the hint to the next one', async () => {
   const { sent, bell } = belfry()
   bell.takesAlong('q')

@@ -1,16 +1,13 @@
 /** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
 
-import { execFile } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { PgListener } from '../src/client-shapes.ts'
-import { postgresDriver } from '../src/index.ts'
+import { postgresDriver, rolesSql } from '../src/index.ts'
 import { Listener } from '../src/listener.ts'
 import { channelOf } from '../src/schema-name.ts'
 import { poolOf, startServer, type TestServer } from './server.ts'
@@ -141,6 +138,64 @@ test('an add that comes alone tells by its own commit, and one that changes noth
   raw.release(true)
 })
 
+test('another item for a key that waits is nothing to tell of', async () => {
+  const there = await opened('items')
+  await there.add('q', [{ ...one, delayMs: 60_000 }], options)
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('items')}`)
+  for (let item = 0; item < 20; item += 1) {
+    const [reply] = await there.add('q', [{ ...one, delayMs: 60_000, item: `${item}` }], options)
+    expect(reply?.outcome).toBe('unchanged')
+  }
+  await raw.query('select 1')
+  expect(received).toEqual([])
+  raw.release(true)
+})
+
+test('what is to be told of later is told of before the driver is closed', async () => {
+  const there = await opened('owed')
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('owed')}`)
+  for (const key of ['a', 'b', 'c']) await there.add('q', [{ ...one, key }], options)
+  await there.close()
+  await raw.query('select 1')
+  expect(received.length).toBeGreaterThan(1)
+  raw.release(true)
+})
+
+test('an add is done even if this role may tell nobody', async () => {
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  await admin.query('create database mute')
+  const url = new URL(server.url)
+  url.pathname = '/mute'
+  const owner = postgresDriver({ connectionString: url.href, onWarning() {} })
+  await owner.open({})
+  await owner.close()
+  const there = new pg.Client({ connectionString: url.href })
+  await there.connect()
+  await there.query('revoke execute on function pg_catalog.pg_notify(text, text) from public')
+  await there.query("create role mute login password 'secret'; create role looks_only")
+  await there.query(rolesSql({ owner: 'postgres', runtime: 'mute', readOnly: 'looks_only' }))
+  url.username = 'mute'
+  url.password = 'secret'
+  const driver = postgresDriver({ connectionString: url.href, migrate: 'verify', onWarning() {} })
+  await driver.open({})
+  for (const key of ['a', 'b', 'c']) {
+    const [reply] = await driver.add('q', [{ ...one, key }], options)
+    expect(reply).toMatchObject({ outcome: 'added' })
+  }
+  await driver.close()
+  await there.query('drop owned by mute; drop owned by looks_only; drop role mute, looks_only')
+  await there.end()
+  await admin.query('drop database mute')
+  await admin.end()
+})
+
 test('an add is done even if the server has no room for its hint', async () => {
   const small = await startServer(['-c', 'max_notify_queue_pages=64'])
   const reader = new pg.Client({ connectionString: small.url })
@@ -191,19 +246,6 @@ test('a pool that was given its password apart listens too', async () => {
   expect(warnings).toEqual([])
   await driver.close()
   await apart.end()
-})
-
-// real time: a process ends, or does not, by what keeps its own event loop alive.
-test('a process that waits to watch is not over before it does', async () => {
-  const script = fileURLToPath(new URL('waiting-process.ts', import.meta.url))
-  const flags = ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source']
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...flags,
-    script,
-    server.url,
-    'waiting',
-  ])
-  expect(stdout).toBe('watching')
 })
 
 test('nothing listens where nobody watches, and nothing stays behind', async () => {

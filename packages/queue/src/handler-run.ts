@@ -230,7 +230,13 @@ export class HandlerRun<T> {
 
   async #comesBack(result: Extract<HandlerResult, object>): Promise<FinishOutcome> {
     const { priority = this.#held.priority } = result
-    if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
+    const isObject = typeof result === 'object'
+    if (
+      isObject &&
+      Number.isInteger(priority) &&
+      priority >= priorityMin &&
+      priority <= priorityMax
+    ) {
       if ('requeue' in result && result.requeue === true) return await this.#requeue(priority)
       if ('requeueAfterMs' in result) {
         const { requeueAfterMs: ms } = result

@@ -313,18 +313,21 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test('a result that means nothing counts as a failure', async () => {
-    const { queue, clock, row } = setUp()
-    const worker = createWorker<string>({
-      queue,
-      handler: () => ({ requeueAfterMs: Number.NaN }),
-    })
-    await queue.add('a')
-    await clock.step(0)
-    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
-    await worker.stop()
-    await queue.close()
-  })
+  test.each([{ requeueAfterMs: Number.NaN }, {}, 'ok', 7, true])(
+    'a result that means nothing counts as a failure: %j',
+    async (result) => {
+      const { queue, clock, row } = setUp()
+      const worker = createWorker<string>({
+        queue,
+        handler: () => result as HandlerResult,
+      })
+      await queue.add('a')
+      await clock.step(0)
+      expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
+      await worker.stop()
+      await queue.close()
+    },
+  )
 })
 
 test('bad options are refused at once, naming the parameter', () => {

@@ -67,6 +67,21 @@ export const itemCases: readonly Case[] = [
     },
   },
   {
+    id: 'item.batch.long',
+    title: 'a claim of many long items brings each key its own, and none where there is none',
+    async run(s) {
+      const items = Array.from({ length: 24 }, (_, at) =>
+        at % 5 === 2 ? undefined : JSON.stringify(`${at} "\\\n🚰`.repeat(at % 3 === 0 ? 1 : 4_000)),
+      )
+      await s.addAll(items.map((item, at) => ({ ...s.ask(`k${at}`), item })))
+      const { claims } = await s.claim({ limit: 100 })
+      const expected = items.map((item, at) => ({ key: `k${at}`, item }))
+      const byPlace = claims.map(({ key, item }) => ({ key, item }))
+      byPlace.sort((a, b) => Number(a.key.slice(1)) - Number(b.key.slice(1)))
+      assert.deepEqual(byPlace, expected)
+    },
+  },
+  {
     id: 'item.none',
     title: 'a key without an item comes back without one',
     async run(s) {

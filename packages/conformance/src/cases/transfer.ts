@@ -109,6 +109,16 @@ export const transferCases: readonly Case[] = [
     },
   },
   {
+    id: 'transfer.import.age-unknown',
+    title: 'a key of which nobody knows when it was asked for is claimed without an age',
+    needs,
+    async run(s) {
+      const now = s.now()
+      await imported(s, [row('a', { dueAt: now, why: 'add', readyAt: now, seq: 1 })])
+      assert.equal((await s.claimOne('a')).askedAt, Infinity)
+    },
+  },
+  {
     id: 'transfer.import.nothing',
     title: 'a row that says nothing stores nothing',
     needs,

@@ -85,6 +85,15 @@ export const transferMutants: readonly Mutant[] = [
       return transfer.importRows(queue, rows)
     },
   })),
+  verbMutant('age-made-up', 'a key without an age is claimed with one', (driver) => ({
+    claim(queue, request) {
+      const reply = driver.claim(queue, request)
+      const claims = reply.claims.map((claim) =>
+        claim.askedAt === Infinity ? { ...claim, askedAt: Number.NaN } : claim,
+      )
+      return { ...reply, claims }
+    },
+  })),
   transferMutant('import-item-lost', 'the item of a new key is lost', (transfer) => ({
     importRows: (queue, rows) =>
       transfer.importRows(

@@ -103,6 +103,22 @@ export const verbMutants: readonly Mutant[] = [
         item: claim.item ?? 'null',
       })),
   })),
+  verbMutant(
+    'item-long-shifted',
+    'a large claim gives each key the item of the next',
+    (driver) => ({
+      claim(queue, request) {
+        const reply = driver.claim(queue, request)
+        const items = reply.claims.map(({ item }) => item)
+        if (items.join('').length <= 2 ** 17) return reply
+        let at = 0
+        return withClaims(reply, (claim) => {
+          at += 1
+          return { ...claim, item: items[at % items.length] }
+        })
+      },
+    }),
+  ),
   verbMutant('item-first-wins', 'the first item of a key stays', (driver, store) => ({
     add: (queue, asks, options) =>
       driver.add(

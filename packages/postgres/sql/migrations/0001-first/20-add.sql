@@ -13,7 +13,7 @@
 -- its failures. If not all were written, one for each key of the batch: what was said of a key
 -- before holds.
 --
--- With in_channel, tells in_hint there when it commits, if anything was written.
+-- With in_channel, tells in_hint there when it commits, if anything was added or moved.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_places int[], in_twice boolean, in_expire float8, in_now float8,
@@ -37,7 +37,7 @@ declare
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
   -- Of the rows that were written.
-  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint;
+  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
 begin
   with written as (
     insert into sluice.keys as k
@@ -116,11 +116,10 @@ begin
     returning k.key, k.change, k.due_at, k.failures
   )
   select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
-    count(*) filter (where w.change = 4)
-  into n_keys, changes, dues, fails, fresh
+    count(*) filter (where w.change = 4), bool_or(w.change in (1, 2, 4))
+  into n_keys, changes, dues, fails, fresh, wakes
   from written w;
-  -- A write is all but always something to claim, now or later; a hint too many does no harm.
-  if in_channel is not null and n_keys is not null then perform pg_notify(in_channel, in_hint); end if;
+  if wakes and in_channel is not null then perform pg_notify(in_channel, in_hint); end if;
   return query select null::text, fresh::int, t, 0;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
