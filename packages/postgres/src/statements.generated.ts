@@ -134,6 +134,9 @@ create table sluice.workers (
 
 -- The number that stands for a queue: the first eight bytes of the SHA-256 of its name. An index
 -- compares numbers in a fraction of the time that it takes for texts, and a claim is mostly that.
+--
+-- This function and the next are of one expression each, which is worked out where they are called;
+-- what it names was looked up when they were made.
 create function sluice.queue_number(name text) returns bigint language sql immutable
 return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
   pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(name, 'UTF8')), 1, 8), 'hex'
@@ -141,8 +144,8 @@ return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
 
 -- The present of this store: that of the server, unless the caller brings a clock.
 create function sluice.present(given float8) returns float8 language sql volatile
-set search_path = pg_catalog, pg_temp
-as $body$ select coalesce(given, extract(epoch from clock_timestamp())::float8 * 1000) $body$;
+return coalesce(given, cast(extract(epoch from pg_catalog.clock_timestamp()) as float8)
+  operator(pg_catalog.*) cast(1000 as float8));
 
 -- Plain asks: no plan, no failure to count, no debounce, no limit on the queue.
 --
@@ -266,7 +269,8 @@ begin
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
   if wakes and in_channel is not null then perform pg_notify(in_channel, in_hint); end if;
-  return query select null::text, fresh::int, t, 0;
+  outcome := fresh; due_at := t; failures := 0;
+  return next;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
       from unnest(n_keys, changes, dues, fails) as w(key, change, due_at, failures);
@@ -330,8 +334,9 @@ begin
     returning i.place
   )
   select array_agg(d.place) into gone from d;
-  return query select null::int, coalesce(cardinality(gone), 0), null::float8, 0;
-  if coalesce(cardinality(gone), 0) = cardinality(in_keys) then return; end if;
+  outcome := coalesce(cardinality(gone), 0); failures := 0;
+  return next;
+  if outcome = cardinality(in_keys) then return; end if;
 
   base := nextval('sluice.arrival');
   return query select u.place, 0, 'Infinity'::float8, 0 from unnest(gone) as u(place);
@@ -408,55 +413,52 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now);
-  base bigint; picks tid[]; alone boolean[]; firsts int; drawn bigint[]; n int := 0;
-  held_keys text[]; held bigint[]; ends float8[]; written tid[]; are_short boolean;
+  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
 begin
   now := t;
-  if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
-    with recursive levels (priority, first_at) as (
-      (select k.priority, k.ready_at from sluice.keys k
+  -- Few statements: for a single key, starting one takes longer than what it does.
+  with recursive levels (priority, first_at) as (
+    (select k.priority, k.ready_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from sluice.keys k
       where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-      order by k.priority desc, k.ready_at, k.seq limit 1)
-      union all
-      select x.priority, x.ready_at from levels l cross join lateral (
-        select k.priority, k.ready_at from sluice.keys k
-        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-          and k.priority < l.priority
-        order by k.priority desc, k.ready_at, k.seq limit 1) x
-    )
-    select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
-      select r.ctid, r.crashes from levels l cross join lateral (
-        select k.ctid, k.crashes from sluice.keys k
-        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-          and k.priority = l.priority and k.ready_at >= l.first_at and k.ready_at <= t
-          and k.due_at <= t
-          and k.due_at <= in_due_by
-        order by k.ready_at, k.seq limit in_limit for update skip locked
-      ) r where l.first_at <= t limit in_limit
-    ) p;
-    -- A key that has crashed a worker is handed out alone.
-    firsts := array_position(alone, true);
-    if firsts = 1 then picks := picks[1:1];
-    elsif firsts > 1 then picks := picks[1:firsts - 1];
-    end if;
-    n := coalesce(cardinality(picks), 0);
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
+    select r.ctid, r.crashes from levels l cross join lateral (
+      select k.ctid, k.crashes from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority = l.priority and k.ready_at >= l.first_at and k.ready_at <= t
+        and k.due_at <= t
+        and k.due_at <= in_due_by
+      order by k.ready_at, k.seq limit in_limit for update skip locked
+    ) r where l.first_at <= t limit in_limit
+  ) p;
+  -- A key that has crashed a worker is handed out alone.
+  firsts := array_position(alone, true);
+  if firsts = 1 then picks := picks[1:1];
+  elsif firsts > 1 then picks := picks[1:firsts - 1];
   end if;
-  if n > 0 then
-    base := nextval('sluice.arrival');
-    drawn := array(select nextval('sluice.token') from generate_series(1, n));
+  if cardinality(picks) > 0 then
     until := t + in_lease;
     with claimed as (
       update sluice.keys k set
-        token = u.token, lease_until = until, holder = in_holder, claim_id = in_claim_id,
+        token = nextval('sluice.token'), lease_until = until, holder = in_holder,
+        claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
         claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
-        seq = case when k.later_at < 'Infinity' then base + u.ord else k.seq end,
+        seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
         later_at = 'Infinity'
-      from unnest(picks, drawn) with ordinality as u(ctid, token, ord)
+      from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
       returning u.ord, k.ctid as place, k.key, k.item, k.token, k.failures, k.crashes,
         k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
@@ -473,7 +475,9 @@ begin
   end if;
   -- Some of what is held, in turn: whoever asks often need not look at everything each time. From the
   -- latest on, so that what is claimed meanwhile does not keep the turn from coming to an end.
-  select array_agg(x.key), array_agg(x.token), array_agg(x.lease_until) into held_keys, held, ends
+  select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
+    array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
+  into ended_keys, ended_tokens, look_before
   from (
     (select k.key, k.token, k.lease_until from sluice.keys k
     where k.queue_id = this_queue and k.token is not null and k.token < in_before
@@ -483,9 +487,6 @@ begin
     where k.queue_id = this_queue and k.token is not null and k.token >= in_before
     order by k.queue_id desc, k.token desc limit in_looks)
     limit in_looks) x;
-  select array_to_json(array_agg(u.key)), array_agg(u.token) into ended_keys, ended_tokens
-  from unnest(held_keys, held, ends) as u(key, token, ends) where u.ends <= t;
-  look_before := held[in_looks];
   return next;
   if not are_short then
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,

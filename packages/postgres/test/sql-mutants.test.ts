@@ -91,8 +91,8 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'tokens are drawn once for a batch',
-    from: 'select nextval(',
-    to: 'select currval(',
+    from: "token = nextval('",
+    to: "token = currval('",
     caughtBy: 'fence.rises.batch',
   },
   {
@@ -103,8 +103,8 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'a claim does not ask whether the queue is paused',
-    from: 'where q.name = in_queue and q.paused) then',
-    to: 'where false) then',
+    from: 'where q.name = in_queue and q.paused)\n    order by',
+    to: 'where false)\n    order by',
     caughtBy: 'pause.claims-nothing',
   },
   {

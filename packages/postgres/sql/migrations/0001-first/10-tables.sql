@@ -126,6 +126,9 @@ create table sluice.workers (
 
 -- The number that stands for a queue: the first eight bytes of the SHA-256 of its name. An index
 -- compares numbers in a fraction of the time that it takes for texts, and a claim is mostly that.
+--
+-- This function and the next are of one expression each, which is worked out where they are called;
+-- what it names was looked up when they were made.
 create function sluice.queue_number(name text) returns bigint language sql immutable
 return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
   pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(name, 'UTF8')), 1, 8), 'hex'
@@ -133,5 +136,5 @@ return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
 
 -- The present of this store: that of the server, unless the caller brings a clock.
 create function sluice.present(given float8) returns float8 language sql volatile
-set search_path = pg_catalog, pg_temp
-as $body$ select coalesce(given, extract(epoch from clock_timestamp())::float8 * 1000) $body$;
+return coalesce(given, cast(extract(epoch from pg_catalog.clock_timestamp()) as float8)
+  operator(pg_catalog.*) cast(1000 as float8));

@@ -120,7 +120,8 @@ begin
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
   if wakes and in_channel is not null then perform pg_notify(in_channel, in_hint); end if;
-  return query select null::text, fresh::int, t, 0;
+  outcome := fresh; due_at := t; failures := 0;
+  return next;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
       from unnest(n_keys, changes, dues, fails) as w(key, change, due_at, failures);

@@ -47,8 +47,9 @@ begin
     returning i.place
   )
   select array_agg(d.place) into gone from d;
-  return query select null::int, coalesce(cardinality(gone), 0), null::float8, 0;
-  if coalesce(cardinality(gone), 0) = cardinality(in_keys) then return; end if;
+  outcome := coalesce(cardinality(gone), 0); failures := 0;
+  return next;
+  if outcome = cardinality(in_keys) then return; end if;
 
   base := nextval('sluice.arrival');
   return query select u.place, 0, 'Infinity'::float8, 0 from unnest(gone) as u(place);
