@@ -600,8 +600,11 @@ begin
     select this_queue, in_queue, i.key from unnest(in_keys) as i(key)
     on conflict (queue_id, key) do update set change = 0 where false;
   else
-    perform x.ctid from unnest(in_keys) as i(key) cross join lateral (
-      select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key for update) x;
+    -- Only what could be locked is shown. A key that somebody adds after this, and somebody else
+    -- claims, would be seen by the next statement, and written over by the caller.
+    in_keys := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+      select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
+      for update) x);
   end if;
   return query select sluice.present(in_now), nextval('sluice.arrival')::float8, null::sluice.keys;
   return query

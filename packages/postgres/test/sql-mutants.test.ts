@@ -204,6 +204,31 @@ const writesNothingInVain: Probe = async (driver, schema) => {
   expect(await version()).toEqual(before)
 }
 
+/** What is locked and what is seen are two looks; between them others may add a key and claim it. */
+const keepsClaimsBesideForgets: Probe = async (driver) => {
+  const keys = Array.from({ length: 30 }, (_, at) => `k${at}`)
+  const givesBack = async (claims: readonly { key: string; token: number }[]) => {
+    const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
+    return await driver.finish('q', done, options)
+  }
+  for (let round = 0; round < 200; round += 1) {
+    const adding = async () => {
+      await driver.add('q', asks(keys), options)
+      return await driver.claim('q', { ...request, limit: 30, claimId: `c${round}` })
+    }
+    // A batch in which a key was locked just then is refused as a whole, which is no matter here.
+    const [, { claims }] = await Promise.all([
+      Promise.resolve(driver.forget('q', keys)).catch(() => undefined),
+      adding(),
+      Promise.resolve(driver.cancel('q', keys)).catch(() => undefined),
+    ])
+    const outcomes = (await givesBack(claims)).map(({ outcome }) => outcome)
+    expect(outcomes).not.toContain('lost')
+    const { claims: rest } = await driver.claim('q', { ...request, limit: 30, claimId: 'rest' })
+    await givesBack(rest)
+  }
+}
+
 const meetings: readonly (Break & { readonly probe: Probe })[] = [
   {
     name: 'a claim waits for what somebody has locked',
@@ -222,6 +247,12 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
     from: 'as i(key, item, priority, delay, place)\n    on conflict',
     to: 'as i(key, item, priority, delay, place) order by i.place\n    on conflict',
     probe: locksInTheOrderOfKeys,
+  },
+  {
+    name: 'keys that could not be locked are worked on',
+    from: 'in_keys := array(select x.key from',
+    to: 'perform array(select x.key from',
+    probe: keepsClaimsBesideForgets,
   },
   {
     name: 'an add that changes nothing writes a row',

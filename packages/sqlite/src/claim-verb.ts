@@ -23,7 +23,7 @@ interface Candidate {
   readonly failures: number
   readonly crashes: number
   readonly priority: number
-  readonly asked_at: number
+  readonly asked_at: number | null
   readonly ready_at: number
   readonly later_at: number | null
 }
@@ -127,7 +127,7 @@ function take(tx: QueueTransaction, found: readonly Candidate[], request: ClaimR
       failures: row.failures,
       crashes: row.crashes,
       priority: row.priority,
-      askedAt: row.asked_at,
+      askedAt: instantOf(row.asked_at),
       readyAt: row.ready_at,
       leaseUntil: hold.leaseUntil,
     }
@@ -184,7 +184,7 @@ interface HeldRow {
   readonly failures: number
   readonly crashes: number
   readonly priority: number
-  readonly asked_at: number
+  readonly asked_at: number | null
   readonly ready_at: number
   readonly lease_until: number | null
 }
@@ -201,7 +201,7 @@ export function adoptVerb(session: Session, queue: string, claimId: string): Cla
     failures: each.failures,
     crashes: each.crashes,
     priority: each.priority,
-    askedAt: each.asked_at,
+    askedAt: instantOf(each.asked_at),
     readyAt: each.ready_at,
     leaseUntil: instantOf(each.lease_until),
   }))
