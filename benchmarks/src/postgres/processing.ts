@@ -129,6 +129,8 @@ async function sluice(server: Server): Promise<Ways> {
       },
       end: () => filler.close(),
     },
+    // As many keys at hand as the raw statements have on their four connections.
+    'worker, concurrency 1,000, prefetch 1,000': working(1_000, 1_000),
     'worker, concurrency 500, prefetch 1,000': working(500, 1_000),
     'worker, concurrency 500': working(500, 0),
     'worker, concurrency 24, prefetch 500': working(24, 500),

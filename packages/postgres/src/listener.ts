@@ -149,9 +149,13 @@ export class Listener {
     const client = this.#use.make()
     this.#client = client
     this.#isConnected = false
-    client.on('error', () => this.#nudge())
+    // Only of the present one: what an earlier one says as it goes must not end the wait after it.
+    client.on('error', () => {
+      if (this.#client === client) this.#nudge()
+    })
     client.on('end', () => {
-      if (this.#client === client) this.#client = undefined
+      if (this.#client !== client) return
+      this.#client = undefined
       this.#nudge()
     })
     client.on('notification', ({ payload = '' }) => {

@@ -10,7 +10,7 @@ import type { PgListener } from '../src/client-shapes.ts'
 import { postgresDriver, rolesSql } from '../src/index.ts'
 import { Listener } from '../src/listener.ts'
 import { channelOf } from '../src/schema-name.ts'
-import { poolOf, startServer, type TestServer } from './server.ts'
+import { freePort, poolOf, startServer, type TestServer } from './server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 30_000 })
@@ -266,6 +266,33 @@ test('nothing listens where nobody watches, and nothing stays behind', async () 
   for (let tries = 0; (await listeners()) !== before && tries < 1_000; tries += 1);
   expect(await listeners()).toBe(before)
   await again.stop()
+})
+
+test('a server that is not there is not asked again and again', async () => {
+  const clock = fakeClock()
+  const port = await freePort()
+  let made = 0
+  let warned = (): void => {}
+  const warning = new Promise<void>((resolve) => {
+    warned = resolve
+  })
+  const listener = new Listener({
+    machine: { clock, random: () => 0 },
+    channel: 'sluice_x',
+    make: () => {
+      made += 1
+      return new pg.Client({ host: '127.0.0.1', port }) as unknown as PgListener
+    },
+    async send() {},
+    onHint() {},
+    onWarning: () => warned(),
+  })
+  await listener.start()
+  await warning
+  // Long enough for whatever the failed connection has still to say.
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  expect(made).toBe(1)
+  await listener.stop()
 })
 
 test('who stops to watch does not wait for a connection that is still being made', async () => {
