@@ -17,10 +17,8 @@ export async function lookAtKey(
   key: string,
   withItem: boolean,
 ): Promise<KeyView> {
-  const inspect = store.queue(queue)
-  const [info, explanation] = await Promise.all([inspect.get(key), inspect.explain(key)])
-  const { state, blockedBy, conditions, next, retry, estimate } = explanation
-  const { inspectedAt: at } = explanation
+  const explanation = await store.queue(queue).explain(key)
+  const { info, state, blockedBy, conditions, next, retry, estimate, inspectedAt: at } = explanation
   const line = info === undefined ? undefined : display.line(queue, info, withItem)
   return {
     at,

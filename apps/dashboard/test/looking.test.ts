@@ -1,4 +1,10 @@
-import { createRateLimitingQueue, createWorker, type RateLimitingQueue } from 'sluice'
+import {
+  createRateLimitingQueue,
+  createWorker,
+  type Driver,
+  memoryDriver,
+  type RateLimitingQueue,
+} from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { KeyLines, KeyView, Overview, QueueView } from '../src/wire.ts'
 import { Site, withQuery } from './site.ts'
@@ -98,6 +104,38 @@ describe('a key that nothing is stored of', () => {
     expect(body).toMatchObject({ state: 'absent', blockedBy: 'NOT_FOUND', steps: [], errors: [] })
     expect(body).not.toHaveProperty('line')
     expect((await site.ask<QueueView>('/api/queue?queue=none')).body.counts.ready).toBe(0)
+  })
+})
+
+describe('a key that changes while it is looked at', () => {
+  test('is shown as it was at one moment', async () => {
+    const inner = memoryDriver()
+    const asks = [{ key: 'a', item: '"a"', priority: 0, delayMs: 0, why: 'ask' }] as const
+    const options = { dedupe: 'earliest', failuresExpireMs: 1_000 } as const
+    let changed: Promise<unknown> = Promise.resolve()
+    const driver = new Proxy(inner, {
+      get(target, name) {
+        if (name === 'list') {
+          // Each look waits for what came after the one before.
+          return (...request: Parameters<Driver['list']>) => {
+            const listed = changed.then(() => target.list(...request))
+            changed = listed.then(() => target.add('orders', asks, options))
+            return listed
+          }
+        }
+        const member: unknown = Reflect.get(target, name, target)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+    const site = siteOf({ driver })
+    const queue = queueOf(site, 'orders')
+    await queue.add('a')
+    const held = await queue.get()
+    const { body } = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    expect([body.state, body.line?.state]).toEqual(['processing', 'processing'])
+    const next = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    expect([next.body.state, next.body.line?.state]).toEqual(['dirty', 'dirty'])
+    await held?.done()
   })
 })
 

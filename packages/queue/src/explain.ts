@@ -203,6 +203,7 @@ export function explainKey(info: KeyInfo, around: Surroundings): Explanation {
   return {
     key: info.key,
     state: info.state,
+    info,
     ...(blocking === undefined ? {} : { blockedBy: blocking.code }),
     conditions,
     ...(next === undefined ? {} : { next }),

@@ -132,6 +132,8 @@ export interface Estimate {
 export interface Explanation {
   readonly key: string
   readonly state: KeyStateWord | 'absent'
+  /** The key as it was at the look that is explained; absent if it is not stored. */
+  readonly info?: KeyInfo
   /** The first condition that is not met; absent if the key only waits for a worker to take it. */
   readonly blockedBy?: ReasonCode
   readonly conditions: readonly Condition[]

@@ -35,6 +35,7 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
 
     await queue.addAfter('k', 5_000)
     expect([await state(), await blockedBy()]).toEqual(['delayed', 'DELAYED'])
+    expect((await inspect.explain('k')).info).toEqual(await inspect.get('k'))
     expect((await inspect.explain('k')).next).toEqual({ at: clock.now() + 5_000, to: 'ready' })
 
     await clock.step(5_000)

@@ -56,13 +56,8 @@ function factsOf(info: KeyInfo, now: EpochMs): [string, string][] {
   ]
 }
 
-function linesOf(
-  queue: string,
-  explanation: Explanation,
-  info: KeyInfo | undefined,
-  paint: Paint,
-): string[] {
-  const { key, state, blockedBy, next, retry, estimate, inspectedAt: now } = explanation
+function linesOf(queue: string, explanation: Explanation, paint: Paint): string[] {
+  const { key, state, info, blockedBy, next, retry, estimate, inspectedAt: now } = explanation
   const conditions = explanation.conditions.filter(isAboutTheStore)
   const facts = info === undefined ? [] : factsOf(info, now)
   const names = conditions.map(({ code }) => code.length)
@@ -100,10 +95,10 @@ export const explain: CommandSpec = {
     const queue = input.queue()
     const key = checkedKey(input.positional(1) ?? '')
     const { inspection } = await context.store('look')
-    const inspect = inspection.queue(queue)
-    const [explanation, info] = await Promise.all([inspect.explain(key), inspect.get(key)])
-    if (print.isDocument) await print.document({ queue, ...explanation })
-    else await print.lines(linesOf(queue, explanation, info, print.paint))
+    const explanation = await inspection.queue(queue).explain(key)
+    const { info, ...sentence } = explanation
+    if (print.isDocument) await print.document({ queue, ...sentence })
+    else await print.lines(linesOf(queue, explanation, print.paint))
     return explanation.state === 'absent' ? exitCodes.notFound : exitCodes.ok
   },
 }
