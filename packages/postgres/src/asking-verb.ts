@@ -16,12 +16,13 @@ import { workOnKeys } from './key-work.ts'
 import type { Session } from './session.ts'
 import type { Store } from './store.ts'
 import { isRefusal } from './store-error.ts'
+import type { Hint, WakeBell } from './wake-bell.ts'
 
 /** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
 const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
 
 /** Whether the store can serve a batch with its one statement. */
-export function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
+function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
   return (
     maxPending === undefined &&
     asks.every(
@@ -31,49 +32,50 @@ export function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boole
   )
 }
 
-/** What an add tells other processes when it commits. */
-export interface Hint {
-  readonly channel: string
-  readonly payload: string
-  /** The server takes the add without it, and not with it. */
-  refused(): void
-}
-
-/** The verb add, beside keys that somebody else has locked. A plain batch takes the hint along. */
+/**
+ * The verb add, beside keys that somebody else has locked; it rings the bell. A plain batch takes the
+ * hint for other processes along, if they were not told lately.
+ */
 export async function add(
   store: Store,
+  bell: WakeBell,
   queue: string,
   asks: readonly Ask[],
   options: AskOptions,
-  hint?: Hint,
 ): Promise<readonly (AskReply | Failure)[]> {
-  return await besideLocked<Ask, AskReply>({
+  const plain = isPlain(asks, options)
+  const taken = plain ? bell.takeAlong(queue) : undefined
+  let hint = taken
+  const serve = async (some: readonly Ask[]): Promise<readonly AskReply[]> => {
+    if (!plain) {
+      return await store.transaction((session) =>
+        addWorkedOut(store, session, queue, some, options),
+      )
+    }
+    try {
+      return await addPlain(store, queue, some, options, hint)
+    } catch (error) {
+      // A hint may be lost, but not what it tells of.
+      if (hint === undefined || !isRefusal(error)) throw error
+      const replies = await addPlain(store, queue, some, options, undefined)
+      hint = undefined
+      bell.takeNothingAlong()
+      return replies
+    }
+  }
+  // If this fails, the hint may have left all the same: those that follow wait their time.
+  const replies = await besideLocked<Ask, AskReply>({
     entries: asks,
     keyOf: ({ key }) => key,
-    serve: (some) =>
-      isPlain(some, options)
-        ? addHinting(store, queue, some, options, hint)
-        : store.transaction((session) => addWorkedOut(store, session, queue, some, options)),
+    serve,
     findLocked: (keys) => store.locked(queue, keys, true),
   })
-}
-
-async function addHinting(
-  store: Store,
-  queue: string,
-  asks: readonly Ask[],
-  options: AskOptions,
-  hint: Hint | undefined,
-): Promise<readonly AskReply[]> {
-  try {
-    return await addPlain(store, queue, asks, options, hint)
-  } catch (error) {
-    // A hint may be lost, but not what it tells of.
-    if (hint === undefined || !isRefusal(error)) throw error
-    const replies = await addPlain(store, queue, asks, options, undefined)
-    hint.refused()
-    return replies
-  }
+  const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
+  if (!wakes) {
+    if (taken !== undefined) bell.leave(queue)
+  } else if (hint === undefined) bell.ring(queue)
+  else bell.ringHere(queue)
+  return replies
 }
 
 async function addPlain(

@@ -30,11 +30,10 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core'
-import { add, isPlain } from './asking-verb.ts'
+import { add } from './asking-verb.ts'
 import { type Connected, connect } from './connect.ts'
 import { finish } from './finishing-verb.ts'
 import { adopt, claim, expire, type LeaseCursors, renew } from './holding-verbs.ts'
-import { hintOf } from './listener.ts'
 import { buckets, counts, list, queues, tick, workers } from './looking-verbs.ts'
 import { migrate } from './migrate.ts'
 import { cancel, forget, operateOn } from './operating-verbs.ts'
@@ -120,9 +119,7 @@ class PostgresDriver implements Driver {
       const send = async (payload: string): Promise<void> => {
         await connected.sessions.run(this.#statements.notify, [this.#channel, payload])
       }
-      const bell = new WakeBell(machine, async (queue) => {
-        if (notify) await send(hintOf(queue))
-      })
+      const bell = new WakeBell({ machine, channel: this.#channel, send, isHeard: notify })
       const { makeListener } = connected
       const listener = notify &&
         makeListener !== undefined && {
@@ -168,18 +165,7 @@ class PostgresDriver implements Driver {
     options: AskOptions,
   ): Promise<readonly (AskReply | Failure)[]> {
     const { store, bell } = this.#open
-    const { notify } = this.#settings
-    const takesAlong = notify && isPlain(asks, options) && bell.takesAlong(queue)
-    const hint = takesAlong
-      ? { channel: this.#channel, payload: hintOf(queue), refused: () => bell.takeNothingAlong() }
-      : undefined
-    // If this fails, the hint may have left all the same: those that follow wait their time.
-    const replies = await add(store, queue, asks, options, hint)
-    const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
-    if (wakes && takesAlong && bell.mayTakeAlong) bell.ringHere(queue)
-    else if (wakes) bell.ring(queue)
-    else if (takesAlong) bell.leave(queue)
-    return replies
+    return await add(store, bell, queue, asks, options)
   }
 
   async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {

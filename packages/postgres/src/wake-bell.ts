@@ -1,8 +1,25 @@
 import type { Timer } from '@sluice/core'
+import { hintOf } from './listener.ts'
 import type { Machine } from './machine.ts'
 
 /** How close together hints of one queue are sent to other processes, in milliseconds. */
 const restMs = 10
+
+/** What a statement tells other processes when it commits. */
+export interface Hint {
+  readonly channel: string
+  readonly payload: string
+}
+
+/** How a bell reaches other processes. */
+export interface WakeBellUse {
+  readonly machine: Machine
+  readonly channel: string
+  /** Sends a payload on the channel by a statement of its own. */
+  readonly send: (payload: string) => Promise<void>
+  /** Whether other processes are told at all. */
+  readonly isHeard: boolean
+}
 
 /** What a queue that was told of lately waits for. */
 interface Rest {
@@ -17,15 +34,14 @@ interface Rest {
  * after a while may take the hint along; what follows closely is told of by a statement of its own.
  */
 export class WakeBell {
-  readonly #machine: Machine
-  readonly #send: (queue: string) => Promise<void>
+  readonly #use: WakeBellUse
   readonly #watchers = new Set<(queue: string | undefined) => void>()
   readonly #resting = new Map<string, Rest>()
-  #mayTakeAlong = true
+  #mayTakeAlong: boolean
 
-  constructor(machine: Machine, send: (queue: string) => Promise<void>) {
-    this.#machine = machine
-    this.#send = send
+  constructor(use: WakeBellUse) {
+    this.#use = use
+    this.#mayTakeAlong = use.isHeard
   }
 
   /** From now on `watcher` is told. Returns how to stop. */
@@ -58,18 +74,13 @@ export class WakeBell {
   }
 
   /**
-   * Whether a change that is about to be made should tell other processes by itself; not if they
-   * were told lately. What rings meanwhile is told of later, whatever becomes of the change.
+   * What a change that is about to be made tells other processes by itself; nothing if they were
+   * told lately. What rings meanwhile is told of later, whatever becomes of the change.
    */
-  takesAlong(queue: string): boolean {
-    if (!this.#mayTakeAlong || this.#resting.has(queue)) return false
+  takeAlong(queue: string): Hint | undefined {
+    if (!this.#mayTakeAlong || this.#resting.has(queue)) return undefined
     this.#rest(queue)
-    return true
-  }
-
-  /** Whether changes may tell other processes by themselves. */
-  get mayTakeAlong(): boolean {
-    return this.#mayTakeAlong
+    return { channel: this.#use.channel, payload: hintOf(queue) }
   }
 
   /** From now on, no change tells by itself: the server will not have it. */
@@ -99,7 +110,7 @@ export class WakeBell {
   }
 
   #rest(queue: string): void {
-    const timer = this.#machine.clock.startTimer(restMs, () => {
+    const timer = this.#use.machine.clock.startTimer(restMs, () => {
       const hasMore = this.#resting.get(queue)?.hasMore === true
       this.#resting.delete(queue)
       if (!hasMore) return
@@ -111,6 +122,7 @@ export class WakeBell {
 
   async #tell(queue: string): Promise<void> {
     // A hint that is lost is made good by polling.
-    await this.#send(queue).catch(() => {})
+    const { isHeard, send } = this.#use
+    if (isHeard) await send(hintOf(queue)).catch(() => {})
   }
 }

@@ -3,11 +3,16 @@ import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { WakeBell } from '../src/wake-bell.ts'
 
-function belfry() {
+function belfry(isHeard = true) {
   const clock = fakeClock()
   const sent: string[] = []
   const heard: (string | undefined)[] = []
-  const bell = new WakeBell({ clock, random: () => 0 }, async (queue) => void sent.push(queue))
+  const bell = new WakeBell({
+    machine: { clock, random: () => 0 },
+    channel: 'sluice_x',
+    send: async (payload) => void sent.push(payload.slice(1)),
+    isHeard,
+  })
   bell.watch((queue) => void heard.push(queue))
   return { clock, sent, heard, bell }
 }
@@ -26,20 +31,20 @@ test('the first ring is told of at once, and those that follow closely together'
 
 test('a change takes the hint along if nobody was told lately', async () => {
   const { clock, sent, heard, bell } = belfry()
-  expect(bell.takesAlong('q')).toBe(true)
+  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
   bell.ringHere('q')
   // Another queue has a hint of its own.
-  expect(bell.takesAlong('other')).toBe(true)
-  expect(bell.takesAlong('q')).toBe(false)
+  expect(bell.takeAlong('other')).toEqual({ channel: 'sluice_x', payload: 'qother' })
+  expect(bell.takeAlong('q')).toBeUndefined()
   await clock.step(1_000)
   expect(sent).toEqual([])
   expect(heard).toEqual(['q'])
-  expect(bell.takesAlong('q')).toBe(true)
+  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
 })
 
 test('what rings while a change takes the hint along is told of, whatever becomes of the change', async () => {
   const { clock, sent, bell } = belfry()
-  bell.takesAlong('q')
+  bell.takeAlong('q')
   bell.ring('q')
   bell.leave('q')
   await clock.step(10)
@@ -48,7 +53,7 @@ test('what rings while a change takes the hint along is told of, whatever become
 
 test('what was to be told of later can be told of at once, and is told of once', async () => {
   const { clock, sent, bell } = belfry()
-  bell.takesAlong('q')
+  bell.takeAlong('q')
   bell.ring('q')
   bell.ring('other')
   await bell.tellAll()
@@ -59,19 +64,28 @@ test('what was to be told of later can be told of at once, and is told of once',
 
 test('no change takes a hint along that the server refuses; each is told of by itself', async () => {
   const { sent, bell } = belfry()
-  bell.takesAlong('q')
+  bell.takeAlong('q')
   bell.takeNothingAlong()
-  expect(bell.takesAlong('other')).toBe(false)
+  expect(bell.takeAlong('other')).toBeUndefined()
   bell.ring('other')
   expect(sent).toEqual(['other'])
 })
 
 test('a change that has come to nothing leaves the hint to the next one', async () => {
   const { sent, bell } = belfry()
-  bell.takesAlong('q')
+  bell.takeAlong('q')
   bell.leave('q')
-  expect(bell.takesAlong('q')).toBe(true)
+  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
   bell.leave('q')
   bell.ring('q')
   expect(sent).toEqual(['q'])
+})
+
+test('where nobody is to be told, watchers here are', async () => {
+  const { clock, sent, heard, bell } = belfry(false)
+  expect(bell.takeAlong('q')).toBeUndefined()
+  bell.ring('q')
+  await clock.step(1_000)
+  expect(sent).toEqual([])
+  expect(heard).toEqual(['q'])
 })

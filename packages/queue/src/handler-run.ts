@@ -30,6 +30,13 @@ export type CheckedWorkerOptions<T> = Required<
 > &
   Pick<WorkerOptions<T>, 'timeoutMs' | 'maxFailures' | 'onError'>
 
+/** What a handler may say of when its key comes back; by its type, never all of it. */
+interface Wish {
+  readonly priority?: number
+  readonly requeue?: unknown
+  readonly requeueAfterMs?: unknown
+}
+
 /** What a handler is told. A signal is made only if the handler looks at it. */
 class RunContext implements HandlerContext {
   readonly key: string
@@ -229,21 +236,13 @@ export class HandlerRun<T> {
   }
 
   async #comesBack(result: Extract<HandlerResult, object>): Promise<FinishOutcome> {
-    const { priority = this.#held.priority } = result
-    const isObject = typeof result === 'object'
-    if (
-      isObject &&
-      Number.isInteger(priority) &&
-      priority >= priorityMin &&
-      priority <= priorityMax
-    ) {
-      if ('requeue' in result && result.requeue === true) return await this.#requeue(priority)
-      if ('requeueAfterMs' in result) {
-        const { requeueAfterMs: ms } = result
-        if (typeof ms === 'number' && ms <= delayMsMax && ms > -Infinity) {
-          this.#result = 'requeue_after'
-          return await this.#comeBack({ delayMs: ms }, priority, true)
-        }
+    // Of what is no object, none of these is there.
+    const { priority = this.#held.priority, requeue, requeueAfterMs: ms } = result as Wish
+    if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
+      if (requeue === true) return await this.#requeue(priority)
+      if (typeof ms === 'number' && ms <= delayMsMax && ms > -Infinity) {
+        this.#result = 'requeue_after'
+        return await this.#comeBack({ delayMs: ms }, priority, true)
       }
     }
     const error = new SluiceTypeError(
