@@ -119,6 +119,12 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     to: 'and x.failed_at is not null',
     caughtBy: 'tick.sweeps.only-stale',
   },
+  {
+    name: 'long items do not come',
+    from: 'if not are_short then',
+    to: 'if false then',
+    caughtBy: 'item.batch.long',
+  },
 ]
 
 test.each(breaks)('$name: $caughtBy notices', async ({ caughtBy, ...broken }) => {
@@ -229,6 +235,22 @@ const keepsClaimsBesideForgets: Probe = async (driver) => {
   }
 }
 
+/** Each claim looks at a few of the keys that are held, and the next one at others. */
+const findsEveryLeaseEnd: Probe = async (driver) => {
+  const held = 300
+  await driver.add('q', asks(['over']), options)
+  await driver.claim('q', { ...request, leaseMs: 0 })
+  await driver.add('q', asks(Array.from({ length: held }, (_, at) => `k${at}`)), options)
+  const { claims } = await driver.claim('q', { ...request, limit: held, claimId: 'held' })
+  expect(claims).toHaveLength(held)
+  const ends = new Set<string>()
+  for (let look = 0; look < 20; look += 1) {
+    const { leaseEnds } = await driver.claim('q', { ...request, claimId: `look ${look}` })
+    for (const { key } of leaseEnds) ends.add(key)
+  }
+  expect([...ends]).toEqual(['over'])
+}
+
 const meetings: readonly (Break & { readonly probe: Probe })[] = [
   {
     name: 'a claim waits for what somebody has locked',
@@ -259,6 +281,12 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
     from: 'or k.item is distinct from excluded.item',
     to: 'or true',
     probe: writesNothingInVain,
+  },
+  {
+    name: 'each claim looks at the same of the keys that are held',
+    from: 'k.token is not null and k.token < in_before',
+    to: 'k.token is not null',
+    probe: findsEveryLeaseEnd,
   },
 ]
 

@@ -1,6 +1,8 @@
 /** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
 
+import { execFile } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
@@ -180,7 +182,7 @@ test('an add is done even if this role may tell nobody', async () => {
   await there.connect()
   await there.query('revoke execute on function pg_catalog.pg_notify(text, text) from public')
   await there.query("create role mute login password 'secret'; create role looks_only")
-  await there.query(rolesSql({ owner: 'postgres', runtime: 'mute', readOnly: 'looks_only' }))
+  await there.query(rolesSql({ owner: url.username, runtime: 'mute', readOnly: 'looks_only' }))
   url.username = 'mute'
   url.password = 'secret'
   const driver = postgresDriver({ connectionString: url.href, migrate: 'verify', onWarning() {} })
@@ -229,6 +231,24 @@ test('an add is done even if the server has no room for its hint', async () => {
     await Promise.all([reader.end(), writer.end()])
     await small.stop()
   }
+})
+
+test('a process that ends by itself tells first of what was to be told of later', async () => {
+  const watcher = await watched(await opened('ending'))
+  const script = `
+    import { postgresDriver } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
+    const driver = postgresDriver({
+      connectionString: ${JSON.stringify(server.url)}, schema: 'ending', poolSize: 1, onWarning() {},
+    })
+    await driver.open({})
+    const asks = (key) => [{ key, item: undefined, priority: 0, delayMs: 0 }]
+    const options = ${JSON.stringify(options)}
+    await driver.add('q', asks('a'), options)
+    await driver.add('q', asks('b'), options)`
+  const flags = ['--no-warnings', '--conditions=sluice-source', '--input-type=module', '--eval']
+  await promisify(execFile)(process.execPath, [...flags, script])
+  await vi.waitFor(() => expect(watcher.all.filter((queue) => queue === 'q')).toHaveLength(2))
+  await watcher.stop()
 })
 
 test('a pool that was given its password apart listens too', async () => {
