@@ -121,6 +121,24 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  it('hears nothing behind a dialog, from the moment in which the dialog is there', async () => {
+    const visit = await setUp()
+    await visit.page.evaluate(() => {
+      // Called before anything is shown and before any key is heard.
+      const observer = new MutationObserver(() => {
+        const dialog = document.querySelector('dialog')
+        if (dialog === null) return
+        observer.disconnect()
+        document.body.dataset['modalAtOnce'] = String(dialog.matches(':modal'))
+      })
+      observer.observe(document.body, { childList: true, subtree: true })
+    })
+    await visit.page.keyboard.press('?')
+    await visit.until(() => visit.count('dialog'), 1)
+    expect(await visit.page.evaluate(() => document.body.dataset['modalAtOnce'])).toBe('true')
+    await visit.end()
+  })
+
   it('reaches everything with Tab, and always shows where it is', async () => {
     const visit = await setUp()
     await visit.go({ at: 'queue', queue: 'alpha', keys: {}, cursors: [] })
