@@ -65,6 +65,16 @@ if (isWanted('processing')) {
   console.log('\nclaiming and finishing\n')
   compare(measure('processing', keys))
 }
+if (isWanted('verbs')) {
+  console.log('\nwhat a verb has client and server compute, one batch at a time, us a key\n')
+  console.log('| verb | server | client |')
+  console.log('| --- | --- | --- |')
+  const samples = measure('verbs', keys)
+  for (const verb of Object.keys(samples).sort()) {
+    const of = (name: string): string => written(spreadOf(figures(samples, verb, name)), 1)
+    console.log(`| ${verb} | ${of('server')} | ${of('client')} |`)
+  }
+}
 if (isWanted('depth')) {
   console.log('\nclaiming one key, by what there is besides, in milliseconds\n')
   console.log('| besides | how many | claim | of 1,000 |')

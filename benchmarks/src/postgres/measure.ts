@@ -11,6 +11,7 @@ import { pinned } from './pinned.ts'
 import { processors } from './processing.ts'
 import { startServer } from './server.ts'
 import { record, type Samples } from './turns.ts'
+import { verbs } from './verbs.ts'
 
 const [workload = '', keysText = '', roundsText = '', variant = ''] = process.argv.slice(2)
 const rounds = Number(roundsText)
@@ -95,6 +96,7 @@ if (workload === 'idle') {
     record(all, text, { calls })
   }
 }
+if (workload === 'verbs') Object.assign(all, await verbs(server, keysNamed(keyCount), rounds))
 if (workload === 'pinned') Object.assign(all, await pinned(server, rounds, keyCount))
 await server.stop()
 process.stdout.write(`${JSON.stringify(all)}\n`)
