@@ -164,6 +164,20 @@ async function whileLocked<T>(schema: string, key: string, work: () => Promise<T
   }
 }
 
+/** Until somebody waits for a lock. */
+async function untilSomebodyWaits(): Promise<void> {
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
+  while ((await pool.query(waiting)).rowCount === 0);
+}
+
+/** From now on a function of a schema waits for locks for as long as it takes. */
+async function letWait(schema: string, name: string): Promise<void> {
+  await pool.query(
+    `do $$ begin execute (select 'alter function ' || p.oid::regprocedure || ' set lock_timeout = 0'
+    from pg_proc p where p.proname = '${name}' and p.pronamespace = '${schema}'::regnamespace); end $$`,
+  )
+}
+
 const request = { limit: 10, holder: 'h', claimId: 'c', leaseMs: 60_000 }
 
 const claimsBesideLocked: Probe = async (driver, schema) => {
@@ -186,17 +200,13 @@ const renewsBesideLocked: Probe = async (driver, schema) => {
 const locksInTheOrderOfKeys: Probe = async (driver, schema) => {
   await driver.add('q', asks(['a', 'b']), options)
   // Whoever comes first by key is waited for, long enough to look.
-  await pool.query(
-    `do $$ begin execute (select 'alter function ' || p.oid::regprocedure || ' set lock_timeout = 0'
-    from pg_proc p where p.proname = 'add' and p.pronamespace = '${schema}'::regnamespace); end $$`,
-  )
+  await letWait(schema, 'add')
   let adding: Promise<unknown> | undefined
   await whileLocked(schema, 'a', async () => {
     // In the order of the call, b comes first.
     const higher = asks(['b', 'a']).map((ask) => ({ ...ask, priority: 1 }))
     adding = Promise.resolve(driver.add('q', higher, options))
-    const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-    while ((await pool.query(waiting)).rowCount === 0);
+    await untilSomebodyWaits()
     await pool.query(`select from ${schema}.keys where key = 'b' for update nowait`)
   }).finally(() => adding)
 }
@@ -211,28 +221,30 @@ const writesNothingInVain: Probe = async (driver, schema) => {
 }
 
 /** What is locked and what is seen are two looks; between them others may add a key and claim it. */
-const keepsClaimsBesideForgets: Probe = async (driver) => {
-  const keys = Array.from({ length: 30 }, (_, at) => `k${at}`)
-  const givesBack = async (claims: readonly { key: string; token: number }[]) => {
-    const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
-    return await driver.finish('q', done, options)
-  }
-  for (let round = 0; round < 200; round += 1) {
-    const adding = async () => {
-      await driver.add('q', asks(keys), options)
-      return await driver.claim('q', { ...request, limit: 30, claimId: `c${round}` })
-    }
-    // A batch in which a key was locked just then is refused as a whole, which is no matter here.
-    const [, { claims }] = await Promise.all([
-      Promise.resolve(driver.forget('q', keys)).catch(() => undefined),
-      adding(),
-      Promise.resolve(driver.cancel('q', keys)).catch(() => undefined),
-    ])
-    const outcomes = (await givesBack(claims)).map(({ outcome }) => outcome)
-    expect(outcomes).not.toContain('lost')
-    const { claims: rest } = await driver.claim('q', { ...request, limit: 30, claimId: 'rest' })
-    await givesBack(rest)
-  }
+const showsOnlyWhatItLocks: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['b']), options)
+  await letWait(schema, 'lock_keys')
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('begin')
+  let looking: Promise<pg.QueryResult<{ key: string }>> | undefined
+  await whileLocked(schema, 'b', async () => {
+    // There is no a to lock; it comes while this waits for b.
+    looking = client.query(
+      `select (l.state).key from ${schema}.lock_keys('q', array['a', 'b'], false, null) l
+      where (l.state).key is not null`,
+    )
+    await untilSomebodyWaits()
+    await driver.add('q', asks(['a']), options)
+  })
+  const shown = (await looking)?.rows.map(({ key }) => key)
+  const free = await pool.query<{ key: string }>(
+    `select key from ${schema}.keys order by key for update skip locked`,
+  )
+  await client.query('rollback')
+  await client.end()
+  expect(shown).toEqual(['b'])
+  expect(free.rows.map(({ key }) => key)).toEqual(['a'])
 }
 
 /** Each claim looks at a few of the keys that are held, and the next one at others. */
@@ -274,7 +286,7 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
     name: 'keys that could not be locked are worked on',
     from: 'in_keys := array(select x.key from',
     to: 'perform array(select x.key from',
-    probe: keepsClaimsBesideForgets,
+    probe: showsOnlyWhatItLocks,
   },
   {
     name: 'an add that changes nothing writes a row',
@@ -310,21 +322,44 @@ test('an add that commits while the finish of its key waits for the row is run',
   await driver.open({})
   await driver.add('q', asks(['a']), options)
   const { claims } = await driver.claim('q', request)
-  await pool.query(
-    `do $$ begin execute (select 'alter function ' || p.oid::regprocedure || ' set lock_timeout = 0'
-    from pg_proc p where p.proname = 'done' and p.pronamespace = '${schema}'::regnamespace); end $$`,
-  )
+  await letWait(schema, 'done')
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   await client.query('begin')
   await driver.transact?.(client).add('q', asks(['a']), options)
   const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
   const finishing = Promise.resolve(driver.finish('q', done, options))
-  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-  while ((await pool.query(waiting)).rowCount === 0);
+  await untilSomebodyWaits()
   await client.query('commit')
   await client.end()
   expect(await finishing).toMatchObject([{ outcome: 'ready' }])
   expect((await driver.counts('q', { cap: 10 })).ready).toBe(1)
+  await driver.close()
+})
+
+test('what is claimed while others forget and cancel it stays with its holder', async () => {
+  const driver = postgresDriver({ pool, schema: 'forgetting', onWarning() {} })
+  await driver.open({})
+  const keys = Array.from({ length: 30 }, (_, at) => `k${at}`)
+  const givesBack = async (claims: readonly { key: string; token: number }[]) => {
+    const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
+    return await driver.finish('q', done, options)
+  }
+  for (let round = 0; round < 200; round += 1) {
+    const adding = async () => {
+      await driver.add('q', asks(keys), options)
+      return await driver.claim('q', { ...request, limit: 30, claimId: `c${round}` })
+    }
+    // A batch in which a key was locked just then is refused as a whole, which is no matter here.
+    const [, { claims }] = await Promise.all([
+      Promise.resolve(driver.forget('q', keys)).catch(() => undefined),
+      adding(),
+      Promise.resolve(driver.cancel('q', keys)).catch(() => undefined),
+    ])
+    const outcomes = (await givesBack(claims)).map(({ outcome }) => outcome)
+    expect(outcomes).not.toContain('lost')
+    const { claims: rest } = await driver.claim('q', { ...request, limit: 30, claimId: 'rest' })
+    await givesBack(rest)
+  }
   await driver.close()
 })
