@@ -15,7 +15,7 @@ import { sortedByKey } from './key-order.ts'
 import { workOnKeys } from './key-work.ts'
 import type { Session } from './session.ts'
 import type { Store } from './store.ts'
-import { isRefusal } from './store-error.ts'
+import { mayBeOfHint } from './store-error.ts'
 import type { Hint, WakeBell } from './wake-bell.ts'
 
 /** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
@@ -56,19 +56,20 @@ export async function add(
       return await addPlain(store, queue, some, options, hint)
     } catch (error) {
       // A hint may be lost, but not what it tells of.
-      if (hint === undefined || !isRefusal(error)) throw error
-      const replies = await addPlain(store, queue, some, options, undefined)
+      if (hint === undefined || !mayBeOfHint(error)) throw error
       hint = undefined
       bell.takeNothingAlong()
-      return replies
+      return await addPlain(store, queue, some, options, undefined)
     }
   }
-  // If this fails, the hint may have left all the same: those that follow wait their time.
-  const replies = await besideLocked<Ask, AskReply>({
+  const adding = besideLocked<Ask, AskReply>({
     entries: asks,
     keyOf: ({ key }) => key,
     serve,
     findLocked: (keys) => store.locked(queue, keys, true),
+  })
+  const replies = await bell.ringIfUnknown(queue, adding, () => {
+    if (hint !== undefined) bell.takeNothingAlong()
   })
   const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
   if (!wakes) {

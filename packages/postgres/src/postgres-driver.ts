@@ -185,8 +185,9 @@ class PostgresDriver implements Driver {
     leases: readonly Lease[],
     options: ExpireOptions,
   ): Promise<readonly (ExpireOutcome | Failure)[]> {
-    const outcomes = await expire(this.#store, queue, leases, options)
-    if (outcomes.includes('expired')) this.#ring(queue)
+    const { store, bell } = this.#open
+    const outcomes = await bell.ringIfUnknown(queue, expire(store, queue, leases, options))
+    if (outcomes.includes('expired')) bell.ring(queue)
     return outcomes
   }
 
@@ -203,9 +204,10 @@ class PostgresDriver implements Driver {
     finishes: readonly Finish[],
     options: AskOptions,
   ): Promise<readonly (FinishReply | Failure)[]> {
-    const replies = await finish(this.#store, queue, finishes, options)
+    const { store, bell } = this.#open
+    const replies = await bell.ringIfUnknown(queue, finish(store, queue, finishes, options))
     const wakes = replies.some(({ outcome }) => outcome === 'ready' || outcome === 'delayed')
-    if (wakes) this.#ring(queue)
+    if (wakes) bell.ring(queue)
     return replies
   }
 

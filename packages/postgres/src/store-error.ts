@@ -26,12 +26,17 @@ export function isLostRace(error: unknown): boolean {
 }
 
 /**
- * The server answered that it would not do this, and would not the next time: if a hint went along,
- * perhaps because of the hint. Its queue of notices may be full, or telling may not be allowed.
+ * The server did not do this, and may well have been hindered by the hint that went along: its queue
+ * of notices is full, this role may not notify, or somebody else's commit keeps the lock that all who
+ * notify take in turn. That lock is waited for at the commit, where no function is at work any more.
  */
-export function isRefusal(error: unknown): boolean {
-  const state = SluiceError.is(error) ? sqlStateOf(error.cause) : undefined
-  return state !== undefined && !/^(08|25|40|53|55|57|58|XX)/.test(state)
+export function mayBeOfHint(error: unknown): boolean {
+  if (!SluiceError.is(error)) return false
+  const { cause } = error
+  const state = sqlStateOf(cause)
+  if (state === '54000' || state === '42501') return true
+  const isOverdue = state === '55P03' || state === '57014'
+  return isOverdue && ((cause as { where?: string }).where ?? '') === ''
 }
 
 /** The prepared statement is not there, or there twice: somebody pools connections in between. */

@@ -1,9 +1,12 @@
-import type { Timer } from '@sluice/core'
+import { type Failure, SluiceError, type Timer } from '@sluice/core'
 import { hintOf } from './listener.ts'
 import type { Machine } from './machine.ts'
 
 /** How close together hints of one queue are sent to other processes, in milliseconds. */
 const restMs = 10
+
+/** For how long no change takes a hint along after one that could not, in milliseconds. */
+const aloneMs = 30_000
 
 /** What a statement tells other processes when it commits. */
 export interface Hint {
@@ -37,11 +40,12 @@ export class WakeBell {
   readonly #use: WakeBellUse
   readonly #watchers = new Set<(queue: string | undefined) => void>()
   readonly #resting = new Map<string, Rest>()
-  #mayTakeAlong: boolean
+  readonly #telling = new Set<Promise<void>>()
+  /** Runs while no change takes a hint along. */
+  #alone: Timer | undefined
 
   constructor(use: WakeBellUse) {
     this.#use = use
-    this.#mayTakeAlong = use.isHeard
   }
 
   /** From now on `watcher` is told. Returns how to stop. */
@@ -65,7 +69,33 @@ export class WakeBell {
       return
     }
     this.#rest(queue)
-    void this.#tell(queue)
+    this.#tell(queue)
+  }
+
+  /**
+   * Awaits a change that may make something claimable. If nobody knows what became of it, rings, after
+   * `onUnknown`: whoever repeats what was done after all will be told that nothing has changed.
+   */
+  async ringIfUnknown<Reply extends object | string>(
+    queue: string,
+    change: Promise<readonly (Reply | Failure)[]>,
+    onUnknown?: () => void,
+  ): Promise<readonly (Reply | Failure)[]> {
+    const isUnknown = (error: unknown): boolean => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
+    const tell = (): void => {
+      onUnknown?.()
+      this.ring(queue)
+    }
+    try {
+      const replies = await change
+      const isOfReply = (reply: Reply | Failure): boolean =>
+        typeof reply === 'object' && 'error' in reply && isUnknown(reply.error)
+      if (replies.some(isOfReply)) tell()
+      return replies
+    } catch (error) {
+      if (isUnknown(error)) tell()
+      throw error
+    }
   }
 
   /** Something may have become claimable, and other processes know. */
@@ -78,22 +108,32 @@ export class WakeBell {
    * told lately. What rings meanwhile is told of later, whatever becomes of the change.
    */
   takeAlong(queue: string): Hint | undefined {
-    if (!this.#mayTakeAlong || this.#resting.has(queue)) return undefined
+    const { isHeard, channel } = this.#use
+    if (!isHeard || this.#alone !== undefined || this.#resting.has(queue)) return undefined
     this.#rest(queue)
-    return { channel: this.#use.channel, payload: hintOf(queue) }
+    return { channel, payload: hintOf(queue) }
   }
 
-  /** From now on, no change tells by itself: the server will not have it. */
+  /** For a while no change tells by itself: the server would not have it, or kept it waiting. */
   takeNothingAlong(): void {
-    this.#mayTakeAlong = false
+    this.#alone?.stop()
+    this.#alone = this.#use.machine.clock.startTimer(aloneMs, () => {
+      this.#alone = undefined
+    })
   }
 
-  /** Tells at once of what was to be told of later. */
+  /** Tells at once of what was to be told of later. Resolves when nothing is left to tell. */
   async tellAll(): Promise<void> {
-    const late = [...this.#resting].filter(([, { hasMore }]) => hasMore)
-    for (const { timer } of this.#resting.values()) timer.stop()
-    this.#resting.clear()
-    await Promise.all(late.map(([queue]) => this.#tell(queue)))
+    this.#alone?.stop()
+    do {
+      const resting = [...this.#resting]
+      this.#resting.clear()
+      for (const [queue, { timer, hasMore }] of resting) {
+        timer.stop()
+        if (hasMore) this.#tell(queue)
+      }
+      await Promise.all(this.#telling)
+    } while (this.#resting.size > 0)
   }
 
   /** A change that was to take the hint along has come to nothing. */
@@ -115,14 +155,18 @@ export class WakeBell {
       this.#resting.delete(queue)
       if (!hasMore) return
       this.#rest(queue)
-      void this.#tell(queue)
+      this.#tell(queue)
     })
     this.#resting.set(queue, { timer, hasMore: false })
   }
 
-  async #tell(queue: string): Promise<void> {
-    // A hint that is lost is made good by polling.
+  #tell(queue: string): void {
     const { isHeard, send } = this.#use
-    if (isHeard) await send(hintOf(queue)).catch(() => {})
+    if (!isHeard) return
+    // A hint that is lost is made good by polling.
+    const telling = send(hintOf(queue))
+      .catch(() => {})
+      .finally(() => this.#telling.delete(telling))
+    this.#telling.add(telling)
   }
 }

@@ -17,6 +17,8 @@ export interface CuttingProxy {
   readonly port: number
   /** The next time something is sent by a client, its connection ends this way. */
   cutNext(cut: Cut): void
+  /** The next time something is sent by a client, nothing happens to it. */
+  passNext(): void
   /** How many cuts have been made. */
   readonly made: number
   stop(): Promise<void>
@@ -24,7 +26,7 @@ export interface CuttingProxy {
 
 /** Starts a proxy in front of a port of this machine. */
 export async function startProxy(to: number): Promise<CuttingProxy> {
-  const wanted: Cut[] = []
+  const wanted: (Cut | undefined)[] = []
   const sockets = new Set<Socket>()
   let made = 0
 
@@ -68,6 +70,7 @@ export async function startProxy(to: number): Promise<CuttingProxy> {
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
     cutNext: (cut) => void wanted.push(cut),
+    passNext: () => void wanted.push(undefined),
     get made() {
       return made
     },

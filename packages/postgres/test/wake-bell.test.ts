@@ -1,4 +1,5 @@
 /** Who is told, when, and by what: each step is the fake clock's. */
+import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { WakeBell } from '../src/wake-bell.ts'
@@ -7,14 +8,24 @@ function belfry(isHeard = true) {
   const clock = fakeClock()
   const sent: string[] = []
   const heard: (string | undefined)[] = []
+  let held: Promise<void> | undefined
   const bell = new WakeBell({
     machine: { clock, random: () => 0 },
     channel: 'sluice_x',
-    send: async (payload) => void sent.push(payload.slice(1)),
+    send: async (payload) => {
+      if (held !== undefined) await held
+      sent.push(payload.slice(1))
+    },
     isHeard,
   })
   bell.watch((queue) => void heard.push(queue))
-  return { clock, sent, heard, bell }
+  /** From now on nothing is sent until the answer is called. */
+  const hold = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    held = promise
+    return resolve
+  }
+  return { clock, sent, heard, bell, hold }
 }
 
 test('the first ring is told of at once, and those that follow closely together', async () => {
@@ -62,13 +73,55 @@ test('what was to be told of later can be told of at once, and is told of once',
   expect(sent).toEqual(['other', 'q'])
 })
 
-test('no change takes a hint along that the server refuses; each is told of by itself', async () => {
-  const { sent, bell } = belfry()
+test('what is being told of is waited for, and what comes meanwhile is told of, too', async () => {
+  const { sent, bell, hold } = belfry()
+  const letGo = hold()
+  bell.ring('q')
+  let isOver = false
+  const telling = bell.tellAll().then(() => {
+    isOver = true
+  })
+  await Promise.resolve()
+  expect([sent, isOver]).toEqual([[], false])
+  bell.ring('q')
+  bell.ring('q')
+  letGo()
+  await telling
+  expect(sent).toEqual(['q', 'q', 'q'])
+})
+
+test('for a while no change takes a hint along that was in its way; each is told of by itself', async () => {
+  const { clock, sent, bell } = belfry()
   bell.takeAlong('q')
   bell.takeNothingAlong()
   expect(bell.takeAlong('other')).toBeUndefined()
   bell.ring('other')
+  await clock.step(0)
   expect(sent).toEqual(['other'])
+  await clock.step(20_000)
+  bell.takeNothingAlong()
+  await clock.step(29_999)
+  expect(bell.takeAlong('q')).toBeUndefined()
+  await clock.step(1)
+  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
+})
+
+test('a change of which nobody knows whether it was made is told of', async () => {
+  const { sent, bell } = belfry()
+  const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the line went dead')
+  const known = new SluiceError('ERR_STORE', 'no')
+  const seen: string[] = []
+  const after = (queue: string, change: Promise<readonly object[]>): Promise<unknown> =>
+    bell.ringIfUnknown(queue, change, () => void seen.push(queue)).catch((error) => error)
+  expect(await after('none', Promise.reject(known))).toBe(known)
+  await after('known', Promise.resolve([{ outcome: 'failed', error: known }]))
+  expect(await after('whole', Promise.reject(unknown))).toBe(unknown)
+  await after(
+    'part',
+    Promise.resolve([{ outcome: 'ready' }, { outcome: 'failed', error: unknown }]),
+  )
+  expect(sent).toEqual(['whole', 'part'])
+  expect(seen).toEqual(['whole', 'part'])
 })
 
 test('a change that has come to nothing leaves the hint to the next one', async () => {

@@ -9,13 +9,15 @@ import { needs } from '@sluice/needs'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { PgListener } from '../src/client-shapes.ts'
-import { postgresDriver, rolesSql } from '../src/index.ts'
+import { type PostgresOptions, postgresDriver, rolesSql } from '../src/index.ts'
 import { Listener } from '../src/listener.ts'
 import { channelOf } from '../src/schema-name.ts'
-import { freePort, poolOf, startServer, type TestServer } from './server.ts'
+import { startProxy } from './cutting-proxy.ts'
+import { freePort, poolOf, sql, startServer, type TestServer } from './server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 30_000 })
+const patiently = { timeout: 20_000 }
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
@@ -233,6 +235,107 @@ test('an add is done even if the server has no room for its hint', async () => {
   }
 })
 
+test('a hint under way is waited for by whoever closes the driver', async () => {
+  const there = await opened('under_way')
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('under_way')}`)
+  await there.operate?.resume('q')
+  await there.close()
+  await raw.query('select 1')
+  expect(received).toEqual(['qq'])
+  raw.release(true)
+})
+
+test('an add whose answer is lost is told of, though asking again changes nothing', async () => {
+  const watcher = await watched(await opened('lost'))
+  const proxy = await startProxy(server.port)
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const driver = postgresDriver({
+    connectionString: url.href,
+    schema: 'lost',
+    poolSize: 2,
+    onWarning() {},
+  })
+  await driver.open({})
+  const add = (queue: string, key: string) =>
+    Promise.resolve(driver.add(queue, [{ ...one, key }], options))
+  // Two connections that know the statement, so that each add is sent at one go.
+  await Promise.all([add('before', 'a'), add('before', 'b')])
+  const heard = (queue: string) => watcher.all.filter((name) => name === queue)
+  await vi.waitFor(() => expect(heard('before')).toHaveLength(2), patiently)
+  // The first takes the hint along, the second comes too closely.
+  proxy.passNext()
+  proxy.cutNext('reset after')
+  const both = await Promise.allSettled([add('q', 'a'), add('q', 'b')])
+  expect(both).toMatchObject([
+    { status: 'fulfilled', value: [{ outcome: 'added' }] },
+    { status: 'rejected', reason: { code: 'ERR_UNKNOWN_OUTCOME' } },
+  ])
+  await vi.waitFor(async () => {
+    expect((await driver.counts('q', { cap: 10 })).ready).toBe(2)
+  }, patiently)
+  expect(await add('q', 'b')).toMatchObject([{ outcome: 'unchanged' }])
+  await driver.close()
+  await vi.waitFor(() => expect(heard('q')).toHaveLength(2), patiently)
+  await watcher.stop()
+  await proxy.stop()
+})
+
+test('adds go on while the commit of somebody who notifies keeps all others from notifying', async () => {
+  // A standby that never confirms holds a commit for ever, and with it the lock of those who notify.
+  const flags = ['-c', 'synchronous_standby_names=nobody', '-c', 'synchronous_commit=local']
+  const alone = await startServer(flags)
+  const named = (name: string) => ({ connectionString: alone.url, application_name: name })
+  const notifier = new pg.Client(named('notifier'))
+  const [settings] = await sql(alone.url, 'show synchronous_standby_names')
+  const isOurs = settings?.rows[0].synchronous_standby_names === 'nobody'
+  try {
+    if (!needs('a server of our own that waits for a standby', isOurs)) return
+    const stuck = async (): Promise<void> => {
+      const held = `select from pg_stat_activity where application_name = 'notifier' and wait_event = 'SyncRep'`
+      while ((await sql(alone.url, held))[0]?.rowCount === 0);
+    }
+    await notifier.connect()
+    await notifier.query('create table notes (note text)')
+    await notifier.query('set synchronous_commit = on')
+    const told = notifier.query(
+      `insert into notes values ('x'); select pg_notify('elsewhere', 'x')`,
+    )
+    await stuck()
+    const driverWith = async (schema: string, more: PostgresOptions): Promise<Driver> => {
+      const driver = postgresDriver({ schema, onWarning() {}, ...more })
+      await driver.open({})
+      return driver
+    }
+    const added = [{ outcome: 'added' }]
+    const url = new URL(alone.url)
+    url.searchParams.set('options', '-c lock_timeout=100ms')
+    const brief = await driverWith('brief', { connectionString: url.href })
+    for (const key of ['a', 'b']) {
+      expect(await brief.add('q', [{ ...one, key }], options)).toMatchObject(added)
+    }
+    const patient = await driverWith('patient', { connectionString: alone.url, timeoutMs: 2_000 })
+    const first = Promise.resolve(patient.add('q', [one], options))
+    await expect(first).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+    for (const queue of ['q', 'other']) {
+      const [reply] = await patient.add(queue, [{ ...one, key: 'b' }], options)
+      expect(reply).toMatchObject({ outcome: 'added' })
+    }
+    await sql(
+      alone.url,
+      `select pg_cancel_backend(pid) from pg_stat_activity where application_name = 'notifier'`,
+    )
+    await told
+    await Promise.all([brief.close(), patient.close()])
+  } finally {
+    await notifier.end()
+    await alone.stop()
+  }
+})
+
 test('a process that ends by itself tells first of what was to be told of later', async () => {
   const watcher = await watched(await opened('ending'))
   const script = `
@@ -247,7 +350,10 @@ test('a process that ends by itself tells first of what was to be told of later'
     await driver.add('q', asks('b'), options)`
   const flags = ['--no-warnings', '--conditions=sluice-source', '--input-type=module', '--eval']
   await promisify(execFile)(process.execPath, [...flags, script])
-  await vi.waitFor(() => expect(watcher.all.filter((queue) => queue === 'q')).toHaveLength(2))
+  await vi.waitFor(
+    () => expect(watcher.all.filter((queue) => queue === 'q')).toHaveLength(2),
+    patiently,
+  )
   await watcher.stop()
 })
 
