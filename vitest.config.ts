@@ -30,6 +30,7 @@ function project(folder: string) {
       // Nothing waits for these; they only end what hangs, also on a machine that is busy.
       testTimeout: 60_000,
       hookTimeout: 120_000,
+      expect: { poll: { timeout: 45_000 } },
     },
   }
 }

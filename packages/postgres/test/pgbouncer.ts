@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { freePort, type TestServer } from './server.ts'
+import { freePort } from '@sluice/needs/free-port'
+import type { TestServer } from './server.ts'
 
 const places = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer']
 

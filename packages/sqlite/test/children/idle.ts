@@ -1,6 +1,6 @@
 /**
- * Waits for keys that do not come, and says which share of a core that took, in hundredths. The
- * minute after which it looks less often passes quicker here.
+ * Waits for keys that do not come, and says which share of a core that took, in hundredths: the least
+ * of a few windows, since all of them look equally often, and the machine adds to some. The minute after which it looks less often passes quicker here.
  */
 import { systemClock } from '@sluice/core'
 import { Connection } from '../../src/connection.ts'
@@ -29,10 +29,13 @@ function wait(ms: number): Promise<void> {
 }
 
 await wait(1_000)
-const usedBefore = process.cpuUsage()
-const startedAt = systemClock.monotonicMs()
-await wait(3_000)
-const { user, system } = process.cpuUsage(usedBefore)
-const share = (user + system) / 1_000 / (systemClock.monotonicMs() - startedAt)
-console.log(share * 100)
+const shares: number[] = []
+while (shares.length < 5) {
+  const usedBefore = process.cpuUsage()
+  const startedAt = systemClock.monotonicMs()
+  await wait(1_000)
+  const { user, system } = process.cpuUsage(usedBefore)
+  shares.push((user + system) / 1_000 / (systemClock.monotonicMs() - startedAt))
+}
+console.log(Math.min(...shares) * 100)
 connection.close()
