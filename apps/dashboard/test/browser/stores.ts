@@ -35,14 +35,14 @@ export class Stores {
     })
   }
 
-  /** A queue that backs off for a minute, so that what backs off stays so while a test looks. */
+  /** A queue that backs off for an hour, so that what backs off stays so while a test looks. */
   queue(driver: Driver, name: string, leaseMs = 30_000): RateLimitingQueue<unknown> {
     const queue = createRateLimitingQueue<unknown>({
       name,
       driver,
       leaseMs,
       limiter: maxOf(
-        exponential({ baseMs: 60_000, maxMs: 600_000 }),
+        exponential({ baseMs: 3_600_000, maxMs: 36_000_000 }),
         tokenBucket({ name: `${name}-bucket`, perSecond: 50, burst: 100 }),
       ),
       errorStacks: true,
