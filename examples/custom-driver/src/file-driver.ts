@@ -54,6 +54,7 @@ class FileDriver implements Driver {
     shared: false,
     clock: true,
     order: 'strict',
+    time: 'wall',
     watch: false,
     peers: false,
     operate: false,

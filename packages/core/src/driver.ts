@@ -56,6 +56,12 @@ export interface Capabilities {
    * caller's own order says, priorities included.
    */
   readonly order: 'strict' | 'per-producer' | 'custom'
+  /**
+   * What a step of the wall clock does to the store's time, which never goes back in any store.
+   * `monotonic`: nothing. `wall`: a step forward is followed, so that delays end early by it; after a
+   * step back, time goes on from where it was.
+   */
+  readonly time: 'monotonic' | 'wall'
   /** It has `watch`. */
   readonly watch: boolean
   /** A second driver object on the same store sees the same keys (the suite asks for a `peer`). */
@@ -159,6 +165,11 @@ export interface Driver {
   /** The {@link contractVersion} it was written for. */
   readonly contractVersion: number
   readonly capabilities: Capabilities
+  /**
+   * By how many milliseconds the store's time is ahead of its wall clock, as of the last call; it is
+   * not 0 after a step of that clock. Subtracted where an instant is shown. Absent: 0.
+   */
+  readonly ahead?: number
 
   /**
    * Makes the store usable. Called once before every other verb; after `close`, it may be called

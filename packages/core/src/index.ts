@@ -146,6 +146,7 @@ export {
   perKeyDelay,
   planDelay,
 } from './plan.ts'
+export { RisingTime } from './rising-time.ts'
 export { systemClock } from './system-clock.ts'
 export {
   isUnchanged,

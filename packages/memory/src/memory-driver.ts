@@ -110,6 +110,7 @@ class MemoryDriver implements Driver {
       shared: false,
       clock: true,
       order: order === undefined ? 'strict' : 'custom',
+      time: 'monotonic',
       watch: true,
       peers: false,
       operate: true,

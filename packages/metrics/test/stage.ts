@@ -43,6 +43,7 @@ const alone: Capabilities = {
   shared: false,
   clock: true,
   order: 'strict',
+  time: 'monotonic',
   watch: false,
   peers: false,
   operate: true,

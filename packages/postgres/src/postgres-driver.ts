@@ -99,6 +99,7 @@ class PostgresDriver implements Driver {
       shared: client === undefined,
       clock: true,
       order: 'per-producer',
+      time: 'wall',
       watch: true,
       peers: true,
       operate: true,

@@ -69,6 +69,7 @@ export class SqliteDriver implements Driver {
       shared: place.isShared,
       clock: true,
       order: 'strict',
+      time: 'wall',
       watch: true,
       peers: !place.isInMemory,
       operate: true,

@@ -48,6 +48,7 @@ class TemplateDriver implements Driver {
     shared: false,
     clock: true,
     order: 'strict',
+    time: 'wall',
     watch: false,
     peers: false,
     operate: false,

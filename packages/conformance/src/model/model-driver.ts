@@ -67,6 +67,7 @@ export class ModelDriver implements Driver {
     shared: true,
     clock: true,
     order: 'strict',
+    time: 'wall',
     watch: true,
     peers: true,
     operate: true,
