@@ -137,6 +137,14 @@ export class Engine implements StoreUser {
     return opening instanceof Promise ? opening.then(send) : send()
   }
 
+  /**
+   * Makes an attempt that no call of the user asks for, or repeats one: spaced while the store is in
+   * trouble. Rejects with ERR_CLOSED when the queue is closed before its turn.
+   */
+  attempt<R>(send: () => Awaitable<R>, isRef = true): Awaitable<R> {
+    return this.store.gate.attempt(this, send, isRef)
+  }
+
   /** Makes a call that only looks, as soon as the store is usable; gives up after timeoutMs. */
   inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
     const opening = this.#openStore()

@@ -6,6 +6,7 @@ import {
   SluiceError,
   systemClock,
 } from '@sluice/core'
+import { RetryGate } from './retry-gate.ts'
 
 /** What a store needs to know of the queues that use it. */
 export interface StoreUser {
@@ -26,6 +27,8 @@ const stores = new WeakMap<Driver, Store>()
  */
 export class Store {
   readonly driver: Driver
+  /** Spaces what is attempted automatically while the store is in trouble. */
+  readonly gate: RetryGate = new RetryGate()
   #clock: Clock | undefined
   #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'
   #change: Promise<void> | undefined
