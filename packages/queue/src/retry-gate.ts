@@ -5,8 +5,8 @@ import { isPermanent } from './trouble.ts'
 /** How long the pause after a failure lasts at first, and how long at most. */
 const patience = { first: 500, longest: 1_500 }
 
-/** A call that is answered ends a pause that has lasted this long: two attempts a second at most. */
-const pauseMsMin = 500
+/** How much of a pause each failure costs: two a second at most, whatever ends pauses early. */
+const failureMs = 500
 
 /** How long an attempt may stay without an answer before another one is made. */
 const silentMsMax = 1_500
@@ -42,6 +42,8 @@ export class RetryGate {
   /** Attempts in a row that have failed. */
   #failures = 0
   #failedAt = -Infinity
+  /** The pause that is under way does not end before. */
+  #pauseEndMin = 0
   /** How many attempts the next success lets go. */
   #width = 1
   #line: Waiting[] = []
@@ -98,11 +100,15 @@ export class RetryGate {
 
   readonly #failed = (error: unknown): void => {
     if (isPermanent(error)) return
-    // What was under way together fails together: that is one failure.
-    if (this.#isClosed && this.#isPausing) return
     const now = systemClock.monotonicMs()
+    if (this.#isClosed && this.#isPausing) {
+      // What was under way together fails together: one outage, but not one failure.
+      this.#pauseEndMin = Math.min(this.#pauseEndMin + failureMs, now + patience.longest)
+      return
+    }
     this.#failures = now - this.#failedAt > calmMs ? 1 : this.#failures + 1
     this.#failedAt = now
+    this.#pauseEndMin = now + failureMs
     this.#isClosed = true
     this.#width = 1
     this.#pause(jitteredMs(this.#failures, patience))
@@ -126,9 +132,7 @@ export class RetryGate {
   /** A call of the user was answered, so the store is probably well: what waits need not wait long. */
   answered(): void {
     if (!this.#isClosed || !this.#isPausing) return
-    const sinceMs = systemClock.monotonicMs() - this.#failedAt
-    this.#stopTimer()
-    this.#pause(Math.max(0, pauseMsMin - sinceMs))
+    this.#pause(Math.max(0, this.#pauseEndMin - systemClock.monotonicMs()))
   }
 
   /** Ends the attempts of a queue object that wait. */

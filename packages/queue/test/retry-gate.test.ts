@@ -103,7 +103,8 @@ describe('the gate of a store', () => {
     }
     isOver = true
     await time.pass(5_000)
-    expect(failed).toBeLessThanOrEqual(122)
+    // Two at once before the first failure is known, and two a second for 65 s.
+    expect(failed).toBeLessThanOrEqual(132)
   })
 
   test('a call that is answered shortens the pause', async () => {
