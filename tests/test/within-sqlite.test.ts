@@ -116,3 +116,15 @@ describe('what a run writes, what it asks for next, and its end', () => {
     expect((await queue.inspect.list()).keys).toEqual([])
   })
 })
+
+test('a transaction of a store that cannot be opened fails with an error, and nothing else', async () => {
+  const database = new DatabaseSync(emptyFile())
+  const driver = sqliteDriver({ file: '/missing/folder/queue.db' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  database.exec('begin immediate')
+  expect(() => queue.within(database)).toThrow(/its store is not open yet/)
+  database.exec('rollback')
+  await queue.close()
+  expect(() => queue.within(database)).toThrow(/it was closed/)
+  database.close()
+})
