@@ -168,6 +168,7 @@ export class QueueTransaction<T> {
       const reply = replies[0] as FinishReply | Failure
       if (reply.outcome === 'failed') throw reply.error
       if (reply.outcome === 'lost') throw this.#lostError(held.key)
+      if (finish.as === 'done' && finish.forget) this.#engine.plans.forget(held)
       awaitCommit(this.#engine, held as HeldKey<unknown>)
       this.#engine.lookSoon()
       return reply.outcome
