@@ -88,7 +88,7 @@ export class Engine implements StoreUser {
     this.store = Store.of(options.driver, options.clock)
     const { dedupe, failuresExpireMs, maxPending, leaseMs } = options
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
-    this.plans = new RetryPlans(options)
+    this.plans = new RetryPlans(options, (error) => this.limiterFailed(error))
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const clock = (): Clock => this.store.clock
@@ -190,6 +190,12 @@ export class Engine implements StoreUser {
     } catch {
       // Whoever is told of errors must not make more of them.
     }
+  }
+
+  /** A limiter of the user's threw, or answered with something that is not a number. */
+  limiterFailed(error: unknown): void {
+    this.notice('limiter-failed', { error })
+    this.report(error)
   }
 
   /** Publishes something that the queue noticed. */
@@ -359,8 +365,9 @@ export class Engine implements StoreUser {
   }
 
   /** Acts on what giving a key back has come to. */
-  noteFinished(held: HeldKey<unknown>, outcome: FinishOutcome): void {
+  noteFinished(held: HeldKey<unknown>, finish: Finish, outcome: FinishOutcome): void {
     held.phase = 'finished'
+    if (finish.as === 'done' && finish.forget && outcome !== 'lost') this.plans.forget(held)
     this.gaveBack(held, outcome === 'ready' || outcome === 'delayed')
   }
 

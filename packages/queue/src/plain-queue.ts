@@ -25,6 +25,7 @@ import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { QueueTransaction } from './queue-transaction.ts'
+import { storeNotOpen } from './refusals.ts'
 import { settledAdd, settledCancel, settledFinish } from './settled.ts'
 import { SoonBuffer } from './soon-buffer.ts'
 import { type Crew, Waiter } from './waiters.ts'
@@ -314,8 +315,13 @@ export class PlainQueue<T> implements Queue<T> {
         `cannot be used: the driver ${driver.name} takes part in no transactions`,
       )
     }
-    // A store that opens at once is open now; one that does not was opened by an earlier call.
-    void this.engine.open()
+    if (this.engine.phase === 'closed') throw this.engine.closedError()
+    const opening = this.engine.open()
+    if (opening instanceof Promise) {
+      // Each verb opens the store again, and answers with what this attempt failed with.
+      opening.catch(() => undefined)
+      if (driver.capabilities.transact === 'sync') throw storeNotOpen(this.name)
+    }
     const verbs = driver.transact(transaction)
     return new QueueTransaction<T>(this.engine, this.#options, verbs) as Within<T, Transaction>
   }
