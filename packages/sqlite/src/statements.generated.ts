@@ -274,7 +274,7 @@ from (
   doneClean: `delete from sluice_keys
 where
   queue = +? and key = +? and token = +?
-  and next_due_at is null and failures = 0 and crashes = 0 and parked = 0`,
+  and next_due_at is null and failures = 0 and parked = 0`,
   doneForget: `delete from sluice_keys
 where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0`,
   holderFind: `select id
