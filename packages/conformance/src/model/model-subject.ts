@@ -37,6 +37,9 @@ export function modelSubject(options: ModelSubjectOptions = {}): Subject {
     clock: fakeClock(),
     restart: make,
     peer: make,
+    // As far as it has other processes: what is shared is the store alone.
+    otherProcess: () => ({ driver: make(), kill() {} }),
+    cutPower: make,
     begin() {
       const before = store.snapshot()
       store.isInTransaction = true
