@@ -74,6 +74,7 @@ export interface Needs {
   readonly shared?: true
   /** `strict` gives `per-producer` too; an order of the caller's own gives neither. */
   readonly order?: 'strict' | 'per-producer'
+  readonly time?: Capabilities['time']
   readonly watch?: true
   readonly peers?: true
   readonly operate?: true
@@ -124,6 +125,8 @@ export function missingNeed(needs: Needs | undefined, subject: Subject): string 
       const { order } = able
       const isMet = order === 'strict' || order === needs.order
       if (!isMet) return `the driver declares order: '${order}'`
+    } else if (need === 'time') {
+      if (able.time !== needs.time) return `the driver declares time: '${able.time}'`
     } else if (!able[need satisfies keyof Capabilities]) {
       return `the driver declares ${need}: false`
     }
