@@ -11,7 +11,7 @@ export async function wakes(watching: Scene, act: () => Promise<unknown>): Promi
   const stop = await watching.driver.watch?.((queue) => woken(queue))
   assert.ok(stop, 'watch answers with how to stop')
   await act()
-  const timer = systemClock.startTimer(watching.settings.hintMs, () => woken('too late'))
+  const timer = systemClock.startTimer(watching.stage.hintMs, () => woken('too late'))
   timer.ref()
   const queue = await wake
   timer.stop()
