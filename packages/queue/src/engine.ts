@@ -26,6 +26,7 @@ import { BlankHeld } from './blank-held.ts'
 import { describeFailure } from './describe-failure.ts'
 import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
+import { ErrorReports } from './error-reports.ts'
 import type { HeldKey, HeldPolicy } from './held-key.ts'
 import { HeldSet } from './held-set.ts'
 import { inTime } from './in-time.ts'
@@ -79,6 +80,7 @@ export class Engine implements StoreUser {
   dueBy: EpochMs = never
   readonly blank: BlankHeld = new BlankHeld(this)
   readonly inspection: ItemInspection | undefined
+  readonly #reports: ErrorReports
   private readonly peers: ReadonlySet<StoreUser>
 
   constructor(options: CheckedOptions<unknown>) {
@@ -87,6 +89,16 @@ export class Engine implements StoreUser {
     this.driver = options.driver
     this.store = Store.of(options.driver, options.clock)
     const { dedupe, failuresExpireMs, maxPending, leaseMs } = options
+    this.#reports = new ErrorReports({
+      queue: options.name,
+      onError: options.onError,
+      printed: this.store.printed,
+      publish: (error) => {
+        const event = this.#event('error', undefined)
+        event.error = error
+        notice(event)
+      },
+    })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
     this.plans = new RetryPlans(options, (error) => this.limiterFailed(error))
     this.tally = new WorkTally(this)
@@ -102,11 +114,13 @@ export class Engine implements StoreUser {
             clock,
             helds: this.helds,
             renew: (leases) =>
-              this.call('renew', { leases, leaseMs }, () =>
-                this.driver.renew(this.name, leases, leaseMs),
+              this.attempt(() =>
+                this.call('renew', { leases, leaseMs }, () =>
+                  this.driver.renew(this.name, leases, leaseMs),
+                ),
               ),
             onLost: (held, error) => this.lose(held, error),
-            report: (error) => this.report(error),
+            report: (error) => this.reportTrouble(error),
           })
     this.path = isDirect ? new DirectPath(this) : new LanePath(this)
     this.alarm = new Alarm(
@@ -180,16 +194,14 @@ export class Engine implements StoreUser {
     return describeFailure(error, this.options, (failure) => this.report(failure))
   }
 
-  /** Tells of an error that no caller can be told of. */
+  /** Reports an error that no call can return. */
   report(error: unknown): void {
-    const event = this.#event('error', undefined)
-    event.error = error
-    notice(event)
-    try {
-      this.options.onError?.(error)
-    } catch {
-      // Whoever is told of errors must not make more of them.
-    }
+    this.#reports.report(error)
+  }
+
+  /** Reports an error that may come again and again while the store is in trouble. */
+  reportTrouble(error: unknown): void {
+    this.#reports.trouble(error)
   }
 
   /** A limiter of the user's threw, or answered with something that is not a number. */
