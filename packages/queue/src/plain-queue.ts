@@ -263,10 +263,10 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
-    if (heldOrItem instanceof HeldKey) {
-      return heldOrItem.engine === this.engine ? heldOrItem.done(options) : settledFinish('lost')
-    }
     try {
+      if (heldOrItem instanceof HeldKey) {
+        return heldOrItem.engine === this.engine ? heldOrItem.done(options) : settledFinish('lost')
+      }
       checkDoneOptions(options)
       const held = this.engine.helds.oldest(this.keyOf(heldOrItem as T))
       return held === undefined ? settledFinish('lost') : held.done(options)
