@@ -1,4 +1,4 @@
-import { type Awaitable, type EpochMs, SluiceError } from '@sluice/core'
+import { type Awaitable, type Clock, SluiceError } from '@sluice/core'
 import { Connection } from './connection.ts'
 import type { LibraryName } from './library.ts'
 import type { Machine } from './machine.ts'
@@ -31,12 +31,12 @@ export function joinConnection(
   settings: FileSettings,
   machine: Machine,
   lockWaitMs: number,
-  now: () => EpochMs,
+  clock: Clock,
 ): Awaitable<ConnectionShare> {
   const { file } = settings
   const entry = entries.get(file)
-  if (entry !== undefined) return openShare(file, entry, now)
-  return shareConnection(settings, machine, lockWaitMs, now)
+  if (entry !== undefined) return openShare(file, entry, clock)
+  return shareConnection(settings, machine, lockWaitMs, clock)
 }
 
 /** Opens a file, or joins those who have opened it already in the same way. */
@@ -44,7 +44,7 @@ export function shareConnection(
   settings: FileSettings,
   machine: Machine,
   lockWaitMs: number,
-  now: () => EpochMs,
+  clock: Clock,
 ): Awaitable<ConnectionShare> {
   const { file } = settings
   let entry = entries.get(file)
@@ -55,10 +55,10 @@ export function shareConnection(
   } else {
     checkAgreement(entry.settings, settings)
   }
-  return openShare(file, entry, now)
+  return openShare(file, entry, clock)
 }
 
-function openShare(file: string, entry: Entry, now: () => EpochMs): Awaitable<ConnectionShare> {
+function openShare(file: string, entry: Entry, clock: Clock): Awaitable<ConnectionShare> {
   const { connection } = entry
   entry.users += 1
   const share: ConnectionShare = {
@@ -71,7 +71,7 @@ function openShare(file: string, entry: Entry, now: () => EpochMs): Awaitable<Co
       connection.close()
     },
   }
-  const opened = connection.open(now)
+  const opened = connection.open(clock)
   if (!(opened instanceof Promise)) return share
   return opened.then(
     () => share,

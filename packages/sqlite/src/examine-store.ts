@@ -35,9 +35,8 @@ export async function examineStore(options: FileOptions): Promise<StoreReport> {
   checkObject('options', options)
   const checked = checkOptions({ ...options, mustExist: true }) as FileOptions
   const settings = fileSettings(checked)
-  const now = (): number => systemClock.now()
   const lockWaitMs = checked.lockWaitMs ?? lockWaitMsUsual
-  const share = await joinConnection(settings, thisMachine, lockWaitMs, now)
+  const share = await joinConnection(settings, thisMachine, lockWaitMs, systemClock)
   try {
     return await report(share, settings.file)
   } finally {
@@ -49,7 +48,7 @@ async function report(
   { connection, library }: ConnectionShare,
   file: string,
 ): Promise<StoreReport> {
-  const found = await connection.look(() => systemClock.now(), findingsOf)
+  const found = await connection.look(systemClock, findingsOf)
   return {
     ...found,
     library,

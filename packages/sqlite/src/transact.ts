@@ -1,7 +1,6 @@
 import {
   type AskOptions,
   type DriverTransaction,
-  type EpochMs,
   type Finish,
   SluiceError,
   SluiceTypeError,
@@ -15,6 +14,7 @@ import { prepareSession, type Session } from './session.ts'
 import { fileOf, isInTransaction } from './session-source.ts'
 import { storeError } from './sqlite-error.ts'
 import { realPathOf } from './store-file.ts'
+import { StoreRow, type StoreTime } from './store-row.ts'
 
 /** Prepared once for each connection that takes part. */
 const sessions = new WeakMap<SqliteDatabase, Session>()
@@ -25,7 +25,7 @@ export interface TransactPlace {
   file(): string
   /** The connection that was handed in for everything, if one was. */
   readonly exclusive: SqliteDatabase | undefined
-  now(): EpochMs
+  readonly time: StoreTime
   /** Told of each verb that has written, and how to see whether its transaction still goes on. */
   wrote(isPending: () => boolean): void
 }
@@ -40,9 +40,12 @@ export function transact(place: TransactPlace, transaction: unknown): DriverTran
     }
     try {
       return asOne(database, () => {
-        const tx = new QueueTransaction(sessionOf(database), queue, place.now())
+        const session = sessionOf(database)
+        const store = new StoreRow(session, place.time)
+        const tx = new QueueTransaction(session, queue, store)
         const value = work(tx)
         tx.end()
+        store.save()
         place.wrote(() => isInTransaction(database))
         return value
       })

@@ -33,6 +33,9 @@ export class FaultyLibrary implements Library {
       prepare: (sql) => this.#statement(sql, database.prepare(sql)),
       exec: (sql) => this.#run(sql, () => database.exec(sql)),
       close: () => database.close(),
+      get inTransaction() {
+        return (database as { readonly inTransaction?: unknown }).inTransaction
+      },
     }
   }
 
