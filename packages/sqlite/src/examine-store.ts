@@ -51,7 +51,7 @@ async function report(
   const found = await connection.look(systemClock, findingsOf)
   return {
     ...found,
-    library,
+    library: library.name,
     file,
     fileBytes: statusOf(file)?.size ?? 0,
     logBytes: statusOf(`${file}-wal`)?.size ?? 0,

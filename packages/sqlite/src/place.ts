@@ -19,7 +19,7 @@ export interface Place {
   readonly exclusive: SqliteDatabase | undefined
   /** The real path of the file; empty for a database in memory. Throws if it cannot be reached. */
   file(): string
-  connect(clock: Clock): Awaitable<Pick<ConnectionShare, 'connection' | 'release'>>
+  connect(clock: Clock): Awaitable<ConnectionShare>
 }
 
 /** How long an operation waits for a lock unless told otherwise, in milliseconds. */
@@ -112,7 +112,8 @@ function handedInPlace(options: DatabaseOptions, machine: Machine): Place {
       const source = new HandedInSource(database, file, durability, migrate)
       const lockWaitMs = options.lockWaitMs ?? lockWaitMsUsual
       const connection = new Connection(source, machine, lockWaitMs)
-      const share = { connection, release: () => connection.close() }
+      const library = libraryBehind(database)
+      const share = { connection, library, release: () => connection.close() }
       const opened = connection.open(clock)
       return opened instanceof Promise ? opened.then(() => share) : share
     },

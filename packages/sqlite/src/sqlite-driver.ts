@@ -34,7 +34,8 @@ import {
 } from '@sluice/core'
 import { addVerb } from './add-verb.ts'
 import { adoptVerb, claimNothing, claimVerb } from './claim-verb.ts'
-import type { Connection, Work } from './connection.ts'
+import type { Work } from './connection.ts'
+import type { ConnectionShare } from './connections.ts'
 import { countVerb } from './count-verb.ts'
 import { finishVerb } from './finish-verb.ts'
 import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './lease-verbs.ts'
@@ -57,7 +58,7 @@ export class SqliteDriver implements Driver {
   readonly transact?: (transaction: unknown) => DriverTransaction
   readonly #place: Place
   #clock: Clock = systemClock
-  #share: Awaited<ReturnType<Place['connect']>> | undefined
+  #share: ConnectionShare | undefined
   readonly #stops = new Set<() => void>()
 
   constructor(place: Place) {
@@ -184,7 +185,7 @@ export class SqliteDriver implements Driver {
   }
 
   watch(onWake: (queue: string | undefined) => void): () => void {
-    const unwatch = this.#connection().changes.watch(onWake)
+    const unwatch = this.#opened().connection.changes.watch(onWake)
     const stop = (): void => {
       unwatch()
       this.#stops.delete(stop)
@@ -216,11 +217,12 @@ export class SqliteDriver implements Driver {
   }
 
   #transact(transaction: unknown): DriverTransaction {
-    const connection = this.#connection()
+    const { connection, library } = this.#opened()
     return transact(
       {
         file: () => this.#place.file(),
         exclusive: this.#place.exclusive,
+        library,
         time: connection.time(this.#clock),
         wrote: (isPending) => connection.changes.announceAfter(isPending),
       },
@@ -228,9 +230,9 @@ export class SqliteDriver implements Driver {
     )
   }
 
-  #connection(): Connection {
+  #opened(): ConnectionShare {
     if (this.#share === undefined) throw new SluiceError('ERR_CLOSED', 'the driver is not open')
-    return this.#share.connection
+    return this.#share
   }
 
   #write<T>(work: Work<T>): Awaitable<T> {

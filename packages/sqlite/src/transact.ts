@@ -8,7 +8,7 @@ import {
 import { addVerb } from './add-verb.ts'
 import type { SqliteDatabase } from './database.ts'
 import { finishVerb } from './finish-verb.ts'
-import { checkDatabase } from './library.ts'
+import { checkDatabase, differenceOf, type Library, libraryBehind } from './library.ts'
 import { QueueTransaction } from './queue-transaction.ts'
 import { prepareSession, type Session } from './session.ts'
 import { fileOf, isInTransaction } from './session-source.ts'
@@ -25,6 +25,8 @@ export interface TransactPlace {
   file(): string
   /** The connection that was handed in for everything, if one was. */
   readonly exclusive: SqliteDatabase | undefined
+  /** The library of the connection that the driver has to the file. */
+  readonly library: Library
   readonly time: StoreTime
   /** Told of each verb that has written, and how to see whether its transaction still goes on. */
   wrote(isPending: () => boolean): void
@@ -64,10 +66,19 @@ function checkPlace(place: TransactPlace, database: SqliteDatabase): void {
   if (database === place.exclusive) return
   const file = place.file()
   const theirs = fileOf(database)
-  if (file !== '' && theirs !== '' && realPathOf(theirs) === file) return
-  throw new SluiceTypeError(
-    'transaction',
-    `must be a connection to ${file === '' ? 'the database that was handed in' : file}`,
+  if (file === '' || theirs === '' || realPathOf(theirs) !== file) {
+    throw new SluiceTypeError(
+      'transaction',
+      `must be a connection to ${file === '' ? 'the database that was handed in' : file}`,
+    )
+  }
+  const difference = differenceOf(libraryBehind(database), place.library)
+  if (difference === undefined) return
+  throw new SluiceError(
+    'ERR_STORE',
+    `the transaction is on a connection of ${difference}, and the driver has ${file} open with ` +
+      `${place.library.name}: two copies of SQLite in one process drop each other's locks, and ` +
+      'acknowledged writes are lost. Open both with the same one',
   )
 }
 

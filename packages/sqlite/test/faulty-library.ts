@@ -20,6 +20,7 @@ export interface Fault {
 /** The real library, whose statements can be made to fail, and are counted. */
 export class FaultyLibrary implements Library {
   readonly name = 'better-sqlite3'
+  readonly origin: unknown = requireHere('better-sqlite3').prototype
   fault: Fault = {}
   /** How many statements ran, and how many of them read nothing but the number of changes. */
   statements = 0

@@ -60,7 +60,7 @@ export function storeOn(file: string, parts: StoreParts = {}): Store {
     exclusive: undefined,
     file: () => file,
     connect(...given: Parameters<Place['connect']>) {
-      const share = { connection, release: () => connection.close() }
+      const share = { connection, library, release: () => connection.close() }
       const opened = connection.open(...given)
       return opened instanceof Promise ? opened.then(() => share) : share
     },
