@@ -155,6 +155,7 @@ export class Connection {
   }
 
   #afterTrouble(error: unknown): void {
+    if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#drop()
     const trouble = troubleOf(error)
     if (trouble !== 'input-output' && trouble !== 'damaged') return
     // What this connection believes to be in the file may not be there. The next operation opens it
@@ -176,6 +177,7 @@ export class Connection {
     const session = this.#session
     this.#session = undefined
     this.changes.lostSight()
+    this.#logGuard.closed()
     if (session === undefined) return
     try {
       this.#source[how](session)

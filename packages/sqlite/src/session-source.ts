@@ -116,6 +116,8 @@ export class HandedInSource implements SessionSource {
   }
 
   open(now: EpochMs): Session {
+    if (this.#isLeftOpen && isInTransaction(this.#database)) this.#database.exec('rollback')
+    this.#isLeftOpen = false
     applyPragmas(this.#database, this.#durability)
     const options = { ownership: 'guest', migrate: this.#migrate, now } as const
     settleSchema(this.#database, this.file, options)
@@ -133,14 +135,7 @@ export class HandedInSource implements SessionSource {
   }
 
   isTaken(): boolean {
-    if (!isInTransaction(this.#database)) {
-      this.#isLeftOpen = false
-      return false
-    }
-    if (!this.#isLeftOpen) return true
-    this.#database.exec('rollback')
-    this.#isLeftOpen = false
-    return false
+    return isInTransaction(this.#database)
   }
 }
 
