@@ -67,9 +67,7 @@ export function claimNothing(
 export function claimVerb(tx: QueueTransaction, request: ClaimRequest): ClaimReply {
   const { session, queueId, now } = tx
   const bound = Math.min(now, request.dueBy ?? now)
-  const found = tx.isPaused
-    ? []
-    : alone(candidates(session, queueId, now, bound, request.limit))
+  const found = tx.isPaused ? [] : alone(candidates(session, queueId, now, bound, request.limit))
   const claims = found.length === 0 ? [] : take(tx, found, request)
   return { claims, leaseEnds: leaseEndsOf(session, queueId, now, leaseEndsMax), now }
 }

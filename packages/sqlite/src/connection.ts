@@ -63,7 +63,9 @@ export class Connection {
 
   /** Opens the store now, rather than with the first operation. */
   open(clock: Clock): Awaitable<void> {
-    return this.read(clock, () => {})
+    return this.#retry.run(() => {
+      this.#opened(clock)
+    })
   }
 
   close(): void {

@@ -82,12 +82,7 @@ interface Waiting {
   readonly oldestReadyAt: EpochMs
 }
 
-function countWaiting(
-  session: Session,
-  queueId: number,
-  now: EpochMs,
-  cap: number,
-): Waiting {
+function countWaiting(session: Session, queueId: number, now: EpochMs, cap: number): Waiting {
   const ready = new CappedCount(cap)
   const delayed = new CappedCount(cap)
   const backoff = new CappedCount(cap)

@@ -34,7 +34,14 @@ function guarded(bytesMax: number) {
     database.exec(`update t set a = randomblob(${bytes})`)
     guard.committed(database)
   }
-  return { database, reader, machine, warnings, commit, logBytes: () => statSync(`${file}-wal`).size }
+  return {
+    database,
+    reader,
+    machine,
+    warnings,
+    commit,
+    logBytes: () => statSync(`${file}-wal`).size,
+  }
 }
 
 test('a reader that keeps the log from being emptied is reported; then the log is emptied', () => {

@@ -154,7 +154,7 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       (error) =>
         SluiceError.is(error, 'ERR_STORE') &&
         error.message.includes(`of ${other}, and`) &&
-        error.message.includes('two copies of SQLite in one process drop each other\'s locks'),
+        error.message.includes("two copies of SQLite in one process drop each other's locks"),
     )
     database.exec('rollback')
     assert.deepEqual(await driver.queues?.(), [])
@@ -207,7 +207,8 @@ test('a connection of another copy of the library is refused', async () => {
   assert.throws(
     () => driver.transact?.(database),
     (error) =>
-      SluiceError.is(error, 'ERR_STORE') && error.message.includes('another copy of better-sqlite3'),
+      SluiceError.is(error, 'ERR_STORE') &&
+      error.message.includes('another copy of better-sqlite3'),
   )
   const guest = sqliteDriver({ database, durability: 'process' })
   await assert.rejects(
