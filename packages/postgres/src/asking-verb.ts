@@ -87,6 +87,7 @@ async function addPlain(
   hint: Hint | undefined,
 ): Promise<readonly AskReply[]> {
   const sorted = sortedByKey(asks)
+  const moment = store.time.moment()
   const rows = await store.run('add', [
     queue,
     arrayLiteral(sorted.map(({ key }) => key)),
@@ -96,12 +97,14 @@ async function addPlain(
     arrayLiteral(sorted.map(({ place }) => place)),
     dedupe === 'client-go',
     failuresExpireMs,
-    store.now(),
+    moment.now,
+    moment.least,
     hint?.channel,
     hint?.payload,
   ])
   const [head, ...rest] = rows
   const now = number(head?.['due_at'])
+  store.time.heard(now, moment)
   if (rest.length === 0) {
     return asks.map(({ delayMs }) => {
       return { outcome: 'added', dueAt: delayMs > 0 ? now + delayMs : now, failures: 0 }
@@ -139,7 +142,7 @@ export async function addWorkedOut(
     queue,
     keys: asks.map(({ key }) => key),
     creates: true,
-    now: store.now(),
+    time: store.time,
     async change(locked) {
       const { now } = locked
       let pending = 0

@@ -41,6 +41,7 @@ import { checkOptions, type PostgresOptions, type Settings } from './options.ts'
 import { channelOf } from './schema-name.ts'
 import { type Statements, statementsFor } from './statement.ts'
 import { Store } from './store.ts'
+import { StoreTime } from './store-time.ts'
 import { survey } from './survey.ts'
 import { transactionOn } from './transaction.ts'
 import { transferOn } from './transfer.ts'
@@ -110,6 +111,11 @@ class PostgresDriver implements Driver {
     }
   }
 
+  /** By how much the store's time is ahead of the server's clock, or of the clock that was given. */
+  get ahead(): number {
+    return this.#opened?.store.time.ahead ?? 0
+  }
+
   async open({ clock }: OpenOptions): Promise<void> {
     if (this.#opened !== undefined) return
     const { machine, schema, migrate: mode, pollMs, notify } = this.#settings
@@ -135,13 +141,19 @@ class PostgresDriver implements Driver {
           },
         }
       const watching = new Watching({ machine, bell, pollMs, listener: listener || undefined })
+      const time = new StoreTime(
+        clock,
+        () => machine.clock.monotonicMs(),
+        () => void store.rise(),
+      )
       const store = new Store(
         connected.sessions,
         this.#statements,
         machine,
-        clock,
+        time,
         async (statement, values) => await watching.overListener(statement, values),
       )
+      await store.start()
       const unlisten = await this.#listenInside(bell)
       this.#opened = { connected, store, bell, watching, unlisten }
     } catch (error) {
