@@ -134,10 +134,18 @@ export async function addWorkedOut(
   queue: string,
   asks: readonly Ask[],
   options: AskOptions,
-  inBuckets: InBuckets = (work) => work(session),
+  inBuckets?: InBuckets,
 ): Promise<readonly AskReply[]> {
   const { maxPending = never, failuresExpireMs } = options
   const { statements } = store
+  const charge: InBuckets = inBuckets ?? ((work) => work(session))
+  // A transaction of the caller's would keep everybody else who adds waiting until it ends.
+  const locksQueue = inBuckets === undefined
+  let pending = 0
+  if (maxPending !== never) {
+    const rows = await session.query(statements.countOwed, [queue, maxPending, locksQueue])
+    pending = number(rows[0]?.['owed'])
+  }
   return await workOnKeys(session, statements, {
     queue,
     keys: asks.map(({ key }) => key),
@@ -145,13 +153,8 @@ export async function addWorkedOut(
     time: store.time,
     async change(locked) {
       const { now } = locked
-      let pending = 0
-      if (maxPending !== never) {
-        const rows = await session.query(statements.countOwed, [queue, maxPending])
-        pending = number(rows[0]?.['owed'])
-      }
       const plans = asks.map(({ plan }) => plan)
-      return await withBuckets(inBuckets, statements, plans, (shelf) =>
+      return await withBuckets(charge, statements, plans, (shelf) =>
         asks.map((ask, place): AskReply => {
           const entry = locked.key(ask.key)
           const { state } = entry

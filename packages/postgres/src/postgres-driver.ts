@@ -66,6 +66,11 @@ export function postgresDriver(options: PostgresOptions): Driver {
   return new PostgresDriver(checkOptions(options))
 }
 
+async function closeAll({ sessions, buckets }: Connected): Promise<void> {
+  if (buckets !== sessions) await buckets.close()
+  await sessions.close()
+}
+
 class PostgresDriver implements Driver {
   readonly name = 'postgres'
   readonly contractVersion: number = contractVersion
@@ -157,8 +162,11 @@ class PostgresDriver implements Driver {
       const unlisten = await this.#listenInside(bell)
       this.#opened = { connected, store, bell, watching, unlisten }
     } catch (error) {
-      await connected.sessions.close()
-      throw error
+      await closeAll(connected)
+      // Looking and migrating may be repeated: there is nothing that is in doubt.
+      if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
+      const message = `the store was not opened: ${error.message}`
+      throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
     }
   }
 
@@ -169,7 +177,7 @@ class PostgresDriver implements Driver {
     await opened.watching.stop()
     await opened.unlisten?.()
     await opened.bell.tellAll()
-    await opened.connected.sessions.close()
+    await closeAll(opened.connected)
   }
 
   async add(
@@ -260,6 +268,7 @@ class PostgresDriver implements Driver {
     return transactionOn(transaction, {
       store: async () => this.#store,
       poolUse: () => this.#open.connected.use,
+      buckets: () => this.#open.connected.buckets,
       channel: this.#channel,
     })
   }

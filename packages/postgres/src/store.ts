@@ -87,11 +87,6 @@ export class Store {
     return await this.#racing(() => this.#sessions.transaction(work))
   }
 
-  /** Does `work` within a transaction, once. */
-  async once<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return await this.#sessions.transaction(work)
-  }
-
   /** Which of these keys somebody else has locked right now. */
   async locked(
     queue: string,
