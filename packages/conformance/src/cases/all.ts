@@ -20,6 +20,8 @@ import { planCases } from './plan.ts'
 import { priorityCases } from './priority.ts'
 import { queueCases } from './queues.ts'
 import { retryCases } from './retry.ts'
+import { sizeCases } from './size.ts'
+import { sizeLimitCases } from './size-limits.ts'
 import { subjectCases } from './subject.ts'
 import { tableCases } from './table.ts'
 import { tickCases } from './tick.ts'
@@ -52,6 +54,8 @@ export const allCases: readonly Case[] = [
   ...lifeCases,
   ...transactCases,
   ...transferCases,
+  ...sizeCases,
+  ...sizeLimitCases,
   ...modelCases,
   ...historyCases,
 ]
