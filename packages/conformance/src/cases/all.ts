@@ -2,6 +2,7 @@ import type { Case } from '../case.ts'
 import { addCases } from './add.ts'
 import { batchCases } from './batch.ts'
 import { clockCases } from './clock.ts'
+import { companyCases } from './company.ts'
 import { crashCases } from './crash.ts'
 import { delayCases } from './delay.ts'
 import { fenceCases } from './fence.ts'
@@ -27,6 +28,7 @@ import { tableCases } from './table.ts'
 import { tickCases } from './tick.ts'
 import { transactCases } from './transact.ts'
 import { transferCases } from './transfer.ts'
+import { wholeCases } from './whole.ts'
 
 /** Every case of the contract half, the easiest promises first. */
 export const allCases: readonly Case[] = [
@@ -56,6 +58,8 @@ export const allCases: readonly Case[] = [
   ...transferCases,
   ...sizeCases,
   ...sizeLimitCases,
+  ...companyCases,
+  ...wholeCases,
   ...modelCases,
   ...historyCases,
 ]
