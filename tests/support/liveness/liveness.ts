@@ -85,10 +85,13 @@ export async function liveness(
     await calm(inner, crews, clock, book)
   } catch (error) {
     const { rows } = await inner.list('orders', { limit: 10 })
-    const told = rows.map(({ key, state, leaseUntil, dueAt }) => {
-      const inMs = (at: number): string => `in ${at - clock.now()} ms`
-      return `${key} ${state}, lease ends ${inMs(leaseUntil)}, due ${inMs(dueAt)}`
-    })
+    const told = rows
+      .filter(({ state }) => state !== 'idle')
+      .map(({ key, state, token, leaseUntil, dueAt }) => {
+        const inMs = (at: number): string => `in ${Math.round(at - clock.now())} ms`
+        const run = book.hasBegun(key, token) ? 'its run has begun' : 'no run has begun'
+        return `${key} ${state}, ${run}, lease ends ${inMs(leaseUntil)}, due ${inMs(dueAt)}`
+      })
     const lines = [
       `seed ${seed}: ${String(error)}`,
       `not settled: ${book.pending.join(', ') || 'nothing'}`,

@@ -62,6 +62,11 @@ export class RunBook {
     return this.#events
   }
 
+  /** Whether a run under this token has begun. */
+  hasBegun(key: string, token: number): boolean {
+    return this.#tokens.get(key) === token
+  }
+
   wentWell(key: string, begunAt: number): void {
     this.#ranAt.set(key, Math.max(begunAt, this.#ranAt.get(key) ?? 0))
   }
