@@ -33,9 +33,11 @@ export async function connect(settings: Settings): Promise<Connected> {
   const { default: pg } = await import('pg')
   const config = {
     connectionString,
+    // A connection that leads nowhere any more is noticed while nothing is asked.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'sluice',
-    connectionTimeoutMillis: Math.min(timeoutMs, 10_000),
+    connectionTimeoutMillis: Math.min(timeoutMs, 5_000),
   }
   const own = new pg.Pool({ ...config, max: poolSize, allowExitOnIdle: true })
   keepAlive(own as unknown as PgPool)
