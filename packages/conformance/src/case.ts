@@ -12,6 +12,17 @@ export interface SubjectTransaction {
   rollback(): Awaitable<void>
 }
 
+/** A process that has opened the store under examination, besides the one that the suite runs in. */
+export interface OtherProcess {
+  /**
+   * A driver on the same store whose verbs the other process carries out, not opened. It obeys the
+   * clock that `open` is given. `transact` and `direct` may be missing.
+   */
+  readonly driver: Driver
+  /** Ends the process without warning, as SIGKILL does, and resolves when it has ended. */
+  kill(): Awaitable<void>
+}
+
 /**
  * What is examined: a driver on a store of its own, and the ways to it that a program has.
  *
@@ -32,6 +43,19 @@ export interface Subject {
    * opened. Required where `peers` is declared.
    */
   readonly peer?: () => Awaitable<Driver>
+  /**
+   * Starts a process that opens the same store. `forkDriver` of
+   * `@sluice/conformance/other-process` makes one. Optional: without it, promises about several
+   * processes are not asked.
+   */
+  readonly otherProcess?: () => Awaitable<OtherProcess>
+  /**
+   * Cuts the power of the machine that the store is on: every process that has opened the store
+   * ends, and the store loses what it has not made durable. Resolves to a driver on what is left, not
+   * opened. The drivers from before the cut are still closed; that may fail. Optional: without it,
+   * promises about power cuts are not asked.
+   */
+  readonly cutPower?: () => Awaitable<Driver>
   /** Begins a transaction on the store. Required where `transact` is declared. */
   readonly begin?: () => Awaitable<SubjectTransaction>
   /** Lets go of the store and removes it. Every driver made of it is closed by then. */
@@ -50,6 +74,7 @@ export interface Needs {
   readonly shared?: true
   /** `strict` gives `per-producer` too; an order of the caller's own gives neither. */
   readonly order?: 'strict' | 'per-producer'
+  readonly time?: Capabilities['time']
   readonly watch?: true
   readonly peers?: true
   readonly operate?: true
@@ -61,7 +86,14 @@ export interface Needs {
   readonly adopt?: true
   /** Only with a driver that has the optional verbs of `transfer`. */
   readonly transfer?: true
+  /** Only with a subject that can start another process. */
+  readonly otherProcess?: true
+  /** Only with a subject that can cut the power. */
+  readonly cutPower?: true
 }
+
+/** The needs that the subject meets, and not the driver. */
+const hooks = ['otherProcess', 'cutPower'] as const
 
 /** One promise, as data: what it is called, what it says, and how to see whether it is kept. */
 export interface Case {
@@ -87,13 +119,23 @@ export function missingNeed(needs: Needs | undefined, subject: Subject): string 
       if (driver.adopt === undefined) return 'the driver has no verb adopt'
     } else if (need === 'transfer') {
       if (driver.transfer === undefined) return 'the driver has no verbs to move keys'
+    } else if (need === 'otherProcess' || need === 'cutPower') {
+      // Asked for by `missingHook`: the driver is not to blame.
     } else if (need === 'order') {
       const { order } = able
       const isMet = order === 'strict' || order === needs.order
       if (!isMet) return `the driver declares order: '${order}'`
+    } else if (need === 'time') {
+      if (able.time !== needs.time) return `the driver declares time: '${able.time}'`
     } else if (!able[need satisfies keyof Capabilities]) {
       return `the driver declares ${need}: false`
     }
   }
   return undefined
+}
+
+/** What the subject does not offer that the case needs; `undefined` if nothing is missing. */
+export function missingHook(needs: Needs | undefined, subject: Subject): string | undefined {
+  const missing = hooks.find((hook) => needs?.[hook] && subject[hook] === undefined)
+  return missing && `the subject gives no ${missing}`
 }

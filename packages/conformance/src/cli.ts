@@ -223,10 +223,11 @@ function asJson(report: Report): string {
 }
 
 function table(report: Report): string[] {
-  const rows = [['promise', 'kept', 'broken', 'skipped', 'not met']]
+  const rows = [['promise', 'kept', 'broken', 'skipped', 'not asked', 'not met']]
   const row = (name: string, results: readonly CaseResult[]): string[] => {
-    const { passed, failed, skipped, excepted } = tally(results)
-    return [name, ...[passed, failed, skipped, excepted].map((n) => (n === 0 ? '·' : String(n)))]
+    const { passed, failed, skipped, 'not-asked': notAsked, excepted } = tally(results)
+    const counts = [passed, failed, skipped, notAsked, excepted]
+    return [name, ...counts.map((n) => (n === 0 ? '·' : String(n)))]
   }
   for (const [promise, group] of byPromise(report.results)) rows.push(row(promise, group))
   rows.push(row('all', report.results))
@@ -242,13 +243,16 @@ function asText(report: Report, path: string): string {
   const failed = results.filter(({ verdict }) => verdict === 'failed')
   const notMet = results.filter(({ verdict }) => verdict === 'excepted')
   const lines = [`${styleText('bold', driver)}, seed ${seed}`, '', ...table(report), '']
+  for (const { id, reason, verdict } of results) {
+    if (verdict === 'not-asked') lines.push(`not asked: ${id}: ${reason}`)
+  }
   for (const { id, reason } of notMet) lines.push(`not met: ${id}: ${reason}`)
   for (const result of failed) {
     lines.push(styleText('red', '─'.repeat(72)), failureText(result), '')
     lines.push(`Again: ${replay(path, report, result)}`, '')
   }
-  const { passed, skipped } = tally(results)
-  const end = `${passed} kept, ${failed.length} broken, ${skipped} skipped, ${notMet.length} not met`
+  const { passed, skipped, 'not-asked': notAsked } = tally(results)
+  const end = `${passed} kept, ${failed.length} broken, ${skipped} skipped, ${notAsked} not asked, ${notMet.length} not met`
   lines.push(styleText(failed.length === 0 ? 'green' : 'red', end), '')
   return lines.join('\n')
 }

@@ -1,8 +1,10 @@
 export {
   type Case,
   type CreateSubject,
+  missingHook,
   missingNeed,
   type Needs,
+  type OtherProcess,
   type Subject,
   type SubjectTransaction,
 } from './case.ts'

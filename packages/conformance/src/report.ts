@@ -1,6 +1,6 @@
 import type { Capabilities } from '@sluice/core'
-import { type Case, missingNeed, type Subject } from './case.ts'
-import type { CaseResult, Verdict } from './run-cases.ts'
+import type { Case, Subject } from './case.ts'
+import { type CaseResult, type Verdict, whyNotAsked } from './run-cases.ts'
 
 /** The results of one driver, to be printed or rendered. */
 export interface Report {
@@ -21,7 +21,13 @@ export function promiseOf(id: string): string {
 
 /** Counts verdicts. */
 export function tally(results: readonly CaseResult[]): Tally {
-  const counts: Record<Verdict, number> = { passed: 0, failed: 0, skipped: 0, excepted: 0 }
+  const counts: Record<Verdict, number> = {
+    passed: 0,
+    failed: 0,
+    skipped: 0,
+    'not-asked': 0,
+    excepted: 0,
+  }
   for (const { verdict } of results) counts[verdict] += 1
   return counts
 }
@@ -56,7 +62,8 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
 
 /**
  * What the cases come to if the driver is as it says it is: a case is skipped for what it declares,
- * excepted where an exception is made, and passed otherwise. Runs nothing; that the driver is as it
+ * not asked where the subject lacks a hook, excepted where an exception is made, and passed
+ * otherwise. Runs nothing; that the driver is as it
  * says is what its own examination shows.
  */
 export function declaredReport(
@@ -65,10 +72,11 @@ export function declaredReport(
   cases: readonly Case[],
   except: Readonly<Record<string, string>> = {},
 ): Report {
-  const results = cases.map(({ id, title, needs }): CaseResult => {
+  const results = cases.map((chosen): CaseResult => {
+    const { id, title } = chosen
     const result = { id, title, history: [], ms: 0 } as const
-    const missing = missingNeed(needs, subject)
-    if (missing !== undefined) return { ...result, verdict: 'skipped', reason: missing }
+    const unasked = whyNotAsked(chosen, subject)
+    if (unasked !== undefined) return { ...result, ...unasked }
     const excuse = except[id]
     if (excuse !== undefined) return { ...result, verdict: 'excepted', reason: excuse }
     return { ...result, verdict: 'passed' }
@@ -80,6 +88,7 @@ const marks: Readonly<Record<Verdict, string>> = {
   passed: 'kept',
   failed: '**broken**',
   skipped: '–',
+  'not-asked': 'not asked',
   excepted: 'not met',
 }
 

@@ -1,5 +1,5 @@
 import { type Driver, systemClock } from '@sluice/core'
-import { type Case, type CreateSubject, missingNeed } from './case.ts'
+import { type Case, type CreateSubject, missingHook, missingNeed, type Subject } from './case.ts'
 import { allCases } from './cases/all.ts'
 import { CallLog } from './recorded.ts'
 import { Scene } from './scene.ts'
@@ -10,16 +10,17 @@ import type { ChanceOptions } from './scene-parts.ts'
  *
  * - `passed`, `failed`: the promise is kept, or broken.
  * - `skipped`: the driver declares that it cannot do what the promise is about.
+ * - `not-asked`: the subject lacks an optional hook (`otherProcess`, `cutPower`) that the case needs.
  * - `excepted`: the promise is broken, as announced, for a reason that was given.
  */
-export type Verdict = 'passed' | 'failed' | 'skipped' | 'excepted'
+export type Verdict = 'passed' | 'failed' | 'skipped' | 'not-asked' | 'excepted'
 
 /** The result of one case. */
 export interface CaseResult {
   readonly id: string
   readonly title: string
   readonly verdict: Verdict
-  /** Why it was skipped or excepted. */
+  /** Why it was skipped, not asked or excepted. */
   readonly reason?: string
   /** What a failed case threw. */
   readonly error?: unknown
@@ -86,13 +87,13 @@ async function play(
   create: CreateSubject,
   options: RunOptions,
   log: CallLog,
-): Promise<string | undefined> {
+): Promise<Pick<CaseResult, 'verdict' | 'reason'>> {
   const { hintMs, chance, leaseMs } = options
   const subject = await create()
-  const missing = missingNeed(chosen.needs, subject)
-  if (missing !== undefined) {
+  const unasked = whyNotAsked(chosen, subject)
+  if (unasked !== undefined) {
     await subject.dispose?.()
-    return missing
+    return unasked
   }
   let scene: Scene | undefined
   let failure: { readonly error: unknown } | undefined
@@ -119,7 +120,18 @@ async function play(
     failure ??= { error }
   }
   if (failure !== undefined) throw failure.error
-  return undefined
+  return { verdict: 'passed' }
+}
+
+/** The verdict on a case that the subject rules out; `undefined` if it can be examined. */
+export function whyNotAsked(
+  { needs }: Case,
+  subject: Subject,
+): Pick<CaseResult, 'verdict' | 'reason'> | undefined {
+  const need = missingNeed(needs, subject)
+  if (need !== undefined) return { verdict: 'skipped', reason: need }
+  const hook = missingHook(needs, subject)
+  return hook === undefined ? undefined : { verdict: 'not-asked', reason: hook }
 }
 
 /** Runs one case on a subject of its own. Never rejects. */
@@ -138,9 +150,8 @@ export async function runCase(
   }
   const excuse = except[id]
   try {
-    const missing = await play(chosen, create, options, log)
-    if (missing !== undefined) return result('skipped', { reason: missing })
-    if (excuse === undefined) return result('passed')
+    const { verdict, ...why } = await play(chosen, create, options, log)
+    if (verdict !== 'passed' || excuse === undefined) return result(verdict, why)
     const message = `the promise is kept, so the exception made for it has to go: ${excuse}`
     return result('failed', { error: new Error(message) })
   } catch (error) {

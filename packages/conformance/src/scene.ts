@@ -73,11 +73,7 @@ export class Scene {
       leaseMs,
       claimsMade: 0,
     }
-    if (subject.dispose !== undefined) {
-      stage.disposals.push(async () => {
-        await subject.dispose?.()
-      })
-    }
+    stage.disposals.push(async () => await subject.dispose?.())
     return await Scene.#openOn(stage, subject.driver, 'q', 'one', '')
   }
 
@@ -112,8 +108,8 @@ export class Scene {
     return this.#stage.clock
   }
 
-  /** What whoever runs the case says of it: of chance, and of how long a hint may take. */
-  get settings(): Pick<Stage, 'chance' | 'hintMs'> {
+  /** What the scenes of a case share, such as the subject and how long a hint may take. */
+  get stage(): Stage {
     return this.#stage
   }
 
@@ -144,18 +140,22 @@ export class Scene {
 
   /** A second driver on the same store, opened. */
   async peer(holder = 'two'): Promise<Scene> {
-    const { subject } = this.#stage
-    assert.ok(subject.peer, 'a subject whose driver declares peers has to give one')
-    return await Scene.#openOn(this.#stage, await subject.peer(), this.queue, holder, `${holder}: `)
+    const { peer } = this.#stage.subject
+    assert.ok(peer, 'a subject whose driver declares peers has to give one')
+    return await this.openOn(await peer(), holder, `${holder}: `)
   }
 
   /** Closes the driver and opens one that a later process would have, on the same store. */
   async restart(): Promise<Scene> {
-    const { subject } = this.#stage
-    assert.ok(subject.restart, 'a subject whose driver declares durable has to give restart')
+    const { restart } = this.#stage.subject
+    assert.ok(restart, 'a subject whose driver declares durable has to give restart')
     await this.close()
-    const next = await subject.restart()
-    return await Scene.#openOn(this.#stage, next, this.queue, this.#holder, 'restarted: ')
+    return await this.openOn(await restart(), this.#holder, 'restarted: ')
+  }
+
+  /** Opens a driver on the same store. */
+  async openOn(driver: Driver, holder: string, prefix: string): Promise<Scene> {
+    return await Scene.#openOn(this.#stage, driver, this.queue, holder, prefix)
   }
 
   /** A subject with a store of its own, opened. Its clock is its own too. */
@@ -178,9 +178,9 @@ export class Scene {
 
   /** Begins a transaction of the store. */
   async begin(): Promise<SubjectTransaction> {
-    const { subject } = this.#stage
-    assert.ok(subject.begin, 'a subject whose driver declares transact has to give begin')
-    return await subject.begin()
+    const { begin } = this.#stage.subject
+    assert.ok(begin, 'a subject whose driver declares transact has to give begin')
+    return await begin()
   }
 
   /** Options of add and finish, whole. */

@@ -4,6 +4,10 @@ import { examine } from '../src/vitest.ts'
 
 examine('the model', () => modelSubject())
 
+examine('the model with a time that does not notice steps', () =>
+  modelSubject({ time: 'monotonic' }),
+)
+
 const least: Partial<Capabilities> = {
   durable: false,
   shared: false,

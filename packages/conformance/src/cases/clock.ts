@@ -1,50 +1,169 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../case.ts'
+import { otherProcess } from '../company.ts'
+import type { Scene } from '../scene.ts'
 
 const hour = 3_600_000
+const tenYears = 10 * 365.25 * 24 * hour
 
-/** Clocks that somebody sets. */
+/** Instants are doubles, and not every store adds them up in the same order. */
+const toleranceMs = 0.001
+
+/** Sets the wall clock; the monotonic clock does not notice. */
+function stepWall(s: Scene, ms: number): void {
+  s.log.write(`the wall clock is set by ${ms} ms`)
+  s.clock.setTime(s.now() + ms)
+}
+
+/** The time of the store, as each verb that tells it does. */
+async function times(s: Scene): Promise<readonly number[]> {
+  const claimed = (await s.claim({ limit: 1 })).now
+  const ticked = (await s.tick()).now
+  return [claimed, ticked, (await s.list()).now]
+}
+
+function assertNear(actual: number, expected: number, what: string): void {
+  assert.ok(Math.abs(actual - expected) <= toleranceMs, `${what}: ${actual}, not ${expected}`)
+}
+
+/** Wall clocks that are set, by an operator or a time server. */
 export const clockCases: readonly Case[] = [
   {
-    id: 'clock.back.nothing-lost',
-    title:
-      'when the clock is put back nothing is lost: what was owed comes when its time comes again',
+    id: 'clock.never-back',
+    title: 'the time of the store never goes back, and goes on by elapsed time after each step',
     async run(s) {
-      await s.addAll(['ready', s.ask('delayed', { delayMs: 100 })])
-      s.clock.setTime(s.now() - hour)
+      let last = (await s.list()).now
+      for (const ms of [-1, -999, -1_000, -hour, hour, -30_000, -hour, tenYears, -tenYears, -500]) {
+        stepWall(s, ms)
+        for (const now of await times(s)) {
+          assert.ok(now >= last - toleranceMs, `${now} after ${last}, for a step of ${ms} ms`)
+          last = now
+        }
+        await s.step(250)
+        for (const now of await times(s)) assertNear(now, last + 250, 'the time after 250 ms')
+        last += 250
+      }
+    },
+  },
+  {
+    id: 'clock.back.nothing-lost',
+    title: 'when the wall clock is set back, ready keys stay ready and delays end on time',
+    async run(s) {
+      await s.addAll(['ready', s.ask('delayed', { delayMs: 100 }), s.ask('far', { delayMs: hour })])
+      stepWall(s, -hour)
+      await s.claimOne('ready')
       await s.add('new')
       await s.claimOne('new')
-      await s.step(hour + 100)
-      assert.deepEqual((await s.claimKeys()).sort(), ['delayed', 'ready'])
+      await s.step(99)
+      await s.claimNone()
+      await s.step(1)
+      await s.claimOne('delayed')
+      await s.step(hour - 101)
+      await s.claimNone()
+      await s.step(1)
+      await s.claimOne('far')
+    },
+  },
+  {
+    id: 'clock.back.counted',
+    title: 'when the wall clock is set back, ready keys are counted and listed as ready',
+    async run(s) {
+      await s.addAll(['ready', s.ask('delayed', { delayMs: 100 })])
+      const held = await s.claimOne('ready')
+      await s.add('ready')
+      await s.done(held)
+      stepWall(s, -hour)
+      assert.deepEqual(await s.states(), { ready: 1, delayed: 1 })
+      assert.equal(await s.state('ready'), 'ready')
+      assert.deepEqual(
+        (await s.list({ state: 'delayed' })).rows.map(({ key }) => key),
+        ['delayed'],
+      )
+    },
+  },
+  {
+    id: 'clock.back.next',
+    title: 'when the wall clock is set back, a tick still says how long it is until a key is due',
+    async run(s) {
+      await s.addAfter('delayed', 5_000)
+      stepWall(s, -hour)
+      const { now, nextAt } = await s.tick()
+      assertNear(nextAt - now, 5_000, 'how long')
+      await s.step(2_000)
+      const later = await s.tick()
+      assertNear(later.nextAt - later.now, 3_000, 'how long')
     },
   },
   {
     id: 'clock.back.add-now',
-    title: 'when the clock is put back, an add of a waiting key makes it ready at once',
+    title: 'when the wall clock is set back, an add of a waiting key makes it ready at once',
     async run(s) {
       await s.add('a')
-      s.clock.setTime(s.now() - hour)
+      await s.addAfter('later', 5_000)
+      stepWall(s, -hour)
       await s.add('a', { dedupe: 'earliest' })
+      await s.claimOne('a')
+      assert.equal((await s.add('later', { dedupe: 'earliest' })).outcome, 'moved')
+      await s.claimOne('later')
+    },
+  },
+  {
+    id: 'clock.back.backoff',
+    title: 'when the wall clock is set back, a key that backs off comes back on time',
+    async run(s) {
+      await s.add('a')
+      await s.retry(await s.claimOne('a'), 500)
+      await s.step(200)
+      stepWall(s, -hour)
+      await s.step(299)
+      await s.claimNone()
+      await s.step(1)
       await s.claimOne('a')
     },
   },
   {
     id: 'clock.back.held',
-    title: 'when the clock is put back, a lease lasts longer by that, and its token stays good',
+    title: 'when the wall clock is set back, leases get neither longer nor shorter',
     async run(s) {
       await s.add('a')
-      const claim = await s.claimOne('a', { leaseMs: 1_000 })
-      s.clock.setTime(s.now() - hour)
+      const first = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.add('b')
+      const second = await s.claimOne('b', { leaseMs: 1_000 })
+      await s.step(300)
+      stepWall(s, -hour)
       assert.deepEqual((await s.claim()).leaseEnds, [])
-      await s.step(hour)
-      assert.deepEqual((await s.claim()).leaseEnds, [])
-      assert.equal((await s.renew(claim, 1_000)).outcome, 'renewed')
-      assert.equal((await s.done(claim)).outcome, 'idle')
+      const renewed = await s.renew(second, 1_000)
+      assert.equal(renewed.outcome, 'renewed')
+      assertNear(renewed.leaseUntil, second.leaseUntil + 300, 'the end of the renewed lease')
+      await s.step(699)
+      assert.deepEqual((await s.tick()).leaseEnds, [])
+      await s.step(1)
+      const ends = [{ key: 'a', token: first.token }]
+      assert.deepEqual((await s.claim()).leaseEnds, ends)
+      assert.deepEqual((await s.tick()).leaseEnds, ends)
+      await s.step(299)
+      assert.equal((await s.tick()).leaseEnds.length, 1)
+      await s.step(1)
+      assert.equal((await s.tick()).leaseEnds.length, 2)
+      assert.equal(await s.expire(first), 'expired')
+      assert.equal((await s.done(second)).outcome, 'idle')
+    },
+  },
+  {
+    id: 'clock.back.order',
+    title: 'keys that are added after the wall clock was set back come after those from before',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.addAll(['b1', 'b2'])
+      await s.step(10)
+      stepWall(s, -hour)
+      await s.addAll(['a1', 'a2'])
+      assert.deepEqual(await s.claimKeys(), ['b1', 'b2', 'a1', 'a2'])
     },
   },
   {
     id: 'clock.back.tokens',
-    title: 'tokens rise also while the clock goes back',
+    title: 'tokens rise also while the wall clock is set back',
     async run(s) {
       let last = 0
       for (let i = 0; i < 4; i += 1) {
@@ -53,30 +172,111 @@ export const clockCases: readonly Case[] = [
         assert.ok(claim.token > last)
         last = claim.token
         await s.done(claim)
-        s.clock.setTime(s.now() - hour)
+        stepWall(s, -hour)
       }
     },
   },
   {
     id: 'clock.back.bucket',
-    title: 'when the clock is put back, a bucket neither fills nor stops filling',
+    title: 'when the wall clock is set back, a bucket neither fills nor stops filling',
     async run(s) {
       const plan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 } as const
       assert.equal((await s.add('a', { plan })).plannedMs, 0)
-      s.clock.setTime(s.now() - hour)
+      stepWall(s, -hour)
       assert.equal((await s.add('b', { plan })).plannedMs, 100)
       await s.step(200)
       assert.equal((await s.add('c', { plan })).plannedMs, 0)
     },
   },
   {
+    id: 'clock.back.restart',
+    title: 'a store that is opened after the wall clock was set back goes on from its own time',
+    needs: { durable: true },
+    async run(s) {
+      await s.addAll(['ready', s.ask('delayed', { delayMs: 5_000 })])
+      stepWall(s, -hour)
+      await s.add('new')
+      const before = (await s.list()).now
+      const again = await s.restart()
+      assert.ok((await again.list()).now >= before - toleranceMs)
+      assert.deepEqual((await again.claimKeys()).sort(), ['new', 'ready'])
+      await s.step(5_000)
+      assert.deepEqual(await again.claimKeys(), ['delayed'])
+    },
+  },
+  {
+    id: 'clock.back.closed',
+    title: 'a wall clock that is set back while nobody has the store open loses a second at most',
+    needs: { durable: true },
+    async run(s) {
+      await s.addAll(['ready', s.ask('delayed', { delayMs: 5_000 })])
+      const before = (await s.list()).now
+      const { restart } = s.stage.subject
+      assert.ok(restart, 'a subject whose driver declares durable has to give restart')
+      await s.close()
+      stepWall(s, -hour)
+      const again = await s.openOn(await restart(), 'one', 'restarted: ')
+      assert.ok((await again.list()).now >= before - 1_000)
+      await s.step(1_000)
+      assert.deepEqual(await again.claimKeys(), ['ready'])
+      await s.step(5_000)
+      assert.deepEqual(await again.claimKeys(), ['delayed'])
+    },
+  },
+  {
+    id: 'clock.back.peers',
+    title: 'drivers on one store agree about its time while the wall clock is set back',
+    needs: { peers: true },
+    async run(s) {
+      const before = await s.peer()
+      await s.addAfter('delayed', 100)
+      await before.add('first')
+      stepWall(s, -hour)
+      const last = (await before.list()).now
+      await before.add('second')
+      const after = await s.peer('three')
+      for (const each of [s, before, after]) {
+        assert.ok((await each.list()).now >= last - toleranceMs)
+        assert.deepEqual(await each.states(), { ready: 2, delayed: 1 })
+      }
+      assert.deepEqual((await after.claimKeys()).sort(), ['first', 'second'])
+      await s.step(100)
+      await s.claimOne('delayed')
+    },
+  },
+  {
+    id: 'clock.back.processes',
+    title: 'processes on one store agree about its time while the wall clock is set back',
+    needs: { shared: true, otherProcess: true },
+    async run(s) {
+      const { scene: before } = await otherProcess(s, 'before')
+      await s.addAll(['first', s.ask('delayed', { delayMs: 100 })])
+      assert.deepEqual(await before.states(), { ready: 1, delayed: 1 })
+      stepWall(s, -hour)
+      await s.add('second')
+      const last = (await s.list()).now
+      const { scene: after } = await otherProcess(s, 'after')
+      for (const each of [before, after]) {
+        assert.ok((await each.tick()).now >= last - toleranceMs)
+        assert.deepEqual(await each.states(), { ready: 2, delayed: 1 })
+      }
+      assert.deepEqual((await after.claimKeys()).sort(), ['first', 'second'])
+      await s.step(99)
+      await before.claimNone()
+      await s.step(1)
+      await before.claimOne('delayed')
+    },
+  },
+  {
     id: 'clock.forward',
-    title: 'when the clock is put forward delays and leases are over, and a holder can still renew',
+    title: 'a wall clock that is set forward ends delays and leases, and a holder can still renew',
+    needs: { time: 'wall' },
     async run(s) {
       await s.addAll(['held', s.ask('delayed', { delayMs: hour })])
       const claim = await s.claimOne('held', { leaseMs: 1_000 })
-      s.clock.setTime(s.now() + hour)
-      const { claims, leaseEnds } = await s.claim()
+      stepWall(s, hour)
+      const { claims, leaseEnds, now } = await s.claim()
+      assertNear(now, s.now(), 'the time')
       assert.deepEqual(
         claims.map(({ key }) => key),
         ['delayed'],
@@ -85,6 +285,61 @@ export const clockCases: readonly Case[] = [
       assert.equal((await s.renew(claim, 1_000)).outcome, 'renewed')
       assert.deepEqual(await s.expireAll(leaseEnds), ['lost'])
       assert.equal((await s.done(claim)).outcome, 'idle')
+    },
+  },
+  {
+    id: 'clock.forward.undone',
+    title: 'when a wall clock is set forward and back again, what is asked for then comes on time',
+    needs: { time: 'wall' },
+    async run(s) {
+      stepWall(s, hour)
+      await s.addAll(['ready', s.ask('delayed', { delayMs: 1_000 })])
+      stepWall(s, -hour)
+      await s.claimOne('ready', { leaseMs: 500 })
+      await s.addAfter('next', 1_000)
+      await s.step(499)
+      assert.deepEqual((await s.tick()).leaseEnds, [])
+      await s.step(1)
+      assert.equal((await s.tick()).leaseEnds.length, 1)
+      await s.step(499)
+      await s.claimNone()
+      await s.step(1)
+      assert.deepEqual((await s.claimKeys()).sort(), ['delayed', 'next'])
+    },
+  },
+  {
+    id: 'clock.forward.unnoticed',
+    title: 'a monotonic store does not notice that the wall clock is set forward',
+    needs: { time: 'monotonic' },
+    async run(s) {
+      await s.addAll(['held', s.ask('delayed', { delayMs: 1_000 })])
+      const claim = await s.claimOne('held', { leaseMs: 1_000 })
+      stepWall(s, hour)
+      const { claims, leaseEnds } = await s.claim()
+      assert.deepEqual({ claims, leaseEnds }, { claims: [], leaseEnds: [] })
+      await s.step(999)
+      assert.deepEqual((await s.tick()).leaseEnds, [])
+      await s.claimNone()
+      await s.step(1)
+      assert.deepEqual((await s.tick()).leaseEnds, [{ key: 'held', token: claim.token }])
+      await s.claimOne('delayed')
+    },
+  },
+  {
+    id: 'clock.ahead',
+    title: 'the time of the store less `ahead` is the time of the wall clock',
+    async run(s) {
+      const wall = async (): Promise<number> => {
+        const { now } = await s.claim()
+        return now - (s.driver.ahead ?? 0)
+      }
+      assertNear(await wall(), s.now(), 'before any step')
+      for (const ms of [-hour, 1_000, -5_000, 2 * hour, -tenYears]) {
+        stepWall(s, ms)
+        assertNear(await wall(), s.now(), `after a step of ${ms} ms`)
+        await s.step(1_500)
+        assertNear(await wall(), s.now(), '1,500 ms later')
+      }
     },
   },
 ]

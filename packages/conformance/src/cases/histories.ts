@@ -56,8 +56,8 @@ async function checkHistories(
   sights: readonly Sight[],
   parts: { readonly faults?: Faults; readonly isRough?: boolean },
 ): Promise<void> {
-  const { histories = historiesUsual } = s.settings.chance
-  const seed = s.settings.chance.seed ?? (fc.sample(fc.nat(), 1)[0] as number)
+  const { histories = historiesUsual } = s.stage.chance
+  const seed = s.stage.chance.seed ?? (fc.sample(fc.nat(), 1)[0] as number)
   s.hush()
   const scenes = [s]
   if (s.driver.capabilities.peers) scenes.push(await s.peer('two'), await s.peer('three'))

@@ -12,13 +12,7 @@ const stepsUsual = 60
  * apart, with what it takes to play it again.
  */
 async function compareWithModel(s: Scene): Promise<void> {
-  const {
-    modelRuns = runsUsual,
-    modelSteps = stepsUsual,
-    seed,
-    path,
-    replayPath,
-  } = s.settings.chance
+  const { modelRuns = runsUsual, modelSteps = stepsUsual, seed, path, replayPath } = s.stage.chance
   const able = s.driver.capabilities
   s.hush()
   let scenes: readonly Scene[] = able.peers ? [s, await s.peer()] : [s]

@@ -8,7 +8,6 @@ import {
   type Claim,
   type ClaimReply,
   type ClaimRequest,
-  type Clock,
   type Counts,
   contractVersion,
   type Driver,
@@ -37,6 +36,7 @@ import {
 import { countKeys, listKeys } from './model-list.ts'
 import { modelOperate } from './model-operate.ts'
 import { type ModelKey, type ModelQueue, ModelStore } from './model-store.ts'
+import type { StoreTime } from './model-time.ts'
 import { modelTransfer } from './model-transfer.ts'
 import { modelRules, type Rules } from './rules.ts'
 
@@ -46,6 +46,8 @@ export interface ModelOptions {
   readonly store?: ModelStore
   /** Rules to put in place of those of the contract. */
   readonly rules?: Partial<Rules>
+  /** What a step of the clock does; `wall` unless given. */
+  readonly time?: Capabilities['time']
 }
 
 /** How many leases that are over one claim reports. */
@@ -62,36 +64,43 @@ const leaseEndsMax = 100
 export class ModelDriver implements Driver {
   readonly name = 'model'
   readonly contractVersion: number = contractVersion
-  readonly capabilities: Capabilities = {
-    durable: true,
-    shared: true,
-    clock: true,
-    order: 'strict',
-    time: 'wall',
-    watch: true,
-    peers: true,
-    operate: true,
-    queues: true,
-    workers: true,
-    buckets: true,
-    transact: 'sync',
-  }
+  readonly capabilities: Capabilities
   readonly operate: Operate
   readonly transfer: Transfer
   readonly #store: ModelStore
   readonly #rules: Rules
   readonly #stops = new Set<() => void>()
-  #clock: Clock = systemClock
+  #time: StoreTime
 
   constructor(options: ModelOptions = {}) {
     this.#store = options.store ?? new ModelStore()
     this.#rules = { ...modelRules, ...options.rules }
-    this.operate = modelOperate(this.#store, this.#rules, () => this.#clock.now())
-    this.transfer = modelTransfer(this.#store, this.#rules, () => this.#clock.now())
+    this.capabilities = {
+      durable: true,
+      shared: true,
+      clock: true,
+      order: 'strict',
+      time: options.time ?? 'wall',
+      watch: true,
+      peers: true,
+      operate: true,
+      queues: true,
+      workers: true,
+      buckets: true,
+      transact: 'sync',
+    }
+    this.#time = this.#rules.storeTime(systemClock, this.capabilities.time)
+    this.operate = modelOperate(this.#store, this.#rules, () => this.#time.now())
+    this.transfer = modelTransfer(this.#store, this.#rules, () => this.#time.now())
   }
 
-  open(options: OpenOptions): void {
-    this.#clock = options.clock ?? systemClock
+  get ahead(): number {
+    return this.#time.ahead
+  }
+
+  open({ clock = systemClock }: OpenOptions): void {
+    const { time } = this.capabilities
+    this.#time = this.#store.time(clock, (each) => this.#rules.storeTime(each, time))
   }
 
   close(): void {
@@ -104,7 +113,7 @@ export class ModelDriver implements Driver {
     const { maxPending = Infinity } = options
     let pending = 0
     for (const { state } of this.#keys(queue)) if (state.dueAt !== never) pending += 1
-    const replies = asks.map((ask): AskReply => {
+    const replies = readFirst(asks).map((ask): AskReply => {
       const entry = this.#store.key(queue, ask.key)
       const { state } = entry
       const before = this.#rules.countedFailures(state, now, options.failuresExpireMs)
@@ -154,7 +163,7 @@ export class ModelDriver implements Driver {
 
   expire(queue: string, leases: readonly Lease[], options: ExpireOptions): ExpireOutcome[] {
     const now = this.#now()
-    const outcomes = leases.map(({ key, token }) => {
+    const outcomes = readFirst(leases).map(({ key, token }) => {
       const entry = this.#store.key(queue, key)
       const delayMs = this.#rules.perKeyPart(options.plan, entry.state.failures, options.jitter)
       const { dedupe, maxCrashes } = options
@@ -167,7 +176,7 @@ export class ModelDriver implements Driver {
 
   renew(queue: string, leases: readonly Lease[], leaseMs: number): RenewReply[] {
     const leaseUntil = this.#now() + leaseMs
-    const replies = leases.map(({ key, token }): RenewReply => {
+    const replies = readFirst(leases).map(({ key, token }): RenewReply => {
       const { state } = this.#store.key(queue, key)
       return { outcome: this.#rules.renew(state, token, leaseUntil), leaseUntil: state.leaseUntil }
     })
@@ -177,7 +186,7 @@ export class ModelDriver implements Driver {
 
   finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
     const now = this.#now()
-    const replies = finishes.map((finish): FinishReply => {
+    const replies = readFirst(finishes).map((finish): FinishReply => {
       const entry = this.#store.key(queue, finish.key)
       const outcome = this.#finishOne(entry, finish, options, now)
       if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
@@ -241,11 +250,11 @@ export class ModelDriver implements Driver {
 
   counts(queue: string, options: { readonly cap: number }): Counts {
     const { paused } = this.#store.queue(queue)
-    return countKeys(this.#keys(queue), this.#rules, paused, options.cap, this.#clock.now())
+    return countKeys(this.#keys(queue), this.#rules, paused, options.cap, this.#time.now())
   }
 
   list(queue: string, request: ListRequest): ListReply {
-    return listKeys(this.#keys(queue), this.#rules, request, this.#clock.now())
+    return listKeys(this.#keys(queue), this.#rules, request, this.#time.now())
   }
 
   watch(onWake: (queue: string | undefined) => void): () => void {
@@ -268,7 +277,7 @@ export class ModelDriver implements Driver {
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
-    const since = this.#clock.now() - withinMs
+    const since = this.#time.now() - withinMs
     return [...this.#store.queue(queue).workers.values()].filter(({ seenAt }) => seenAt >= since)
   }
 
@@ -296,7 +305,7 @@ export class ModelDriver implements Driver {
     if (this.#store.isInTransaction) {
       throw new SluiceError('ERR_STORE_BUSY', 'a transaction is open', { retryable: true })
     }
-    return this.#clock.now()
+    return this.#time.now()
   }
 
   #keys(queue: string): ModelKey[] {
@@ -330,6 +339,11 @@ export class ModelDriver implements Driver {
     this.#store.sweep(queue, (state) => this.#rules.isGone(state))
     this.#store.wake(queue)
   }
+}
+
+/** A copy, so that an argument that cannot be read fails a verb before anything is done. */
+function readFirst<T>(list: readonly T[]): readonly T[] {
+  return structuredClone(list)
 }
 
 function claimOf({ key, item, state }: ModelKey): Claim {

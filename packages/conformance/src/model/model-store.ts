@@ -1,4 +1,11 @@
-import { type BucketRow, emptyKeyState, type KeyState, type WorkerRow } from '@sluice/core'
+import {
+  type BucketRow,
+  type Clock,
+  emptyKeyState,
+  type KeyState,
+  type WorkerRow,
+} from '@sluice/core'
+import type { StoreTime } from './model-time.ts'
 
 /** One key as the model keeps it. */
 export interface ModelKey {
@@ -24,6 +31,7 @@ export class ModelStore {
   readonly watchers: Set<(queue: string | undefined) => void> = new Set()
   /** Whether a transaction is open, which keeps everybody else out. */
   isInTransaction = false
+  readonly #times = new WeakMap<Clock, StoreTime>()
   #lastToken = 0
   #lastSeq = 0
 
@@ -48,6 +56,13 @@ export class ModelStore {
 
   raiseSeq(floor: number): void {
     this.#lastSeq = Math.max(this.#lastSeq, floor)
+  }
+
+  /** The time by `clock`: the same for all drivers, however often they are opened. */
+  time(clock: Clock, make: (clock: Clock) => StoreTime): StoreTime {
+    const time = this.#times.get(clock) ?? make(clock)
+    this.#times.set(clock, time)
+    return time
   }
 
   queue(name: string): ModelQueue {

@@ -1,4 +1,4 @@
-import type { Driver } from '@sluice/core'
+import type { Capabilities, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import type { Subject } from '../case.ts'
 import { ModelDriver } from './model-driver.ts'
@@ -10,6 +10,8 @@ export interface ModelSubjectOptions {
   readonly store?: ModelStore
   /** Rules to put in place of those of the contract. */
   readonly rules?: Partial<Rules>
+  /** What a step of the clock does; `wall` unless given. */
+  readonly time?: Capabilities['time']
   /** Members to put in place of the driver's own; called for each driver that is made. */
   readonly alter?: (driver: ModelDriver, store: ModelStore) => Partial<Driver>
 }
@@ -27,9 +29,9 @@ export function altered(driver: Driver, members: Partial<Driver>): Driver {
 
 /** The model as a subject, as it is or with a part of it replaced. */
 export function modelSubject(options: ModelSubjectOptions = {}): Subject {
-  const { store = new ModelStore(), rules = {}, alter } = options
+  const { store = new ModelStore(), rules = {}, time = 'wall', alter } = options
   const make = (): Driver => {
-    const driver = new ModelDriver({ store, rules })
+    const driver = new ModelDriver({ store, rules, time })
     return alter === undefined ? driver : altered(driver, alter(driver, store))
   }
   return {
@@ -37,6 +39,9 @@ export function modelSubject(options: ModelSubjectOptions = {}): Subject {
     clock: fakeClock(),
     restart: make,
     peer: make,
+    // As far as it has other processes: what is shared is the store alone.
+    otherProcess: () => ({ driver: make(), kill() {} }),
+    cutPower: make,
     begin() {
       const before = store.snapshot()
       store.isInTransaction = true

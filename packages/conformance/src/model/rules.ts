@@ -1,5 +1,6 @@
 import { type EpochMs, type KeyState, transitions } from '@sluice/core'
 import { perKeyPart, planned } from './model-plan.ts'
+import { storeTime } from './model-time.ts'
 
 /**
  * Everything that the model decides, in one replaceable object: the transitions of the contract,
@@ -20,6 +21,8 @@ export type Rules = {
   planned: typeof planned
   /** Works a plan out for the end of a lease. */
   perKeyPart: typeof perKeyPart
+  /** Makes the time of the store from a clock; called once for each clock. */
+  storeTime: typeof storeTime
 }
 
 /** The rules as the contract has them. */
@@ -30,4 +33,5 @@ export const modelRules: Rules = {
   isAlone: (state) => state.crashes > 0,
   planned,
   perKeyPart,
+  storeTime,
 }

@@ -163,7 +163,7 @@ export class QueueScene {
 
   /** Waits until something holds, in real time if need be, while time on the clock creeps on. */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    const soonMs = this.store.settings.hintMs * soonHints
+    const soonMs = this.store.stage.hintMs * soonHints
     const endsAt = systemClock.monotonicMs() + soonMs
     for (;;) {
       await this.quiet()

@@ -1,0 +1,252 @@
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type Clock, type Driver, SluiceError, systemClock } from '@sluice/core'
+import type { OtherProcess } from './case.ts'
+
+/** What a driver is, as far as a process can tell another one. */
+interface Hello {
+  readonly name: string
+  readonly contractVersion: number
+  readonly capabilities: Driver['capabilities']
+  /** Its verbs; those of a group as `group.verb`. */
+  readonly verbs: readonly string[]
+}
+
+/** A reading of the clock of the process that calls. */
+interface Reading {
+  readonly wall: number
+  readonly monotonic: number
+}
+
+interface CallMessage {
+  readonly id: number
+  readonly verb: string
+  readonly args: readonly unknown[]
+  /** Absent where the caller opened the driver without a clock. */
+  readonly time: Reading | undefined
+}
+
+interface Told {
+  readonly name: string
+  readonly message: string
+  readonly code?: SluiceError['code']
+  readonly retryable?: boolean
+}
+
+/** Errors inside answers, which would arrive without their codes, travel as this. */
+interface ToldError {
+  readonly told: Told
+}
+
+type Answer =
+  | { readonly hello: Hello }
+  | { readonly wake: string | undefined }
+  | { readonly id: number; readonly ahead: number | undefined; readonly answer: unknown }
+  | { readonly id: number; readonly ahead: number | undefined; readonly error: Told }
+
+const groups = ['operate', 'transfer'] as const
+const notForOthers = new Set(['transact', 'direct'])
+
+function told(error: unknown): Told {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
+  const { name, message } = error
+  if (!SluiceError.is(error)) return { name, message }
+  return { name, message, code: error.code, retryable: error.retryable }
+}
+
+function fromTold({ message, code, retryable = false }: Told): Error {
+  if (code === undefined) return new Error(message)
+  // The constructor adds the code to the message again.
+  return new SluiceError(code, message.replace(` [${code}]`, ''), { retryable })
+}
+
+function packed(answer: unknown): unknown {
+  if (!Array.isArray(answer)) return answer
+  return answer.map((each: unknown) => {
+    const isFailure = typeof each === 'object' && each !== null && 'error' in each
+    if (!isFailure || !(each.error instanceof Error)) return each
+    return { ...each, error: { told: told(each.error) } satisfies ToldError }
+  })
+}
+
+function unpacked(answer: unknown): unknown {
+  if (!Array.isArray(answer)) return answer
+  return answer.map((each: unknown) => {
+    const isFailure = typeof each === 'object' && each !== null && 'error' in each
+    if (!isFailure) return each
+    return { ...each, error: fromTold((each.error as ToldError).told) }
+  })
+}
+
+function functionsOf(target: object): string[] {
+  const names = new Set<string>()
+  for (let each = target; each !== Object.prototype; each = Object.getPrototypeOf(each) as object) {
+    for (const name of Object.getOwnPropertyNames(each)) names.add(name)
+  }
+  const found = target as Readonly<Record<string, unknown>>
+  return [...names].filter((name) => name !== 'constructor' && typeof found[name] === 'function')
+}
+
+function verbsOf(driver: Driver): string[] {
+  const direct = functionsOf(driver).filter((name) => !notForOthers.has(name))
+  const grouped = groups.flatMap((group) => {
+    const verbs = driver[group]
+    return verbs === undefined ? [] : functionsOf(verbs).map((name) => `${group}.${name}`)
+  })
+  return [...direct, ...grouped]
+}
+
+/**
+ * Carries out what the parent process asks of `driver`: to be called by the module that
+ * {@link forkDriver} starts, with its `process`.
+ */
+export function serveDriver(driver: Driver, own: NodeJS.Process): void {
+  let time: Reading = { wall: 0, monotonic: 0 }
+  const clock: Clock = {
+    now: () => time.wall,
+    monotonicMs: () => time.monotonic,
+    startTimer: (ms, callback) => systemClock.startTimer(ms, callback),
+    startTicker: (ms, callback) => systemClock.startTicker(ms, callback),
+  }
+  const send = (answer: Answer): void => void own.send?.(answer)
+  let stop: undefined | (() => unknown)
+  const call = async ({ verb, args, time: reading }: CallMessage): Promise<unknown> => {
+    if (reading !== undefined) time = reading
+    if (verb === 'open') return await driver.open(reading === undefined ? {} : { clock })
+    if (verb === 'watch') {
+      stop = await driver.watch?.((queue) => send({ wake: queue }))
+      return undefined
+    }
+    if (verb === 'unwatch') return void (await stop?.())
+    const [group, name = ''] = verb.includes('.') ? verb.split('.') : [undefined, verb]
+    const target = group === undefined ? driver : driver[group as 'operate']
+    const verbs = target as unknown as Record<string, (...args: unknown[]) => unknown>
+    return packed(await verbs[name]?.(...args))
+  }
+  own.on('message', (message: CallMessage) => {
+    const { id } = message
+    call(message).then(
+      (answer) => send({ id, ahead: driver.ahead, answer }),
+      (error: unknown) => send({ id, ahead: driver.ahead, error: told(error) }),
+    )
+  })
+  own.on('disconnect', () => own.exit(0))
+  const { name, contractVersion, capabilities } = driver
+  const able = { ...capabilities, transact: false as const }
+  send({ hello: { name, contractVersion, capabilities: able, verbs: verbsOf(driver) } })
+}
+
+/** The calls that the other process has not answered, and what it says unasked. */
+class Line {
+  readonly #child: ChildProcess
+  readonly #waiting = new Map<
+    number,
+    { resolve: (answer: unknown) => void; reject: (error: Error) => void }
+  >()
+  #last = 0
+  #hasEnded = false
+  ahead: number | undefined
+  onWake: (queue: string | undefined) => void = () => {}
+  readonly hello: Promise<Hello>
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    this.hello = new Promise((resolve, reject) => {
+      child.on('message', (message: Answer) => {
+        if ('hello' in message) resolve(message.hello)
+        else this.#hear(message)
+      })
+      child.once('error', reject)
+      child.once('exit', () => {
+        this.#hasEnded = true
+        const error = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the other process has ended')
+        reject(error)
+        for (const { reject: fail } of this.#waiting.values()) fail(error)
+        this.#waiting.clear()
+      })
+    })
+  }
+
+  #hear(message: Exclude<Answer, { readonly hello: Hello }>): void {
+    if ('wake' in message) {
+      this.onWake(message.wake)
+      return
+    }
+    this.ahead = message.ahead
+    const call = this.#waiting.get(message.id)
+    this.#waiting.delete(message.id)
+    if ('error' in message) call?.reject(fromTold(message.error))
+    else call?.resolve(unpacked(message.answer))
+  }
+
+  async ask(verb: string, args: readonly unknown[], clock: Clock | undefined): Promise<unknown> {
+    if (this.#hasEnded) {
+      if (verb === 'close') return undefined
+      throw new SluiceError('ERR_STORE', 'the other process has ended')
+    }
+    this.#last += 1
+    const id = this.#last
+    const time = clock && { wall: clock.now(), monotonic: clock.monotonicMs() }
+    return await new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      this.#child.send({ id, verb, args, time } satisfies CallMessage)
+    })
+  }
+}
+
+/** A driver whose verbs the process at the other end of `line` carries out. */
+function remoteDriver(line: Line, hello: Hello, end: () => Promise<void>): Driver {
+  let clock: Clock | undefined
+  const { name, contractVersion, capabilities } = hello
+  const driver: Record<string, unknown> = { name, contractVersion, capabilities }
+  Object.defineProperty(driver, 'ahead', { enumerable: true, get: () => line.ahead })
+  for (const verb of hello.verbs) {
+    const [group, own] = verb.includes('.') ? verb.split('.') : [undefined, verb]
+    if (group !== undefined) driver[group] ??= {}
+    const target = (group === undefined ? driver : driver[group]) as Record<string, unknown>
+    target[own as string] = (...args: unknown[]) => line.ask(verb, args, clock)
+  }
+  driver['open'] = async (options: Parameters<Driver['open']>[0]) => {
+    clock = options.clock
+    await line.ask('open', [], clock)
+  }
+  driver['close'] = async () => {
+    await line.ask('close', [], clock)
+    await end()
+  }
+  if (hello.verbs.includes('watch')) {
+    driver['watch'] = async (onWake: (queue: string | undefined) => void) => {
+      line.onWake = onWake
+      await line.ask('watch', [], clock)
+      return async () => void (await line.ask('unwatch', [], clock))
+    }
+  }
+  return driver as unknown as Driver
+}
+
+/**
+ * Starts `module` in a process of its own, which has to call {@link serveDriver}, and gives a driver
+ * through which it can be asked. The process ends when that driver is closed.
+ */
+export async function forkDriver(
+  module: URL | string,
+  args: readonly string[] = [],
+  options: ForkOptions = {},
+): Promise<OtherProcess> {
+  // Instants without end are no JSON.
+  const child = fork(module, args, { ...options, serialization: 'advanced' })
+  const line = new Line(child)
+  const ended = once(child, 'exit')
+  const hello = await line.hello
+  const end = async (): Promise<void> => {
+    if (child.connected) child.disconnect()
+    await ended
+  }
+  return {
+    driver: remoteDriver(line, hello, end),
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

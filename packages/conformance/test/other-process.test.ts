@@ -1,0 +1,71 @@
+import { SluiceError } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { expect, test } from 'vitest'
+import { missingHook } from '../src/case.ts'
+import { allCases } from '../src/cases/all.ts'
+import { modelSubject } from '../src/model/model-subject.ts'
+import { forkDriver } from '../src/other-process.ts'
+import { runCase } from '../src/run-cases.ts'
+import { examine } from '../src/vitest.ts'
+
+const served = new URL('fixtures/served-model.ts', import.meta.url)
+
+const forked = () =>
+  forkDriver(served, [], {
+    execArgv: ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
+  })
+
+/** Verbs, groups of verbs, instants without end, failures and wakes, all across processes. */
+const parts = ['subject.clock', 'batch.', 'lease.', 'purge.', 'transfer.', 'wake.']
+
+examine(
+  'a model in another process',
+  async () => {
+    const { driver } = await forked()
+    const capabilities = { ...driver.capabilities, durable: false, peers: false }
+    return { driver: { ...driver, capabilities }, clock: fakeClock() }
+  },
+  { cases: allCases.filter(({ id }) => parts.some((part) => id.startsWith(part))) },
+)
+
+const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+
+test('a call to a process that is killed has an unknown outcome, and a later one fails', async () => {
+  const { driver, kill } = await forked()
+  await driver.open({ clock: fakeClock() })
+  const call = Promise.resolve(driver.add('q', [ask], options)).catch((error: unknown) => error)
+  await kill()
+  const outcome = await call
+  const isEither = Array.isArray(outcome) || SluiceError.is(outcome, 'ERR_UNKNOWN_OUTCOME')
+  expect(isEither).toBe(true)
+  await expect(driver.add('q', [ask], options)).rejects.toMatchObject({ code: 'ERR_STORE' })
+  await driver.close()
+})
+
+test('errors keep their codes', async () => {
+  const { driver } = await forked()
+  await driver.open({ clock: fakeClock() })
+  await expect(driver.queues?.()).rejects.toMatchObject({
+    code: 'ERR_STORE_BUSY',
+    message: 'busy [ERR_STORE_BUSY]',
+    retryable: true,
+  })
+  await driver.close()
+})
+
+test('a case that needs a hook is not asked of a subject without it', async () => {
+  const chosen = {
+    id: 'a.b',
+    title: 'a promise',
+    needs: { otherProcess: true },
+    run: () => Promise.reject(new Error('it ran')),
+  } as const
+  const { otherProcess: _, ...subject } = modelSubject()
+  expect(missingHook(chosen.needs, subject)).toBe('the subject gives no otherProcess')
+  const { verdict, reason } = await runCase(chosen, () => subject)
+  expect({ verdict, reason }).toEqual({
+    verdict: 'not-asked',
+    reason: 'the subject gives no otherProcess',
+  })
+})
