@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
+import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
 import { cut, trafficOf } from './cut.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
 import type { Machine } from './machine.ts'
@@ -12,6 +13,8 @@ export interface PoolUse {
   readonly machine: Machine
   /** How long the server may be silent after a statement, and how long to wait for a connection. */
   readonly timeoutMs: number
+  /** Asks the server about connections that are silent. */
+  readonly probe?: ConnectionProbe
   /** Ends the pool; only if it is ours. */
   readonly end?: () => Promise<void>
 }
@@ -52,9 +55,15 @@ export class PgSession implements Session {
   }
 
   #timed<T>(answer: Promise<T>): Promise<T> {
-    const { machine, timeoutMs } = this.#use
-    const progress = (): number => trafficOf(this.#client)
-    return withDeadline(machine, timeoutMs, 'a statement', answer, { progress })
+    const { machine, timeoutMs, probe } = this.#use
+    const client = this.#client
+    const sentAt = machine.clock.monotonicMs()
+    return withDeadline(machine, timeoutMs, 'a statement', answer, {
+      progress: () => trafficOf(client),
+      ...(probe !== undefined && {
+        suspicion: { afterMs: suspicionMs, isLost: () => probe.isDone(client.processID, sentAt) },
+      }),
+    })
   }
 }
 
@@ -160,8 +169,7 @@ export class PoolSessions implements Sessions {
   }
 
   #session(client: PgPoolClient, { withinMs = Infinity }: RunOptions): Session {
-    const { machine, timeoutMs } = this.#use
-    const use = { machine, timeoutMs: Math.min(timeoutMs, withinMs) }
+    const use = { ...this.#use, timeoutMs: Math.min(this.#use.timeoutMs, withinMs) }
     return new PgSession(client, use, () => this.#prepares)
   }
 
