@@ -129,6 +129,22 @@ const commands = {
     return built || installed || run('node', ['src/bench.ts', ...args], { cwd, env })
   },
 
+  // The long runs of what `npm test` runs bounded: see tests/torture.
+  async torture(args) {
+    await ensureInstalled()
+    return run(
+      'node',
+      [
+        '--conditions=sluice-source',
+        '--disable-warning=ExperimentalWarning',
+        '--expose-gc',
+        'support/torture.ts',
+        ...args,
+      ],
+      { cwd: join(root, 'tests') },
+    )
+  },
+
   check: () =>
     all(
       () => commands.lint([]),

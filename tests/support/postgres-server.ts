@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +46,28 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 }
 
-async function ownServer(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+/** How a server of our own is started. */
+export interface OwnServerOptions {
+  /** Settings beyond the usual ones, as `name=value`. */
+  readonly settings?: readonly string[]
+  /** Called with what the server writes to its log. */
+  readonly onLog?: (text: string) => void
+}
+
+/** A server of our own, which can be taken down. */
+export interface OwnServer {
+  readonly url: string
+  readonly port: number
+  /** Ends it as a power cut would: no connection is closed in order. */
+  crash(): Promise<void>
+  /** Starts it again on the same data. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a server of our own. It does not wait for the disk. */
+export async function ownServer(options: OwnServerOptions = {}): Promise<OwnServer> {
+  const { settings = [], onLog = () => {} } = options
   const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
   const port = await freePort()
   const server = new EmbeddedPostgres({
@@ -56,14 +78,25 @@ async function ownServer(): Promise<{ readonly url: string; stop(): Promise<void
     persistent: true,
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'unix_socket_directories='],
-    onLog() {},
+    postgresFlags: ['fsync=off', 'unix_socket_directories=', ...settings].flatMap((setting) => [
+      '-c',
+      setting,
+    ]),
+    onLog,
     onError() {},
   })
   await server.initialise()
   await server.start()
   return {
     url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+    port,
+    async crash() {
+      const { process: child } = server as unknown as { readonly process: ChildProcess }
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGQUIT')
+      await ended
+    },
+    start: () => server.start(),
     async stop() {
       await server.stop()
       rmSync(databaseDir, { recursive: true, force: true })

@@ -116,3 +116,37 @@ describe('what a run writes, what it asks for next, and its end', () => {
     expect((await queue.inspect.list()).keys).toEqual([])
   })
 })
+
+test('a limiter that counts in this process is told to forget in a transaction, too', async () => {
+  const database = new DatabaseSync(emptyFile())
+  const forgot: string[] = []
+  const limiter = {
+    when: () => 0,
+    numRequeues: () => 0,
+    forget: (item: string): void => void forgot.push(item),
+  }
+  const driver = sqliteDriver({ database, durability: 'process' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, limiter })
+  await queue.addMany(['a', 'b'])
+  const [a, b] = await queue.getMany(2)
+  if (a === undefined || b === undefined) throw new Error('the queue has ended')
+  database.exec('begin immediate')
+  queue.within(database).done(a)
+  queue.within(database).done(b, { forget: true })
+  database.exec('commit')
+  expect(forgot).toEqual(['b'])
+  await queue.close()
+  database.close()
+})
+
+test('a transaction of a store that cannot be opened fails with an error, and nothing else', async () => {
+  const database = new DatabaseSync(emptyFile())
+  const driver = sqliteDriver({ file: '/missing/folder/queue.db' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  database.exec('begin immediate')
+  expect(() => queue.within(database)).toThrow(/its store is not open yet/)
+  database.exec('rollback')
+  await queue.close()
+  expect(() => queue.within(database)).toThrow(/it was closed/)
+  database.close()
+})

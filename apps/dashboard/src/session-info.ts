@@ -9,8 +9,9 @@ const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
   store: '',
   driver: '',
   capabilities: {
-    ...{ durable: false, shared: false, clock: false, order: 'strict', watch: false, peers: false },
-    ...{ operate: false, queues: false, workers: false, buckets: false, transact: false },
+    ...{ durable: false, shared: false, clock: false, order: 'strict', time: 'wall' },
+    ...{ watch: false, peers: false, operate: false },
+    ...{ queues: false, workers: false, buckets: false, transact: false },
   },
 }
 

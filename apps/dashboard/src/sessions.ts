@@ -9,7 +9,7 @@ const sessionMs = 12 * 60 * 60 * 1_000
 /** How many sessions that were ended by hand are remembered as such. */
 const endedMax = 10_000
 
-/** Wrong tokens that are answered at once, and a second after that. */
+/** How many wrong tokens are told to be wrong at once, and a second after that. */
 const wrongTokens = { burst: 10, perSecond: 1 / 6 }
 
 /** Somebody who was let in. */
@@ -105,17 +105,17 @@ export class Sessions {
     if (auth === undefined || !('token' in auth)) {
       throw new Refused(404, 'ERR_NOT_FOUND', 'there is nothing to sign in to here')
     }
-    if (this.#wrong.tokens() < 1) {
+    // Compared first: the wrong tokens of others must not keep the owner out.
+    if (!isSame(token, auth.token)) {
+      if (this.#wrong.allow()) {
+        throw new Refused(401, 'ERR_WRONG_TOKEN', 'this is not the token of this dashboard')
+      }
       throw new Refused(
         429,
         'ERR_TOO_MANY_ATTEMPTS',
         'cannot try another token yet: too many were wrong; wait a few seconds',
         { 'retry-after': String(Math.ceil(1 / wrongTokens.perSecond)) },
       )
-    }
-    if (!isSame(token, auth.token)) {
-      this.#wrong.allow()
-      throw new Refused(401, 'ERR_WRONG_TOKEN', 'this is not the token of this dashboard')
     }
     const end = String(Math.floor(this.#clock.now() + sessionMs))
     const nonce = randomBytes(18).toString('base64url')

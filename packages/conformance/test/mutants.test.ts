@@ -16,7 +16,7 @@ const lookups = allCases.filter((each) => !searches.includes(each))
 const searched = new Set([...raceMutants, ...theEleven])
 
 /** Enough for the rarest of them to show. */
-const chance = { seed: 7, histories: 40, modelRuns: 400 }
+const chance = { seed: 7, histories: 80, modelRuns: 400 }
 
 const failuresOf = new Map<string, readonly string[]>()
 

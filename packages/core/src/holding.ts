@@ -97,6 +97,6 @@ export interface ExpireOptions {
   readonly plan?: LimiterPlan | undefined
   /** See `Ask.jitter`. */
   readonly jitter?: number | undefined
-  /** A key that has crashed this often is parked. */
+  /** A key that has crashed this often since its last finished run is parked. */
   readonly maxCrashes: number
 }

@@ -51,7 +51,7 @@ export interface KeyState {
 
   /** Failed runs since the last forget. */
   failures: number
-  /** Leases that ended by themselves since the last forget. */
+  /** Leases that have expired since a run of the key last ended, or was last forgotten. */
   crashes: number
   /** When `failures` or `crashes` last rose; `never` = not since the last forget. */
   failedAt: EpochMs

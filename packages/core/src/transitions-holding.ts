@@ -66,7 +66,7 @@ function resting(state: KeyState, now: EpochMs): FinishOutcome {
   return state.dueAt <= now ? 'ready' : 'delayed'
 }
 
-/** done: the run is over. With `forget` its failures are forgotten too. */
+/** done: the run has ended, so its crashes are over. With `forget` its failures are forgotten too. */
 export function done(
   state: KeyState,
   token: number,
@@ -76,6 +76,7 @@ export function done(
 ): FinishOutcome {
   if (!isHeldBy(state, token)) return 'lost'
   if (forgets) forget(state)
+  state.crashes = 0
   if (state.laterAt !== never) collapse(state, now)
   return free(state, now, seq)
 }
@@ -96,6 +97,7 @@ export function retry(
 ): FinishOutcome {
   if (!isHeldBy(state, token)) return 'lost'
   countFailure(state, now)
+  state.crashes = 0
   if (delayMs > 0) {
     addAfter(state, now + delayMs, 'backoff', state.claimedPriority, dedupe, now, seq)
   } else {
@@ -127,7 +129,7 @@ function putBack(state: KeyState, dedupe: Dedupe, now: EpochMs, seq: number): vo
   if (!priorityRose) state.priority = state.claimedPriority
 }
 
-/** release: the run did not take place; it is put back in its old place. */
+/** release: the run did not take place: it is put back in its old place, and crashes still count. */
 export function release(
   state: KeyState,
   token: number,
@@ -153,6 +155,7 @@ export function parkHeld(
 ): FinishOutcome {
   if (!isHeldBy(state, token)) return 'lost'
   if (hasFailed) countFailure(state, now)
+  state.crashes = 0
   state.parked = true
   return release(state, token, dedupe, now, seq)
 }

@@ -331,6 +331,35 @@ test('done forgets only when it is told to', () => {
   expect(forgotten.failures).toBe(0)
 })
 
+test('a run that has ended leaves no crashes; one that was released has not taken place', () => {
+  const crashed = (): KeyState => {
+    const state = key('*-/-')
+    state.failures = 3
+    state.crashes = 3
+    return state
+  }
+  const after = (finish: (state: KeyState) => unknown): number => {
+    const state = crashed()
+    expect(finish(state)).not.toBe('lost')
+    return state.crashes
+  }
+  expect(after((state) => transitions.done(state, token, false, now, 99))).toBe(0)
+  expect(after((state) => transitions.retry(state, token, 5, 'client-go', now, 99))).toBe(0)
+  expect(after((state) => transitions.parkHeld(state, token, true, 'earliest', now, 99))).toBe(0)
+  expect(after((state) => transitions.parkHeld(state, token, false, 'earliest', now, 99))).toBe(0)
+  expect(after((state) => transitions.release(state, token, 'client-go', now, 99))).toBe(3)
+  const stale = crashed()
+  expect(transitions.done(stale, token + 1, false, now, 99)).toBe('lost')
+  expect(stale.crashes).toBe(3)
+})
+
+test('a key of which only crashes were counted is gone when its run is done', () => {
+  const state = key('*-/-')
+  state.crashes = 1
+  expect(transitions.done(state, token, false, now, 99)).toBe('idle')
+  expect(transitions.isGone(state)).toBe(true)
+})
+
 test('the crash that is one too many parks the key', () => {
   const state = key('*-/-')
   state.crashes = 4

@@ -77,6 +77,8 @@ export class RowTable {
     this.chunks.push(new RowChunk(1 << Math.ceil(Math.log2(rows))))
     this.capacity = 1 << Math.ceil(Math.log2(rows))
     this.links.reserve(Math.max(this.capacity, expectedRows))
+    // Row 0 stands for none; a hole in its place would come back as `undefined`.
+    this.chunks[0]!.keys.push('')
   }
 
   chunk(row: number): RowChunk {

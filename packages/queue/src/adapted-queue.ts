@@ -10,8 +10,10 @@ import {
   keyOfItem,
   type Limiter,
   SluiceError,
+  SluiceTypeError,
   systemClock,
 } from '@sluice/core'
+import { AdaptedHeld, type HeldLimits } from './adapted-held.ts'
 import { checkAddAfter } from './add-after-options.ts'
 import { checkAddOptions } from './add-options.ts'
 import type { DoneOptions, Held } from './held.ts'
@@ -185,93 +187,13 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
   }
 }
 
-/** A Held of a queue that is not ours, which comes back by the limiter of ours. */
-class AdaptedHeld<T> implements Held<T> {
-  readonly #inner: Held<T>
-  readonly #askAgain: (item: T) => Promise<void>
-  #isFinished = false
-
-  constructor(inner: Held<T>, askAgain: (item: T) => Promise<void>) {
-    this.#inner = inner
-    this.#askAgain = askAgain
-  }
-
-  get item(): T {
-    return this.#inner.item
-  }
-  get key(): string {
-    return this.#inner.key
-  }
-  get token(): number {
-    return this.#inner.token
-  }
-  get failures(): number {
-    return this.#inner.failures
-  }
-  get crashes(): number {
-    return this.#inner.crashes
-  }
-  get priority(): number {
-    return this.#inner.priority
-  }
-  get addedAt(): number {
-    return this.#inner.addedAt
-  }
-  get signal(): AbortSignal {
-    return this.#inner.signal
-  }
-
-  /** The Held underneath, for the queue underneath. */
-  get inner(): Held<T> {
-    return this.#inner
-  }
-
-  /** Once is enough, unless it fails. */
-  async #finish(finish: () => Promise<FinishOutcome>): Promise<FinishOutcome> {
-    if (this.#isFinished) return 'lost'
-    this.#isFinished = true
-    try {
-      return await finish()
-    } catch (error) {
-      this.#isFinished = false
-      throw error
-    }
-  }
-
-  done(options?: DoneOptions): Promise<FinishOutcome> {
-    return this.#finish(() => this.#inner.done(options))
-  }
-
-  retry(): Promise<FinishOutcome> {
-    return this.#finish(async () => {
-      // Asked for before it is given back, or it could be gone in between. A queue that was shut
-      // down takes nothing more, as in the original, and the key is given back all the same.
-      await this.#askAgain(this.#inner.item)
-      return await this.#inner.done()
-    })
-  }
-
-  release(): Promise<FinishOutcome> {
-    return this.#finish(() => this.#inner.release())
-  }
-
-  park(error?: unknown): Promise<FinishOutcome> {
-    return this.#finish(() => this.#inner.park(error))
-  }
-
-  detach(): this {
-    this.#inner.detach()
-    return this
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#isFinished) await this.retry()
-  }
-}
-
 /** A limiter around any object with a queue's methods; what it counts lives in this process. */
 export class AdaptedRateLimiting<T> extends AdaptedDelaying<T> implements RateLimitingQueue<T> {
   readonly #limiter: LimiterInQueue<T>
+  readonly #limits: HeldLimits<T> = {
+    askAgain: (item) => this.#askAgain(item),
+    forget: (item) => this.#limiter.forget(item),
+  }
 
   constructor(inner: Queue<T>, limiter: Limiter<T>, options: AdaptOptions<T>) {
     super(inner, options)
@@ -306,7 +228,7 @@ export class AdaptedRateLimiting<T> extends AdaptedDelaying<T> implements RateLi
   }
 
   #adapt(held: Held<T>): Held<T> {
-    return new AdaptedHeld(held, (item) => this.#askAgain(item))
+    return new AdaptedHeld(held, this.#limits)
   }
 
   async #askAgain(item: T): Promise<void> {
@@ -327,17 +249,19 @@ export class AdaptedRateLimiting<T> extends AdaptedDelaying<T> implements RateLi
     return helds.map((held) => this.#adapt(held))
   }
 
-  override done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
-    return heldOrItem instanceof AdaptedHeld
-      ? heldOrItem.done(options)
-      : this.inner.done(heldOrItem, options)
+  override async done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
+    if (heldOrItem instanceof AdaptedHeld) return await heldOrItem.done(options)
+    const outcome = await this.inner.done(heldOrItem, options)
+    if (options?.forget === true && outcome !== 'lost') this.#limiter.forget(heldOrItem as T)
+    return outcome
   }
 
   override async doneMany(
     helds: readonly Held<T>[],
     options?: DoneOptions,
   ): Promise<FinishOutcome[]> {
-    return await Promise.all(helds.map((held) => held.done(options)))
+    if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
+    return await Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
   }
 
   override async *[Symbol.asyncIterator](): AsyncIterator<Held<T>> {

@@ -47,13 +47,16 @@ export class ClaimCall {
       leaseMs,
       ...(dueBy === never ? {} : { dueBy }),
     }
-    const sentAt = store.clock.monotonicMs()
+    let sentAt = store.clock.monotonicMs()
     let reply: Pick<ClaimReply, 'claims' | 'leaseEnds'>
     try {
       const answer = await this.#engine.opened(() =>
-        this.#engine.call('claim', request, () => driver.claim(name, request)),
+        this.#engine.call('claim', request, () => {
+          sentAt = store.clock.monotonicMs()
+          return driver.claim(name, request)
+        }),
       )
-      this.#outlook.knowTime(answer.now)
+      this.#outlook.knowTime(answer.now, sentAt)
       reply = answer
     } catch (error) {
       if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
@@ -71,7 +74,9 @@ export class ClaimCall {
     const { driver, name } = this.#engine
     return await this.#caller.patiently(
       async () =>
-        await this.#engine.call('adopt', { claimId }, () => driver.adopt?.(name, claimId) ?? []),
+        await this.#engine.opened(() =>
+          this.#engine.call('adopt', { claimId }, () => driver.adopt?.(name, claimId) ?? []),
+        ),
     )
   }
 

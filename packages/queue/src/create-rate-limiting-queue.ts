@@ -26,10 +26,7 @@ function limited<T>(
   engine: Engine,
   limiter: Limiter<T>,
 ): RateLimitingQueue<T> {
-  const inQueue = new LimiterInQueue(limiter, options.name, (error) => {
-    engine.notice('limiter-failed', { error })
-    engine.report(error)
-  })
+  const inQueue = new LimiterInQueue(limiter, options.name, (error) => engine.limiterFailed(error))
   engine.plans.follow(limiter)
   return new RateLimiting<T>(options, engine, inQueue)
 }

@@ -101,7 +101,7 @@ export class DirectPath implements Path {
         direct.finish(held.handle, finish, askOptions),
       ]),
     )
-    this.#engine.noteFinished(held, outcome)
+    this.#engine.noteFinished(held, finish, outcome)
     return outcome
   }
 

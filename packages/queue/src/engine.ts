@@ -26,6 +26,7 @@ import { BlankHeld } from './blank-held.ts'
 import { describeFailure } from './describe-failure.ts'
 import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
+import { ErrorReports } from './error-reports.ts'
 import type { HeldKey, HeldPolicy } from './held-key.ts'
 import { HeldSet } from './held-set.ts'
 import { inTime } from './in-time.ts'
@@ -79,6 +80,7 @@ export class Engine implements StoreUser {
   dueBy: EpochMs = never
   readonly blank: BlankHeld = new BlankHeld(this)
   readonly inspection: ItemInspection | undefined
+  readonly #reports: ErrorReports
   private readonly peers: ReadonlySet<StoreUser>
 
   constructor(options: CheckedOptions<unknown>) {
@@ -87,8 +89,18 @@ export class Engine implements StoreUser {
     this.driver = options.driver
     this.store = Store.of(options.driver, options.clock)
     const { dedupe, failuresExpireMs, maxPending, leaseMs } = options
+    this.#reports = new ErrorReports({
+      queue: options.name,
+      onError: options.onError,
+      printed: this.store.printed,
+      publish: (error) => {
+        const event = this.#event('error', undefined)
+        event.error = error
+        notice(event)
+      },
+    })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
-    this.plans = new RetryPlans(options)
+    this.plans = new RetryPlans(options, (error) => this.limiterFailed(error))
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const clock = (): Clock => this.store.clock
@@ -102,11 +114,13 @@ export class Engine implements StoreUser {
             clock,
             helds: this.helds,
             renew: (leases) =>
-              this.call('renew', { leases, leaseMs }, () =>
-                this.driver.renew(this.name, leases, leaseMs),
+              this.attempt(() =>
+                this.call('renew', { leases, leaseMs }, () =>
+                  this.driver.renew(this.name, leases, leaseMs),
+                ),
               ),
             onLost: (held, error) => this.lose(held, error),
-            report: (error) => this.report(error),
+            report: (error) => this.reportTrouble(error),
           })
     this.path = isDirect ? new DirectPath(this) : new LanePath(this)
     this.alarm = new Alarm(
@@ -135,6 +149,14 @@ export class Engine implements StoreUser {
   opened<R>(send: () => Awaitable<R>): Awaitable<R> {
     const opening = this.open()
     return opening instanceof Promise ? opening.then(send) : send()
+  }
+
+  /**
+   * Makes an attempt that no call of the user asks for, or repeats one: spaced while the store is in
+   * trouble. Rejects with ERR_CLOSED when the queue is closed before its turn.
+   */
+  attempt<R>(send: () => Awaitable<R>, isRef = true): Awaitable<R> {
+    return this.store.gate.attempt(this, send, isRef)
   }
 
   /** Makes a call that only looks, as soon as the store is usable; gives up after timeoutMs. */
@@ -172,16 +194,20 @@ export class Engine implements StoreUser {
     return describeFailure(error, this.options, (failure) => this.report(failure))
   }
 
-  /** Tells of an error that no caller can be told of. */
+  /** Reports an error that no call can return. */
   report(error: unknown): void {
-    const event = this.#event('error', undefined)
-    event.error = error
-    notice(event)
-    try {
-      this.options.onError?.(error)
-    } catch {
-      // Whoever is told of errors must not make more of them.
-    }
+    this.#reports.report(error)
+  }
+
+  /** Reports an error that may come again and again while the store is in trouble. */
+  reportTrouble(error: unknown): void {
+    this.#reports.trouble(error)
+  }
+
+  /** A limiter of the user's threw, or answered with something that is not a number. */
+  limiterFailed(error: unknown): void {
+    this.notice('limiter-failed', { error })
+    this.report(error)
   }
 
   /** Publishes something that the queue noticed. */
@@ -351,8 +377,9 @@ export class Engine implements StoreUser {
   }
 
   /** Acts on what giving a key back has come to. */
-  noteFinished(held: HeldKey<unknown>, outcome: FinishOutcome): void {
+  noteFinished(held: HeldKey<unknown>, finish: Finish, outcome: FinishOutcome): void {
     held.phase = 'finished'
+    if (finish.as === 'done' && finish.forget && outcome !== 'lost') this.plans.forget(held)
     this.gaveBack(held, outcome === 'ready' || outcome === 'delayed')
   }
 

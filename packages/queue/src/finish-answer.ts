@@ -29,7 +29,7 @@ export class FinishAnswer implements Answers<FinishReply> {
   resolve(_at: number, { outcome, dueAt }: FinishReply): void {
     const { held, finish } = this.request
     this.#outlook.learn(dueAt, finish.as === 'retry')
-    this.#engine.noteFinished(held, outcome)
+    this.#engine.noteFinished(held, finish, outcome)
     this.#resolve(outcome)
   }
 

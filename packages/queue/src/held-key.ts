@@ -130,6 +130,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     if (this.phase !== 'held') return 'lost'
     this.phase = 'finished'
     const outcome = hot.done(this.handle, this.token, forgets)
+    if (forgets && outcome !== 'lost') this.engine.plans.forget(this)
     this.engine.gaveBack(this as HeldKey<unknown>, outcome === 'ready')
     return outcome
   }

@@ -53,7 +53,7 @@ export function doneMany(
   const finishes = helds.map(({ key, token }): Finish => ({ as: 'done', key, token, forget }))
   engine.path.finishMany?.(helds, finishes, {
     resolve(at, { outcome }) {
-      engine.noteFinished(helds[at]!, outcome)
+      engine.noteFinished(helds[at]!, finishes[at]!, outcome)
       gathered.set(places[at]!, outcome)
     },
     reject(at, error) {

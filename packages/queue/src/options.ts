@@ -59,7 +59,10 @@ export interface QueueOptions<T> {
   readonly maxPending?: number
   /** How long after the last failure the count of an idle key is kept. Default 24 h. */
   readonly failuresExpireMs?: number
-  /** How often holders may vanish with a key before it is parked. Default 5. */
+  /**
+   * How often in a row holders may vanish with a key before it is parked. A run that ends (done,
+   * retry, park) starts the count anew; a release does not. Default 5.
+   */
   readonly maxCrashes?: number
   /** Whether waiting keeps the process alive. Default true. */
   readonly ref?: boolean

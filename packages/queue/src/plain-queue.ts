@@ -25,6 +25,7 @@ import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { QueueTransaction } from './queue-transaction.ts'
+import { storeNotOpen } from './refusals.ts'
 import { settledAdd, settledCancel, settledFinish } from './settled.ts'
 import { SoonBuffer } from './soon-buffer.ts'
 import { type Crew, Waiter } from './waiters.ts'
@@ -202,7 +203,8 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
-    const asks = items.map((item) => this.#encoded(item, priority))
+    // Not map, which leaves out the holes of an array: each is refused as an item like any other.
+    const asks = Array.from(items, (item) => this.#encoded(item, priority))
     return this.#admitted(items, () => askMany(this.engine, asks))
   }
 
@@ -262,10 +264,10 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
-    if (heldOrItem instanceof HeldKey) {
-      return heldOrItem.engine === this.engine ? heldOrItem.done(options) : settledFinish('lost')
-    }
     try {
+      if (heldOrItem instanceof HeldKey) {
+        return heldOrItem.engine === this.engine ? heldOrItem.done(options) : settledFinish('lost')
+      }
       checkDoneOptions(options)
       const held = this.engine.helds.oldest(this.keyOf(heldOrItem as T))
       return held === undefined ? settledFinish('lost') : held.done(options)
@@ -293,7 +295,7 @@ export class PlainQueue<T> implements Queue<T> {
       return Promise.resolve(outcomes)
     }
     if (this.engine.path.finishMany === undefined) {
-      return Promise.all(helds.map((held: Held<T>) => this.done(held, options)))
+      return Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
     }
     return doneMany(this.engine, helds.length, (at) => this.#heldOf(helds[at]!), forgets)
   }
@@ -314,8 +316,13 @@ export class PlainQueue<T> implements Queue<T> {
         `cannot be used: the driver ${driver.name} takes part in no transactions`,
       )
     }
-    // A store that opens at once is open now; one that does not was opened by an earlier call.
-    void this.engine.open()
+    if (this.engine.phase === 'closed') throw this.engine.closedError()
+    const opening = this.engine.open()
+    if (opening instanceof Promise) {
+      // Each verb opens the store again, and answers with what this attempt failed with.
+      opening.catch(() => undefined)
+      if (driver.capabilities.transact === 'sync') throw storeNotOpen(this.name)
+    }
     const verbs = driver.transact(transaction)
     return new QueueTransaction<T>(this.engine, this.#options, verbs) as Within<T, Transaction>
   }

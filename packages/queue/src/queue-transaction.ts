@@ -19,6 +19,7 @@ import { awaitCommit } from './await-commit.ts'
 import type { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { checkDoneOptions, HeldKey } from './held-key.ts'
+import { inTime } from './in-time.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddAfterOptions, AddOptions } from './queue.ts'
 import { issueText } from './schema.ts'
@@ -27,7 +28,10 @@ function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> 
   return answer instanceof Promise ? answer.then(next) : next(answer)
 }
 
-/** The verbs of a queue inside a transaction of the caller's, whichever way its driver answers. */
+/**
+ * The verbs of a queue inside a transaction of the caller's. Where the driver answers synchronously
+ * they throw; where it answers later they reject, and open the store first if it is not open.
+ */
 export class QueueTransaction<T> {
   readonly #engine: Engine
   readonly #options: CheckedOptions<T>
@@ -40,35 +44,51 @@ export class QueueTransaction<T> {
   }
 
   add(item: T, options?: AddOptions): Awaitable<AddOutcome> {
-    return this.#one([this.#ask(item, { priority: checkAddOptions(options), delayMs: 0 })])
+    return this.#verb(() => {
+      const ask = this.#ask(item, { priority: checkAddOptions(options), delayMs: 0 })
+      return this.#one(ask)
+    })
   }
 
   addMany(items: readonly T[], options?: AddOptions): Awaitable<AddOutcome[]> {
-    const priority = checkAddOptions(options)
-    if (!Array.isArray(items)) throw new SluiceTypeError('items', 'must be an array')
-    return this.#add(items.map((item: T) => this.#ask(item, { priority, delayMs: 0 })))
+    return this.#verb(() => {
+      const priority = checkAddOptions(options)
+      if (!Array.isArray(items)) throw new SluiceTypeError('items', 'must be an array')
+      return this.#add(Array.from(items, (item: T) => this.#ask(item, { priority, delayMs: 0 })))
+    })
   }
 
   addAfter(item: T, ms: number, options?: AddAfterOptions): Awaitable<AddOutcome> {
-    return this.#one([this.#ask(item, checkAddAfter(ms, options))])
+    return this.#verb(() => this.#one(this.#ask(item, checkAddAfter(ms, options))))
   }
 
   done(held: Held<T>, options?: DoneOptions): Awaitable<FinishOutcome> {
-    const forget = checkDoneOptions(options)
-    const { key, token } = this.#held(held)
-    return this.#finish(held, { as: 'done', key, token, forget })
+    return this.#verb(() => {
+      const forget = checkDoneOptions(options)
+      const { key, token } = this.#held(held)
+      return this.#finish(held, { as: 'done', key, token, forget })
+    })
   }
 
   retry(held: Held<T>, error?: unknown): Awaitable<FinishOutcome> {
-    const { key, token, policy } = this.#held(held)
-    const when = policy.retryAs(held as HeldKey<unknown>)
-    return this.#finish(held, {
-      as: 'retry',
-      key,
-      token,
-      ...when,
-      error: this.#engine.describe(error),
+    return this.#verb(() => {
+      const { key, token, policy } = this.#held(held)
+      const when = policy.retryAs(held as HeldKey<unknown>)
+      const text = this.#engine.describe(error)
+      return this.#finish(held, { as: 'retry', key, token, ...when, error: text })
     })
+  }
+
+  /** Runs a verb now, up to its first wait; what it throws is a rejection where verbs are awaited. */
+  #verb<R>(work: () => Awaitable<R>): Awaitable<R> {
+    if (this.#engine.driver.capabilities.transact === 'sync') return work()
+    return (async () => await work())()
+  }
+
+  /** Makes a call of the driver as soon as the store is open. */
+  #opened<R>(send: () => Awaitable<R>): Awaitable<R> {
+    const { timeoutMs } = this.#engine.options
+    return then(inTime(this.#engine.open(), timeoutMs, 'open the store'), send) as Awaitable<R>
   }
 
   #ask(item: T, details: Omit<Ask, 'key' | 'item'>): Ask {
@@ -85,8 +105,8 @@ export class QueueTransaction<T> {
     return { ...details, key, item: text }
   }
 
-  #one(asks: readonly Ask[]): Awaitable<AddOutcome> {
-    return then(this.#add(asks), (outcomes) => outcomes[0] as AddOutcome)
+  #one(ask: Ask): Awaitable<AddOutcome> {
+    return then(this.#add([ask]), (outcomes) => outcomes[0] as AddOutcome)
   }
 
   /** Adds in steps of different keys, one after the other. */
@@ -101,8 +121,10 @@ export class QueueTransaction<T> {
     if (at === 0) return []
     const { name, askOptions } = this.#engine
     const first = [...step.values()]
-    const answer = this.#engine.call('add', { asks: first, options: askOptions }, () =>
-      this.#verbs.add(name, first, askOptions),
+    const answer = this.#opened(() =>
+      this.#engine.call('add', { asks: first, options: askOptions }, () =>
+        this.#verbs.add(name, first, askOptions),
+      ),
     )
     return then(answer, (replies) => {
       const outcomes = replies.map((reply) => this.#outcome(reply))
@@ -121,7 +143,8 @@ export class QueueTransaction<T> {
     if (!(held instanceof HeldKey) || held.engine !== this.#engine) {
       throw new SluiceTypeError('held', 'must be a Held that this queue handed out')
     }
-    if (held.phase !== 'held') throw this.#lostError(held.key)
+    const isClosed = this.#engine.phase === 'closed'
+    if (held.phase !== 'held' || isClosed) throw this.#lostError(held.key)
     return held
   }
 
@@ -136,13 +159,16 @@ export class QueueTransaction<T> {
   #finish(held: Held<T>, finish: Finish): Awaitable<FinishOutcome> {
     const { name, askOptions } = this.#engine
     const finishes = [finish]
-    const answer = this.#engine.call('finish', { finishes, options: askOptions }, () =>
-      this.#verbs.finish(name, finishes, askOptions),
+    const answer = this.#opened(() =>
+      this.#engine.call('finish', { finishes, options: askOptions }, () =>
+        this.#verbs.finish(name, finishes, askOptions),
+      ),
     )
     return then(answer, (replies) => {
       const reply = replies[0] as FinishReply | Failure
       if (reply.outcome === 'failed') throw reply.error
       if (reply.outcome === 'lost') throw this.#lostError(held.key)
+      if (finish.as === 'done' && finish.forget) this.#engine.plans.forget(held)
       awaitCommit(this.#engine, held as HeldKey<unknown>)
       this.#engine.lookSoon()
       return reply.outcome

@@ -38,7 +38,7 @@ export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T>
       if (this.#forgetsAtOnce(item)) return settledForget('forgotten')
       const key = this.keyOf(item)
       if (this.engine.phase === 'closed') throw this.engine.closedError()
-      this.#limiter.forget(item)
+      this.engine.plans.forget({ item })
       const answer = this.engine.path.forget(key)
       return answer instanceof Promise ? answer : settledForget(answer)
     } catch (error) {
@@ -52,7 +52,7 @@ export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T>
     if (hot === undefined || !this.isPlain || sluiceChannel.hasSubscribers) return false
     if (typeof item !== 'string' || !isOwnKey(item)) return false
     if (hot.forget(item) === 'unchanged') return false
-    this.#limiter.forget(item)
+    this.engine.plans.forget({ item })
     return true
   }
 

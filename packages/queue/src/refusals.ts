@@ -26,3 +26,13 @@ export function queueClosed(queue: string): SluiceError {
     `cannot use queue ${JSON.stringify(queue)}: it was closed; make a new queue object`,
   )
 }
+
+/** What a transaction is told whose verbs are synchronous, so that they cannot wait for the store. */
+export function storeNotOpen(queue: string): SluiceError {
+  return new SluiceError(
+    'ERR_STORE',
+    `cannot use queue ${JSON.stringify(queue)} in a transaction: its store is not open yet; await ` +
+      'another call of the queue first, such as len()',
+    { retryable: true },
+  )
+}

@@ -1,10 +1,13 @@
-import { type ExpireOptions, type LimiterPlan, nameOwnBucket } from '@sluice/core'
+import { type ExpireOptions, type Limiter, type LimiterPlan, nameOwnBucket } from '@sluice/core'
 import type { CheckedOptions } from './options.ts'
 
 /** How a failed key comes back where no limiter says it, and one whose holder vanished. */
 export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
 
-/** By which plans the keys of a queue object come back. */
+/** A limiter, whatever items it is for. */
+type AnyLimiter = Pick<Limiter<never>, 'forget' | 'plan'>
+
+/** By which limiters the keys of a queue object come back. */
 export class RetryPlans {
   /** How failed keys come back; unknown where a function of the user's decides that. */
   retry: LimiterPlan | undefined = defaultRetryPlan
@@ -13,18 +16,38 @@ export class RetryPlans {
   /** How keys come back whose holders vanish. */
   expire: ExpireOptions
   readonly #queue: string
+  readonly #report: (error: unknown) => void
+  /** Limiters that count in this process, each once, however many layers use it. */
+  readonly #counting = new Set<AnyLimiter>()
 
-  constructor(options: Pick<CheckedOptions<never>, 'name' | 'dedupe' | 'maxCrashes' | 'limiter'>) {
+  constructor(
+    options: Pick<CheckedOptions<never>, 'name' | 'dedupe' | 'maxCrashes' | 'limiter'>,
+    report: (error: unknown) => void,
+  ) {
     const { name, dedupe, maxCrashes, limiter } = options
     this.#queue = name
+    this.#report = report
     this.expire = { dedupe, plan: defaultRetryPlan, maxCrashes }
     if (limiter !== undefined) this.follow(limiter)
   }
 
   /** Failed keys come back by a limiter from now on; if it has a plan, lost ones do, too. */
-  follow({ plan }: { readonly plan?: LimiterPlan }): void {
+  follow(limiter: AnyLimiter): void {
+    const { plan } = limiter
+    if (plan === undefined) this.#counting.add(limiter)
     this.own = plan === undefined ? undefined : nameOwnBucket(plan, this.#queue)
     this.retry = this.own
     if (this.own !== undefined) this.expire = { ...this.expire, plan: this.own }
+  }
+
+  /** The failures of a key are forgotten: limiters that count in this process drop their counts. */
+  forget(held: { readonly item: unknown }): void {
+    for (const limiter of this.#counting) {
+      try {
+        limiter.forget(held.item as never)
+      } catch (error) {
+        this.#report(error)
+      }
+    }
   }
 }

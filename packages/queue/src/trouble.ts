@@ -10,7 +10,23 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_UNKNOWN_OUTCOME',
 ])
 
-/** Whether an error may pass by itself, so that whatever waits goes on waiting. */
+/** What no repetition changes: the call, the driver or the store must be put right. */
+const permanent: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'ERR_SCHEMA_NEWER',
+  'ERR_SCHEMA_OLDER',
+  'ERR_STORE_FOREIGN',
+  'ERR_STORE_DAMAGED',
+  'ERR_CONTRACT_VERSION',
+  'ERR_CLOCK_MISMATCH',
+  'ERR_INVALID_INPUT',
+])
+
+/** Whether an error ends what waits: workers, getters, iterations and drains. */
+export function isPermanent(error: unknown): boolean {
+  return SluiceError.is(error) && permanent.has(error.code)
+}
+
+/** Whether a call that failed with this error may succeed when it is repeated. */
 export function isTrouble(error: unknown): boolean {
   return SluiceError.is(error) && (error.retryable || passing.has(error.code))
 }

@@ -19,11 +19,49 @@ export const crashCases: readonly Case[] = [
     id: 'crash.counted-apart',
     title: 'crashes and failures are two counters',
     async run(s) {
-      await crash(s, 'a')
-      await s.retry(await s.claimOne('a'), 0)
+      await crash(s, 'a', 2)
+      await s.release(await s.claimOne('a'))
+      const crashed = await s.claimOne('a')
+      assert.deepEqual([crashed.failures, crashed.crashes], [2, 2])
+      await s.retry(crashed, 0)
       const claim = await s.claimOne('a')
-      assert.equal(claim.failures, 2)
-      assert.equal(claim.crashes, 1)
+      assert.deepEqual([claim.failures, claim.crashes], [3, 0])
+    },
+  },
+  {
+    id: 'crash.run-ended',
+    title: 'a run that ends by done, retry or park sets crashes to 0, and a release does not',
+    async run(s) {
+      await crash(s, 'done')
+      await s.done(await s.claimOne('done'))
+      assert.equal((await s.row('done')).crashes, 0)
+      await crash(s, 'dirty')
+      const dirty = await s.claimOne('dirty')
+      await s.add('dirty')
+      assert.equal((await s.done(dirty)).outcome, 'ready')
+      assert.equal((await s.row('dirty')).crashes, 0)
+      await s.cancel('dirty')
+      await crash(s, 'retried')
+      await s.retry(await s.claimOne('retried'), 3_600_000)
+      assert.equal((await s.row('retried')).crashes, 0)
+      await crash(s, 'released')
+      await s.release(await s.claimOne('released'))
+      assert.equal((await s.row('released')).crashes, 1)
+      await s.parkHeld(await s.claimOne('released'))
+      assert.equal((await s.row('released')).crashes, 0)
+    },
+  },
+  {
+    id: 'crash.rounds',
+    title: 'crashes with a finished run between them do not add up to maxCrashes',
+    async run(s) {
+      for (let round = 0; round < 4; round += 1) {
+        await s.add('a')
+        const claim = await s.claimOne('a', { leaseMs: 1_000 })
+        await s.step(1_000)
+        assert.equal(await s.expire(claim, { maxCrashes: 2 }), 'expired')
+        await s.done(await s.claimOne('a'))
+      }
     },
   },
   {

@@ -100,4 +100,27 @@ export const failureMutants: readonly Mutant[] = [
       return outcome
     },
   })),
+  ruleMutant('done-keeps-crashes', 'a run that is done leaves its crashes', (rules) => ({
+    done(state, token, forgets, ...rest) {
+      const { crashes } = state
+      const outcome = rules.done(state, token, forgets, ...rest)
+      if (!forgets) state.crashes = crashes
+      return outcome
+    },
+  })),
+  ruleMutant('retry-keeps-crashes', 'a run that failed leaves its crashes', (rules) => ({
+    retry(state, ...rest) {
+      const { crashes } = state
+      const outcome = rules.retry(state, ...rest)
+      state.crashes = crashes
+      return outcome
+    },
+  })),
+  ruleMutant('release-ends-crashes', 'a release counts crashes from zero again', (rules) => ({
+    release(state, ...rest) {
+      const outcome = rules.release(state, ...rest)
+      if (outcome !== 'lost') state.crashes = 0
+      return outcome
+    },
+  })),
 ]

@@ -4,4 +4,4 @@
 delete from sluice_keys
 where
   queue = +? and key = +? and token = +?
-  and next_due_at is null and failures = 0 and crashes = 0 and parked = 0
+  and next_due_at is null and failures = 0 and parked = 0

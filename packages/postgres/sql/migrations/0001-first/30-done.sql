@@ -12,7 +12,7 @@
 -- was finished: its place, where it is now (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
 create function sluice.done(
   in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_places int[],
-  in_now float8
+  in_now float8, in_least float8
 ) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -43,7 +43,7 @@ begin
     where k.ctid = i.ctid
       and k.token is not distinct from i.token and k.key = i.key
       and k.due_at = 'Infinity' and not k.parked
-      and (i.forgets or k.failures = 0 and k.crashes = 0)
+      and (i.forgets or k.failures = 0)
     returning i.place
   )
   select array_agg(d.place) into gone from d;
@@ -56,7 +56,7 @@ begin
   return query
     with moment as materialized (
       -- Within the statement: later than whatever its snapshot sees.
-      select sluice.present(in_now) as t
+      select sluice.present(in_now, in_least) as t
     ), locked as materialized (
       select x.ctid, i.place, i.forgets
       from unnest(in_keys, in_tokens, in_forgets, in_places) as i(key, token, forgets, place)
@@ -64,7 +64,7 @@ begin
         select k.ctid from sluice.keys k
         where k.queue_id = this_queue and k.token = i.token and k.key = i.key
           and not (k.due_at = 'Infinity' and not k.parked
-            and (i.forgets or k.failures = 0 and k.crashes = 0))
+            and (i.forgets or k.failures = 0))
         for update skip locked
       ) x
     )
@@ -77,7 +77,7 @@ begin
       ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
       seq = case when k.due_at <= m.t then base + l.place else k.seq end,
       failures = case when l.forgets then 0 else k.failures end,
-      crashes = case when l.forgets then 0 else k.crashes end,
+      crashes = 0,
       failed_at = case when l.forgets then null else k.failed_at end
     from locked l, moment m
     where k.ctid = l.ctid
