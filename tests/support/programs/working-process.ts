@@ -10,7 +10,7 @@ import { countedDriver } from '../counted-driver.ts'
 import { driverAt } from '../store-address.ts'
 
 let connections = 0
-const connect: (...args: unknown[]) => unknown = Socket.prototype.connect
+const connect = Socket.prototype.connect as (...args: unknown[]) => unknown
 Socket.prototype.connect = function counted(this: Socket, ...args: unknown[]) {
   connections += 1
   return Reflect.apply(connect, this, args)
@@ -87,6 +87,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     }, 1_000)
   } else {
     const { user, system } = process.cpuUsage(cpu)
+    const counts = { calls: { ...calls }, codes: { ...codes }, added, connections }
     say({ report: { ...counts, cpuMs: (user + system) / 1_000 } })
     cpu = process.cpuUsage()
   }
