@@ -2,6 +2,12 @@ import { parseArgs } from 'node:util'
 import { allTroubles } from '../support/outage/all-troubles.ts'
 import { outageFaults } from '../support/outage/outage.ts'
 
+function told(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')
+}
+
 /** Stores in trouble, for `--seconds=1,20`, and how soon processes are back: a table. */
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -21,9 +27,8 @@ export async function main(args: string[]): Promise<void> {
         'first add ms': report.firstAddMs ?? 'none',
         'leases lost': report.lostLeases,
         '% of a core': (report.cpuMs / (seconds * 10)).toFixed(1),
-        errors: Object.entries(report.codes)
-          .map(([code, count]) => `${code} ${count}`)
-          .join(', '),
+        calls: told(report.calls),
+        errors: told(report.codes),
       })),
     )
     faults.push(...reports.flatMap(outageFaults).map((fault) => `${seconds} s: ${fault}`))

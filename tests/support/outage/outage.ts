@@ -7,6 +7,8 @@ export interface OutageReport {
   readonly seconds: number
   /** Calls of the store that the library made automatically. */
   readonly attempts: number
+  /** All calls of the store, by verb. */
+  readonly calls: Readonly<Record<string, number>>
   readonly connections: number
   readonly cpuMs: number
   /** Errors that were reported, by code. */
@@ -60,17 +62,22 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
     ])
     const sum = (calls: Readonly<Record<string, number>>): number =>
       Object.values(calls).reduce((total, count) => total + count, 0)
-    const codes = Object.entries(after.codes).map(
-      ([code, count]) => [code, count - (before.codes[code] ?? 0)] as const,
-    )
+    const less = (counts: Readonly<Record<string, number>>, earlier: typeof counts) =>
+      Object.fromEntries(
+        Object.entries(counts)
+          .map(([name, count]) => [name, count - (earlier[name] ?? 0)] as const)
+          .filter(([, count]) => count > 0),
+      )
+    const calls = less(after.calls, before.calls)
     return {
       name: trouble.name,
       seconds: ms / 1_000,
       // The first try of what the program itself asked for is not counted.
-      attempts: Math.max(0, sum(after.calls) - sum(before.calls) - (after.added - before.added)),
+      attempts: Math.max(0, sum(calls) - (after.added - before.added)),
       connections: after.connections - before.connections,
       cpuMs: after.cpuMs,
-      codes: Object.fromEntries(codes),
+      codes: less(after.codes, before.codes),
+      calls,
       firstRunMs: run?.at === undefined ? undefined : run.at - endedAt,
       firstAddMs: add?.at === undefined ? undefined : add.at - endedAt,
       lostLeases: working.said.filter(({ lost }) => lost !== undefined).length,
