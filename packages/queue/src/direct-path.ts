@@ -284,6 +284,10 @@ export class DirectPath implements Path {
     // Every call was answered before it returned.
   }
 
+  giveUp(): void {
+    // There is no call without an answer.
+  }
+
   stop(): void {
     this.#direct = undefined
   }

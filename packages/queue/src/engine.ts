@@ -17,7 +17,6 @@ import {
   SluiceError,
   type SluiceEvent,
   sluiceChannel,
-  systemClock,
   type TracedVerb,
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
@@ -94,11 +93,7 @@ export class Engine implements StoreUser {
       queue: options.name,
       onError: options.onError,
       printed: this.store.printed,
-      publish: (error) => {
-        const event = this.#event('error', undefined)
-        event.error = error
-        notice(event)
-      },
+      event: () => this.#event('error', undefined),
     })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
     this.plans = new RetryPlans(options, (error) => {
@@ -240,13 +235,6 @@ export class Engine implements StoreUser {
     if (this.phase === 'closed') throw this.closedError()
     const send = (): Awaitable<AskReply> => this.path.ask(request)
     return await this.#asked(await (user ? this.store.gate.attempt(user, send) : send()))
-  }
-
-  /** Waits in real time. */
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      systemClock.startTimer(ms, resolve).ref()
-    })
   }
 
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
