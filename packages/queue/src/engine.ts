@@ -14,7 +14,7 @@ import {
   never,
   type RunRequest,
   type RunResult,
-  SluiceError,
+  type SluiceError,
   type SluiceEvent,
   sluiceChannel,
   type TracedVerb,
@@ -35,7 +35,7 @@ import { LeaseKeeper } from './lease-keeper.ts'
 import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
-import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import { heldDropped, queueClosed, queueFull, queueShutDown } from './refusals.ts'
 import type { GateUser } from './retry-gate.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { settledAdd, settledFinish } from './settled.ts'
@@ -394,13 +394,7 @@ export class Engine implements StoreUser {
 
   #dropped(key: string, token: number): void {
     this.notice('held-dropped', { key, token })
-    this.report(
-      new SluiceError(
-        'ERR_HELD_DROPPED',
-        `key ${JSON.stringify(key)} was taken and never given back: its Held was dropped; finish ` +
-          'every Held, or take it with `await using`',
-      ),
-    )
+    this.report(heldDropped(key))
     if (this.ending.isWatched) this.ending.wasGivenBack()
   }
 }
