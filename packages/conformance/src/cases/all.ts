@@ -18,7 +18,9 @@ import { operateCases } from './operate.ts'
 import { orderCases } from './order.ts'
 import { parkedCases } from './parked.ts'
 import { planCases } from './plan.ts'
+import { powerCases } from './power.ts'
 import { priorityCases } from './priority.ts'
+import { processCases } from './processes.ts'
 import { queueCases } from './queues.ts'
 import { retryCases } from './retry.ts'
 import { sizeCases } from './size.ts'
@@ -60,6 +62,8 @@ export const allCases: readonly Case[] = [
   ...sizeLimitCases,
   ...companyCases,
   ...wholeCases,
+  ...processCases,
+  ...powerCases,
   ...modelCases,
   ...historyCases,
 ]
