@@ -116,7 +116,7 @@ test('a renewal is given up after a fraction of the lease, and works on the next
 })
 
 test('opening over a connection that breaks is never in doubt', async () => {
-  for (const cut of ['reset before', 'reset after', 'end after', 'half a reply'] as const) {
+  for (const cut of ['reset after', 'half a reply'] as const) {
     for (let passed = 0; passed < 12; passed += 1) {
       for (let sent = 0; sent < passed; sent += 1) proxy.passNext()
       proxy.cutNext(cut)
