@@ -62,7 +62,7 @@ describe('timers', () => {
             })
           }),
       )
-      assert.ok(systemClock.monotonicMs() - before >= ms - 0.5)
+      assert.ok(systemClock.monotonicMs() - before >= ms)
       await delay(ms + 2)
       assert.equal(fires, 1)
     }
