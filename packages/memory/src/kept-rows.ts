@@ -96,8 +96,6 @@ export class KeptRows {
   }
 
   nextAt(): EpochMs {
-    // With nothing delayed, and nothing to take back if the wall was set back, time makes no change.
-    if (this.delayed.size > 0 || this.line.size > 0) this.bringUpTo(this.store.time.exact())
     const leaseEnd = this.leases.firstAt
     if (this.isPaused) return leaseEnd
     return Math.min(leaseEnd, this.line.size > 0 ? this.latest : this.delayed.firstAt)
@@ -134,7 +132,6 @@ export class KeptRows {
 
   /** Moves keys that are due at `now` into the line. Comes first in every verb. */
   bringUpTo(now: EpochMs): void {
-    if (now < this.latest) this.goBackTo(now)
     this.latest = now
     if (this.delayed.firstAt <= now) this.ripen(now)
   }
@@ -146,14 +143,6 @@ export class KeptRows {
       delayed.remove(row)
       cursor.at(row)
       this.line.add()
-    }
-  }
-
-  /** The wall was set back: keys in the line may not be due yet, once more. */
-  private goBackTo(now: EpochMs): void {
-    for (const row of this.line.notDueAt(now)) {
-      this.cursor.at(row)
-      this.keep(now)
     }
   }
 

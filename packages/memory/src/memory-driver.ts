@@ -64,7 +64,8 @@ const leaseEndsMax = 100
  * Makes a store in the memory of this process: the fastest there is, and gone with the process.
  *
  * It is shared by every queue that is given this very object, and keeps its keys when the last of
- * them is closed. It answers at once, claims in strict order, and takes leases if asked to.
+ * them is closed. It answers at once, claims in strict order, and takes leases if asked to. Its time
+ * goes on by the monotonic clock: setting the wall clock moves no delay and ends no lease.
  */
 export function memoryDriver(options: MemoryDriverOptions = {}): Driver {
   checkObject('options', options, ['order', 'expectedKeys'])
@@ -138,6 +139,10 @@ class MemoryDriver implements Driver {
         return outcomes.filter((outcome) => outcome === 'changed').length
       },
     }
+  }
+
+  get ahead(): number {
+    return this.#store.time.ahead
   }
 
   open({ clock }: OpenOptions): void {

@@ -34,6 +34,10 @@ export class QueueDoor extends KeptRows implements DirectQueue {
   /** The row after it, if that add was of the row after the one before. */
   private likely: number = noRow
 
+  now(): EpochMs {
+    return this.store.time.exact()
+  }
+
   add(
     key: string,
     item: string | undefined,
@@ -80,9 +84,8 @@ export class QueueDoor extends KeptRows implements DirectQueue {
 
   isMoot(key: string, priority: number): boolean {
     let row = this.likely
-    const { table, store } = this
+    const { table } = this
     if (row === noRow || table.hasItems) return false
-    if (!store.time.isRecent()) this.bringUpTo(store.time.exact())
     if (row >= table.used || table.keyAt(row) !== key) row = this.index.find(key)
     const isMoot = row !== noRow && this.links.isSettled(row, priority)
     this.lastSettled = row

@@ -27,8 +27,8 @@ interface Lane {
  * The ready rows in strict order: by priority, then `readyAt`, then `seq`.
  *
  * Nearly every row that becomes ready belongs at the end of its lane, and a list is all it takes.
- * One that was put back in its old place, or that comes after the wall was set back, goes to a heap
- * beside the list; who takes the next row looks at the first of both.
+ * One that was put back in its old place goes to a heap beside the list; the next row to be claimed
+ * is the first of both.
  */
 export class ReadyLanes implements ReadyRows {
   size = 0
@@ -124,13 +124,6 @@ export class ReadyLanes implements ReadyRows {
       if (side !== undefined) oldest = Math.min(oldest, side.firstAt)
     }
     return oldest
-  }
-
-  notDueAt(now: EpochMs): readonly number[] {
-    if (this.only !== noRow) this.lineUp()
-    return this.lanes
-      .flatMap((lane) => [...this.inList(lane), ...this.inSide(lane)])
-      .filter((row) => this.dueAt(row) > now)
   }
 
   private dueAt(row: number): EpochMs {

@@ -103,10 +103,6 @@ export class OrderedRows implements ReadyRows {
     return oldest
   }
 
-  notDueAt(now: EpochMs): readonly number[] {
-    return [...this.#rows].filter((row) => this.#isDueAfter(row, now))
-  }
-
   #isDueAfter(row: number, instant: EpochMs): boolean {
     this.#cursor.at(row)
     return this.#cursor.dueAt > instant

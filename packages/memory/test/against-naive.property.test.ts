@@ -8,10 +8,10 @@ import {
   type LimiterPlan,
   never,
 } from '@sluice/core'
-import { fakeClock } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryDriver } from '../src/index.ts'
+import { HandClock } from './hand-clock.ts'
 import { NaiveQueue } from './naive-driver.ts'
 
 const queueName = 'q'
@@ -29,9 +29,11 @@ interface Held {
 
 /** What the two have done so far. */
 class Pair {
-  readonly clock = fakeClock(1_000_000)
+  readonly clock = new HandClock(1_000_000)
   readonly driver = memoryDriver()
-  readonly naive = new NaiveQueue(this.clock)
+  /** Goes on at the pace of the other one, whatever that is set to. */
+  readonly time = new HandClock(1_000_000)
+  readonly naive = new NaiveQueue(this.time)
   /** Also those that were finished since, whose tokens are stale. */
   readonly held: Held[] = []
 
@@ -53,7 +55,7 @@ class Pair {
     const ready = naive.counts().ready
     expect(direct.ready()).toBe(ready)
     const nextAt = direct.nextAt()
-    if (ready > 0 && !naive.isPaused) expect(nextAt).toBeLessThanOrEqual(this.clock.now())
+    if (ready > 0 && !naive.isPaused) expect(nextAt).toBeLessThanOrEqual(this.time.now())
     else expect(nextAt).toBe(naive.nextAt())
   }
 }
@@ -339,13 +341,25 @@ const tick = step('tick', fc.constant(undefined), ({ driver, naive }) => {
 
 const passTime = step(
   'passTime',
-  fc.constantFrom(0.5, 5, 10, 10, 10, 30, 200, 600, -5, -30),
-  ({ clock }, ms) => clock.setTime(clock.now() + ms),
+  fc.constantFrom(0.5, 5, 10, 10, 10, 30, 200, 600),
+  ({ clock, time }, ms) => {
+    clock.pass(ms)
+    time.pass(ms)
+  },
 )
 
-const failures = step('failures', anyKey, ({ driver, naive, clock }, key) => {
+const setWallClock = step(
+  'setWallClock',
+  fc.constantFrom(-3_600_000, -30, -5, 5, 600, 3_600_000),
+  ({ clock, driver, time }, ms) => {
+    clock.setTime(clock.now() + ms)
+    expect(driver.ahead).toBe(time.now() - clock.now())
+  },
+)
+
+const failures = step('failures', anyKey, ({ driver, naive, time }, key) => {
   const row = naive.rows().find((other) => other.key === key)
-  const isStale = row?.state === 'idle' && row.failedAt + failuresExpireMs <= clock.now()
+  const isStale = row?.state === 'idle' && row.failedAt + failuresExpireMs <= time.now()
   expect(driver.direct!(queueName).failures(key, failuresExpireMs)).toBe(
     row === undefined || isStale ? 0 : row.failures,
   )
@@ -367,6 +381,7 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: pauseOrResume },
   { weight: 1, arbitrary: tick },
   { weight: 6, arbitrary: passTime },
+  { weight: 2, arbitrary: setWallClock },
   { weight: 1, arbitrary: failures },
 )
 

@@ -110,12 +110,11 @@ export class DirectPath implements Path {
   }
 
   now(): EpochMs {
-    this.direct()
-    return this.#engine.store.clock.now()
+    return this.direct().now()
   }
 
   time(): EpochMs {
-    return this.#engine.store.clock.now()
+    return this.direct().now()
   }
 
   readyAt({ handle, token }: HeldKey<unknown>): EpochMs {
@@ -126,9 +125,9 @@ export class DirectPath implements Path {
     this.#endLeases()
     const direct = this.direct()
     if (direct.ready() === 0) return direct.nextAt() > instant
-    const { holder, askOptions, phase, store } = this.#engine
+    const { holder, askOptions, phase } = this.#engine
     // While all that is ready may be taken, `instant` is the present. A pause gives no time at all.
-    if (phase === 'open') return direct.nextAt() > store.clock.now()
+    if (phase === 'open') return direct.nextAt() > direct.now()
     // Something is ready, perhaps only since `instant`: only a claim tells, and puts back.
     const probe = new HeldKey<unknown>(this.#engine, probePolicy)
     if (!direct.claim(probe, holder, instant)) return true
@@ -138,8 +137,9 @@ export class DirectPath implements Path {
   }
 
   isDue(): boolean {
-    const nextAt = this.direct().nextAt()
-    return nextAt !== never && nextAt <= this.#engine.store.clock.now()
+    const direct = this.direct()
+    const nextAt = direct.nextAt()
+    return nextAt !== never && nextAt <= direct.now()
   }
 
   serve(): void {
@@ -210,7 +210,7 @@ export class DirectPath implements Path {
   }
 
   #take(direct: DirectQueue, held: HeldKey<unknown>): boolean {
-    const { holder, dueBy, store } = this.#engine
+    const { holder, dueBy } = this.#engine
     if (!sluiceChannel.hasSubscribers) return direct.claim(held, holder, dueBy)
     const request = {
       limit: 1,
@@ -222,7 +222,7 @@ export class DirectPath implements Path {
       // Not the Held itself: a subscriber that keeps what it is told would keep it alive.
       claims: direct.claim(held, holder, dueBy) ? [claimOf(held)] : [],
       leaseEnds: [],
-      now: store.clock.now(),
+      now: direct.now(),
     }))
     return reply.claims.length > 0
   }
@@ -230,9 +230,9 @@ export class DirectPath implements Path {
   /** Ends leases that other queue objects of this driver let run out; true if there were any. */
   #endLeases(): boolean {
     const direct = this.direct()
-    const { driver, name, holder, store, options } = this.#engine
+    const { driver, name, holder, options } = this.#engine
     const nextAt = direct.nextAt()
-    if (nextAt === never || nextAt > store.clock.now()) return false
+    if (nextAt === never || nextAt > direct.now()) return false
     const { failuresExpireMs } = options
     const request = { holder, limit: leaseEndsMax, failuresExpireMs }
     const tick = this.#call('tick', request, () => driver.tick(name, request))
@@ -268,11 +268,12 @@ export class DirectPath implements Path {
   }
 
   alarm(): AlarmSetting {
-    const { waiters, ending, store, phase } = this.#engine
+    const { waiters, ending, phase } = this.#engine
     const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isWatched)
     // A drain that nobody helps is told of everything that happens here; no need to look for it.
-    const nextAt = isWaitedFor && waiters.size > 0 ? this.direct().nextAt() : never
-    return { isWanted: isWaitedFor, isWaitedFor, inMs: nextAt - store.clock.now() }
+    const isHelped = isWaitedFor && waiters.size > 0
+    const inMs = isHelped ? this.direct().nextAt() - this.direct().now() : never
+    return { isWanted: isWaitedFor, isWaitedFor, inMs }
   }
 
   giveBackAhead(): void {

@@ -37,6 +37,7 @@ import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
 import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import type { GateUser } from './retry-gate.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { settledAdd, settledFinish } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
@@ -100,7 +101,10 @@ export class Engine implements StoreUser {
       },
     })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
-    this.plans = new RetryPlans(options, (error) => this.limiterFailed(error))
+    this.plans = new RetryPlans(options, (error) => {
+      this.notice('limiter-failed', { error })
+      this.report(error)
+    })
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const clock = (): Clock => this.store.clock
@@ -204,12 +208,6 @@ export class Engine implements StoreUser {
     this.#reports.trouble(error)
   }
 
-  /** A limiter of the user's threw, or answered with something that is not a number. */
-  limiterFailed(error: unknown): void {
-    this.notice('limiter-failed', { error })
-    this.report(error)
-  }
-
   /** Publishes something that the queue noticed. */
   notice(verb: TracedVerb, request: unknown): void {
     if (sluiceChannel.hasSubscribers) notice(this.#event(verb, request))
@@ -234,11 +232,14 @@ export class Engine implements StoreUser {
     return await this.#asked(answer instanceof Promise ? await answer : answer)
   }
 
-  /** Asks for a run that was accepted before, whatever has happened to the queue since. */
-  async askAccepted(request: Ask): Promise<AddOutcome> {
+  /**
+   * Asks for a run that was accepted before, whatever has happened to the queue since; with `user`
+   * as one of the automatic attempts on the store.
+   */
+  async askAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
     if (this.phase === 'closed') throw this.closedError()
-    const answer = this.path.ask(request)
-    return await this.#asked(answer instanceof Promise ? await answer : answer)
+    const send = (): Awaitable<AskReply> => this.path.ask(request)
+    return await this.#asked(await (user ? this.store.gate.attempt(user, send) : send()))
   }
 
   /** Waits in real time. */

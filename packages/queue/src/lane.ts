@@ -1,8 +1,22 @@
 import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
 import { besideMin } from './beside.ts'
-import { doubtful, isFailure, isPassing, timedOut, unknownOutcome } from './lane-errors.ts'
+import {
+  closedUnsent,
+  doubtful,
+  isFailure,
+  isPassing,
+  timedOut,
+  unknownOutcome,
+  wasNotSent,
+} from './lane-errors.ts'
 import { type Answers, follow, type Job } from './lane-job.ts'
 import { jitteredMs } from './patience.ts'
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    systemClock.startTimer(ms, resolve).ref()
+  })
+}
 
 /** What distinguishes one lane from another. */
 export interface LaneOptions<Request, Reply> {
@@ -18,6 +32,10 @@ export interface LaneOptions<Request, Reply> {
   ): ((reply: Reply) => Reply) | undefined
   /** Whether a step of this kind may be repeated when nobody knows whether it took effect. */
   canRepeat(kind: string): boolean
+  /** The turn of a repetition while the store is in trouble; `undefined` if it is now. */
+  turn(): Promise<void> | undefined
+  /** Makes a repetition whose turn it is, so that others know what becomes of it. */
+  watch<R>(send: () => Awaitable<R>): Awaitable<R>
   readonly timeoutMs: number
   readonly batchMax: number
   /**
@@ -27,7 +45,7 @@ export interface LaneOptions<Request, Reply> {
   readonly stepsMax: number
 }
 
-/** How long the first repetition waits, and how long the longest. */
+/** How long a job waits whose row is locked: the first time, and at most. */
 const patienceMs = { first: 20, longest: 1_000 }
 
 /**
@@ -44,6 +62,8 @@ export class Lane<Request, Reply> {
   #waiting: Job<Request, Reply>[] = []
   /** Keys that have to wait because a job of theirs is tried again later. */
   readonly #late = new Map<string, number>()
+  /** Jobs that wait for their turn to be repeated, and why. */
+  readonly #repeated = new Map<Job<Request, Reply>, unknown>()
   #inFlight = 0
   #isScheduled = false
   #isSending = false
@@ -112,6 +132,22 @@ export class Lane<Request, Reply> {
       followers: undefined,
       isSettled: false,
     })
+  }
+
+  /** Answers every job that has no answer yet with what is known of it: the queue is closed. */
+  giveUp(): void {
+    for (const job of this.#repeated.keys()) this.#drop(job, closedUnsent(job.key))
+    for (const [flight, goOn] of [...this.#flights]) {
+      for (const job of flight) {
+        this.#reject(job, unknownOutcome('the queue was closed before the store answered'))
+      }
+      this.#land(flight)
+      goOn()
+    }
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const job of waiting) this.#reject(job, closedUnsent(job.key))
+    this.#checkIdle()
   }
 
   /** Resolves when every job has been answered. */
@@ -203,11 +239,12 @@ export class Lane<Request, Reply> {
     return [...chosen.values()]
   }
 
-  #step(jobs: readonly Job<Request, Reply>[]): Promise<void> | undefined {
+  #step(jobs: readonly Job<Request, Reply>[], isRepetition = false): Promise<void> | undefined {
     const kind = jobs[0]?.kind ?? ''
+    const send = (): Awaitable<readonly (Reply | Failure)[]> => this.#options.send(kind, jobs)
     let answer: Awaitable<readonly (Reply | Failure)[]>
     try {
-      answer = this.#options.send(kind, jobs)
+      answer = isRepetition ? this.#options.watch(send) : send()
     } catch (error) {
       this.#failed(jobs, error)
       return undefined
@@ -259,6 +296,7 @@ export class Lane<Request, Reply> {
       }
     }
     for (const job of this.#waiting) earliest = Math.min(earliest, job.deadline)
+    for (const job of this.#repeated.keys()) earliest = Math.min(earliest, job.deadline)
     if (earliest === Infinity) return
     this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
       this.#watch = undefined
@@ -284,6 +322,9 @@ export class Lane<Request, Reply> {
       else this.#reject(job, timedOut())
     }
     this.#waiting = left
+    for (const [job, error] of this.#repeated) {
+      if (job.deadline <= now) this.#drop(job, error)
+    }
     this.#checkIdle()
   }
 
@@ -293,8 +334,10 @@ export class Lane<Request, Reply> {
       if (reply === undefined) {
         this.#reject(job, unknownOutcome('the driver gave no answer for this key'))
       } else if (isFailure(reply)) {
-        if (reply.error.retryable) this.#later(job, reply.error)
-        else this.#reject(job, reply.error)
+        if (reply.error.retryable) {
+          job.tries += 1
+          this.#later(job, reply.error, pause(jitteredMs(job.tries, patienceMs)))
+        } else this.#reject(job, reply.error)
       } else {
         this.#resolve(job, reply)
       }
@@ -316,37 +359,44 @@ export class Lane<Request, Reply> {
     if (isUnknown) job.mayHaveHappened = true
     // What may have happened is repeated through everything that passes, until somebody can say.
     const isDoubtful = job.mayHaveHappened && this.#options.canRepeat(job.kind)
-    const isRepeated = isDoubtful
-      ? isUnknown || isPassing(error)
-      : SluiceError.is(error, 'ERR_STORE_BUSY')
-    if (isRepeated) this.#later(job, error)
+    const isRepeated = isDoubtful ? isUnknown || isPassing(error) : wasNotSent(error)
+    if (isRepeated) this.#later(job, error, this.#options.turn())
     else this.#reject(job, error)
   }
 
   /** Sends a job by itself. Others of its key wait until it is answered. */
-  #sendAlone(job: Job<Request, Reply>): void {
+  #sendAlone(job: Job<Request, Reply>, isRepetition = false): void {
     if (job.isSettled) return
     this.#holdUp(job.key)
-    const answer = this.#step([job])
+    const answer = this.#step([job], isRepetition)
     if (answer === undefined) this.#letPass(job.key)
     else void answer.then(() => this.#letPass(job.key))
   }
 
-  /** Tries a job again, alone, after a while; or gives up if there is no time left. */
-  #later(job: Job<Request, Reply>, error: unknown): void {
+  /** Sends a job again, alone, after a wait; it is rejected when its time is up. */
+  #later(job: Job<Request, Reply>, error: unknown, wait: Promise<void> | undefined): void {
     if (job.isSettled) return
-    job.tries += 1
-    const waitMs = jitteredMs(job.tries, patienceMs)
-    if (systemClock.monotonicMs() + waitMs >= job.deadline) {
-      this.#reject(job, error)
+    if (wait === undefined) {
+      this.#sendAlone(job, true)
       return
     }
     this.#holdUp(job.key)
-    const timer = systemClock.startTimer(waitMs, () => {
-      this.#sendAlone(job)
-      this.#letPass(job.key)
-    })
-    timer.ref()
+    this.#repeated.set(job, error)
+    this.#startWatch()
+    wait.then(
+      () => {
+        if (!this.#repeated.delete(job)) return
+        this.#sendAlone(job, true)
+        this.#letPass(job.key)
+      },
+      () => this.#drop(job, error),
+    )
+  }
+
+  #drop(job: Job<Request, Reply>, error: unknown): void {
+    if (!this.#repeated.delete(job)) return
+    this.#reject(job, error)
+    this.#letPass(job.key)
   }
 
   /** Jobs of this key have to wait. */

@@ -77,6 +77,8 @@ export class PlainQueue<T> implements Queue<T> {
     this.#soon = new SoonBuffer({
       report: (error) => engine.report(error),
       pause: (ms) => engine.pause(ms),
+      closedError: () => engine.closedError(),
+      leaveGate: (user) => engine.store.gate.leave(user),
     })
     engine.ending.beforeClose.push(() => this.#soon.flush())
   }
@@ -213,10 +215,17 @@ export class PlainQueue<T> implements Queue<T> {
       const priority = checkAddOptions(options)
       const ask = this.#encoded(item, priority)
       this.engine.refuseWhenEnding(ask.key, false)
-      // What was accepted before a shutdown is stored after it all the same.
-      const run = (): Promise<AddOutcome> =>
-        this.#admitted([item], () => this.engine.askAccepted(ask))
-      this.#soon.push({ key: ask.key, run })
+      const { engine } = this
+      const admitted = (go: () => Promise<AddOutcome>): Promise<AddOutcome> =>
+        this.#admitted([item], go)
+      this.#soon.push({
+        key: ask.key,
+        priority,
+        // What was accepted before a shutdown is stored after it all the same.
+        store(user) {
+          return admitted(() => engine.askAccepted({ ...ask, priority: this.priority }, user))
+        },
+      })
     } catch (error) {
       this.engine.report(error)
     }

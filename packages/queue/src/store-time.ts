@@ -25,7 +25,7 @@ export class StoreTime {
 
   /** Whether the store obeys the clock that its queues were given, so that there is nothing to learn. */
   get #isGiven(): boolean {
-    return this.#store.isClockGiven && this.#store.driver.capabilities.clock
+    return this.#store.hasGivenClock && this.#store.driver.capabilities.clock
   }
 
   now(): EpochMs {
