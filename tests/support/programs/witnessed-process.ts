@@ -71,7 +71,8 @@ worker.stopped.catch((error: unknown) => {
 })
 
 let isAdding = true
-process.on('SIGUSR2', () => {
+// The first line says that nothing more is to be added.
+process.stdin.once('data', () => {
   isAdding = false
 })
 let adds = 0

@@ -50,7 +50,7 @@ export class Crowd {
       process.execPath,
       [...flags, program, this.#address, path, name, String(this.#started)],
       {
-        stdio: ['ignore', 'inherit', 'inherit'],
+        stdio: ['pipe', 'inherit', 'inherit'],
         env: {
           ...process.env,
           ...(canStep && {
@@ -98,7 +98,7 @@ export class Crowd {
 
   /** Lets nobody add keys any more. */
   stopAdding(): void {
-    for (const { child } of this.#members) child.kill('SIGUSR2')
+    for (const { child } of this.#members) child.stdin?.write('no more\n')
   }
 
   /** Ends all processes in order; says how long the slowest took. */
