@@ -307,9 +307,7 @@ export class Lane<Request, Reply> {
           job.tries += 1
           this.#later([job], reply.error, pause(jitteredMs(job.tries, patienceMs)))
         } else this.#reject(job, reply.error)
-      } else {
-        this.#resolve(job, reply)
-      }
+      } else this.#resolve(job, reply)
     })
   }
 

@@ -193,7 +193,7 @@ describe('the time of a store', () => {
     const time = fakeRealTime(onTestFinished, { withDate: true })
     const driver = new LateDriver(memoryDriver())
     const queue = createQueue<string>({ name: 'q', driver, leaseMs: 30_000 })
-    let lateMs = 1_000
+    let lateMs = 0
     driver.after = async ({ verb }) => {
       if (verb !== 'claim' || lateMs === 0) return
       lateMs = 0
@@ -202,6 +202,7 @@ describe('the time of a store', () => {
     }
     const waiting = seen(queue.get())
     await time.pass(100)
+    lateMs = 1_000
     const delaying = createDelayingQueue<string>({ queue })
     await delaying.addAfter('k', 1_500)
     await time.pass(1_550)
@@ -214,14 +215,15 @@ describe('the time of a store', () => {
   test('under a given clock it is that of the clock, also while an answer is under way', async () => {
     const scene = new Scene(late)
     const queue = scene.delaying()
-    await queue.addAfter('k', 1_000)
-    scene.late.hold('claim')
     const waiting = seen(queue.get())
     await scene.quiet()
-    await scene.clock.step(999)
-    scene.late.letGo('claim')
+    const answers = holdBackAnswer(scene, 'claim')
+    await queue.addAfter('k', 1_000)
     await scene.quiet()
-    expect(waiting.state).toBe('waiting')
+    expect(answers).toHaveLength(1)
+    await scene.clock.step(1_000)
+    for (const answer of answers) answer()
+    await scene.quiet()
     await scene.clock.step(1)
     expect(waiting.value?.key).toBe('k')
   })
@@ -230,11 +232,11 @@ describe('the time of a store', () => {
 test('an answer that was overtaken by a younger one puts no key off', async () => {
   const scene = new Scene(late)
   const queue = scene.queue()
-  const answers: (() => void)[] = []
-  holdBackAnswer(scene, answers)
-  const waiting = seen(queue.get())
-  await scene.quiet()
+  const started: string[] = []
+  const worker = createWorker({ queue, handler: (item) => void started.push(item) })
+  await scene.clock.step(1)
   // The heartbeat asks while nothing is there; its answer comes last.
+  const answers = holdBackAnswer(scene, 'tick')
   await scene.clock.step(10_000)
   expect(answers).toHaveLength(1)
   await scene.inner.add('q', [{ key: 'k', item: undefined, priority: 0, delayMs: 1_100 }], {
@@ -247,19 +249,20 @@ test('an answer that was overtaken by a younger one puts no key off', async () =
   for (const answer of answers) answer()
   await scene.quiet()
   await scene.clock.step(1_100)
-  expect(waiting.value?.key).toBe('k')
+  expect(started).toEqual(['k'])
+  await worker.stop()
 })
 
-/** Holds back the answer of the first question that is asked from now on, after it was read. */
-function holdBackAnswer(scene: Scene, answers: (() => void)[]): void {
-  let isFirst = true
+/** Holds back the next answer to a verb, after it was read; gives how to let it go. */
+function holdBackAnswer(scene: Scene, held: string): (() => void)[] {
+  const answers: (() => void)[] = []
   scene.late.after = async ({ verb }) => {
-    if (verb !== 'tick' || !isFirst || scene.clock.now() < 1_005_000) return
-    isFirst = false
+    if (verb !== held || answers.length > 0) return
     scene.late.inFlight -= 1
     await new Promise<void>((resolve) => answers.push(resolve))
     scene.late.inFlight += 1
   }
+  return answers
 }
 
 describe('opening', () => {
