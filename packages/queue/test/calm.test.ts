@@ -193,6 +193,7 @@ describe('the time of a store', () => {
     const time = fakeRealTime(onTestFinished, { withDate: true })
     const driver = new LateDriver(memoryDriver())
     const queue = createQueue<string>({ name: 'q', driver, leaseMs: 30_000 })
+    withoutHints(driver)
     let lateMs = 0
     driver.after = async ({ verb }) => {
       if (verb !== 'claim' || lateMs === 0) return
@@ -214,6 +215,7 @@ describe('the time of a store', () => {
 
   test('under a given clock it is that of the clock, also while an answer is under way', async () => {
     const scene = new Scene(late)
+    withoutHints(scene.late)
     const queue = scene.delaying()
     const waiting = seen(queue.get())
     await scene.quiet()
@@ -252,6 +254,11 @@ test('an answer that was overtaken by a younger one puts no key off', async () =
   expect(started).toEqual(['k'])
   await worker.stop()
 })
+
+/** A hint makes a queue ask for the time once more. */
+function withoutHints(driver: LateDriver): void {
+  Object.assign(driver, { watch: undefined })
+}
 
 /** Holds back the next answer to a verb, after it was read; gives how to let it go. */
 function holdBackAnswer(scene: Scene, held: string): (() => void)[] {
