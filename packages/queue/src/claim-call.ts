@@ -23,6 +23,8 @@ export interface Claimed {
   readonly claims: HeldKey<unknown>[]
   /** Leases that are over, which somebody has to end. */
   readonly leaseEnds: readonly Lease[]
+  /** A step of a clock was noticed meanwhile, so that the leases may be over already. */
+  readonly isDoubtful: boolean
 }
 
 /** The verb claim, from the request to what this process then holds. */
@@ -38,7 +40,7 @@ export class ClaimCall {
   }
 
   async make(limit: number): Promise<Claimed> {
-    const { driver, name, holder, options, store, keeper, dueBy } = this.#engine
+    const { driver, name, holder, options, store, keeper, dueBy, steps } = this.#engine
     const { leaseMs } = options
     const request: ClaimRequest = {
       limit,
@@ -47,23 +49,25 @@ export class ClaimCall {
       leaseMs,
       ...(dueBy === never ? {} : { dueBy }),
     }
+    steps.look()
+    const stepsBefore = steps.count
     const sentAt = store.clock.monotonicMs()
     let reply: Pick<ClaimReply, 'claims' | 'leaseEnds'>
     try {
       const answer = await this.#engine.opened(() =>
         this.#engine.call('claim', request, () => driver.claim(name, request)),
       )
-      this.#outlook.knowTime(answer.now)
+      this.#outlook.knowTime(answer.now, sentAt)
       reply = answer
     } catch (error) {
       if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
       reply = { claims: await this.#adopt(request.claimId), leaseEnds: [] }
     }
     // The queue was closed without this answer: what it brings is left to its lease.
-    if (this.#caller.isStopped()) return { claims: [], leaseEnds: [] }
+    if (this.#caller.isStopped()) return { claims: [], leaseEnds: [], isDoubtful: false }
     const deadline = keeper.deadlineOf(sentAt)
     const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
-    return { claims, leaseEnds: reply.leaseEnds }
+    return { claims, leaseEnds: reply.leaseEnds, isDoubtful: steps.count !== stepsBefore }
   }
 
   /** Finds the claims of a request whose answer was lost. */

@@ -57,14 +57,14 @@ export class Claimer {
       isStopped: () => this.#isStopped,
       patiently: (call) => this.patiently(call),
     })
-    this.#ahead = new Ahead(
-      () => engine.store.clock,
-      engine.options.leaseMs,
-      (held) => {
+    this.#ahead = new Ahead({
+      clock: () => engine.store.clock,
+      leaseMs: engine.options.leaseMs,
+      giveBack: (held) => {
         this.#isInUse = false
         this.#putBack(held)
       },
-    )
+    })
   }
 
   #putBack(held: HeldKey<unknown>): void {
@@ -138,7 +138,8 @@ export class Claimer {
   }
 
   #handOutAhead(): void {
-    const { waiters } = this.#engine
+    const { waiters, steps } = this.#engine
+    if (this.#ahead.size > 0 && waiters.size > 0) steps.look()
     while (this.#ahead.size > 0) {
       const waiter = waiters.first()
       if (waiter === undefined) return
@@ -189,10 +190,13 @@ export class Claimer {
   }
 
   async #bring(limit: number): Promise<Brought> {
-    const { claims, leaseEnds } = await this.#call.make(limit)
+    const { claims, leaseEnds, isDoubtful } = await this.#call.make(limit)
     this.#isPlenty = claims.length === limit
     if (claims.length > 0) this.#misses = 0
-    if (!this.#isStopped) this.#handOut(claims)
+    if (isDoubtful) {
+      for (const held of claims) this.#putBack(held)
+      this.#mustClaimAgain = true
+    } else if (!this.#isStopped) this.#handOut(claims)
     // After handing out: if this fails, what was claimed must not stay here, renewed by nobody's wish.
     if (leaseEnds.length > 0) {
       await this.#outlook.endLeases(leaseEnds)
@@ -308,8 +312,11 @@ export class Claimer {
     this.#holdOffUntil = clock.monotonicMs() + jitteredMs(this.#misses, lockedPatience)
   }
 
-  #handOut(claims: HeldKey<unknown>[]): void {
+  #handOut(brought: HeldKey<unknown>[]): void {
     const { waiters, phase } = this.#engine
+    const claims = brought.filter((held) => held.mayStart())
+    // The store is to say when the leases end of those that came too late.
+    if (claims.length < brought.length) this.#outlook.isStale = true
     let at = 0
     while (at < claims.length) {
       const waiter = waiters.first()

@@ -1,6 +1,5 @@
 import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
 import type { Engine } from './engine.ts'
-import { random } from './random.ts'
 
 /** How many leases that are over one tick reports. */
 const tickLimit = 100
@@ -36,8 +35,10 @@ export class Outlook {
     return this.isStale || this.nextAt <= this.now()
   }
 
-  knowTime(now: EpochMs): void {
+  /** The store's time in an answer to a call that was sent at `sentAt`, on the monotonic clock. */
+  knowTime(now: EpochMs, sentAt: number): void {
     this.#offsetMs = now - this.#engine.store.clock.monotonicMs()
+    this.#engine.steps.heard(now, sentAt)
   }
 
   /**
@@ -61,7 +62,8 @@ export class Outlook {
     const { failuresExpireMs } = options
     const request = { holder, limit: tickLimit, failuresExpireMs, worker: tally.worker() }
     this.isStale = false
-    this.#tickedAt = this.#engine.store.clock.monotonicMs()
+    const sentAt = this.#engine.store.clock.monotonicMs()
+    this.#tickedAt = sentAt
     let reply: TickReply
     if (this.#asking === 0) this.#learnedAt = never
     this.#asking += 1
@@ -77,19 +79,14 @@ export class Outlook {
       this.#asking -= 1
     }
     this.nextAt = Math.min(reply.nextAt, this.#learnedAt)
-    this.knowTime(reply.now)
+    this.knowTime(reply.now, sentAt)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
     return reply
   }
 
-  /** Ends leases that are over. When the lost runs are due now is for the store to say. */
+  /** Acts on leases that are over. When the lost runs are due now is for the store to say. */
   async endLeases(leases: readonly Lease[]): Promise<void> {
-    const { driver, name } = this.#engine
-    const options = { ...this.#engine.plans.expire, jitter: random() }
-    const ended = await this.#engine.call('expire', { leases, options }, () =>
-      driver.expire(name, leases, options),
-    )
-    this.#engine.tally.leasesEnded(ended)
+    await this.#engine.leaseEnds.end(leases)
     this.isStale = true
   }
 }

@@ -76,6 +76,11 @@ export class Store {
     return this.#clock ?? systemClock
   }
 
+  /** Whether the clock is one that was given, which the store obeys, too. */
+  get hasGivenClock(): boolean {
+    return this.#clock !== undefined
+  }
+
   get isOpen(): boolean {
     return this.#state === 'open'
   }

@@ -73,6 +73,13 @@ export class LateDriver implements Driver {
     return this.#held.get(verb)?.length ?? 0
   }
 
+  /** Those of this verb that wait go on waiting, until those that were abandoned are let go of. */
+  abandon(verb: string): void {
+    const waiting = this.#held.get(verb) ?? []
+    this.#held.delete(verb)
+    this.#held.set('abandoned', [...(this.#held.get('abandoned') ?? []), ...waiting])
+  }
+
   /** Lets calls of this verb go on, those that wait and those that come. */
   letGo(verb: string): void {
     const waiting = this.#held.get(verb) ?? []
