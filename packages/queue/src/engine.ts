@@ -23,6 +23,7 @@ import { AgeKeeper, type Keeper } from './age-keeper.ts'
 import { Alarm } from './alarm.ts'
 import { BlankHeld } from './blank-held.ts'
 import { ClockSteps } from './clock-steps.ts'
+import { CommitWatch } from './commit-watch.ts'
 import { describeFailure } from './describe-failure.ts'
 import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
@@ -69,6 +70,7 @@ export class Engine implements StoreUser {
   readonly storeHealth: StoreHealth = new StoreHealth()
   readonly steps: ClockSteps
   readonly leaseEnds: LeaseEnds = new LeaseEnds(this)
+  readonly commits: CommitWatch = new CommitWatch(this)
   /** The driver's door while the queue is open and the driver has one: the shortest way. */
   hot: DirectQueue | undefined = undefined
   phase: Phase = 'open'

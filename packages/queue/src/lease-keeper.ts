@@ -43,6 +43,8 @@ export class LeaseKeeper implements Keeper {
   #deadline: Timer | undefined
   /** The deadline that the timer is set for. */
   #watched = Infinity
+  /** How many renewals wait for their turn while the store is in trouble. */
+  #waiting = 0
   /** When the last renewal under way was sent, on the system's monotonic clock. */
   #sentAt: number | undefined
   /** When the last renewal was sent, and when the last one of all that is held. */
@@ -108,6 +110,7 @@ export class LeaseKeeper implements Keeper {
     }
     steps.look()
     this.#watchDeadline()
+    if (this.#waiting > 0) return
     // A renewal that is still under way is judged by its own answer, unless it is silent.
     if (this.#sentAt !== undefined && this.#realMs() - this.#sentAt < attemptMs(this.#leaseMs))
       return
@@ -160,17 +163,24 @@ export class LeaseKeeper implements Keeper {
     const { driver, name } = engine
     const leaseMs = this.#leaseMs
     const leases = helds.map(({ key, token }) => ({ key, token }))
-    const sentAt = this.#now()
+    let sentAt = 0
+    this.#waiting += 1
+    let isWaiting = true
+    const send = () => {
+      isWaiting = false
+      this.#waiting -= 1
+      sentAt = this.#now()
+      return engine.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs))
+    }
     try {
-      const replies = await engine.call('renew', { leases, leaseMs }, () =>
-        driver.renew(name, leases, leaseMs),
-      )
+      const replies = await engine.attempt(send, false)
       helds.forEach((held, index) => {
         this.#renewed(held, sentAt, replies[index])
       })
     } catch (error) {
       // Not renewed, as far as anybody knows: the old deadlines stand, and it is tried again.
-      engine.report(error)
+      if (isWaiting) this.#waiting -= 1
+      else engine.report(error)
     }
   }
 
