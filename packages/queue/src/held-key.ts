@@ -88,7 +88,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   get addedAt(): EpochMs {
-    return this.askedAt
+    return this.askedAt - (this.engine.driver.ahead ?? 0)
   }
 
   get signal(): AbortSignal {

@@ -37,6 +37,7 @@ export class LateDriver implements Driver {
   readonly capabilities: Capabilities
   readonly operate: Operate
   readonly inner: Driver
+  ahead = 0
   before: Around = nextTurn
   after: Around = () => undefined
   calls: Call[] = []
