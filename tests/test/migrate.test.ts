@@ -1,6 +1,6 @@
 import { never } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { migrate } from 'sluice'
+import { memoryDriver, migrate } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { fill, keepOpen, queueName, queueOn, rowsOf } from '../support/full-queue.ts'
 import { postgresKind } from '../support/postgres-kind.ts'
@@ -211,4 +211,15 @@ test('bad options are refused, naming the parameter', async () => {
       parameter,
     })
   }
+})
+
+test.each([
+  ['orders', 'queues'],
+  [[undefined], 'queues[0]'],
+  [new Array(1), 'queues[0]'],
+  [['a\0b'], 'queues[0]'],
+])('names of queues that are none are refused: %j', async (queues, parameter) => {
+  const [from, to] = [memoryDriver(), memoryDriver()]
+  const error = await migrate({ from, to, queues: queues as string[] }).catch((reason) => reason)
+  expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter })
 })

@@ -48,7 +48,7 @@ export async function startController(
     const running = machines.count(name)
     if (running < wanted) await machines.start(name)
     if (running > wanted) await machines.stop(name)
-    if (Math.abs(wanted - running) > 1) return { requeueAfterMs: 0 }
+    if (Math.abs(wanted - running) > 1) return { requeueAfterMs: 1 }
     return wanted === 0 ? undefined : { requeueAfterMs: resyncMs }
   }
 

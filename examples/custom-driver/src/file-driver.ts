@@ -8,7 +8,6 @@ import {
   type Claim,
   type ClaimReply,
   type ClaimRequest,
-  type Clock,
   type Counts,
   contractVersion,
   type Driver,
@@ -31,6 +30,7 @@ import {
   perKeyDelay,
   planDelay,
   type RenewReply,
+  RisingTime,
   reserveToken,
   systemClock,
   type TickReply,
@@ -64,15 +64,21 @@ class FileDriver implements Driver {
     transact: false,
   }
   readonly #file: KeptFile
-  #clock: Clock = systemClock
+  #time = new RisingTime(systemClock)
 
   constructor(path: string, options: FileOptions) {
     this.#file = new KeptFile(path, options)
   }
 
   open({ clock = systemClock }: OpenOptions): void {
-    this.#clock = clock
     this.#file.load()
+    this.#time = new RisingTime(clock)
+    this.#time.startAhead(this.#file.time.ahead)
+    this.#time.atLeast(this.#file.time.latest)
+  }
+
+  get ahead(): number {
+    return this.#time.ahead
   }
 
   close(): void {}
@@ -224,7 +230,7 @@ class FileDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Counts {
-    const now = this.#clock.now()
+    const now = this.#time.now()
     const states = [...this.#file.rows(queue).values()].map(({ state }) => state)
     const words = states.map((state) => transitions.stateWord(state, now))
     const count = (word: KeyStateWord): number => words.filter((other) => other === word).length
@@ -243,7 +249,7 @@ class FileDriver implements Driver {
   }
 
   list(queue: string, request: ListRequest): ListReply {
-    const now = this.#clock.now()
+    const now = this.#time.now()
     const { keys, state: wanted, prefix = '', cursor = '', limit } = request
     const found = [...this.#file.rows(queue)]
       .map(([key, row]) => rowOf(key, row, now))
@@ -260,7 +266,8 @@ class FileDriver implements Driver {
   /** A change of one queue: what is gone of it is dropped, and the rest is on the disk. */
   #change<T>(queue: string, change: (now: number) => T): T {
     return this.#file.write(() => {
-      const answer = change(this.#clock.now())
+      const answer = change(this.#time.now())
+      this.#file.time = this.#time
       const rows = this.#file.rows(queue)
       for (const [key, { state }] of rows) if (transitions.isGone(state)) rows.delete(key)
       return answer

@@ -13,12 +13,14 @@ export interface Row {
 interface Kept {
   /** Tokens and places in line are never given out twice. */
   last: number
+  /** How far the time of the store is ahead of the wall clock, and when it was last written. */
+  time: { readonly ahead: number; readonly latest: number }
   readonly queues: Map<string, Map<string, Row>>
   readonly buckets: Map<string, BucketState>
 }
 
 function empty(): Kept {
-  return { last: 0, queues: new Map(), buckets: new Map() }
+  return { last: 0, time: { ahead: 0, latest: 0 }, queues: new Map(), buckets: new Map() }
 }
 
 /** How a file is kept. */
@@ -83,6 +85,14 @@ export class KeptFile {
     }
     rows.set(key, row)
     return row
+  }
+
+  get time(): Kept['time'] {
+    return this.#kept.time
+  }
+
+  set time({ ahead, latest }: Kept['time']) {
+    this.#kept.time = { ahead, latest }
   }
 
   get buckets(): Map<string, BucketState> {

@@ -39,7 +39,8 @@ export interface AskOptions {
   readonly failuresExpireMs: number
   /**
    * Keys that would be new to a queue in which this many keys are owed a run get the outcome
-   * `full`. Counted once before the batch, then along it; several processes may overshoot together.
+   * `full`. Counted once before the batch, then along it. Adds in transactions of callers count when
+   * they commit, and may overshoot together.
    */
   readonly maxPending?: number | undefined
 }

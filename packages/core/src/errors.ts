@@ -47,7 +47,13 @@ export function errorAnchor(code: ErrorCode): string {
 }
 
 function isBranded(value: unknown): value is SluiceError {
-  return typeof value === 'object' && value !== null && brand in value
+  if (typeof value !== 'object' || value === null) return false
+  try {
+    return brand in value
+  } catch {
+    // A proxy that was revoked, or whose traps throw.
+    return false
+  }
 }
 
 /**

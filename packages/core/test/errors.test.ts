@@ -53,6 +53,12 @@ describe('bad input', () => {
 })
 
 describe('SluiceError.is', () => {
+  test('is false for what cannot be looked at', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    assert.equal(SluiceError.is(proxy), false)
+  })
+
   test('holds for all three classes, and for a code if one is asked for', () => {
     const errors = [
       new SluiceError('ERR_INVALID_INPUT', 'm'),

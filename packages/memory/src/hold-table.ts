@@ -22,7 +22,7 @@ export class HoldTable {
   private used = 1
 
   /** A slot for the hold of a row. */
-  take(row: number, holder: string): number {
+  take(row: number): number {
     let slot: number
     if (this.freeCount > 0) {
       this.freeCount -= 1
@@ -32,7 +32,6 @@ export class HoldTable {
       this.used += 1
       if (slot === this.rows.length) this.grow()
     }
-    this.holders[slot] = holder
     this.rows[slot] = row
     return slot
   }

@@ -193,7 +193,9 @@ export class RowCursor implements KeyState {
 
   private packHold(): void {
     const { holds } = this
-    if (this.slot === noHold) this.slot = holds.take(this.row, this.holder)
+    if (this.slot === noHold) this.slot = holds.take(this.row)
+    // The slot may be that of a hold that ended since the row was unpacked.
+    holds.holders[this.slot] = this.holder
     const { numbers } = holds
     const h = this.slot * holdWidth
     numbers[h] = this.token

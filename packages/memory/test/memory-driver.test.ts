@@ -131,6 +131,22 @@ test('takes a thousand priorities that rise one by one in their order', () => {
   expect(rising).toHaveLength(2_001)
 })
 
+test('names the holder of a key that another one released just before', () => {
+  const { driver } = open()
+  const claimAs = (holder: string): Claim => {
+    const request = { limit: 1, leaseMs: 1_000, holder, claimId: holder }
+    return (driver.claim('q', request) as ClaimReply).claims[0] as Claim
+  }
+  add(driver, ['key'])
+  const { token } = claimAs('first')
+  const later = { key: 'another key', item: undefined, priority: 0, delayMs: 5 }
+  void driver.add('q', [later], options)
+  void driver.finish('q', [{ as: 'release', key: 'key', token }], options)
+  claimAs('second')
+  const { rows } = driver.list('q', { limit: 2 }) as ListReply
+  expect(rows.map(({ holder }) => holder)).toEqual([undefined, 'second'])
+})
+
 test('lists in the order of bytes, page by page, whatever is asked of it', () => {
   const { driver } = open()
   const keys = ['b', 'a/2', 'a/1', 'ä', '\u{1f600}', '\uffee', 'B', '0', 'a/10', 'ab']

@@ -87,6 +87,7 @@ async function addPlain(
   hint: Hint | undefined,
 ): Promise<readonly AskReply[]> {
   const sorted = sortedByKey(asks)
+  const moment = store.time.moment()
   const rows = await store.run('add', [
     queue,
     arrayLiteral(sorted.map(({ key }) => key)),
@@ -96,12 +97,14 @@ async function addPlain(
     arrayLiteral(sorted.map(({ place }) => place)),
     dedupe === 'client-go',
     failuresExpireMs,
-    store.now(),
+    moment.now,
+    moment.least,
     hint?.channel,
     hint?.payload,
   ])
   const [head, ...rest] = rows
   const now = number(head?.['due_at'])
+  store.time.heard(now, moment)
   if (rest.length === 0) {
     return asks.map(({ delayMs }) => {
       return { outcome: 'added', dueAt: delayMs > 0 ? now + delayMs : now, failures: 0 }
@@ -131,24 +134,27 @@ export async function addWorkedOut(
   queue: string,
   asks: readonly Ask[],
   options: AskOptions,
-  inBuckets: InBuckets = (work) => work(session),
+  inBuckets?: InBuckets,
 ): Promise<readonly AskReply[]> {
   const { maxPending = never, failuresExpireMs } = options
   const { statements } = store
+  const charge: InBuckets = inBuckets ?? ((work) => work(session))
+  // A transaction of the caller's would keep everybody else who adds waiting until it ends.
+  const locksQueue = inBuckets === undefined
+  let pending = 0
+  if (maxPending !== never) {
+    const rows = await session.query(statements.countOwed, [queue, maxPending, locksQueue])
+    pending = number(rows[0]?.['owed'])
+  }
   return await workOnKeys(session, statements, {
     queue,
     keys: asks.map(({ key }) => key),
     creates: true,
-    now: store.now(),
+    time: store.time,
     async change(locked) {
       const { now } = locked
-      let pending = 0
-      if (maxPending !== never) {
-        const rows = await session.query(statements.countOwed, [queue, maxPending])
-        pending = number(rows[0]?.['owed'])
-      }
       const plans = asks.map(({ plan }) => plan)
-      return await withBuckets(inBuckets, statements, plans, (shelf) =>
+      return await withBuckets(charge, statements, plans, (shelf) =>
         asks.map((ask, place): AskReply => {
           const entry = locked.key(ask.key)
           const { state } = entry

@@ -35,6 +35,7 @@ export interface PgPoolClient extends PgClient {
 export interface PgPool {
   connect(): Promise<PgPoolClient>
   on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'connect', listener: (client: PgPoolClient) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 

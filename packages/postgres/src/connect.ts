@@ -7,6 +7,11 @@ import { SingleSession } from './single-session.ts'
 /** Where connections come from, and how to make one that listens. */
 export interface Connected {
   readonly sessions: Sessions
+  /**
+   * Where buckets are charged for a transaction of the caller's: connections that such a transaction
+   * never holds, or two of them could wait for each other.
+   */
+  readonly buckets: Sessions
   readonly use: PoolUse
   readonly makeListener: (() => PgListener) | undefined
 }
@@ -16,10 +21,13 @@ export async function connect(settings: Settings): Promise<Connected> {
   const { machine, timeoutMs, client, pool, connectionString, poolSize } = settings
   const use = { machine, timeoutMs }
   if (client !== undefined) {
-    return { sessions: new SingleSession(client, use), use, makeListener: undefined }
+    const sessions = new SingleSession(client, use)
+    return { sessions, buckets: sessions, use, makeListener: undefined }
   }
   if (pool !== undefined) {
-    return { sessions: new PoolSessions(pool, use), use, makeListener: listenerLike(pool) }
+    const sessions = new PoolSessions(pool, use)
+    const buckets = ownPoolLike(pool, use) ?? sessions
+    return { sessions, buckets, use, makeListener: listenerLike(pool) }
   }
   // Only here, so that nobody needs pg who brings a client of another kind.
   const { default: pg } = await import('pg')
@@ -30,15 +38,43 @@ export async function connect(settings: Settings): Promise<Connected> {
     connectionTimeoutMillis: Math.min(timeoutMs, 10_000),
   }
   const own = new pg.Pool({ ...config, max: poolSize, allowExitOnIdle: true })
-  // Also while it is being made, and while it ends: a client without a listener ends the process.
-  own.on('connect', (made) => made.on('error', () => {}))
+  keepAlive(own as unknown as PgPool)
   const end = (): Promise<void> => own.end()
+  // No transaction of the caller's is on a connection of this pool.
+  const sessions = new PoolSessions(own as unknown as PgPool, { ...use, end })
   return {
-    sessions: new PoolSessions(own as unknown as PgPool, { ...use, end }),
+    sessions,
+    buckets: sessions,
     use,
     makeListener: () =>
       new pg.Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener,
   }
+}
+
+/** A client without a listener ends the process, also while it is being made, and while it ends. */
+function keepAlive(pool: PgPool): void {
+  pool.on('connect', (made) => made.on('error', () => {}))
+}
+
+/** The options and the class of a pool of `pg`, if it is one. */
+interface PoolInside {
+  readonly options?: { readonly password?: unknown }
+  readonly constructor: unknown
+}
+
+type PoolClass = new (options: object) => PgPool & { end(): Promise<void> }
+
+/** A pool of one connection like those of `pool`, which connects with its first use. */
+function ownPoolLike(pool: PgPool, use: PoolUse): Sessions | undefined {
+  const { options, constructor: PoolLike } = pool as PoolInside
+  if (options === undefined || typeof PoolLike !== 'function') return undefined
+  const more = { max: 1, min: 0, allowExitOnIdle: true }
+  // A copy would leave out the password, which a pool hides from those who print it.
+  const own = new (PoolLike as PoolClass)({ ...options, password: options.password, ...more })
+  keepAlive(own)
+  const sessions = new PoolSessions(own, { ...use, end: () => own.end() })
+  sessions.stopPreparing()
+  return sessions
 }
 
 /** Makes connections as a pool of `pg` would, but beside it. */

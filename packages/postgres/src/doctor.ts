@@ -71,7 +71,7 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
       ...tableFindings((await ask('doctorTable', [settings.schema]))[0]),
       await listenFinding(settings, sessions, makeListener),
       await clockFinding(settings, ask),
-      leaseFinding((await ask('doctorLeases', [null]))[0]),
+      leaseFinding((await ask('doctorLeases'))[0]),
       workerFinding(await ask('doctorWorkers', [workerMs])),
     ]
   } finally {
@@ -187,15 +187,21 @@ async function listenFinding(
 
 async function clockFinding({ machine }: Settings, ask: Ask): Promise<Finding> {
   const before = machine.clock.now()
-  const theirs = number((await ask('present'))[0]?.['now'])
+  const [row] = await ask('present')
   const after = machine.clock.now()
+  const aheadMs = number(row?.['ahead'])
+  const theirs = number(row?.['now']) - aheadMs
   // Somewhere between asking and the answer.
   const apartMs = theirs < before ? theirs - before : Math.max(0, theirs - after)
   return {
     check: 'clock',
     level: Math.abs(apartMs) > clockMsMax ? 'warning' : 'ok',
-    summary: `the server's clock is ${Math.round(apartMs)} ms ahead of this machine's; the server's decides`,
-    facts: { apartMs },
+    summary: `the server's clock is ${Math.round(apartMs)} ms ahead of this machine's; the server's decides${
+      aheadMs > 0
+        ? `, and the ${Math.round(aheadMs)} ms by which it was set back are added to it`
+        : ''
+    }`,
+    facts: { apartMs, aheadMs },
   }
 }
 

@@ -73,13 +73,15 @@ async function done(
   finishes: readonly Done[],
 ): Promise<readonly (FinishReply | undefined)[]> {
   const sorted = sortedByKey(finishes)
+  const { now, least } = store.time.moment()
   const [head, ...rest] = await store.run('done', [
     queue,
     arrayLiteral(sorted.map(({ key }) => key)),
     arrayLiteral(sorted.map(({ entry }) => entry.token)),
     arrayLiteral(sorted.map(({ entry }) => entry.forget)),
     arrayLiteral(sorted.map(({ place }) => place)),
-    store.now(),
+    now,
+    least,
   ])
   if (number(head?.['outcome']) === finishes.length) return finishes.map(() => idle)
   const replies = new Array<FinishReply | undefined>(finishes.length).fill(undefined)
@@ -107,7 +109,7 @@ export async function finishWorkedOut(
     queue,
     keys: finishes.map(({ key }) => key),
     creates: false,
-    now: store.now(),
+    time: store.time,
     async change(locked) {
       const plans = finishes.map((one) => (one.as === 'retry' ? one.plan : undefined))
       return await withBuckets(inBuckets, statements, plans, (shelf) =>

@@ -50,8 +50,11 @@ export async function claim(
   { limit, holder, claimId, leaseMs, dueBy = never }: ClaimRequest,
 ): Promise<ClaimReply> {
   const before = cursors.get(queue) ?? fromLatest
-  const values = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks, store.now()]
-  const [row = {}, ...itemRows] = await store.run('claim', values)
+  const moment = store.time.moment()
+  const asked = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks]
+  const [row = {}, ...itemRows] = await store.run('claim', [...asked, moment.now, moment.least])
+  const now = number(row['now'])
+  store.time.heard(now, moment)
   const lookBefore = text(row['look_before'])
   if (lookBefore === undefined) cursors.delete(queue)
   else cursors.set(queue, lookBefore)
@@ -59,7 +62,7 @@ export async function claim(
   const leaseEnds = texts(row['ended_keys']).map((key, at): Lease => {
     return { key: String(key), token: endedTokens[at]! }
   })
-  return { claims: claimsOf(row, itemRows), leaseEnds, now: number(row['now']) }
+  return { claims: claimsOf(row, itemRows), leaseEnds, now }
 }
 
 function itemOf(row: Row): string | undefined {
@@ -111,12 +114,14 @@ export async function renew(
   leaseMs: number,
 ): Promise<readonly (RenewReply | Failure)[]> {
   const sorted = sortedByKey(leases)
+  const { now, least } = store.time.moment()
   const rows = await store.run('renew', [
     queue,
     arrayLiteral(sorted.map(({ key }) => key)),
     arrayLiteral(sorted.map(({ entry }) => entry.token)),
     leaseMs,
-    store.now(),
+    now,
+    least,
   ])
   const replies = new Array<RenewReply | Failure>(leases.length)
   for (const row of rows) {
@@ -146,7 +151,7 @@ export async function expire(
           queue,
           keys: some.map(({ key }) => key),
           creates: false,
-          now: store.now(),
+          time: store.time,
           change: ({ now, seq, key: find }) =>
             some.map(({ key, token }, place) => {
               const { state } = find(key)

@@ -12,6 +12,7 @@ import { bytewise } from './key-order.ts'
 import { dueReasons, type StoredKey, storedKey } from './key-row.ts'
 import type { Session } from './session.ts'
 import type { Statements } from './statement.ts'
+import type { StoreTime } from './store-time.ts'
 
 /** The keys of a batch while they are locked. */
 export interface LockedKeys {
@@ -29,8 +30,8 @@ export interface KeyWork<T> {
   readonly keys: readonly string[]
   /** Whether keys that are not there are made. */
   readonly creates: boolean
-  /** The time of a given clock, or null for the store's own. */
-  readonly now: EpochMs | null
+  /** Tells the present. */
+  readonly time: StoreTime
   /** Changes keys; nothing is written if it throws. */
   change(locked: LockedKeys): T | Promise<T>
 }
@@ -58,9 +59,11 @@ export async function workOnKeys<T>(
   statements: Statements,
   work: KeyWork<T>,
 ): Promise<T> {
-  const { queue, creates, now } = work
+  const { queue, creates, time } = work
+  const moment = time.moment()
   const keys = [...work.keys].sort(bytewise)
-  const rows = await session.query(statements.lockKeys, [queue, arrayLiteral(keys), creates, now])
+  const asked = [queue, arrayLiteral(keys), creates, moment.now, moment.least]
+  const rows = await session.query(statements.lockKeys, asked)
   const held = new Map<string, Held>()
   let storeNow = 0
   let base = 0
@@ -73,6 +76,7 @@ export async function workOnKeys<T>(
     const stored = storedKey(row)
     held.set(stored.key, { ...stored, before: fingerprint(stored) })
   }
+  time.heard(storeNow, moment)
   const answer = await work.change({
     now: storeNow,
     seq: (place) => base + place,

@@ -12,12 +12,20 @@ import {
   type WorkerRow,
 } from '@sluice/core'
 import { arrayLiteral } from './array-literal.ts'
+import type { Row } from './client-shapes.ts'
 import { flag, instant, number, text } from './columns.ts'
 import { storedKey } from './key-row.ts'
 import type { Store } from './store.ts'
+import type { Moment } from './store-time.ts'
 
 /** How many keys one page looks at, so that a page of a rare state is no endless search. */
 const looksMax = 10_000
+
+/** Hears what a row says of the store's time. */
+function hear({ time }: Store, row: Row, moment: Moment): void {
+  time.ahead = number(row['ahead'])
+  time.heard(number(row['now']), moment)
+}
 
 /** The verb tick. */
 export async function tick(
@@ -26,6 +34,7 @@ export async function tick(
   queue: string,
   { holder, worker, limit, failuresExpireMs }: TickRequest,
 ): Promise<TickReply> {
+  const moment = store.time.moment()
   const values = [
     queue,
     worker?.holder ?? holder,
@@ -37,7 +46,8 @@ export async function tick(
       : JSON.stringify({ settings: worker.settings, stats: worker.stats }),
     limit,
     failuresExpireMs,
-    store.now(),
+    moment.now,
+    moment.least,
   ]
   // So that an idle queue asks one thing: the connection that listens has to show that it is alive.
   const aside = await store.runAside('tickAside', [...values, channel])
@@ -47,6 +57,7 @@ export async function tick(
   for (const row of rows) {
     if (number(row['kind']) === 0) {
       reply.now = number(row['now'])
+      hear(store, row, moment)
       reply.nextAt = instant(row['next_at'])
       reply.paused = flag(row['paused'])
       reply.swept = number(row['swept'])
@@ -62,7 +73,10 @@ const capMax = 2 ** 30 - 1
 
 /** The verb counts. */
 export async function counts(store: Store, queue: string, cap: number): Promise<Counts> {
-  const [row = {}] = await store.run('counts', [queue, Math.min(cap, capMax), store.now()])
+  const moment = store.time.moment()
+  const asked = [queue, Math.min(cap, capMax), moment.now, moment.least]
+  const [row = {}] = await store.run('counts', asked)
+  hear(store, row, moment)
   const counted = Object.fromEntries(keyStateWords.map((word) => [word, number(row[word])]))
   return {
     ...(counted as Record<(typeof keyStateWords)[number], number>),
@@ -78,6 +92,7 @@ export async function list(
   queue: string,
   { keys, state, prefix = '', cursor = '', limit }: ListRequest,
 ): Promise<ListReply> {
+  const moment = store.time.moment()
   const rows = await store.run('list', [
     queue,
     keys === undefined ? null : arrayLiteral(keys),
@@ -86,7 +101,8 @@ export async function list(
     cursor,
     limit,
     Math.max(looksMax, limit),
-    store.now(),
+    moment.now,
+    moment.least,
   ])
   const found: KeyRow[] = []
   let now = 0
@@ -94,6 +110,7 @@ export async function list(
   for (const row of rows) {
     if (text(row['key']) === undefined) {
       now = number(row['now'])
+      hear(store, row, moment)
       next = text(row['next'])
       continue
     }
@@ -116,7 +133,8 @@ export async function queues(store: Store): Promise<string[]> {
 
 /** The workers of a queue. */
 export async function workers(store: Store, queue: string, withinMs: number): Promise<WorkerRow[]> {
-  return (await store.run('workers', [queue, withinMs, store.now()])).map((row) => ({
+  const { now, least } = store.time.moment()
+  return (await store.run('workers', [queue, withinMs, now, least])).map((row) => ({
     holder: String(row['holder']),
     host: String(row['host']),
     pid: number(row['pid']),

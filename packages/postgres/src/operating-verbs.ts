@@ -28,7 +28,7 @@ async function each<T>(
       queue,
       keys,
       creates: false,
-      now: store.now(),
+      time: store.time,
       change: (locked) => keys.map((key, place) => verb(locked.key(key), locked, place)),
     }),
   )

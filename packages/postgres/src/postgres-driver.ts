@@ -41,6 +41,7 @@ import { checkOptions, type PostgresOptions, type Settings } from './options.ts'
 import { channelOf } from './schema-name.ts'
 import { type Statements, statementsFor } from './statement.ts'
 import { Store } from './store.ts'
+import { StoreTime } from './store-time.ts'
 import { survey } from './survey.ts'
 import { transactionOn } from './transaction.ts'
 import { transferOn } from './transfer.ts'
@@ -63,6 +64,11 @@ interface Opened {
  */
 export function postgresDriver(options: PostgresOptions): Driver {
   return new PostgresDriver(checkOptions(options))
+}
+
+async function closeAll({ sessions, buckets }: Connected): Promise<void> {
+  if (buckets !== sessions) await buckets.close()
+  await sessions.close()
 }
 
 class PostgresDriver implements Driver {
@@ -110,6 +116,11 @@ class PostgresDriver implements Driver {
     }
   }
 
+  /** By how much the store's time is ahead of the server's clock, or of the clock that was given. */
+  get ahead(): number {
+    return this.#opened?.store.time.ahead ?? 0
+  }
+
   async open({ clock }: OpenOptions): Promise<void> {
     if (this.#opened !== undefined) return
     const { machine, schema, migrate: mode, pollMs, notify } = this.#settings
@@ -135,18 +146,27 @@ class PostgresDriver implements Driver {
           },
         }
       const watching = new Watching({ machine, bell, pollMs, listener: listener || undefined })
+      const time = new StoreTime(
+        clock,
+        () => machine.clock.monotonicMs(),
+        () => void store.rise(),
+      )
       const store = new Store(
         connected.sessions,
         this.#statements,
         machine,
-        clock,
+        time,
         async (statement, values) => await watching.overListener(statement, values),
       )
+      await store.start()
       const unlisten = await this.#listenInside(bell)
       this.#opened = { connected, store, bell, watching, unlisten }
     } catch (error) {
-      await connected.sessions.close()
-      throw error
+      await closeAll(connected)
+      // Looking and migrating may be repeated: there is nothing that is in doubt.
+      if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
+      const message = `the store was not opened: ${error.message}`
+      throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
     }
   }
 
@@ -157,7 +177,7 @@ class PostgresDriver implements Driver {
     await opened.watching.stop()
     await opened.unlisten?.()
     await opened.bell.tellAll()
-    await opened.connected.sessions.close()
+    await closeAll(opened.connected)
   }
 
   async add(
@@ -248,6 +268,7 @@ class PostgresDriver implements Driver {
     return transactionOn(transaction, {
       store: async () => this.#store,
       poolUse: () => this.#open.connected.use,
+      buckets: () => this.#open.connected.buckets,
       channel: this.#channel,
     })
   }

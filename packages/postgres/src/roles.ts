@@ -34,8 +34,9 @@ grant usage on schema ${schema} to ${runtime}, ${readOnly};
 grant select on all tables in schema ${schema} to ${runtime}, ${readOnly};
 grant insert, update, delete on ${schema}.keys, ${schema}.queues, ${schema}.buckets, ${schema}.workers to ${runtime};
 grant usage, update on all sequences in schema ${schema} to ${runtime};
+grant select on all sequences in schema ${schema} to ${readOnly};
 grant execute on all functions in schema ${schema} to ${owner}, ${runtime};
-grant execute on function ${schema}.present, ${schema}.queue_number, ${schema}.counts, ${schema}.list, ${schema}.queue_names to ${readOnly};
+grant execute on function ${schema}.present, ${schema}.ahead_ms, ${schema}.queue_number, ${schema}.counts, ${schema}.list, ${schema}.queue_names to ${readOnly};
 commit;
 `
 }

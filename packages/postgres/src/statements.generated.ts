@@ -20,8 +20,10 @@ create table sluice.migrations (
 
 -- Fencing tokens. They start at the epoch microseconds of the schema's making, so that a schema
 -- which was dropped and made anew gives out no token that an outside system has seen already. No
--- cache: the token of a key must rise with every claim, whichever connection makes it.
-create sequence sluice.token;
+-- cache: the token of a key must rise with every claim, whichever connection makes it. The last one is
+-- 2^53 - 1, the greatest number that a client in JavaScript can tell from the next: a claim beyond it
+-- fails.
+create sequence sluice.token maxvalue 9007199254740991;
 select setval('sluice.token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
 
 -- Places in line: drawn once for each statement; position in the batch is added to it.
@@ -143,10 +145,48 @@ return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
   pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(name, 'UTF8')), 1, 8), 'hex'
 ) as bit(64)) as bigint);
 
--- The present of this store: that of the server, unless the caller brings a clock.
-create function sluice.present(given float8) returns float8 language sql volatile
-return coalesce(given, cast(extract(epoch from pg_catalog.clock_timestamp()) as float8)
-  operator(pg_catalog.*) cast(1000 as float8));
+-- By how many microseconds the store's time is ahead of the server's clock, which is more than 0 once
+-- that clock was set back; and the newest present that a tick has noted. Sequences rather than a row:
+-- every statement reads the first, without a snapshot and without a plan.
+create sequence sluice.ahead minvalue 0 start 0;
+select setval('sluice.ahead', 0);
+create sequence sluice.latest;
+select setval('sluice.latest', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
+
+-- By how many milliseconds the store's time is ahead of the server's clock.
+create function sluice.ahead_ms() returns float8 language sql volatile
+return cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as float8)
+  operator(pg_catalog./) cast(1000 as float8);
+
+-- The present of this store: the server's clock and what it was set back by, unless the caller brings
+-- a clock. at_least is what the caller knows from its monotonic clock and earlier answers: the first
+-- statement after a step back must not write instants of the past.
+create function sluice.present(given float8, at_least float8) returns float8 language sql volatile
+return coalesce(given, greatest(
+  (cast(extract(epoch from pg_catalog.clock_timestamp()) as float8)
+    operator(pg_catalog.*) cast(1000 as float8))
+  operator(pg_catalog.+)
+  (cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as float8)
+    operator(pg_catalog./) cast(1000 as float8)),
+  at_least));
+
+-- From now on the present is at least this; calling it again changes nothing. Answers with by how
+-- many milliseconds the store's time is ahead of the server's clock.
+create function sluice.rise(in_least float8) returns float8 language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $body$
+declare
+  missing float8;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('sluice.ahead', 0));
+  missing := in_least - sluice.present(null, null);
+  if missing > 0 then
+    perform setval('sluice.ahead', ceil((sluice.ahead_ms() + missing) * 1000)::bigint);
+  end if;
+  return sluice.ahead_ms();
+end
+$body$;
 
 -- Plain asks: no plan, no failure to count, no debounce, no limit on the queue.
 --
@@ -166,7 +206,7 @@ return coalesce(given, cast(extract(epoch from pg_catalog.clock_timestamp()) as 
 -- With in_channel, tells in_hint there when it commits, if anything was added or moved.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
-  in_places int[], in_twice boolean, in_expire float8, in_now float8,
+  in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_hint text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -183,7 +223,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
   -- Of the rows that were written.
@@ -300,7 +340,7 @@ $body$;
 -- was finished: its place, where it is now (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
 create function sluice.done(
   in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_places int[],
-  in_now float8
+  in_now float8, in_least float8
 ) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -344,7 +384,7 @@ begin
   return query
     with moment as materialized (
       -- Within the statement: later than whatever its snapshot sees.
-      select sluice.present(in_now) as t
+      select sluice.present(in_now, in_least) as t
     ), locked as materialized (
       select x.ctid, i.place, i.forgets
       from unnest(in_keys, in_tokens, in_forgets, in_places) as i(key, token, forgets, place)
@@ -393,7 +433,7 @@ $body$;
 -- they come in rows of their own instead, one for each claim, in the same order.
 create function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
-  in_due_by float8, in_before bigint, in_looks int, in_now float8
+  in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
   now float8, until float8, ords text, keys text, items text, tokens text, failures text,
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
@@ -413,7 +453,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
 begin
   now := t;
@@ -532,7 +572,7 @@ $body$;
 -- Renews leases, for a sorted batch of (key, token). Passes over rows that somebody has locked, and
 -- touches no column that is in an index. Outcomes: 0 renewed, 1 lost, 2 locked.
 create function sluice.renew(
-  in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8
+  in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8, in_least float8
 ) returns table (place int, outcome int, lease_until float8) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -548,7 +588,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   picks tid[]; places int[];
 begin
   select array_agg(x.ctid), array_agg(i.place) into picks, places
@@ -579,7 +619,7 @@ $body$;
 -- empty rows. The store's time is read after the last lock, so that it is later than whatever the
 -- rows say. Always gives a first row with a null key.
 create function sluice.lock_keys(
-  in_queue text, in_keys text[], in_create boolean, in_now float8
+  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8
 ) returns table (now float8, base float8, state sluice.keys) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -607,7 +647,7 @@ begin
       select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
       for update) x);
   end if;
-  return query select sluice.present(in_now), nextval('sluice.arrival')::float8, null::sluice.keys;
+  return query select sluice.present(in_now, in_least), nextval('sluice.arrival')::float8, null::sluice.keys;
   return query
     -- The offset keeps it a look-up for each key; otherwise a planner that believes the table to be
     -- small would read all of the queue instead.
@@ -616,10 +656,14 @@ begin
 end
 $body$;
 
--- How many keys of a queue are owed a run, as far as in_most.
-create function sluice.owed(in_queue text, in_most int) returns int language plpgsql
+-- How many keys of a queue are pending, as far as in_most: by the indexes of what waits, is held and is
+-- parked, so that keys with nothing but a failure count are not read. With in_lock, no other
+-- transaction counts until this one ends, so that together they stay below a limit; waits longer than
+-- for a key, because every add of a queue with a limit passes through here.
+create function sluice.owed(in_queue text, in_most int, in_lock boolean) returns int
+language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
+set lock_timeout = '2s'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -632,8 +676,22 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
 begin
+  if in_lock then
+    perform pg_advisory_xact_lock(this_queue # hashtextextended('sluice.owed', 0));
+  end if;
   return (select count(*) from (
-    select from sluice.keys k where k.queue_id = this_queue and k.due_at < 'Infinity' limit in_most) x);
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and not k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.priority desc limit in_most)
+    union all
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is not null
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.token limit in_most)
+    union all
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.key limit in_most)
+    limit in_most) x);
 end
 $body$;
 
@@ -771,13 +829,14 @@ begin
 end
 $body$;
 
--- The heartbeat: registers a worker, reports leases that are over, says when to look again, sweeps.
+-- The heartbeat: registers a worker, reports leases that are over, says when to look again, sweeps,
+-- and notes the present, at most every nine seconds in the whole store.
 --
 -- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
 -- that is over). The next instant is read off the front of the index at each priority.
 create function sluice.tick(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
-  in_limit int, in_expire float8, in_now float8
+  in_limit int, in_expire float8, in_now float8, in_least float8
 ) returns table (
   kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
 ) language plpgsql
@@ -795,9 +854,12 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
+  if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
+    perform setval('sluice.latest', (t * 1000)::bigint);
+  end if;
   if in_host is not null then
     insert into sluice.workers as w
       (queue, holder, host, pid, concurrency, info, started_at, seen_at)
@@ -840,7 +902,7 @@ end
 $body$;
 
 -- Counts keys by state, looking at in_cap and one more of each.
-create function sluice.counts(in_queue text, in_cap int, in_now float8) returns table (
+create function sluice.counts(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
   now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
   paused boolean, oldest float8, capped boolean
 ) language plpgsql
@@ -858,7 +920,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
   n_idle int; first_ready float8;
 begin
@@ -925,7 +987,7 @@ $body$;
 -- 4 dirty, 5 parked, 6 idle.
 create function sluice.list(
   in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
-  in_look int, in_now float8
+  in_look int, in_now float8, in_least float8
 ) returns table (now float8, next text, word int, state sluice.keys) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -941,7 +1003,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   one sluice.keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
   cur refcursor;
 begin
@@ -1086,7 +1148,7 @@ $body$;`,
 export const statementTexts = {
   add: `select key, outcome, due_at, failures from sluice.add(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
-  $8::float8, $9::float8, $10::text, $11::text)`,
+  $8::float8, $9::float8, $10::float8, $11::text, $12::text)`,
   adopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at
 from sluice.adopt($1::text, $2::text)`,
   buckets: `select name, per_second, burst, tokens, at from sluice.buckets
@@ -1095,12 +1157,14 @@ where tokens is not null order by name`,
   claim: `select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
   ended_keys, ended_tokens, look_before, item
 from sluice.claim(
-  $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8)`,
-  countOwed: 'select sluice.owed($1::text, $2::int) as owed',
+  $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8,
+  $10::float8)`,
+  countOwed: 'select sluice.owed($1::text, $2::int, $3::boolean) as owed',
   counters: `select pg_catalog.pg_sequence_last_value('sluice.token')::text as token,
   pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival`,
-  counts: `select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped
-from sluice.counts($1::text, $2::int, $3::float8)`,
+  counts: `select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped,
+  sluice.ahead_ms() as ahead
+from sluice.counts($1::text, $2::int, $3::float8, $4::float8)`,
   doctorHorizon: `select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from (
   select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name,
     age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds
@@ -1114,8 +1178,8 @@ from sluice.counts($1::text, $2::int, $3::float8)`,
     extract(epoch from clock_timestamp() - p.prepared)
   from pg_catalog.pg_prepared_xacts p
 ) h order by h.held desc nulls last limit 1`,
-  doctorLeases: `select count(*)::int as n, coalesce(max(sluice.present($1::float8) - k.lease_until), 0) as late
-from sluice.keys k where k.token is not null and k.lease_until < sluice.present($1::float8)`,
+  doctorLeases: `select count(*)::int as n, coalesce(max(sluice.present(null, null) - k.lease_until), 0) as late
+from sluice.keys k where k.token is not null and k.lease_until < sluice.present(null, null)`,
   doctorSchema: 'select coalesce(max(version), 0) as version from sluice.migrations',
   doctorTable: `select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates,
   s.n_tup_hot_upd::float8 as hot,
@@ -1124,37 +1188,44 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present(
   pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
   doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
-where w.seen_at >= sluice.present(null) - $1::float8 order by w.queue, w.holder`,
+where w.seen_at >= sluice.present(null, null) - $1::float8 order by w.queue, w.holder`,
   done: `select place, outcome, due_at, failures from sluice.done(
-  $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8)`,
-  list: `select l.now, l.next, l.word, (l.state).*
+  $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
+  list: `select l.now, l.next, l.word, sluice.ahead_ms() as ahead, (l.state).*
 from sluice.list(
-  $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8) l`,
+  $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l`,
   lockBuckets: 'select name, tokens, at from sluice.lock_buckets($1::text[])',
   lockCounters: `select pg_catalog.pg_advisory_xact_lock(
   pg_catalog.hashtextextended('sluice.token is being set', 0))`,
   lockKeys: `select l.now, l.base, (l.state).*
-from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8) l`,
+from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l`,
   notify: 'select pg_notify($1::text, $2::text)',
-  present: 'select sluice.present(null) as now',
+  present: `select sluice.present(null, null) as now,
+  pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest,
+  sluice.ahead_ms() as ahead`,
   purge: 'select changed, next from sluice.purge($1::text, $2::text, $3::int)',
   queues: 'select q.name from sluice.queue_names() as q(name) order by q.name',
   renew: `select place, outcome, lease_until
-from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8)`,
+from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
+  $6::float8)`,
+  rise: 'select sluice.rise($1::float8) as ahead',
   setArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",
   setPaused: 'select sluice.set_paused($1::text, $2::boolean) as changed',
   setToken: "select pg_catalog.setval('sluice.token', $1::bigint)",
   skipTokens: `select max(pg_catalog.nextval('sluice.token'))
 from pg_catalog.generate_series(1, $1::int)`,
-  tickAside: `select kind, now, next_at, paused, swept, key, token,
-  exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $10::text)
+  tickAside: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms() as ahead,
+  exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $11::text)
     as listens
 from sluice.tick(
-  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
-  tick: `select kind, now, next_at, paused, swept, key, token from sluice.tick(
-  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8)`,
+  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
+  $10::float8)`,
+  tick: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms() as ahead
+from sluice.tick(
+  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
+  $10::float8)`,
   workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers
-where queue = $1::text and seen_at >= sluice.present($3::float8) - $2::float8 order by holder`,
+where queue = $1::text and seen_at >= sluice.present($3::float8, $4::float8) - $2::float8 order by holder`,
   writeBuckets: `select sluice.write_buckets(
   $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,
   writeKeys: `select sluice.write_keys(

@@ -12,11 +12,14 @@ export function sqlStateOf(error: unknown): string | undefined {
   return 'severity' in error || /[0-9]/.test(code) ? code : undefined
 }
 
-/** The connection is over, or leads to a server that cannot write: what has to be replaced. */
+/**
+ * The connection has ended, leads to a server that cannot write, or keeps a plan that no longer fits:
+ * it has to be replaced.
+ */
 export function breaksConnection(error: unknown): boolean {
   const state = sqlStateOf(error)
   if (state === undefined) return true
-  return /^(08|57P|25006|25P03|58|XX)/.test(state)
+  return /^(08|57P|25006|25P03|58|XX|0A000)/.test(state)
 }
 
 /** The statement lost a race with another one, had no effect, and may be sent again at once. */
@@ -59,19 +62,54 @@ interface Meaning {
   readonly retryable: boolean
 }
 
+/** What the server says when a page of it cannot be read as what it should be. */
+const damage: ReadonlySet<string> = new Set(['XX001', 'XX002'])
+
+/**
+ * Whether the connection ended with this error, so that the statement may have taken effect. A pooler
+ * says XX000 and 58000 of everything that it cannot name, and ends the connection; a server says them
+ * of a statement that it did not do, as an ERROR.
+ */
+function leavesUnknown(error: unknown, state: string | undefined): boolean {
+  if (state === undefined || /^(08|57P0|40003)/.test(state)) return true
+  const isError = (error as { severity?: unknown }).severity === 'ERROR'
+  return !isError && !damage.has(state) && /^(XX|58)/.test(state)
+}
+
+/**
+ * What passes: lost races, a server that is out of something, starting, stopping or not writable, a
+ * role, a schema or a database that is being changed, and internal errors, which poolers give for
+ * passing reasons.
+ */
+const passing = /^(08|0A000|25006|25P0|28|3D|3F|40|42501|42P01|42883|53|55000|55006|57|58|XX)/
+
 function meaningOf(error: unknown, progress: Progress): Meaning {
   const state = sqlStateOf(error)
-  if (state === undefined || /^(08|57P0)/.test(state)) {
-    // Between a connection that broke and the commit, nobody can say which came first.
-    if (progress === 'sent') return { code: 'ERR_UNKNOWN_OUTCOME', retryable: false }
-    return { code: 'ERR_STORE', retryable: true }
+  // Between a connection that broke and the commit, nobody can say which came first.
+  if (progress === 'sent' && leavesUnknown(error, state)) {
+    return { code: 'ERR_UNKNOWN_OUTCOME', retryable: false }
   }
+  if (state === undefined) return { code: 'ERR_STORE', retryable: true }
   if (state === '55P03') return { code: 'ERR_STORE_BUSY', retryable: true }
   if (state === '53100') return { code: 'ERR_STORE_FULL', retryable: true }
-  if (/^(40|53|25006|25P0|57014|55000|58)/.test(state))
-    return { code: 'ERR_STORE', retryable: true }
-  if (/^(XX)/.test(state)) return { code: 'ERR_STORE_DAMAGED', retryable: false }
-  return { code: 'ERR_STORE', retryable: false }
+  if (damage.has(state)) return { code: 'ERR_STORE_DAMAGED', retryable: false }
+  return { code: 'ERR_STORE', retryable: passing.test(state) }
+}
+
+/** What to do about errors that pass only if the database is changed. */
+function adviceFor(state: string | undefined): string {
+  switch (state) {
+    case '42501':
+      return '; grant this role what rolesSql() lists'
+    case '3F000':
+    case '42P01':
+    case '42883':
+      return "; the schema is not there or was changed: apply migrationSql(), or open with migrate: 'apply'"
+    case '2200H':
+      return '; fencing tokens end at 2^53 - 1, and the store has given out the last one'
+    default:
+      return ''
+  }
 }
 
 /** Any failure of the store, as an error of ours. */
@@ -79,7 +117,8 @@ export function storeError(error: unknown, progress: Progress): SluiceError {
   if (SluiceError.is(error)) return error
   const { code, retryable } = meaningOf(error, progress)
   const state = sqlStateOf(error)
-  const said = `${messageOf(error)}${state === undefined ? '' : ` (SQLSTATE ${state})`}`
+  const stateText = state === undefined ? '' : ` (SQLSTATE ${state})`
+  const said = `${messageOf(error)}${stateText}${adviceFor(state)}`
   const message =
     code === 'ERR_UNKNOWN_OUTCOME'
       ? `the connection to Postgres broke while an answer was awaited: ${said}`

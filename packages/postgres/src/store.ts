@@ -1,11 +1,13 @@
-import { type Clock, type EpochMs, SluiceError } from '@sluice/core'
+import { SluiceError } from '@sluice/core'
 import { arrayLiteral } from './array-literal.ts'
 import type { Row } from './client-shapes.ts'
+import { number } from './columns.ts'
 import { bytewise } from './key-order.ts'
 import { type Machine, pause } from './machine.ts'
 import type { Session, Sessions } from './session.ts'
 import type { Statement, StatementName, Statements } from './statement.ts'
 import { isLostRace } from './store-error.ts'
+import type { StoreTime } from './store-time.ts'
 
 /** How often what lost a race is sent again, at the most. */
 const attemptsMax = 10
@@ -19,28 +21,48 @@ export type OverListener = (
 /** A database that is open: what the verbs speak to. */
 export class Store {
   readonly statements: Statements
+  readonly time: StoreTime
   readonly #sessions: Sessions
   readonly #machine: Machine
-  readonly #clock: Clock | undefined
   readonly #overListener: OverListener
+  #isRising = false
 
   constructor(
     sessions: Sessions,
     statements: Statements,
     machine: Machine,
-    clock: Clock | undefined,
+    time: StoreTime,
     overListener: OverListener,
   ) {
     this.#overListener = overListener
     this.#sessions = sessions
     this.statements = statements
     this.#machine = machine
-    this.#clock = clock
+    this.time = time
   }
 
-  /** The time of the given clock; null if the store's own decides. */
-  now(): EpochMs | null {
-    return this.#clock?.now() ?? null
+  /** Learns the present, before any verb. */
+  async start(): Promise<void> {
+    const [row] = await this.run('present', [])
+    this.time.ahead = number(row?.['ahead'])
+    // A server that was set back while nobody looked is behind what it said last.
+    this.time.startAt(Math.max(number(row?.['now']), number(row?.['latest'])))
+  }
+
+  /**
+   * Tells the server that the present is at least what the monotonic clock says. If that fails, the
+   * next answer shows it again.
+   */
+  async rise(): Promise<void> {
+    if (this.#isRising) return
+    this.#isRising = true
+    try {
+      const [row] = await this.run('rise', [this.time.expected()])
+      this.time.ahead = number(row?.['ahead'])
+    } catch {
+    } finally {
+      this.#isRising = false
+    }
   }
 
   /** Sends one statement. */
@@ -63,11 +85,6 @@ export class Store {
   /** Does `work` within a transaction; more than once, if it loses races. */
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return await this.#racing(() => this.#sessions.transaction(work))
-  }
-
-  /** Does `work` within a transaction, once. */
-  async once<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return await this.#sessions.transaction(work)
   }
 
   /** Which of these keys somebody else has locked right now. */

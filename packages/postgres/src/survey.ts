@@ -9,7 +9,8 @@ const surveyStatement = {
   name: '',
   text: `select current_setting('server_version_num')::int as version,
     current_setting('default_transaction_isolation') as isolation,
-    current_setting('extra_float_digits')::int as digits, pg_backend_pid() as pid`,
+    current_setting('extra_float_digits')::int as digits,
+    current_setting('default_transaction_read_only') as read_only, pg_backend_pid() as pid`,
 }
 
 /**
@@ -26,7 +27,8 @@ export async function survey(sessions: Sessions): Promise<void> {
     const message = `Postgres ${Math.floor(version / 10_000)} is too old; 14 or newer is needed`
     throw new SluiceError('ERR_STORE', message)
   }
-  if (row?.['isolation'] !== 'read committed' || number(row['digits']) < 1) sessions.insist()
+  const isUsual = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
+  if (!isUsual || number(row['digits']) < 1) sessions.insist()
   // Somebody in between hands the statements of one connection to several servers.
   if (promised !== undefined && promised !== number(row?.['pid'])) sessions.stopPreparing()
 }

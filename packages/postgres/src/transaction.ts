@@ -8,10 +8,11 @@ import {
 import { addWorkedOut } from './asking-verb.ts'
 import type { InBuckets } from './bucket-shelf.ts'
 import { isPgliteLike, type PgClient } from './client-shapes.ts'
+import { DeadlineError } from './deadline.ts'
 import { finishWorkedOut } from './finishing-verb.ts'
 import { hintOf } from './listener.ts'
 import { PgSession, type PoolUse } from './pool-sessions.ts'
-import type { Session } from './session.ts'
+import type { Session, Sessions } from './session.ts'
 import { PgliteSession } from './single-session.ts'
 import type { Store } from './store.ts'
 import { sqlStateOf, storeError } from './store-error.ts'
@@ -21,8 +22,16 @@ export interface TransactionUse {
   /** The store, opened if it was not. */
   readonly store: () => Promise<Store>
   readonly poolUse: () => PoolUse
+  /** Where buckets are charged: never the connection of the caller, and none that waits for it. */
+  readonly buckets: () => Sessions
   readonly channel: string
 }
+
+/** The end of the verbs that were called on a client, so that they follow one another. */
+const turns = new WeakMap<object, Promise<unknown>>()
+
+/** Clients that did not answer in time, so that nobody knows what they are doing. */
+const silent = new WeakSet<object>()
 
 /**
  * The verbs within a transaction that the caller began, and will end. Each stands behind a savepoint
@@ -35,26 +44,43 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       'must be a client of pg on which a transaction is open',
     )
   }
+  const client = transaction
   const isPglite = isPgliteLike(transaction)
   const sessionOf = (poolUse: PoolUse): Session =>
     isPgliteLike(transaction)
       ? new PgliteSession(transaction, poolUse)
       : new PgSession(transaction as PgClient, poolUse, () => false)
 
+  /** Verbs that are called together would share a savepoint, and undo one another. */
+  async function inTurn<T>(verb: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(client) ?? Promise.resolve()).then(verb)
+    turns.set(
+      client,
+      turn.catch(() => {}),
+    )
+    return await turn
+  }
+
   async function guarded<T>(
     queue: string,
     work: (store: Store, session: Session, inBuckets: InBuckets) => Promise<readonly T[]>,
     wakes: (reply: T) => boolean,
   ): Promise<readonly T[]> {
+    if (silent.has(client)) {
+      throw new SluiceError(
+        'ERR_STORE',
+        'this client did not answer an earlier verb in time; roll back, and connect anew',
+      )
+    }
     const store = await use.store()
     const session = sessionOf(use.poolUse())
     // A bucket that stayed locked until the caller commits would stop everybody who shares it; so
     // tokens are taken apart, and are not given back by a rollback. PGlite has nobody to stop.
     const inBuckets: InBuckets = isPglite
       ? (charge) => charge(session)
-      : (charge) => store.once(charge)
-    await savepoint(session)
+      : (charge) => use.buckets().transaction(charge).catch(notCharged)
     try {
+      await savepoint(session)
       const replies = await work(store, session, inBuckets)
       // With the commit, and only with it, others are told.
       if (replies.some(wakes)) {
@@ -63,6 +89,11 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       await session.script('release savepoint sluice')
       return replies
     } catch (error) {
+      if (error instanceof DeadlineError) {
+        // Whether the verb took part is not known; only a rollback of the caller's makes sure.
+        silent.add(client)
+        throw storeError(error, 'sent')
+      }
       await session.script('rollback to savepoint sluice; release savepoint sluice').catch(() => {})
       // Nothing of it is committed before the caller commits, whatever broke.
       throw storeError(error, 'unsent')
@@ -71,23 +102,34 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
 
   return {
     add: (queue, asks, options) =>
-      guarded<AskReply>(
-        queue,
-        (store, session, inBuckets) =>
-          addWorkedOut(store, session, queue, asks, options, inBuckets),
-        ({ outcome }) => outcome === 'added' || outcome === 'moved',
+      inTurn(() =>
+        guarded<AskReply>(
+          queue,
+          (store, session, inBuckets) =>
+            addWorkedOut(store, session, queue, asks, options, inBuckets),
+          ({ outcome }) => outcome === 'added' || outcome === 'moved',
+        ),
       ),
     finish: (queue, finishes, options) =>
-      guarded<FinishReply>(
-        queue,
-        async (store, session, inBuckets) => {
-          const replies = await finishWorkedOut(store, session, queue, finishes, options, inBuckets)
-          if (replies.some(({ outcome }) => outcome === 'lost')) {
-            throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')
-          }
-          return replies
-        },
-        ({ outcome }) => outcome === 'ready' || outcome === 'delayed',
+      inTurn(() =>
+        guarded<FinishReply>(
+          queue,
+          async (store, session, inBuckets) => {
+            const replies = await finishWorkedOut(
+              store,
+              session,
+              queue,
+              finishes,
+              options,
+              inBuckets,
+            )
+            if (replies.some(({ outcome }) => outcome === 'lost')) {
+              throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')
+            }
+            return replies
+          },
+          ({ outcome }) => outcome === 'ready' || outcome === 'delayed',
+        ),
       ),
   }
 }
@@ -101,6 +143,13 @@ async function savepoint(session: Session): Promise<void> {
         cause: error,
       })
     }
-    throw storeError(error, 'unsent')
+    throw error
   }
+}
+
+/** A token may be gone, but of the keys nothing is in doubt: the verb is undone. */
+function notCharged(error: unknown): never {
+  if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
+  const message = `the bucket could not be charged: ${error.message}`
+  throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
 }

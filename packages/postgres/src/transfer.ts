@@ -26,7 +26,7 @@ async function eachRow<T>(
       queue,
       keys: rows.map(({ key }) => key),
       creates,
-      now: store.now(),
+      time: store.time,
       change: (locked) => rows.map((row) => verb(locked, row)),
     }),
   )

@@ -102,3 +102,71 @@ test('what is no open transaction is refused', async () => {
   })
   expect(() => driver.transact!({})).toThrow(/transaction/)
 })
+
+test('verbs of one transaction that are called together do not undo each other', async () => {
+  await client.query('begin')
+  const transaction = driver.transact!(client)
+  const stale = { as: 'done', key: 'b', token: 17, forget: false } as const
+  const results = await Promise.allSettled([
+    transaction.add('q', [one], options),
+    transaction.finish('q', [stale], options),
+    // Another object for the same client.
+    driver.transact!(client).add('q', [{ ...one, key: 'c' }], options),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  await client.query('commit')
+  const { claims } = await driver.claim('q', { ...request, limit: 10 })
+  expect(claims.map(({ key }) => key)).toEqual(['a', 'c'])
+})
+
+const bucket = { name: 'service', perSecond: 1, burst: 100 }
+const plan = { kind: 'bucket', ...bucket } as const
+
+test('limited verbs in transactions on all clients of a pool do not wait for each other', async () => {
+  for (const max of [1, 4]) {
+    const pool = new pg.Pool({ connectionString: server.url, max })
+    const pooled = postgresDriver({ pool, schema: `transact_${made}`, onWarning() {} })
+    await pooled.open({})
+    const clients = await Promise.all(Array.from({ length: max }, () => pool.connect()))
+    await Promise.all(
+      clients.map(async (one_, at) => {
+        await one_.query('begin')
+        const asks = [{ ...one, key: `k${at}`, plan }]
+        const [reply] = await pooled.transact!(one_).add(`q${max}`, asks, options)
+        expect(reply).toMatchObject({ outcome: 'added' })
+      }),
+    )
+    for (const one_ of clients) {
+      await one_.query('commit')
+      one_.release()
+    }
+    expect((await pooled.counts(`q${max}`, { cap: 10 })).ready).toBe(max)
+    await pooled.close()
+    await pool.end()
+  }
+})
+
+test('a client that stays silent is not written to again', async () => {
+  const quick = postgresDriver({
+    connectionString: server.url,
+    schema: `transact_${made}`,
+    timeoutMs: 200,
+    onWarning() {},
+  })
+  await quick.open({})
+  await client.query('begin')
+  const { processID } = client as unknown as { processID: number }
+  // The server's process stands still, as behind a network that lost it.
+  process.kill(processID, 'SIGSTOP')
+  try {
+    const transaction = quick.transact!(client)
+    await expect(transaction.add('q', [one], options)).rejects.toMatchObject({
+      code: 'ERR_UNKNOWN_OUTCOME',
+    })
+    await expect(transaction.add('q', [one], options)).rejects.toMatchObject({ code: 'ERR_STORE' })
+  } finally {
+    process.kill(processID, 'SIGCONT')
+  }
+  await client.query('rollback')
+  await quick.close()
+})

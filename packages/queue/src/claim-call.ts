@@ -51,11 +51,14 @@ export class ClaimCall {
     }
     steps.look()
     const stepsBefore = steps.count
-    const sentAt = store.clock.monotonicMs()
+    let sentAt = store.clock.monotonicMs()
     let reply: Pick<ClaimReply, 'claims' | 'leaseEnds'>
     try {
       const answer = await this.#engine.opened(() =>
-        this.#engine.call('claim', request, () => driver.claim(name, request)),
+        this.#engine.call('claim', request, () => {
+          sentAt = store.clock.monotonicMs()
+          return driver.claim(name, request)
+        }),
       )
       this.#outlook.knowTime(answer.now, sentAt)
       reply = answer
@@ -65,6 +68,7 @@ export class ClaimCall {
     }
     // The queue was closed without this answer: what it brings is left to its lease.
     if (this.#caller.isStopped()) return { claims: [], leaseEnds: [], isDoubtful: false }
+    steps.look()
     const deadline = keeper.deadlineOf(sentAt)
     const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
     return { claims, leaseEnds: reply.leaseEnds, isDoubtful: steps.count !== stepsBefore }
@@ -75,7 +79,9 @@ export class ClaimCall {
     const { driver, name } = this.#engine
     return await this.#caller.patiently(
       async () =>
-        await this.#engine.call('adopt', { claimId }, () => driver.adopt?.(name, claimId) ?? []),
+        await this.#engine.opened(() =>
+          this.#engine.call('adopt', { claimId }, () => driver.adopt?.(name, claimId) ?? []),
+        ),
     )
   }
 

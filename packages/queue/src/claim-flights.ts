@@ -1,3 +1,4 @@
+import type { Lease } from '@sluice/core'
 import { inTime } from './in-time.ts'
 
 /** What a claim has brought. */
@@ -5,6 +6,8 @@ export interface Brought {
   readonly count: number
   /** A key that has crashed a worker comes alone, so there may be more behind it. */
   readonly hasCrashed: boolean
+  /** Leases that are over, which somebody has to end. */
+  readonly leaseEnds: readonly Lease[]
 }
 
 /** The claims on their way to the store, and how many keys they can bring. */

@@ -6,12 +6,12 @@ import { ClaimCall } from './claim-call.ts'
 import { type Brought, ClaimFlights } from './claim-flights.ts'
 import type { Engine } from './engine.ts'
 import type { FinishLane } from './finish-lane.ts'
+import { giveBack } from './give-back.ts'
 import type { HeldKey } from './held-key.ts'
 import { instantSlackMs } from './instants.ts'
 import type { Outlook } from './outlook.ts'
 import { jitteredMs } from './patience.ts'
-import { Pauses } from './pauses.ts'
-import { isTrouble, troublePatience } from './trouble.ts'
+import { isPermanent } from './trouble.ts'
 
 /** How long to wait when keys are due that a claim does not get, since others have them locked. */
 const lockedPatience = { first: 5, longest: 1_000 }
@@ -28,13 +28,13 @@ export class Claimer {
   readonly #finishes: FinishLane
   readonly #outlook: Outlook
   readonly #ahead: Ahead
-  readonly #pauses: Pauses
   readonly #call: ClaimCall
   /** Somebody has taken a key since keys were given back that nobody had started on. */
   #isInUse = false
   #isClaiming = false
   readonly flights: ClaimFlights
   #isLookingBeside = false
+  #isAskingAlone = false
   /** The last claim brought all that it asked for, so there is probably more. */
   #isPlenty = false
   /** What was due may be what a claim under way brings. */
@@ -42,7 +42,6 @@ export class Claimer {
   #mustClaimAgain = false
   /** The next claim is made only if the store says that something is due. */
   #asksFirst = false
-  #troubles = 0
   #misses = 0
   #holdOffUntil = 0
   #isStopped = false
@@ -51,7 +50,6 @@ export class Claimer {
     this.#engine = engine
     this.#finishes = finishes
     this.#outlook = outlook
-    this.#pauses = new Pauses(engine.options.ref)
     this.flights = new ClaimFlights(engine.options.timeoutMs)
     this.#call = new ClaimCall(engine, outlook, {
       isStopped: () => this.#isStopped,
@@ -62,13 +60,9 @@ export class Claimer {
       leaseMs: engine.options.leaseMs,
       giveBack: (held) => {
         this.#isInUse = false
-        this.#putBack(held)
+        void giveBack(engine, held)
       },
     })
-  }
-
-  #putBack(held: HeldKey<unknown>): void {
-    held.release().catch((error: unknown) => this.#engine.report(error))
   }
 
   look(): void {
@@ -76,10 +70,10 @@ export class Claimer {
     this.serve()
   }
 
-  /** Asks the store unless it was asked lately, so that it knows of the worker here. */
+  /** Lets the store know of the worker here, unless it was told lately. */
   async heartbeat(): Promise<void> {
-    if (this.#outlook.wasAskedLately) return
-    await this.#tick()
+    if (!this.#outlook.isBeatDue) return
+    await this.#askAlone()
     if (this.#outlook.isOver) this.serve()
     // It need not ring soon for what is known by now.
     else this.#engine.alarm.set()
@@ -94,12 +88,21 @@ export class Claimer {
     // An idle queue asks one thing of its store, when to look again, and claims only if that is now.
     this.#asksFirst = this.#engine.phase === 'open' && !this.#outlook.isOver
     // Whoever waits asks whether the queue is paused. If nobody does, it is still to be found out.
-    if (this.#ahead.size > 0 && this.#engine.waiters.size === 0) this.#askAlone()
+    if (this.#ahead.size > 0 && this.#engine.waiters.size === 0) {
+      this.#askAlone().catch((error: unknown) => this.#inTrouble(error))
+    }
     this.serve()
   }
 
-  #askAlone(): void {
-    this.#tick().catch((error: unknown) => this.#engine.report(error))
+  /** Asks the store though nobody waits; not again while that is under way or waits for its turn. */
+  async #askAlone(): Promise<void> {
+    if (this.#isAskingAlone) return
+    this.#isAskingAlone = true
+    try {
+      await this.#tick(true)
+    } finally {
+      this.#isAskingAlone = false
+    }
   }
 
   serve(): void {
@@ -160,11 +163,12 @@ export class Claimer {
         // One turn of the microtask queue, so that those who come to wait together are served
         // together, and after what was finished just before.
         await undefined
-        await this.#claimOnce()
-        this.#troubles = 0
+        try {
+          await this.#claimOnce()
+        } catch (error) {
+          this.#inTrouble(error)
+        }
       }
-    } catch (error) {
-      this.#inTrouble(error)
     } finally {
       // In the same turn as the last look at the mark, or one that is raised in between is missed.
       this.#isClaiming = false
@@ -194,20 +198,25 @@ export class Claimer {
     this.#isPlenty = claims.length === limit
     if (claims.length > 0) this.#misses = 0
     if (isDoubtful) {
-      for (const held of claims) this.#putBack(held)
+      for (const held of claims) void giveBack(this.#engine, held)
       this.#mustClaimAgain = true
     } else if (!this.#isStopped) this.#handOut(claims)
-    // After handing out: if this fails, what was claimed must not stay here, renewed by nobody's wish.
-    if (leaseEnds.length > 0) {
-      await this.#outlook.endLeases(leaseEnds)
-      this.#mustClaimAgain = true
-    }
-    return { count: claims.length, hasCrashed: claims.some(({ crashes }) => crashes > 0) }
+    const hasCrashed = claims.some(({ crashes }) => crashes > 0)
+    return { count: claims.length, hasCrashed, leaseEnds }
+  }
+
+  /** Ends leases that a claim found over, after what it brought was handed out. */
+  async #endLeases({ leaseEnds }: Brought): Promise<void> {
+    if (leaseEnds.length === 0) return
+    await this.#engine.attempt(() => this.#outlook.endLeases(leaseEnds), this.#isRef)
+    this.#mustClaimAgain = true
   }
 
   /** Looks, once everybody has come who comes now, whether another claim is to leave at once. */
   #lookBeside(): void {
+    const { gate } = this.#engine.store
     if (!this.#isPlenty || this.#isLookingBeside || this.#wanted() < besideMin) return
+    if (gate.isClosed) return
     this.#isLookingBeside = true
     queueMicrotask(() => {
       this.#isLookingBeside = false
@@ -222,7 +231,9 @@ export class Claimer {
 
   async #flyBeside(limit: number): Promise<void> {
     try {
-      const { count, hasCrashed } = await this.#fly(limit)
+      const brought = await this.#engine.attempt(() => this.#fly(limit), this.#isRef)
+      await this.#endLeases(brought)
+      const { count, hasCrashed } = brought
       // The mark: this claim found leases that were over, and the loop that looks at it may rest.
       const isAwaited =
         this.#isLandingAwaited || this.#mustClaimAgain || this.#engine.phase !== 'open'
@@ -233,47 +244,55 @@ export class Claimer {
     }
   }
 
+  /** What waits goes on waiting, unless no repetition can help; attempts are spaced by the gate. */
   #inTrouble(error: unknown): void {
-    const { waiters } = this.#engine
-    if (!isTrouble(error)) {
+    const { store, waiters } = this.#engine
+    if (this.#isStopped) return
+    if (isPermanent(error)) {
       const waiting = waiters.takeAll()
       for (const waiter of waiting) waiter.fail(error)
       if (waiting.length === 0) this.#engine.report(error)
       return
     }
-    this.#engine.report(error)
-    this.#troubles += 1
-    void this.#pauses.pause(jitteredMs(this.#troubles, troublePatience)).then(() => this.look())
+    this.#engine.reportTrouble(error)
+    if (!store.gate.isClosed) store.gate.failed(error)
+    this.look()
   }
 
   async #claimOnce(): Promise<void> {
-    const { waiters, phase, ending } = this.#engine
+    const { waiters, phase, ending, store } = this.#engine
     if (this.#wanted() <= 0) return
     // Once it is known what was due then, there will be another look.
     if (phase === 'shutting-down' && !ending.isInstantKnown) return
     if (this.#asksFirst) {
       this.#asksFirst = false
-      const { nextAt, now } = await this.#tick()
+      const { nextAt, now } = await this.#tick(true)
       if (nextAt > now) return
     }
+    const turn = store.gate.turn(this.#engine, this.#isRef)
+    if (turn !== undefined) await turn
     const limit = this.#wanted()
     if (limit <= 0) return
     const { flights } = this
     const flownBefore = flights.count - flights.size
-    const { count, hasCrashed } = await this.#fly(limit)
+    const brought = await store.gate.watch(() => this.#fly(limit))
+    await this.#endLeases(brought)
+    const { count, hasCrashed } = brought
     if (this.#isStopped) return
     if (count === limit) {
       this.#mustClaimAgain = waiters.size > 0
       return
     }
-    if (phase === 'shutting-down' && !this.#mustClaimAgain && count + flights.coming === 0) {
-      await this.#end()
+    if (this.#engine.phase === 'shutting-down') {
+      // Only a claim that brings nothing says that nothing is left of what was due.
+      if (count > 0 || phase !== 'shutting-down') this.#mustClaimAgain = true
+      else if (!this.#mustClaimAgain && flights.coming === 0) await this.#end()
       return
     }
     if (waiters.size === 0) return
     if (hasCrashed) this.#mustClaimAgain = true
     if (this.#outlook.isOver) {
-      const { nextAt, now } = await this.#tick()
+      const { nextAt, now } = await this.#tick(false)
       if (nextAt > now) return
       // What was due may be what another claim of ours has brought, or brings and then looks again.
       const wasAlone = flights.count === flownBefore + 1
@@ -294,11 +313,15 @@ export class Claimer {
     this.#mustClaimAgain = true
   }
 
-  async #tick(): Promise<TickReply> {
-    const reply = await this.#outlook.tick()
+  async #tick(registers: boolean): Promise<TickReply> {
+    const reply = await this.#engine.attempt(() => this.#outlook.tick(registers), this.#isRef)
     if (reply.leaseEnds.length > 0) this.#mustClaimAgain = true
     if (reply.paused) void this.giveBackAhead()
     return reply
+  }
+
+  get #isRef(): boolean {
+    return this.#engine.options.ref
   }
 
   /** Keys are due, and a claim got none: somebody else has them locked, or was faster. */
@@ -333,7 +356,7 @@ export class Claimer {
         this.#ahead.push(held)
       } else {
         // Those who asked for it have given up meanwhile.
-        this.#putBack(held)
+        void giveBack(this.#engine, held)
       }
     }
   }
@@ -353,24 +376,23 @@ export class Claimer {
   async giveBackAhead(): Promise<void> {
     const early = this.#ahead.takeAll()
     this.#isInUse = false
-    await Promise.allSettled(early.map((held) => held.release()))
+    await Promise.all(early.map((held) => giveBack(this.#engine, held)))
   }
 
   /** Goes on through trouble with the store, until it answers or the queue is closed. */
   async patiently<R>(call: () => Promise<R>): Promise<R> {
-    for (let tries = 1; ; tries += 1) {
+    for (let isFirst = true; ; isFirst = false) {
       try {
-        return await call()
+        return await (isFirst ? call() : this.#engine.attempt(call, this.#isRef))
       } catch (error) {
-        if (!isTrouble(error) || this.#isStopped || this.#engine.phase === 'closed') throw error
-        this.#engine.report(error)
-        await this.#pauses.pause(jitteredMs(tries, troublePatience))
+        const isOver = this.#isStopped || this.#engine.phase === 'closed'
+        if (isOver || isPermanent(error)) throw error
+        this.#engine.reportTrouble(error)
       }
     }
   }
 
   stop(): void {
     this.#isStopped = true
-    this.#pauses.stop()
   }
 }

@@ -45,7 +45,7 @@ export class CommitWatch {
       try {
         await this.#look()
       } catch (error) {
-        this.#engine.report(error)
+        this.#engine.reportTrouble(error)
       }
     }
     this.#isRunning = false

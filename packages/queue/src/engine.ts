@@ -13,7 +13,7 @@ import {
   never,
   type RunRequest,
   type RunResult,
-  SluiceError,
+  type SluiceError,
   type SluiceEvent,
   sluiceChannel,
   systemClock,
@@ -27,6 +27,7 @@ import { CommitWatch } from './commit-watch.ts'
 import { describeFailure } from './describe-failure.ts'
 import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
+import { ErrorReports } from './error-reports.ts'
 import type { HeldKey, HeldPolicy } from './held-key.ts'
 import { HeldSet } from './held-set.ts'
 import { inTime } from './in-time.ts'
@@ -37,7 +38,7 @@ import { LeaseKeeper } from './lease-keeper.ts'
 import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
-import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import { heldDropped, queueClosed, queueFull, queueShutDown } from './refusals.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { settledAdd, settledFinish } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
@@ -84,6 +85,7 @@ export class Engine implements StoreUser {
   dueBy: EpochMs = never
   readonly blank: BlankHeld = new BlankHeld(this)
   readonly inspection: ItemInspection | undefined
+  readonly #reports: ErrorReports
   private readonly peers: ReadonlySet<StoreUser>
 
   constructor(options: CheckedOptions<unknown>) {
@@ -92,6 +94,16 @@ export class Engine implements StoreUser {
     this.driver = options.driver
     this.store = Store.of(options.driver, options.clock)
     const { dedupe, failuresExpireMs, maxPending, leaseMs } = options
+    this.#reports = new ErrorReports({
+      queue: options.name,
+      onError: options.onError,
+      printed: this.store.printed,
+      publish: (error) => {
+        const event = this.#event('error', undefined)
+        event.error = error
+        notice(event)
+      },
+    })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
     this.plans = new RetryPlans(options, (error) => this.limiterFailed(error))
     this.tally = new WorkTally(this)
@@ -171,16 +183,14 @@ export class Engine implements StoreUser {
     return describeFailure(error, this.options, (failure) => this.report(failure))
   }
 
-  /** Tells of an error that no caller can be told of. */
+  /** Reports an error that no call can return. */
   report(error: unknown): void {
-    const event = this.#event('error', undefined)
-    event.error = error
-    notice(event)
-    try {
-      this.options.onError?.(error)
-    } catch {
-      // Whoever is told of errors must not make more of them.
-    }
+    this.#reports.report(error)
+  }
+
+  /** Reports an error that may come again and again while the store is in trouble. */
+  reportTrouble(error: unknown): void {
+    this.#reports.trouble(error)
   }
 
   /** A limiter of the user's threw, or answered with something that is not a number. */
@@ -384,13 +394,7 @@ export class Engine implements StoreUser {
 
   #dropped(key: string, token: number): void {
     this.notice('held-dropped', { key, token })
-    this.report(
-      new SluiceError(
-        'ERR_HELD_DROPPED',
-        `key ${JSON.stringify(key)} was taken and never given back: its Held was dropped; finish ` +
-          'every Held, or take it with `await using`',
-      ),
-    )
+    this.report(heldDropped(key))
     if (this.ending.isWatched) this.ending.wasGivenBack()
   }
 }

@@ -1,18 +1,15 @@
 import {
   type Ask,
   type Awaitable,
-  delayMsMax,
   type EpochMs,
   type FinishOutcome,
-  priorityMax,
-  priorityMin,
   type RunRequest,
   type RunResult,
   SluiceError,
-  SluiceTypeError,
   type Timer,
 } from '@sluice/core'
 import type { Engine } from './engine.ts'
+import { type RunEnd, readResult } from './handler-result.ts'
 import type { Held } from './held.ts'
 import type { HeldKey } from './held-key.ts'
 import { jitteredMs } from './patience.ts'
@@ -30,11 +27,13 @@ export type CheckedWorkerOptions<T> = Required<
 > &
   Pick<WorkerOptions<T>, 'timeoutMs' | 'maxFailures' | 'onError'>
 
-/** What a handler may say of when its key comes back; by its type, never all of it. */
-interface Wish {
-  readonly priority?: number
-  readonly requeue?: unknown
-  readonly requeueAfterMs?: unknown
+/** Whether a run that threw this is not tried again. What is thrown may be no object, or a trap. */
+function isTerminal(error: unknown): boolean {
+  try {
+    return error instanceof TerminalError
+  } catch {
+    return false
+  }
 }
 
 /** What a handler is told. A signal is made only if the handler looks at it. */
@@ -135,7 +134,7 @@ export class HandlerRun<T> {
     this.#engine.tally.ended(this.#tookMs ?? this.#elapsedMs(), this.#result === 'error')
     free({
       result: this.#result,
-      isTerminal: error instanceof TerminalError,
+      isTerminal: isTerminal(error),
       isTimedOut: this.#isTimedOut,
       error,
     })
@@ -230,27 +229,23 @@ export class HandlerRun<T> {
   }
 
   #succeeded(result: HandlerResult): Promise<FinishOutcome> {
-    if (result !== undefined && result !== null) return this.#comesBack(result)
-    this.#result = 'success'
-    return this.#held.finishDone(true)
+    if (result === undefined) return this.#done()
+    let end: RunEnd
+    try {
+      end = readResult(result, this.#held.priority)
+    } catch (error) {
+      this.#report(error)
+      return this.#failed(error)
+    }
+    if (end.as === 'done') return this.#done()
+    if (end.as === 'requeue') return this.#requeue(end.priority)
+    this.#result = end.as
+    return this.#comeBack({ delayMs: end.delayMs }, end.priority, true)
   }
 
-  async #comesBack(result: Extract<HandlerResult, object>): Promise<FinishOutcome> {
-    // Of what is no object, none of these is there.
-    const { priority = this.#held.priority, requeue, requeueAfterMs: ms } = result as Wish
-    if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
-      if (requeue === true) return await this.#requeue(priority)
-      if (typeof ms === 'number' && ms <= delayMsMax && ms > -Infinity) {
-        this.#result = 'requeue_after'
-        return await this.#comeBack({ delayMs: ms }, priority, true)
-      }
-    }
-    const error = new SluiceTypeError(
-      'handler(item)',
-      'must return nothing, { requeueAfterMs } or { requeue: true }, with a priority or without',
-    )
-    this.#report(error)
-    return await this.#failed(error)
+  #done(): Promise<FinishOutcome> {
+    this.#result = 'success'
+    return this.#held.finishDone(true)
   }
 
   async #requeue(priority: number): Promise<FinishOutcome> {
@@ -283,7 +278,7 @@ export class HandlerRun<T> {
   async #failed(error: unknown): Promise<FinishOutcome> {
     this.#error = error
     const { onTerminal, maxFailures } = this.#options
-    if (error instanceof TerminalError) {
+    if (isTerminal(error)) {
       return onTerminal === 'park'
         ? await this.#held.park(error)
         : await this.#held.done({ forget: onTerminal === 'forget' })

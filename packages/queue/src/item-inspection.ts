@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { Engine } from './engine.ts'
+import { giveBack } from './give-back.ts'
 import type { HeldKey } from './held-key.ts'
 import { issueText, type StandardSchema } from './schema.ts'
 import type { Waiter } from './waiters.ts'
@@ -30,7 +31,7 @@ export class ItemInspection {
     // Checking may have taken long.
     const good = fitting.filter((held) => held.mayStart())
     if (waiter.isAborted) {
-      await Promise.all(good.map((held) => held.release()))
+      for (const held of good) void giveBack(this.#engine, held)
       waiter.giveUp()
     } else if (good.length > 0) {
       waiter.answer(good)
@@ -59,7 +60,8 @@ export class ItemInspection {
       problem = error
     }
     this.#engine.report(problem)
-    await held.park(problem)
+    // Trouble with the store ends neither the waiter nor the keys that came with this one.
+    void giveBack(this.#engine, held, () => held.park(problem))
     return false
   }
 }

@@ -116,7 +116,7 @@ export class LanePath implements Path {
   }
 
   async now(): Promise<EpochMs> {
-    return (await this.#claimer.patiently(() => this.#outlook.tick())).now
+    return (await this.#claimer.patiently(() => this.#outlook.tick(false))).now
   }
 
   time(): EpochMs {
@@ -139,7 +139,7 @@ export class LanePath implements Path {
   }
 
   async #isNothingDue(instant: EpochMs): Promise<boolean> {
-    const { nextAt, now } = await this.#claimer.patiently(() => this.#outlook.tick())
+    const { nextAt, now } = await this.#claimer.patiently(() => this.#outlook.tick(false))
     if (nextAt > now || nextAt <= instant) return nextAt > instant
     // Something is ready, perhaps only since `instant`: a driver need not say since when.
     return await this.#claimer.patiently(() => this.#nothingReadySince(instant))
@@ -179,7 +179,7 @@ export class LanePath implements Path {
   }
 
   async farewell(): Promise<void> {
-    await this.#outlook.tick()
+    await this.#engine.attempt(() => this.#outlook.tick(true))
   }
 
   alarm(): AlarmSetting {
@@ -198,5 +198,6 @@ export class LanePath implements Path {
 
   stop(): void {
     this.#claimer.stop()
+    this.#engine.store.gate.leave(this.#engine)
   }
 }

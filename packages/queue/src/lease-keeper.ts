@@ -180,7 +180,7 @@ export class LeaseKeeper implements Keeper {
     } catch (error) {
       // Not renewed, as far as anybody knows: the old deadlines stand, and it is tried again.
       if (isWaiting) this.#waiting -= 1
-      else engine.report(error)
+      else engine.reportTrouble(error)
     }
   }
 

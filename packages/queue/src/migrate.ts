@@ -7,6 +7,7 @@ import {
   checkBoolean,
   checkFunction,
   checkObject,
+  checkQueueName,
   checkSignal,
   crashesMaxDefault,
   type Driver,
@@ -209,6 +210,11 @@ class QueueMove {
   }
 }
 
+function checkQueueNames(queues: readonly string[]): void {
+  if (!Array.isArray(queues)) throw new SluiceTypeError('queues', 'must be an array of names')
+  for (const [at, name] of queues.entries()) checkQueueName(`queues[${at}]`, name, { empty: true })
+}
+
 /** Whether anything is stored of a queue, or a worker was seen at it lately. */
 async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<boolean> {
   if (keyStateWords.some((word) => counts[word] > 0)) return true
@@ -238,6 +244,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly Migrate
   ])
   const { queues, resume = true, signal, onProgress, clock } = options
   checkBoolean('resume', resume)
+  if (queues !== undefined) checkQueueNames(queues)
   if (signal !== undefined) checkSignal('signal', signal)
   if (onProgress !== undefined) checkFunction('onProgress', onProgress)
   checkObject('from', options.from)

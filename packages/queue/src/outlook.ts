@@ -1,33 +1,41 @@
 import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
 import type { Engine } from './engine.ts'
+import { StoreTime } from './store-time.ts'
 
-/** How many leases that are over one tick reports. */
+/** How many leases that are over one tick reports, and how many rows it sweeps away. */
 const tickLimit = 100
+
+/** A little less than a beat is a beat. */
+const beatMs = heartbeatMs * 0.9
 
 /**
  * What this process knows of the store's time, and of when it makes sense to look into it again.
  */
 export class Outlook {
   readonly #engine: Engine
+  readonly #time: StoreTime
   /** The next instant at which something is due, as far as anybody here knows. */
   nextAt: EpochMs = never
   /** The earliest of what was learned while the store was being asked: its answer may not know it. */
   #learnedAt: EpochMs = never
   #asking = 0
+  /** Questions are numbered: they may be answered in another order. */
+  #asked = 0
+  /** The youngest question that was answered. */
+  #heard = 0
   /** Others may have changed that since. */
   isStale = true
   #tickedAt = -Infinity
-  /** The store's time less this process's monotonic time. */
-  #offsetMs: number | undefined
+  #isSweeping = false
 
   constructor(engine: Engine) {
     this.#engine = engine
+    this.#time = new StoreTime(engine.store)
   }
 
   /** The store's time, from when it was last told. */
   now(): EpochMs {
-    const { clock } = this.#engine.store
-    return this.#offsetMs === undefined ? clock.now() : clock.monotonicMs() + this.#offsetMs
+    return this.#time.now()
   }
 
   /** Whether the store has to be asked before it is known when to look again. */
@@ -35,9 +43,9 @@ export class Outlook {
     return this.isStale || this.nextAt <= this.now()
   }
 
-  /** The store's time in an answer to a call that was sent at `sentAt`, on the monotonic clock. */
+  /** The store said that it is `now`, in the answer to what was sent at `sentAt` (monotonic). */
   knowTime(now: EpochMs, sentAt: number): void {
-    this.#offsetMs = now - this.#engine.store.clock.monotonicMs()
+    this.#time.learn(now, sentAt)
     this.#engine.steps.heard(now, sentAt)
   }
 
@@ -51,37 +59,81 @@ export class Outlook {
     if (this.#asking > 0) this.#learnedAt = Math.min(this.#learnedAt, dueAt)
   }
 
-  /** Whether the store was asked less than a beat ago; a little less than a beat is a beat. */
+  /** Whether the store was asked less than a beat ago. */
   get wasAskedLately(): boolean {
-    return this.#engine.store.clock.monotonicMs() - this.#tickedAt < heartbeatMs * 0.9
+    return this.#engine.store.clock.monotonicMs() - this.#tickedAt < beatMs
   }
 
-  /** Asks the store, and ends the leases that it reports to be over. */
-  async tick(): Promise<TickReply> {
-    const { driver, name, holder, options, tally } = this.#engine
+  /** Whether it is time to let the store know of the worker here. */
+  get isBeatDue(): boolean {
+    const { store, tally } = this.#engine
+    return !this.wasAskedLately || tally.isDue(store.clock.monotonicMs(), beatMs)
+  }
+
+  /**
+   * Asks the store, and ends the leases that it reports to be over. `registers`: takes the worker
+   * here along if its registration is due. Others are woken by that write, so it is never made
+   * because this process was woken.
+   */
+  async tick(registers: boolean): Promise<TickReply> {
+    const { driver, name, holder, options, tally, store } = this.#engine
     const { failuresExpireMs } = options
-    const request = { holder, limit: tickLimit, failuresExpireMs, worker: tally.worker() }
+    const worker = registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined
+    const request = { holder, limit: tickLimit, failuresExpireMs, worker }
     this.isStale = false
-    const sentAt = this.#engine.store.clock.monotonicMs()
+    let sentAt = store.clock.monotonicMs()
     this.#tickedAt = sentAt
-    let reply: TickReply
     if (this.#asking === 0) this.#learnedAt = never
     this.#asking += 1
+    this.#asked += 1
+    const question = this.#asked
+    let reply: TickReply
     try {
       reply = await this.#engine.inquire(() =>
-        this.#engine.call('tick', request, () => driver.tick(name, request)),
+        this.#engine.call('tick', request, () => {
+          sentAt = store.clock.monotonicMs()
+          return driver.tick(name, request)
+        }),
       )
     } catch (error) {
       // A question without an answer spares nobody another one: those who wait are to hear of it.
       this.#tickedAt = -Infinity
+      if (worker !== undefined) tally.isRegistered = false
       throw error
     } finally {
       this.#asking -= 1
     }
-    this.nextAt = Math.min(reply.nextAt, this.#learnedAt)
+    this.#heed(question, Math.min(reply.nextAt, this.#learnedAt))
     this.knowTime(reply.now, sentAt)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
+    if (reply.swept >= tickLimit) this.#sweepOn()
     return reply
+  }
+
+  #heed(question: number, nextAt: EpochMs): void {
+    // An answer that was overtaken does not know what the younger one knew.
+    this.nextAt = question < this.#heard ? Math.min(this.nextAt, nextAt) : nextAt
+    this.#heard = Math.max(this.#heard, question)
+  }
+
+  /** Sweeps on in the background, a step at a time, until there is nothing more to sweep away. */
+  #sweepOn(): void {
+    if (this.#isSweeping) return
+    this.#isSweeping = true
+    this.#sweep()
+      .catch((error: unknown) => this.#engine.reportTrouble(error))
+      .finally(() => {
+        this.#isSweeping = false
+      })
+  }
+
+  async #sweep(): Promise<void> {
+    for (;;) {
+      const { phase } = this.#engine
+      if (phase === 'closing' || phase === 'closed') return
+      const { swept } = await this.#engine.attempt(() => this.tick(false), false)
+      if (swept < tickLimit) return
+    }
   }
 
   /** Acts on leases that are over. When the lost runs are due now is for the store to say. */

@@ -203,7 +203,8 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
-    const asks = items.map((item) => this.#encoded(item, priority))
+    // Not map, which leaves out the holes of an array: each is refused as an item like any other.
+    const asks = Array.from(items, (item) => this.#encoded(item, priority))
     return this.#admitted(items, () => askMany(this.engine, asks))
   }
 
@@ -263,10 +264,10 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
-    if (heldOrItem instanceof HeldKey) {
-      return heldOrItem.engine === this.engine ? heldOrItem.done(options) : settledFinish('lost')
-    }
     try {
+      if (heldOrItem instanceof HeldKey) {
+        return heldOrItem.engine === this.engine ? heldOrItem.done(options) : settledFinish('lost')
+      }
       checkDoneOptions(options)
       const held = this.engine.helds.oldest(this.keyOf(heldOrItem as T))
       return held === undefined ? settledFinish('lost') : held.done(options)
@@ -294,7 +295,7 @@ export class PlainQueue<T> implements Queue<T> {
       return Promise.resolve(outcomes)
     }
     if (this.engine.path.finishMany === undefined) {
-      return Promise.all(helds.map((held: Held<T>) => this.done(held, options)))
+      return Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
     }
     return doneMany(this.engine, helds.length, (at) => this.#heldOf(helds[at]!), forgets)
   }

@@ -61,14 +61,16 @@ export class RetryGate {
    * waiting for the turn keeps the process alive.
    */
   attempt<R>(user: GateUser, send: () => Awaitable<R>, isRef = true): Awaitable<R> {
-    return this.#mayGo() ? this.#make(send) : this.#wait(user, isRef).then(() => this.#make(send))
+    const turn = this.turn(user, isRef)
+    return turn === undefined ? this.watch(send) : turn.then(() => this.watch(send))
   }
 
-  #mayGo(): boolean {
-    if (!this.#isClosed) return true
-    if (this.#timer !== undefined || this.#line.length > 0) return false
+  /** The turn of an attempt; `undefined` if it is now. What is attempted then is to be watched. */
+  turn(user: GateUser, isRef = true): Promise<void> | undefined {
+    if (!this.#isClosed) return undefined
+    if (this.#timer !== undefined || this.#line.length > 0) return this.#wait(user, isRef)
     this.#awaitAnswer()
-    return true
+    return undefined
   }
 
   #wait(user: GateUser, isRef: boolean): Promise<void> {
@@ -78,19 +80,20 @@ export class RetryGate {
     })
   }
 
-  #make<R>(send: () => Awaitable<R>): Awaitable<R> {
+  /** Makes an attempt whose turn it is, and takes note of what becomes of it. */
+  watch<R>(send: () => Awaitable<R>): Awaitable<R> {
     let answer: Awaitable<R>
     try {
       answer = send()
     } catch (error) {
-      this.#failed(error)
+      this.failed(error)
       throw error
     }
     if (!(answer instanceof Promise)) {
       if (this.#isClosed) this.#succeeded()
       return answer
     }
-    answer.then(this.#onSuccess, this.#failed)
+    answer.then(this.#onSuccess, this.failed)
     return answer
   }
 
@@ -98,7 +101,8 @@ export class RetryGate {
     if (this.#isClosed) this.#succeeded()
   }
 
-  readonly #failed = (error: unknown): void => {
+  /** An attempt has failed. */
+  readonly failed = (error: unknown): void => {
     if (isPermanent(error)) return
     const now = systemClock.monotonicMs()
     if (this.#isClosed && this.#isPausing) {

@@ -6,6 +6,7 @@ import {
   SluiceError,
   systemClock,
 } from '@sluice/core'
+import { OncePerMinute } from './once-per-minute.ts'
 import { RetryGate } from './retry-gate.ts'
 
 /** What a store needs to know of the queues that use it. */
@@ -15,6 +16,18 @@ export interface StoreUser {
   wake(): void
   /** The driver could not do something that nobody asked for. */
   report(error: unknown): void
+}
+
+/**
+ * An answer that is lost while the store is opened says nothing of the call that is waiting for it:
+ * that one was never sent.
+ */
+function openingError(error: unknown): unknown {
+  if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
+  return new SluiceError('ERR_STORE', `cannot open the store: ${error.message}`, {
+    cause: error,
+    retryable: true,
+  })
 }
 
 /** One store per driver object, whatever the number of queues and of their layers. */
@@ -29,6 +42,8 @@ export class Store {
   readonly driver: Driver
   /** Spaces what is attempted automatically while the store is in trouble. */
   readonly gate: RetryGate = new RetryGate()
+  /** Errors of its queue objects that were printed, since nobody listens for them. */
+  readonly printed: OncePerMinute = new OncePerMinute()
   #clock: Clock | undefined
   #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'
   #change: Promise<void> | undefined
@@ -76,8 +91,8 @@ export class Store {
     return this.#clock ?? systemClock
   }
 
-  /** Whether the clock is one that was given, which the store obeys, too. */
-  get hasGivenClock(): boolean {
+  /** Whether a clock was given, by the queue objects that use it now. */
+  get isClockGiven(): boolean {
     return this.#clock !== undefined
   }
 
@@ -105,14 +120,14 @@ export class Store {
       opening = this.driver.open(this.#clock === undefined ? {} : { clock: this.#clock })
     } catch (error) {
       this.#state = 'closed'
-      throw error
+      throw openingError(error)
     }
     if (!(opening instanceof Promise)) return this.#opened()
     this.#change = opening.then(
       () => this.#opened(),
       (error: unknown) => {
         this.#state = 'closed'
-        throw error
+        throw openingError(error)
       },
     )
     return this.#change

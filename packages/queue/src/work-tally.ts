@@ -51,6 +51,10 @@ export class WorkTally {
   #runs = 0
   #failed = 0
   #leaseEnds = 0
+  /** The store has been told of the worker here, as far as anybody knows. */
+  isRegistered = false
+  #sentAt = 0
+  #sentConcurrency = 0
   readonly #wait: number[] = noCounts()
   readonly #work: number[] = noCounts()
 
@@ -85,18 +89,42 @@ export class WorkTally {
     }
   }
 
+  /**
+   * Whether the store is to be told of the worker here at `now` (monotonic): `everyMs` after it was
+   * last told, and when the concurrency has changed.
+   */
+  isDue(now: number, everyMs: number): boolean {
+    if (!this.#hasBegun) return false
+    if (!this.isRegistered || now - this.#sentAt >= everyMs) return true
+    return this.#concurrency() !== this.#sentConcurrency
+  }
+
+  /** What the store is told if that is due; counts as told. */
+  dueWorker(now: number, everyMs: number): WorkerInfo | undefined {
+    if (!this.isDue(now, everyMs)) return undefined
+    const worker = this.worker()
+    this.isRegistered = true
+    this.#sentAt = now
+    this.#sentConcurrency = this.#concurrency()
+    return worker
+  }
+
+  #concurrency(): number {
+    let concurrency = 0
+    for (const worker of this.#workers) concurrency += worker.concurrency
+    return concurrency
+  }
+
   /** What the store is told; nothing if there never was a worker. */
   worker(): WorkerInfo | undefined {
     if (!this.#hasBegun) return undefined
     const { holder, options, plans } = this.#engine
     const { dedupe, leaseMs } = options
     const limiter = plans.retry === undefined ? undefined : textOf(plans.retry)
-    let concurrency = 0
-    for (const worker of this.#workers) concurrency += worker.concurrency
     return {
       holder,
       ...thisProcess(),
-      concurrency,
+      concurrency: this.#concurrency(),
       settings: {
         dedupe,
         leaseMs: leaseMs === Infinity ? 'none' : leaseMs,

@@ -19,16 +19,19 @@ export interface HandlerContext {
 export const lowPriority = -100
 
 /**
- * How a run that went well ends: with nothing, the key is done and its failures are forgotten;
+ * How a run that succeeded ends: with nothing, the key is done and its failures are forgotten;
  * with `requeueAfterMs` the same, and it comes back then; with `requeue` it comes back after the
  * limiter's delay, and that counts as a failure. It comes back at the priority it had, or at the
  * one that is given here.
+ *
+ * As in controller-runtime, `requeueAfterMs` wins over `requeue`, and one of zero or less is as if it
+ * were absent: `{ requeueAfterMs: 0 }` alone means that the key is done.
  */
 export type HandlerResult =
   | undefined
   // biome-ignore lint/suspicious/noConfusingVoidType: what a handler without a return gives.
   | void
-  | { readonly requeueAfterMs: number; readonly priority?: number }
+  | { readonly requeueAfterMs: number; readonly requeue?: boolean; readonly priority?: number }
   | { readonly requeue: true; readonly priority?: number }
 
 /** Does the work for one item. Throwing means that the run has failed. */

@@ -16,6 +16,42 @@ describe.each(setups)('addMany over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a', 'b'])
   })
 
+  test('an array with holes is refused, and nothing of it is added', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    // biome-ignore lint/suspicious/noSparseArray: this is about holes.
+    for (const items of [new Array<string>(3), ['a', , 'c'] as string[]]) {
+      expect(await refusal(queue.addMany(items))).toMatchObject({
+        code: 'ERR_INVALID_INPUT',
+        parameter: 'item',
+      })
+    }
+    expect(await scene.states()).toEqual({})
+  })
+
+  test('doneMany of an array with holes is refused, and nothing of it is finished', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const helds = [await take(queue)]
+    helds[2] = helds[0] as (typeof helds)[0]
+    expect(await refusal(queue.doneMany(helds))).toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+      parameter: 'item',
+    })
+    expect(await scene.states()).toEqual({ a: 'processing' })
+  })
+
+  test('with a keyOf, holes are items like others that are not JSON', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue<string>({ keyOf: () => 'k' })
+    expect(await refusal(queue.addMany(new Array<string>(2)))).toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+    })
+    const answers = await queue.doneMany(new Array<never>(2))
+    expect(answers).toEqual(['lost', 'lost'])
+  })
+
   test('nothing to add is nothing', async () => {
     const queue = new Scene(setup).queue()
     expect(await queue.addMany([])).toEqual([])

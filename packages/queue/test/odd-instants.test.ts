@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { laneSetups, leasedSetups, Scene, seen, setups, take } from './setups.ts'
+import { cutOff, laneSetups, leasedSetups, Scene, seen, setups, take } from './setups.ts'
 
 /** Walls on which sums of instants are rounded: fractions, and where doubles are whole numbers. */
 const walls = [
@@ -63,9 +63,7 @@ describe.each(leasedSetups)('leases on odd instants, over $way', (setup) => {
       const [first] = await queue.getMany(1)
       await scene.clock.step(0.123)
       const [second] = await queue.getMany(1)
-      scene.inner.renew = () => {
-        throw new Error('cut off')
-      }
+      scene.inner.renew = cutOff
       await scene.clock.step(leaseMs + 1)
       expect([first?.signal.aborted, second?.signal.aborted]).toEqual([true, true])
       scene.takeErrors()

@@ -1,4 +1,4 @@
-import type { Driver, KeyRow, Operate } from '@sluice/core'
+import { type Driver, type KeyRow, type Operate, SluiceError } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { expect, onTestFinished } from 'vitest'
@@ -161,6 +161,12 @@ export class Scene {
     await this.clock.step(1_000)
     await closing
   }
+}
+
+/** Renews nothing, as for a holder that is cut off from the store while other processes are not. */
+export const cutOff: Driver['renew'] = (_, leases) => {
+  const error = new SluiceError('ERR_STORE', 'the holder is cut off', { retryable: true })
+  return leases.map(() => ({ outcome: 'failed', error }))
 }
 
 /** Takes all keys that are ready now, finishes them, and gives them in the order they came in. */

@@ -3,6 +3,7 @@ import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
 import { createQueue } from '../src/index.ts'
 import { LateDriver } from './late-driver.ts'
+import { fakeRealTime } from './real-time.ts'
 import { refusal } from './refusal.ts'
 import { drainKeys, late, Scene, seen, setups, take } from './setups.ts'
 
@@ -199,7 +200,10 @@ describe('opening and closing', () => {
     ])
   })
 
-  test('a store that cannot be opened: calls reject, and the next one tries again', async () => {
+  test('a store that cannot be opened: calls reject, the next one tries again, and get waits', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const driver = scene.late
     driver.before = ({ verb }) => {
@@ -208,9 +212,15 @@ describe('opening and closing', () => {
     const queue = scene.queue()
     expect(String(await refusal(queue.add('a')))).toContain('no such file')
     expect(String(await refusal(queue.len()))).toContain('no such file')
-    expect(String(await refusal(queue.get()))).toContain('no such file')
+    const waiting = seen(queue.get())
+    await scene.quiet()
+    expect(waiting.state).toBe('waiting')
     driver.before = () => undefined
     expect(await queue.add('a')).toBe('added')
+    await time.pass(2_000)
+    expect(waiting.value?.key).toBe('a')
+    expect(scene.errors.map(String)).toEqual(['Error: no such file'])
+    scene.takeErrors()
   })
 
   test('a driver that is being opened when the queue is closed is closed too', async () => {

@@ -1,7 +1,7 @@
 import { durationBoundsMs, type WorkerInfo, type WorkerStats } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker, exponential, type Held, maxOf, tokenBucket } from '../src/index.ts'
-import { leasedSetups, Scene, setups, take } from './setups.ts'
+import { cutOff, leasedSetups, Scene, setups, take } from './setups.ts'
 
 /** Counts by duration, as how often which bound. */
 function byBound(counts: readonly number[]): Record<string, number> {
@@ -200,9 +200,7 @@ describe.each(leasedSetups)('leases that are over, over $way', (setup) => {
     const held: Held<string> = await take(holder)
     const worker = createWorker({ queue: scene.queue(), handler: () => undefined })
     scene.forget(holder)
-    scene.inner.renew = () => {
-      throw new Error('the holder is cut off')
-    }
+    scene.inner.renew = cutOff
     await scene.clock.step(20_000)
     expect((await registered(scene)).map((info) => info.stats?.leaseEnds)).toEqual([1])
     expect(held.signal.aborted).toBe(true)

@@ -313,21 +313,62 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test.each([{ requeueAfterMs: Number.NaN }, {}, 'ok', 7, true])(
-    'a result that means nothing counts as a failure: %j',
-    async (result) => {
-      const { queue, clock, row } = setUp()
-      const worker = createWorker<string>({
-        queue,
-        handler: () => result as HandlerResult,
-      })
-      await queue.add('a')
+  test.each([0, -1, -Infinity])('is done with a requeueAfterMs of %d', async (requeueAfterMs) => {
+    const { queue, clock, row, errors } = setUp()
+    let runs = 0
+    const handler = (): HandlerResult => {
+      runs += 1
+      if (runs === 1) throw new Error('counts one')
+      return { requeueAfterMs, priority: 3 }
+    }
+    const worker = createWorker<string>({ queue, handler })
+    await queue.add('a')
+    await clock.step(1_000)
+    expect([runs, await row('a'), errors]).toEqual([2, undefined, []])
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('lets requeueAfterMs win over requeue, unless it is zero or less', async () => {
+    const { queue, clock, row } = setUp()
+    const results: HandlerResult[] = [
+      { requeueAfterMs: 500, requeue: true },
+      { requeueAfterMs: 500, requeue: false },
+      { requeueAfterMs: 0, requeue: true },
+    ]
+    const worker = createWorker<string>({ queue, handler: () => results.shift() })
+    await queue.add('a')
+    for (const state of ['delayed', 'delayed', 'backoff']) {
       await clock.step(0)
-      expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
-      await worker.stop()
-      await queue.close()
-    },
-  )
+      expect(await row('a')).toMatchObject({ state, failures: state === 'backoff' ? 1 : 0 })
+      await clock.step(500)
+    }
+    await worker.stop()
+    await queue.close()
+  })
+
+  test.each([
+    { requeueAfterMs: Number.NaN },
+    { requeueAfterMs: Number.NaN, requeue: true },
+    { requeueAfterMs: '5', requeue: true },
+    { requeueAfterMs: Infinity },
+    { priority: 5 },
+    {},
+    'ok',
+    7,
+    true,
+  ])('a result that means nothing counts as a failure: %j', async (result) => {
+    const { queue, clock, row } = setUp()
+    const worker = createWorker<string>({
+      queue,
+      handler: () => result as HandlerResult,
+    })
+    await queue.add('a')
+    await clock.step(0)
+    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
+    await worker.stop()
+    await queue.close()
+  })
 })
 
 test('bad options are refused at once, naming the parameter', () => {

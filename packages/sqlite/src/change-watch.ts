@@ -11,30 +11,41 @@ const quietAfterMs = 60_000
 
 type OnWake = (queue: string | undefined) => void
 
+/** What can be read of a store while nothing is asked of it; `undefined` without a connection. */
+export interface WatchedStore {
+  /** Changes when another connection has committed. */
+  version(): number | undefined
+  /** Rises when a transaction may have made a key claimable, now or later. */
+  work(): number | undefined
+}
+
 /**
  * Tells whoever waits that something may have become claimable: at once of what this process did,
  * and within a few milliseconds of what others did.
  *
  * SQLite has no notifications. It has a number that changes when another connection has committed,
  * and reading it costs a few microseconds; so it is read again and again, and less often once
- * nothing has happened for a minute. It says neither which queue nor what; those who are woken look
- * for themselves.
+ * nothing has happened for a minute. Most commits of an idle process are heartbeats, so a second
+ * number, in the file, decides whether anybody is woken. It says neither which queue nor what;
+ * those who are woken look for themselves.
  */
 export class ChangeWatch {
   readonly #clock: Clock
-  readonly #readVersion: () => unknown
+  readonly #store: WatchedStore
   readonly #watchers = new Set<OnWake>()
   readonly #announced = new Set<string | undefined>()
   #ticker: Ticker | undefined
   #tickerMs = 0
+  /** `undefined`: nothing is known, and what happened meanwhile shows as more work later. */
   #lastVersion: number | undefined
+  #lastWork: number | undefined
   /** Whether a transaction that nobody here is told the end of still goes on. */
   #isPending: (() => boolean) | undefined
   #lastChangeMs = 0
 
-  constructor(clock: Clock, readVersion: () => unknown) {
+  constructor(clock: Clock, store: WatchedStore) {
     this.#clock = clock
-    this.#readVersion = readVersion
+    this.#store = store
   }
 
   /** Calls `onWake` from now on, until what it returns is called. */
@@ -73,6 +84,11 @@ export class ChangeWatch {
     this.#stirred()
   }
 
+  /** The connection was given up; the versions of the next one count from another number. */
+  lostSight(): void {
+    this.#lastVersion = undefined
+  }
+
   stop(): void {
     this.#isPending = undefined
     this.#ticker?.stop()
@@ -81,7 +97,7 @@ export class ChangeWatch {
   }
 
   #start(): void {
-    this.#lastVersion = this.#version()
+    this.#hasMoreWork()
     this.#lastChangeMs = this.#clock.monotonicMs()
     this.#tickEvery(lookMs)
   }
@@ -93,11 +109,10 @@ export class ChangeWatch {
   }
 
   #look(): void {
-    const version = this.#version()
+    const hasMoreWork = this.#hasMoreWork()
     const isOver = this.#isPending?.() === false
     if (isOver) this.#isPending = undefined
-    if (isOver || version !== this.#lastVersion) {
-      this.#lastVersion = version
+    if (isOver || hasMoreWork) {
       this.#stirred()
       this.#wake(undefined)
     } else if (
@@ -113,12 +128,20 @@ export class ChangeWatch {
     if (this.#tickerMs === lookQuietMs && this.#ticker !== undefined) this.#tickEvery(lookMs)
   }
 
-  /** `undefined` while there is no connection; what happens meanwhile shows as a change later. */
-  #version(): number | undefined {
+  /** Whether another process has done work since the last look, as far as can be seen. */
+  #hasMoreWork(): boolean {
     try {
-      return (this.#readVersion() as { readonly data_version: number } | undefined)?.data_version
+      const version = this.#store.version()
+      if (version === undefined || version === this.#lastVersion) return false
+      const work = this.#store.work()
+      if (work === undefined) return false
+      this.#lastVersion = version
+      if (work === this.#lastWork) return false
+      this.#lastWork = work
+      return true
     } catch {
-      return undefined
+      // What keeps the store from being read is for the next operation to say.
+      return false
     }
   }
 

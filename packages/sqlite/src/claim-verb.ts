@@ -57,9 +57,8 @@ export function claimNothing(
   const row = findQueue(session, queue)
   if (row === undefined) return { claims: [], leaseEnds: [], now }
   if (!row.isPaused) {
-    const horizon = Math.max(now, row.latestAt)
     const bound = Math.min(now, request.dueBy ?? now)
-    if (candidates(session, row.id, horizon, bound, 1).length > 0) return undefined
+    if (candidates(session, row.id, now, bound, 1).length > 0) return undefined
   }
   return { claims: [], leaseEnds: leaseEndsOf(session, row.id, now, leaseEndsMax), now }
 }
@@ -68,9 +67,7 @@ export function claimNothing(
 export function claimVerb(tx: QueueTransaction, request: ClaimRequest): ClaimReply {
   const { session, queueId, now } = tx
   const bound = Math.min(now, request.dueBy ?? now)
-  const found = tx.isPaused
-    ? []
-    : alone(candidates(session, queueId, tx.horizon, bound, request.limit))
+  const found = tx.isPaused ? [] : alone(candidates(session, queueId, now, bound, request.limit))
   const claims = found.length === 0 ? [] : take(tx, found, request)
   return { claims, leaseEnds: leaseEndsOf(session, queueId, now, leaseEndsMax), now }
 }
@@ -82,7 +79,7 @@ export function claimVerb(tx: QueueTransaction, request: ClaimRequest): ClaimRep
 function candidates(
   session: Session,
   queueId: number,
-  horizon: EpochMs,
+  now: EpochMs,
   bound: EpochMs,
   limit: number,
 ): Candidate[] {
@@ -92,9 +89,9 @@ function candidates(
     const level = session.claimLevel.get(queueId, below) as Level | undefined
     if (level === undefined) return found
     below = level.priority
-    if (level.ready_at > horizon) continue
+    if (level.ready_at > now) continue
     const left = limit - found.length
-    const rows = session.claimCandidates.all(queueId, below, horizon, bound, left) as Candidate[]
+    const rows = session.claimCandidates.all(queueId, below, now, bound, left) as Candidate[]
     found = found.length === 0 ? rows : found.concat(rows)
     if (found.length === limit) return found
   }
@@ -108,14 +105,12 @@ function alone(found: Candidate[]): Candidate[] {
 
 function take(tx: QueueTransaction, found: readonly Candidate[], request: ClaimRequest): Claim[] {
   const { session, now } = tx
-  const last = session.tokenLast.get() as { readonly token: number }
   const hold: Hold = {
     leaseUntil: now + request.leaseMs,
     holder: holderNumber(session, request.holder),
     claim: claimNumber(request.claimId),
   }
-  const firstToken = last.token + 1
-  session.tokenSave.run(last.token + found.length)
+  const firstToken = tx.store.drawTokens(found.length)
   takePlain(tx, found, firstToken, hold)
   return found.map((row, index): Claim => {
     const token = firstToken + index

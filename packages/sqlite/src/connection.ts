@@ -1,14 +1,18 @@
-import { type Awaitable, type EpochMs, SluiceError } from '@sluice/core'
+import { type Awaitable, type Clock, SluiceError } from '@sluice/core'
 import { BusyRetry } from './busy-retry.ts'
 import { ChangeWatch } from './change-watch.ts'
 import { LogGuard } from './log-guard.ts'
 import type { Machine } from './machine.ts'
 import type { Session } from './session.ts'
-import { findingsIn, type SessionSource } from './session-source.ts'
+import { findingsIn, isInTransaction, type SessionSource } from './session-source.ts'
 import { type Stage, storeError, troubleOf } from './sqlite-error.ts'
+import { StoreRow, StoreTime } from './store-row.ts'
 
-/** What is done in a transaction, at the instant at which it has the lock. */
-export type Work<T> = (session: Session, now: EpochMs) => T
+/** What is done in a transaction; the store's time is that at which it has the lock. */
+export type Work<T> = (session: Session, store: StoreRow) => T
+
+/** How often to look whether the file is still the one that was opened, in milliseconds. */
+const lookAtFileMs = 1_000
 
 /**
  * The one connection of this process to a store, opened when it is first needed, and again after it
@@ -21,6 +25,8 @@ export class Connection {
   readonly #place: string
   readonly #retry: BusyRetry
   readonly #logGuard: LogGuard
+  readonly #times = new Map<Clock, StoreTime>()
+  #lookedAtFileMs = -Infinity
   #session: Session | undefined
   #mustCheck = false
   #isClosed = false
@@ -31,7 +37,14 @@ export class Connection {
     this.#place = machine.place()
     this.#retry = new BusyRetry(machine, lockWaitMs)
     this.#logGuard = new LogGuard(source.file, machine)
-    this.changes = new ChangeWatch(machine.clock, () => this.#session?.dataVersion.get())
+    this.changes = new ChangeWatch(machine.clock, {
+      version: () => {
+        // A step back is told from time that passed by reading the clock often.
+        for (const time of this.#times.values()) time.read()
+        return this.#session && numberIn(this.#session.dataVersion.get(), 'data_version')
+      },
+      work: () => this.#session && numberIn(this.#session.storeRead.get(), 'work'),
+    })
   }
 
   /** What the store is called in messages. */
@@ -39,10 +52,19 @@ export class Connection {
     return this.#source.file
   }
 
+  /** The store's time by `clock`. */
+  time(clock: Clock): StoreTime {
+    const known = this.#times.get(clock)
+    if (known !== undefined) return known
+    const time = new StoreTime(clock)
+    this.#times.set(clock, time)
+    return time
+  }
+
   /** Opens the store now, rather than with the first operation. */
-  open(now: () => EpochMs): Awaitable<void> {
+  open(clock: Clock): Awaitable<void> {
     return this.#retry.run(() => {
-      this.#opened(now())
+      this.#opened(clock)
     })
   }
 
@@ -58,21 +80,21 @@ export class Connection {
   }
 
   /** Does `work` in a transaction that writes. */
-  write<T>(now: () => EpochMs, work: Work<T>): Awaitable<T> {
-    return this.#retry.run(() => this.#transaction(now, work, true))
+  write<T>(clock: Clock, work: Work<T>): Awaitable<T> {
+    return this.#retry.run(() => this.#transaction(clock, work, true))
   }
 
   /** Does `work` in a transaction that only reads. */
-  read<T>(now: () => EpochMs, work: Work<T>): Awaitable<T> {
+  read<T>(clock: Clock, work: Work<T>): Awaitable<T> {
     // Readers are not kept out by a writer, so they need not wait behind those who are.
-    return this.#retry.overtake(() => this.#transaction(now, work, false))
+    return this.#retry.overtake(() => this.#transaction(clock, work, false))
   }
 
   /** Looks at the file itself, past transactions: what is damaged fails in none of its own. */
-  look<T>(now: () => EpochMs, work: Work<T>): Awaitable<T> {
+  look<T>(clock: Clock, work: (session: Session) => T): Awaitable<T> {
     return this.#retry.overtake(() => {
       try {
-        return work(this.#opened(now()), now())
+        return work(this.#opened(clock))
       } catch (error) {
         throw storeError(error, 'before-commit', this.file)
       }
@@ -81,10 +103,16 @@ export class Connection {
 
   /**
    * Gives the connection up if its file was moved, removed or replaced: SQLite would go on writing
-   * to a file that nobody finds any more.
+   * to a file that no other process finds. A look costs a microsecond or two, so it is not made for
+   * every transaction.
    */
-  checkFile(): void {
-    if (this.#session === undefined || !this.#source.isReplaced()) return
+  #checkFile(): void {
+    const now = this.#machine.clock.monotonicMs()
+    if (now - this.#lookedAtFileMs < lookAtFileMs) return
+    if (!this.#source.isReplaced()) {
+      this.#lookedAtFileMs = now
+      return
+    }
     this.#drop()
     throw new SluiceError(
       'ERR_STORE',
@@ -93,21 +121,26 @@ export class Connection {
     )
   }
 
-  #transaction<T>(now: () => EpochMs, work: Work<T>, writes: boolean): T {
-    const session = this.#opened(now())
+  #transaction<T>(clock: Clock, work: Work<T>, writes: boolean): T {
+    const session = this.#opened(clock)
     let stage: Stage = 'before-commit'
     try {
+      this.#checkFile()
       if (this.#source.isTaken()) throw this.#takenError()
       if (writes) session.begin.run()
       else session.beginRead.run()
       let value: T
       try {
-        // Now is the present of whoever has the lock, not of when the waiting for it began.
-        value = work(session, now())
-        if (writes) stage = 'commit'
+        // Read under the lock: the present is not that of when the waiting for it began.
+        const store = new StoreRow(session, this.time(clock))
+        value = work(session, store)
+        if (writes) {
+          store.save()
+          stage = 'commit'
+        }
         session.commit.run()
       } catch (error) {
-        rollBack(session)
+        this.#rollBack(session)
         throw error
       }
       if (writes) this.#logGuard.committed(session.database)
@@ -124,6 +157,7 @@ export class Connection {
   }
 
   #afterTrouble(error: unknown): void {
+    if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#drop()
     const trouble = troubleOf(error)
     if (trouble !== 'input-output' && trouble !== 'damaged') return
     // What this connection believes to be in the file may not be there. The next operation opens it
@@ -132,18 +166,29 @@ export class Connection {
     this.#drop()
   }
 
-  #drop(): void {
+  #rollBack(session: Session): void {
+    try {
+      session.rollback.run()
+    } catch {
+      // Some errors have ended the transaction already. If not, no other can begin here.
+      if (isInTransaction(session.database)) this.#drop('abandon')
+    }
+  }
+
+  #drop(how: 'close' | 'abandon' = 'close'): void {
     const session = this.#session
     this.#session = undefined
+    this.changes.lostSight()
+    this.#logGuard.closed()
     if (session === undefined) return
     try {
-      this.#source.close(session)
+      this.#source[how](session)
     } catch {
       // Nothing more can be done with it.
     }
   }
 
-  #opened(now: EpochMs): Session {
+  #opened(clock: Clock): Session {
     if (this.#machine.place() !== this.#place) {
       throw new SluiceError(
         'ERR_STORE',
@@ -151,13 +196,14 @@ export class Connection {
       )
     }
     if (this.#isClosed) throw new SluiceError('ERR_CLOSED', `${this.file} is closed`)
-    this.#session ??= this.#open(now)
+    this.#session ??= this.#open(clock)
     return this.#session
   }
 
-  #open(now: EpochMs): Session {
+  #open(clock: Clock): Session {
     try {
-      const session = this.#source.open(now)
+      const session = this.#source.open(clock.now())
+      this.#lookedAtFileMs = -Infinity
       if (!this.#mustCheck) return session
       const [finding] = findingsIn(session.database, 'quick_check(1)')
       if (finding === undefined) {
@@ -172,10 +218,6 @@ export class Connection {
   }
 }
 
-function rollBack(session: Session): void {
-  try {
-    session.rollback.run()
-  } catch {
-    // Some errors have ended the transaction already.
-  }
+function numberIn(row: unknown, name: string): number | undefined {
+  return (row as Readonly<Record<string, number>> | undefined)?.[name]
 }

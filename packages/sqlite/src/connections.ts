@@ -1,6 +1,6 @@
-import { type Awaitable, type EpochMs, SluiceError } from '@sluice/core'
+import { type Awaitable, type Clock, SluiceError } from '@sluice/core'
 import { Connection } from './connection.ts'
-import type { LibraryName } from './library.ts'
+import { differenceOf, type Library } from './library.ts'
 import type { Machine } from './machine.ts'
 import { type FileSettings, FileSource } from './session-source.ts'
 
@@ -20,8 +20,8 @@ const entries = new Map<string, Entry>()
 /** A share in a connection. */
 export interface ConnectionShare {
   readonly connection: Connection
-  /** The name of the library that the connection is of. */
-  readonly library: LibraryName
+  /** The library that the connection is of. */
+  readonly library: Library
   /** Gives the share back; the last one closes the connection. */
   release(): void
 }
@@ -31,12 +31,12 @@ export function joinConnection(
   settings: FileSettings,
   machine: Machine,
   lockWaitMs: number,
-  now: () => EpochMs,
+  clock: Clock,
 ): Awaitable<ConnectionShare> {
   const { file } = settings
   const entry = entries.get(file)
-  if (entry !== undefined) return openShare(file, entry, now)
-  return shareConnection(settings, machine, lockWaitMs, now)
+  if (entry !== undefined) return openShare(file, entry, clock)
+  return shareConnection(settings, machine, lockWaitMs, clock)
 }
 
 /** Opens a file, or joins those who have opened it already in the same way. */
@@ -44,7 +44,7 @@ export function shareConnection(
   settings: FileSettings,
   machine: Machine,
   lockWaitMs: number,
-  now: () => EpochMs,
+  clock: Clock,
 ): Awaitable<ConnectionShare> {
   const { file } = settings
   let entry = entries.get(file)
@@ -55,15 +55,15 @@ export function shareConnection(
   } else {
     checkAgreement(entry.settings, settings)
   }
-  return openShare(file, entry, now)
+  return openShare(file, entry, clock)
 }
 
-function openShare(file: string, entry: Entry, now: () => EpochMs): Awaitable<ConnectionShare> {
+function openShare(file: string, entry: Entry, clock: Clock): Awaitable<ConnectionShare> {
   const { connection } = entry
   entry.users += 1
   const share: ConnectionShare = {
     connection,
-    library: entry.settings.library.name,
+    library: entry.settings.library,
     release() {
       entry.users -= 1
       if (entry.users > 0) return
@@ -71,7 +71,7 @@ function openShare(file: string, entry: Entry, now: () => EpochMs): Awaitable<Co
       connection.close()
     },
   }
-  const opened = connection.open(now)
+  const opened = connection.open(clock)
   if (!(opened instanceof Promise)) return share
   return opened.then(
     () => share,
@@ -86,7 +86,7 @@ function checkAgreement(open: FileSettings, wanted: FileSettings): void {
   const differing: string[] = []
   if (open.durability !== wanted.durability) differing.push('durability')
   // Two copies of SQLite in one process drop each other's locks.
-  if (open.library.name !== wanted.library.name) differing.push('library')
+  if (differenceOf(open.library, wanted.library) !== undefined) differing.push('library')
   if (differing.length === 0) return
   throw new SluiceError(
     'ERR_STORE',

@@ -46,7 +46,7 @@ const nothing: Counts = {
 export function countVerb(session: Session, queue: string, cap: number, now: EpochMs): Counts {
   const row = findQueue(session, queue)
   if (row === undefined) return nothing
-  const waiting = countWaiting(session, row.id, Math.max(now, row.latestAt), now, cap)
+  const waiting = countWaiting(session, row.id, now, cap)
   const held = session.countHeld.get(now, row.id, cap + 1) as Record<'held' | 'dirty', number>
   const processing = counted(cap, held.held - held.dirty)
   const dirty = counted(cap, held.dirty)
@@ -82,25 +82,18 @@ interface Waiting {
   readonly oldestReadyAt: EpochMs
 }
 
-function countWaiting(
-  session: Session,
-  queueId: number,
-  horizon: EpochMs,
-  now: EpochMs,
-  cap: number,
-): Waiting {
+function countWaiting(session: Session, queueId: number, now: EpochMs, cap: number): Waiting {
   const ready = new CappedCount(cap)
   const delayed = new CappedCount(cap)
   const backoff = new CappedCount(cap)
   let oldestReadyAt = never
   // Both kinds of waiting stand in one index, so they share what may be looked at.
   let laterLeft = 2 * cap + 1
-  const from = horizon > now ? 0 : now
   for (const { priority, ready_at } of levelsOf(session, queueId)) {
-    if (ready_at <= horizon) {
+    if (ready_at <= now) {
       // Looked at once the cap is reached too: the oldest may stand at the last priority.
       const limit = Math.max(1, ready.room)
-      const row = session.countReady.get(queueId, priority, horizon, now, limit) as {
+      const row = session.countReady.get(queueId, priority, now, limit) as {
         readonly n: number
         readonly oldest: number | null
       }
@@ -108,7 +101,7 @@ function countWaiting(
       oldestReadyAt = Math.min(oldestReadyAt, row.oldest ?? never)
     }
     if (laterLeft <= 0) continue
-    const rows = session.countDelayed.all(queueId, priority, from, now, laterLeft) as {
+    const rows = session.countDelayed.all(queueId, priority, now, laterLeft) as {
       readonly due_why: number
       readonly n: number
     }[]

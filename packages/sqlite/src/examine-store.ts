@@ -35,9 +35,8 @@ export async function examineStore(options: FileOptions): Promise<StoreReport> {
   checkObject('options', options)
   const checked = checkOptions({ ...options, mustExist: true }) as FileOptions
   const settings = fileSettings(checked)
-  const now = (): number => systemClock.now()
   const lockWaitMs = checked.lockWaitMs ?? lockWaitMsUsual
-  const share = await joinConnection(settings, thisMachine, lockWaitMs, now)
+  const share = await joinConnection(settings, thisMachine, lockWaitMs, systemClock)
   try {
     return await report(share, settings.file)
   } finally {
@@ -49,10 +48,10 @@ async function report(
   { connection, library }: ConnectionShare,
   file: string,
 ): Promise<StoreReport> {
-  const found = await connection.look(() => systemClock.now(), findingsOf)
+  const found = await connection.look(systemClock, findingsOf)
   return {
     ...found,
-    library,
+    library: library.name,
     file,
     fileBytes: statusOf(file)?.size ?? 0,
     logBytes: statusOf(`${file}-wal`)?.size ?? 0,

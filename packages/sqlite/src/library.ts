@@ -10,6 +10,8 @@ export type LibraryName = 'better-sqlite3' | 'node:sqlite'
 /** A library that was found, and how it opens a file. */
 export interface Library {
   readonly name: LibraryName
+  /** Differs in every copy of a library: what all its connections inherit from. */
+  readonly origin: unknown
   open(path: string): SqliteDatabase
 }
 
@@ -28,7 +30,14 @@ function classOf(name: LibraryName): DatabaseClass {
 }
 
 function libraryOf(name: LibraryName, Database: DatabaseClass): Library {
-  return { name, open: (path) => new Database(path) }
+  return { name, origin: originOf(Database.prototype), open: (path) => new Database(path) }
+}
+
+/** The last prototype before that of all objects, so that a subclass is of the same origin. */
+function originOf(prototype: object): object {
+  const next = Object.getPrototypeOf(prototype) as object | null
+  const isLast = next === null || Object.getPrototypeOf(next) === null
+  return isLast ? prototype : originOf(next)
 }
 
 /** Loads a library; without a name better-sqlite3 if it is installed, and node:sqlite if not. */
@@ -84,4 +93,10 @@ export function libraryBehind(database: SqliteDatabase): Library {
   // Only better-sqlite3 has this method.
   const name = 'pragma' in database ? 'better-sqlite3' : 'node:sqlite'
   return libraryOf(name, database.constructor as DatabaseClass)
+}
+
+/** How two libraries differ, in words; `undefined` if they are the same copy of SQLite. */
+export function differenceOf(one: Library, other: Library): string | undefined {
+  if (one.name !== other.name) return one.name
+  return one.origin === other.origin ? undefined : `another copy of ${one.name}`
 }

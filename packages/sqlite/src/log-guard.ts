@@ -4,9 +4,6 @@ import { logBytesMax } from './durability.ts'
 import type { Machine } from './machine.ts'
 import { statusOf } from './store-file.ts'
 
-/** How many commits go by between two looks at the size of the log. */
-const commitsPerLook = 256
-
 /** How long to wait after an attempt that did not succeed, in milliseconds. */
 const pauseMs = 10_000
 
@@ -15,19 +12,23 @@ interface CheckpointRow {
 }
 
 /**
- * Keeps the write-ahead log from growing without bound.
+ * Looks at the write-ahead log after each commit, which takes a microsecond.
  *
- * SQLite copies the log back into the file by itself every thousand pages, and then begins the log
- * anew, unless somebody is still reading from it: a program that has left a query half read can make
- * it grow until the disk is full. What is written here is seldom: look at its size, empty it if it
- * is too long, and say so if that is what a reader prevents.
+ * It must not grow without bound. SQLite copies it back into the file every thousand pages, and then
+ * starts it over, unless somebody is still reading from it: a program that has left a query half
+ * read can make it grow until the disk is full. A log that is too long is emptied, and reported if a
+ * reader prevents that.
+ *
+ * And it must be there: SQLite goes on writing to a log that was deleted, in which nobody else finds
+ * what it has committed.
  */
 export class LogGuard {
   readonly #path: string
   readonly #machine: Machine
   readonly #bytesMax: number
-  #commitsLeft = commitsPerLook
   #notBeforeMs = -Infinity
+  /** The number of the log's file; `undefined` until it was looked at. */
+  #inode: number | undefined
 
   constructor(file: string, machine: Machine, bytesMax: number = logBytesMax) {
     this.#path = `${file}-wal`
@@ -35,23 +36,33 @@ export class LogGuard {
     this.#bytesMax = bytesMax
   }
 
-  /** To be called after each commit. */
-  committed(database: SqliteDatabase): void {
-    this.#commitsLeft -= 1
-    if (this.#commitsLeft > 0) return
-    this.#commitsLeft = commitsPerLook
-    const now = this.#machine.clock.monotonicMs()
-    if (now < this.#notBeforeMs) return
-    const bytes = this.#bytes()
-    if (bytes > this.#bytesMax) this.#empty(database, bytes, now)
+  /** To be called when a connection was closed: the log of the next one may be another. */
+  closed(): void {
+    this.#inode = undefined
   }
 
-  #bytes(): number {
+  /** To be called after each commit. Throws if the commit went into a log that was deleted. */
+  committed(database: SqliteDatabase): void {
+    const { ino, size } = this.#status()
+    this.#inode ??= ino
+    if (ino !== this.#inode) {
+      throw new SluiceError(
+        'ERR_UNKNOWN_OUTCOME',
+        `${this.#path} was removed while it was in use; whether what was committed is in the file ` +
+          'is open',
+      )
+    }
+    if (size <= this.#bytesMax) return
+    const now = this.#machine.clock.monotonicMs()
+    if (now >= this.#notBeforeMs) this.#empty(database, size, now)
+  }
+
+  #status(): { readonly ino: number | undefined; readonly size: number } {
     try {
-      return statusOf(this.#path)?.size ?? 0
+      return statusOf(this.#path) ?? { ino: undefined, size: 0 }
     } catch {
       // The commit has succeeded; that its log cannot be looked at is no failure of it.
-      return 0
+      return { ino: this.#inode, size: 0 }
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Awaitable, type EpochMs, SluiceTypeError } from '@sluice/core'
+import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core'
 import { Connection } from './connection.ts'
 import { type ConnectionShare, shareConnection } from './connections.ts'
 import type { SqliteDatabase } from './database.ts'
@@ -19,7 +19,7 @@ export interface Place {
   readonly exclusive: SqliteDatabase | undefined
   /** The real path of the file; empty for a database in memory. Throws if it cannot be reached. */
   file(): string
-  connect(now: () => EpochMs): Awaitable<Pick<ConnectionShare, 'connection' | 'release'>>
+  connect(clock: Clock): Awaitable<ConnectionShare>
 }
 
 /** How long an operation waits for a lock unless told otherwise, in milliseconds. */
@@ -51,8 +51,8 @@ function filePlace(options: FileOptions, machine: Machine): Place {
     canTransact: isShared,
     exclusive: undefined,
     file: () => realPathOf(options.file),
-    connect: (now) =>
-      shareConnection(fileSettings(options), machine, options.lockWaitMs ?? lockWaitMsUsual, now),
+    connect: (clock) =>
+      shareConnection(fileSettings(options), machine, options.lockWaitMs ?? lockWaitMsUsual, clock),
   }
 }
 
@@ -81,7 +81,7 @@ function guestPlace(options: DatabaseOptions, machine: Machine): Place {
     canTransact: true,
     exclusive: undefined,
     file: () => realPathOf(path),
-    connect: (now) =>
+    connect: (clock) =>
       shareConnection(
         {
           ...common(options),
@@ -92,7 +92,7 @@ function guestPlace(options: DatabaseOptions, machine: Machine): Place {
         },
         machine,
         options.lockWaitMs ?? lockWaitMsUsual,
-        now,
+        clock,
       ),
   }
 }
@@ -106,14 +106,15 @@ function handedInPlace(options: DatabaseOptions, machine: Machine): Place {
     canTransact: true,
     exclusive: database,
     file: () => (path === '' ? '' : realPathOf(path)),
-    connect(now) {
+    connect(clock) {
       const { durability, migrate } = common(options)
       const file = path === '' ? 'the database in memory' : path
       const source = new HandedInSource(database, file, durability, migrate)
       const lockWaitMs = options.lockWaitMs ?? lockWaitMsUsual
       const connection = new Connection(source, machine, lockWaitMs)
-      const share = { connection, release: () => connection.close() }
-      const opened = connection.open(now)
+      const library = libraryBehind(database)
+      const share = { connection, library, release: () => connection.close() }
+      const opened = connection.open(clock)
       return opened instanceof Promise ? opened.then(() => share) : share
     },
   }

@@ -9,28 +9,26 @@ import {
   recordOf,
 } from './key-record.ts'
 import type { Session } from './session.ts'
+import type { StoreRow } from './store-row.ts'
 
 interface QueueColumns {
   readonly id: number
   readonly paused: number
   readonly seq: number
   readonly owed: number
-  readonly latest_at: number
 }
 
 /** What is stored of a queue as a whole. */
 export interface QueueRow {
   readonly id: number
   readonly isPaused: boolean
-  /** The latest instant at which the queue was written to. */
-  readonly latestAt: EpochMs
 }
 
 /** A queue that was written to before; `undefined` if it never was. */
 export function findQueue(session: Session, name: string): QueueRow | undefined {
   const row = session.queueFind.get(name) as QueueColumns | undefined
   if (row === undefined) return undefined
-  return { id: row.id, isPaused: row.paused === 1, latestAt: row.latest_at }
+  return { id: row.id, isPaused: row.paused === 1 }
 }
 
 /** Everything that is stored of one key, for those who only look. */
@@ -55,41 +53,35 @@ export function readKeys(
  */
 export class QueueTransaction {
   readonly session: Session
-  /** The store's present, one for the whole transaction. */
-  readonly now: EpochMs
+  readonly store: StoreRow
   readonly queueId: number
   readonly isPaused: boolean
   #seq: number
   #owed: number
-  #latestAt: EpochMs
   #hasWritten = false
 
-  constructor(session: Session, name: string, now: EpochMs) {
+  constructor(session: Session, name: string, store: StoreRow) {
     this.session = session
-    this.now = now
+    this.store = store
     let row = session.queueFind.get(name) as QueueColumns | undefined
     if (row === undefined) {
-      session.queueMake.run(name, now)
+      session.queueMake.run(name)
       row = session.queueFind.get(name) as QueueColumns
     }
     this.queueId = row.id
     this.isPaused = row.paused === 1
     this.#seq = row.seq
     this.#owed = row.owed
-    this.#latestAt = row.latest_at
+  }
+
+  /** The store's present, one for the whole transaction. */
+  get now(): EpochMs {
+    return this.store.now
   }
 
   /** How many keys are owed a run. */
   get owed(): number {
     return this.#owed
-  }
-
-  /**
-   * Up to which instant keys may be ready that are due. It is now, unless the clock went back: then
-   * a key may have become ready at an instant that is still to come.
-   */
-  get horizon(): EpochMs {
-    return Math.max(this.now, this.#latestAt)
   }
 
   /** Draws `n` places in line; answers with the first. */
@@ -100,9 +92,8 @@ export class QueueTransaction {
   }
 
   /** Sees to it that later keys take their places behind one that has brought its place along. */
-  makeRoomFor({ seq, dueAt, readyAt }: Readonly<KeyState>): void {
+  makeRoomFor({ seq }: Readonly<KeyState>): void {
     this.#seq = Math.max(this.#seq, seq)
-    if (dueAt < readyAt && readyAt !== never) this.#latestAt = Math.max(this.#latestAt, readyAt)
   }
 
   /** Says that keys were written past this object, and by how many the number of those owed rose. */
@@ -152,7 +143,7 @@ export class QueueTransaction {
   /** Writes back what was drawn. To be called once, at the end. */
   end(): void {
     if (!this.#hasWritten) return
-    const latestAt = Math.max(this.#latestAt, this.now)
-    this.session.queueSave.run(this.#seq, this.#owed, latestAt, this.queueId)
+    this.session.queueSave.run(this.#seq, this.#owed, this.queueId)
+    this.store.raiseWork()
   }
 }

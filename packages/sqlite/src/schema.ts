@@ -115,8 +115,8 @@ function migrateFrom(
   // In microseconds, and so above every token of a file that was here before.
   const firstToken = Math.max(1, Math.floor(now * 1_000))
   database
-    .prepare('insert into sluice_store (id, token) values (1, ?) on conflict do nothing')
-    .run(firstToken)
+    .prepare('insert into sluice_store (id, token, latest) values (1, ?, ?) on conflict do nothing')
+    .run(firstToken, now)
   if (ownership === 'guest') return
   database.exec(`pragma application_id = ${applicationId}`)
   database.exec(`pragma user_version = ${schemaVersion}`)

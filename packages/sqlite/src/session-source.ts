@@ -14,6 +14,8 @@ export interface SessionSource {
   readonly file: string
   open(now: EpochMs): Session
   close(session: Session): void
+  /** Gives up a connection on which a transaction of ours could not be ended. */
+  abandon(session: Session): void
   /** Whether another file stands where the one that was opened stood, or none. */
   isReplaced(): boolean
   /** Whether the connection is in a transaction that is not ours. */
@@ -78,6 +80,11 @@ export class FileSource implements SessionSource {
     session.database.close()
   }
 
+  abandon(session: Session): void {
+    // Closing it ends the transaction.
+    this.close(session)
+  }
+
   isReplaced(): boolean {
     return this.#identity !== this.#identityNow()
   }
@@ -98,6 +105,8 @@ export class HandedInSource implements SessionSource {
   readonly #database: SqliteDatabase
   readonly #durability: Durability
   readonly #migrate: Migrate
+  /** Whether the transaction that is open on it is one of ours. */
+  #isLeftOpen = false
 
   constructor(database: SqliteDatabase, file: string, durability: Durability, migrate: Migrate) {
     this.file = file
@@ -107,6 +116,8 @@ export class HandedInSource implements SessionSource {
   }
 
   open(now: EpochMs): Session {
+    if (this.#isLeftOpen && isInTransaction(this.#database)) this.#database.exec('rollback')
+    this.#isLeftOpen = false
     applyPragmas(this.#database, this.#durability)
     const options = { ownership: 'guest', migrate: this.#migrate, now } as const
     settleSchema(this.#database, this.file, options)
@@ -114,6 +125,10 @@ export class HandedInSource implements SessionSource {
   }
 
   close(): void {}
+
+  abandon(): void {
+    this.#isLeftOpen = true
+  }
 
   isReplaced(): boolean {
     return false

@@ -14,7 +14,6 @@ import {
   contractVersion,
   type Driver,
   type DriverTransaction,
-  type EpochMs,
   type ExpireOptions,
   type ExpireOutcome,
   type Finish,
@@ -35,7 +34,8 @@ import {
 } from '@sluice/core'
 import { addVerb } from './add-verb.ts'
 import { adoptVerb, claimNothing, claimVerb } from './claim-verb.ts'
-import type { Connection, Work } from './connection.ts'
+import type { Work } from './connection.ts'
+import type { ConnectionShare } from './connections.ts'
 import { countVerb } from './count-verb.ts'
 import { finishVerb } from './finish-verb.ts'
 import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './lease-verbs.ts'
@@ -58,9 +58,8 @@ export class SqliteDriver implements Driver {
   readonly transact?: (transaction: unknown) => DriverTransaction
   readonly #place: Place
   #clock: Clock = systemClock
-  #share: Awaited<ReturnType<Place['connect']>> | undefined
+  #share: ConnectionShare | undefined
   readonly #stops = new Set<() => void>()
-  readonly #now = (): EpochMs => this.#clock.now()
 
   constructor(place: Place) {
     this.#place = place
@@ -84,11 +83,16 @@ export class SqliteDriver implements Driver {
     this.transfer = sqliteTransfer(change, (work) => this.#write(work))
   }
 
+  /** See {@link Driver.ahead}. */
+  get ahead(): number {
+    return this.#share?.connection.time(this.#clock).ahead ?? 0
+  }
+
   open({ clock = systemClock }: OpenOptions): Awaitable<void> {
     if (this.#share !== undefined) return undefined
     this.#clock = clock
     try {
-      const share = this.#place.connect(this.#now)
+      const share = this.#place.connect(clock)
       if (!(share instanceof Promise)) {
         this.#share = share
         return undefined
@@ -117,10 +121,10 @@ export class SqliteDriver implements Driver {
   }
 
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply> {
-    const found = this.#read((session, now) => claimNothing(session, queue, request, now))
+    const found = this.#read((session, { now }) => claimNothing(session, queue, request, now))
     const take = (): Awaitable<ClaimReply> =>
-      this.#write((session, now) => {
-        const tx = new QueueTransaction(session, queue, now)
+      this.#write((session, store) => {
+        const tx = new QueueTransaction(session, queue, store)
         const reply = claimVerb(tx, request)
         tx.end()
         return reply
@@ -142,7 +146,7 @@ export class SqliteDriver implements Driver {
   }
 
   renew(queue: string, leases: readonly Lease[], leaseMs: number): Awaitable<RenewReply[]> {
-    return this.#write((session, now) => renewVerb(session, queue, leases, now + leaseMs))
+    return this.#write((session, { now }) => renewVerb(session, queue, leases, now + leaseMs))
   }
 
   finish(
@@ -158,14 +162,11 @@ export class SqliteDriver implements Driver {
   }
 
   tick(queue: string, request: TickRequest): Awaitable<TickReply> {
-    const read = this.#read((session, now) => {
-      this.#connection().checkFile()
-      return tickRead(session, queue, request, now)
-    })
+    const read = this.#read((session, { now }) => tickRead(session, queue, request, now))
     const finish = ({ reply, mustWrite }: ReturnType<typeof tickRead>): Awaitable<TickReply> => {
       if (!mustWrite) return reply
-      const swept = this.#write((session, now) => {
-        const tx = new QueueTransaction(session, queue, now)
+      const swept = this.#write((session, store) => {
+        const tx = new QueueTransaction(session, queue, store)
         return tickWrite(tx, request)
       })
       return swept instanceof Promise
@@ -176,15 +177,15 @@ export class SqliteDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Awaitable<Counts> {
-    return this.#read((session, now) => countVerb(session, queue, cap, now))
+    return this.#read((session, { now }) => countVerb(session, queue, cap, now))
   }
 
   list(queue: string, request: ListRequest): Awaitable<ListReply> {
-    return this.#read((session, now) => listVerb(session, queue, request, now))
+    return this.#read((session, { now }) => listVerb(session, queue, request, now))
   }
 
   watch(onWake: (queue: string | undefined) => void): () => void {
-    const unwatch = this.#connection().changes.watch(onWake)
+    const unwatch = this.#opened().connection.changes.watch(onWake)
     const stop = (): void => {
       unwatch()
       this.#stops.delete(stop)
@@ -200,7 +201,7 @@ export class SqliteDriver implements Driver {
   }
 
   workers(queue: string, withinMs: number): Awaitable<WorkerRow[]> {
-    return this.#read((session, now) => workersVerb(session, queue, now - withinMs))
+    return this.#read((session, { now }) => workersVerb(session, queue, now - withinMs))
   }
 
   buckets(): Awaitable<BucketRow[]> {
@@ -216,31 +217,32 @@ export class SqliteDriver implements Driver {
   }
 
   #transact(transaction: unknown): DriverTransaction {
-    const { changes } = this.#connection()
+    const { connection, library } = this.#opened()
     return transact(
       {
         file: () => this.#place.file(),
         exclusive: this.#place.exclusive,
-        now: this.#now,
-        wrote: (isPending) => changes.announceAfter(isPending),
+        library,
+        time: connection.time(this.#clock),
+        wrote: (isPending) => connection.changes.announceAfter(isPending),
       },
       transaction,
     )
   }
 
-  #connection(): Connection {
+  #opened(): ConnectionShare {
     if (this.#share === undefined) throw new SluiceError('ERR_CLOSED', 'the driver is not open')
-    return this.#share.connection
+    return this.#share
   }
 
   #write<T>(work: Work<T>): Awaitable<T> {
     if (this.#share === undefined) return this.#notOpen()
-    return this.#share.connection.write(this.#now, work)
+    return this.#share.connection.write(this.#clock, work)
   }
 
   #read<T>(work: Work<T>): Awaitable<T> {
     if (this.#share === undefined) return this.#notOpen()
-    return this.#share.connection.read(this.#now, work)
+    return this.#share.connection.read(this.#clock, work)
   }
 
   #notOpen(): Promise<never> {
@@ -249,8 +251,8 @@ export class SqliteDriver implements Driver {
 
   /** Does `work` on a queue, and wakes whoever waits for what it may have made claimable. */
   #change<T>(queue: string, work: (tx: QueueTransaction) => T): Awaitable<T> {
-    const done = this.#write((session, now) => {
-      const tx = new QueueTransaction(session, queue, now)
+    const done = this.#write((session, store) => {
+      const tx = new QueueTransaction(session, queue, store)
       const value = work(tx)
       tx.end()
       return value

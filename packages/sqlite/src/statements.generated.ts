@@ -17,12 +17,20 @@ create table sluice_schema (
   applied_at real not null
 ) strict;
 
--- What belongs to the store as a whole: the last token that was given out. It starts at the epoch
--- microseconds of the file's making, so that a file which was deleted and made anew does not give
--- out tokens that an outside system has seen already.
+-- One row: what belongs to the store as a whole.
 create table sluice_store (
   id integer primary key check (id = 1),
-  token integer not null check (token > 0)
+  -- The last token that was given out. It starts at the epoch microseconds of the file's creation,
+  -- so that a file which was deleted and created again does not give out tokens that an outside
+  -- system has seen already.
+  token integer not null check (token > 0),
+  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
+  -- renewals leave it alone: a process that waits looks at the queues only after it has risen.
+  work integer not null default 0,
+  -- By how many milliseconds the store's time is ahead of the wall clock, since that was set back.
+  ahead real not null default 0 check (ahead >= 0),
+  -- The newest instant that is known to have passed, by the store's time. It only rises.
+  latest real not null
 ) strict;
 
 -- One row for each queue that was ever written to.
@@ -33,9 +41,7 @@ create table sluice_queues (
   -- The last place in line that was given out.
   seq integer not null default 0,
   -- How many keys are owed a run: a count that is kept, because counting would take time.
-  owed integer not null default 0 check (owed >= 0),
-  -- The latest instant at which the queue was written to. Later than now if the clock went back.
-  latest_at real not null
+  owed integer not null default 0 check (owed >= 0)
 ) strict;
 
 -- The names of holders, so that rows need not carry them. Ids are never used twice.
@@ -200,6 +206,14 @@ from sluice_keys k
 cross join sluice_queues q on q.id = k.queue
 where k.seq > q.seq or k.next_seq > q.seq
 union all
+select 'the row of the token counter is missing'
+where not exists (select 1 from sluice_store)
+union all
+select 'key ' || k.key || ' is ready ' || (k.ready_at - k.due_at) || ' ms after it is due, at an '
+  || 'instant that has not passed'
+from sluice_keys k
+where k.token is null and k.ready_at > max(k.due_at, (select latest from sluice_store))
+union all
 select 'key ' || key || ' has nothing to be remembered for'
 from sluice_keys
 where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
@@ -234,7 +248,7 @@ from (
   select due_why
   from sluice_keys indexed by sluice_keys_waiting
   where
-    queue = +? and priority = +? and ready_at > +? and due_at > +?
+    queue = +? and priority = +? and ready_at > +?
     and token is null and parked = 0 and due_at is not null
   order by ready_at, seq
   limit +?
@@ -266,7 +280,7 @@ from (
   select ready_at
   from sluice_keys indexed by sluice_keys_waiting
   where
-    queue = +? and priority = +? and ready_at <= +? and due_at <= +?
+    queue = +? and priority = +? and ready_at <= +?
     and token is null and parked = 0 and due_at is not null
   order by ready_at, seq
   limit +?
@@ -403,16 +417,16 @@ set
 where
   queue = +? and token is not null
   and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)`,
-  queueFind: `select id, paused, seq, owed, latest_at
+  queueFind: `select id, paused, seq, owed
 from sluice_queues
 where name = +?`,
-  queueMake: `insert into sluice_queues (name, latest_at)
-values (?, ?)`,
+  queueMake: `insert into sluice_queues (name)
+values (?)`,
   queuePause: `update sluice_queues
 set paused = ?
 where id = +? and paused <> +?`,
   queueSave: `update sluice_queues
-set seq = ?, owed = ?, latest_at = ?
+set seq = ?, owed = ?
 where id = +?`,
   queuesList: `select q.name
 from sluice_queues q
@@ -431,6 +445,12 @@ where id in (
   cross join sluice_keys k on k.queue = +? and k.key = j.value ->> 0 and k.token = j.value ->> 1
 )
 returning key, lease_until`,
+  storeRead: `select token, work, ahead, latest
+from sluice_store
+where id = 1`,
+  storeSave: `update sluice_store
+set token = ?, work = ?, ahead = ?, latest = ?
+where id = 1`,
   sweepIdle: `delete from sluice_keys
 where id in (
   select id
@@ -439,18 +459,6 @@ where id in (
   order by failed_at
   limit +?
 )`,
-  tokenLast: `select token
-from sluice_store
-where id = 1`,
-  tokenRaise: `update sluice_store
-set token = max(token, ?)
-where id = 1`,
-  tokenSave: `update sluice_store
-set token = ?
-where id = 1`,
-  waitingFirstDue: `select min(due_at) as due_at
-from sluice_keys indexed by sluice_keys_waiting
-where queue = +? and token is null and parked = 0 and due_at is not null`,
   workerSave: `insert into sluice_workers (queue, holder, info, started_at, seen_at)
 values (?, ?, ?, ?, ?)
 on conflict (queue, holder) do update

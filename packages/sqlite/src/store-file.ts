@@ -44,9 +44,8 @@ export function realPathOf(file: string): string {
 /** The file's status; `undefined` if it does not exist. Never opens it: see below. */
 export function statusOf(path: string): Stats | undefined {
   try {
-    return statSync(path)
+    return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
     throw fileError(`${path} cannot be reached`, error)
   }
 }

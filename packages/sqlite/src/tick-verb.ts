@@ -24,12 +24,8 @@ export function levelsOf(session: Session, queueId: number): readonly Level[] {
   return session.levels.all(queueId, queueId) as Level[]
 }
 
-function nextDue(session: Session, queue: QueueRow, now: EpochMs): EpochMs {
+function nextDue(session: Session, queue: QueueRow): EpochMs {
   if (queue.isPaused) return never
-  if (queue.latestAt > now) {
-    const row = session.waitingFirstDue.get(queue.id) as { readonly due_at: number | null }
-    return row.due_at ?? never
-  }
   let next = never
   for (const { ready_at } of levelsOf(session, queue.id)) next = Math.min(next, ready_at)
   return next
@@ -51,7 +47,7 @@ export function tickRead(
   const leaseEnd = first?.lease_until ?? never
   const reply: TickReply = {
     now,
-    nextAt: Math.min(nextDue(session, row, now), leaseEnd),
+    nextAt: Math.min(nextDue(session, row), leaseEnd),
     paused: row.isPaused,
     leaseEnds: leaseEnd <= now ? leaseEndsOf(session, row.id, now, request.limit) : [],
     swept: 0,

@@ -1,7 +1,6 @@
 import {
   type AskOptions,
   type DriverTransaction,
-  type EpochMs,
   type Finish,
   SluiceError,
   SluiceTypeError,
@@ -9,12 +8,13 @@ import {
 import { addVerb } from './add-verb.ts'
 import type { SqliteDatabase } from './database.ts'
 import { finishVerb } from './finish-verb.ts'
-import { checkDatabase } from './library.ts'
+import { checkDatabase, differenceOf, type Library, libraryBehind } from './library.ts'
 import { QueueTransaction } from './queue-transaction.ts'
 import { prepareSession, type Session } from './session.ts'
 import { fileOf, isInTransaction } from './session-source.ts'
 import { storeError } from './sqlite-error.ts'
 import { realPathOf } from './store-file.ts'
+import { StoreRow, type StoreTime } from './store-row.ts'
 
 /** Prepared once for each connection that takes part. */
 const sessions = new WeakMap<SqliteDatabase, Session>()
@@ -25,7 +25,9 @@ export interface TransactPlace {
   file(): string
   /** The connection that was handed in for everything, if one was. */
   readonly exclusive: SqliteDatabase | undefined
-  now(): EpochMs
+  /** The library of the connection that the driver has to the file. */
+  readonly library: Library
+  readonly time: StoreTime
   /** Told of each verb that has written, and how to see whether its transaction still goes on. */
   wrote(isPending: () => boolean): void
 }
@@ -40,9 +42,12 @@ export function transact(place: TransactPlace, transaction: unknown): DriverTran
     }
     try {
       return asOne(database, () => {
-        const tx = new QueueTransaction(sessionOf(database), queue, place.now())
+        const session = sessionOf(database)
+        const store = new StoreRow(session, place.time)
+        const tx = new QueueTransaction(session, queue, store)
         const value = work(tx)
         tx.end()
+        store.save()
         place.wrote(() => isInTransaction(database))
         return value
       })
@@ -61,10 +66,19 @@ function checkPlace(place: TransactPlace, database: SqliteDatabase): void {
   if (database === place.exclusive) return
   const file = place.file()
   const theirs = fileOf(database)
-  if (file !== '' && theirs !== '' && realPathOf(theirs) === file) return
-  throw new SluiceTypeError(
-    'transaction',
-    `must be a connection to ${file === '' ? 'the database that was handed in' : file}`,
+  if (file === '' || theirs === '' || realPathOf(theirs) !== file) {
+    throw new SluiceTypeError(
+      'transaction',
+      `must be a connection to ${file === '' ? 'the database that was handed in' : file}`,
+    )
+  }
+  const difference = differenceOf(libraryBehind(database), place.library)
+  if (difference === undefined) return
+  throw new SluiceError(
+    'ERR_STORE',
+    `the transaction is on a connection of ${difference}, and the driver has ${file} open with ` +
+      `${place.library.name}: two copies of SQLite in one process drop each other's locks, and ` +
+      'acknowledged writes are lost. Open both with the same one',
   )
 }
 

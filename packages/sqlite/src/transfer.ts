@@ -21,7 +21,9 @@ function importRows(tx: QueueTransaction, rows: readonly TransferRow[]): ImportO
     const { state } = record
     const wasGone = transitions.isGone(state)
     const outcome = tx.change(record, () => {
-      const merged = transitions.mergeRow(state, row, tx.now)
+      // A key is never ready later than it is due, or than now: the other store's time may be later.
+      const readyAt = Math.min(row.readyAt, Math.max(row.dueAt, tx.now))
+      const merged = transitions.mergeRow(state, { ...row, readyAt }, tx.now)
       if (wasGone) record.item = row.item ?? null
       record.lastError ??= row.lastError ?? null
       return merged
@@ -58,7 +60,7 @@ export function sqliteTransfer(
     dropRows: (queue, rows) => change(queue, (tx) => dropRows(tx, rows)),
     importBuckets: (buckets) =>
       write((session) => buckets.map((bucket) => importBucket(session, bucket))),
-    lastToken: () => write((session) => (session.tokenLast.get() as { token: number }).token),
-    raiseTokens: (floor) => write((session) => void session.tokenRaise.run(floor)),
+    lastToken: () => write((_session, store) => store.token),
+    raiseTokens: (floor) => write((_session, store) => store.raiseToken(floor)),
   }
 }

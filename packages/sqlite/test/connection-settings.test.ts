@@ -13,7 +13,7 @@ import { ask, askOptions, storeOn } from './store.ts'
 function remembering(name: LibraryName, connections: SqliteDatabase[]): Library {
   const library = loadLibrary(name)
   return {
-    name,
+    ...library,
     open(path) {
       const database = library.open(path)
       connections.push(database)

@@ -20,6 +20,7 @@ export interface Fault {
 /** The real library, whose statements can be made to fail, and are counted. */
 export class FaultyLibrary implements Library {
   readonly name = 'better-sqlite3'
+  readonly origin: unknown = requireHere('better-sqlite3').prototype
   fault: Fault = {}
   /** How many statements ran, and how many of them read nothing but the number of changes. */
   statements = 0
@@ -29,11 +30,15 @@ export class FaultyLibrary implements Library {
   open(path: string): SqliteDatabase {
     this.opened += 1
     const database = new (requireHere('better-sqlite3'))(path) as SqliteDatabase
-    return {
-      prepare: (sql) => this.#statement(sql, database.prepare(sql)),
-      exec: (sql) => this.#run(sql, () => database.exec(sql)),
+    const wrapped = {
+      prepare: (sql: string) => this.#statement(sql, database.prepare(sql)),
+      exec: (sql: string) => this.#run(sql, () => database.exec(sql)),
       close: () => database.close(),
+      get inTransaction() {
+        return (database as { readonly inTransaction?: unknown }).inTransaction
+      },
     }
+    return wrapped
   }
 
   #statement(sql: string, statement: SqliteStatement): SqliteStatement {

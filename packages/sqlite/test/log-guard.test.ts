@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type SluiceEvent, sluiceChannel } from '@sluice/core'
+import { dirname } from 'node:path'
+import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { onTestFinished, test } from 'vitest'
 import type { SqliteDatabase } from '../src/database.ts'
 import { LogGuard } from '../src/log-guard.ts'
 import { scratchFile } from './scratch.ts'
-import { fakeMachine } from './store.ts'
+import { ask, askOptions, fakeMachine, storeOn } from './store.ts'
 
 const Database = createRequire(import.meta.url)('better-sqlite3') as new (
   path: string,
 ) => SqliteDatabase
 
-test('a reader that keeps the log from being emptied is reported; then the log is emptied', () => {
+/** A database whose log is guarded, and another connection that may read from it. */
+function guarded(bytesMax: number) {
   const file = scratchFile()
   const database = new Database(file)
   database.exec('pragma busy_timeout = 10; pragma journal_mode = wal; create table t (a)')
@@ -20,19 +22,34 @@ test('a reader that keeps the log from being emptied is reported; then the log i
   const warnings: unknown[] = []
   const subscriber = { error: ({ error }: SluiceEvent) => void warnings.push(error) }
   sluiceChannel.subscribe(subscriber as never)
-  onTestFinished(() => void sluiceChannel.unsubscribe(subscriber as never))
-  const bytesMax = 1024 * 1024
+  const reader = new Database(file)
+  onTestFinished(() => {
+    sluiceChannel.unsubscribe(subscriber as never)
+    reader.close()
+    database.close()
+  })
   const machine = fakeMachine()
   const guard = new LogGuard(file, machine, bytesMax)
-  const logBytes = (): number => statSync(`${file}-wal`).size
-  const write = (): void => {
-    for (let commit = 0; commit < 256; commit += 1) {
-      database.exec('update t set a = randomblob(8000)')
-      guard.committed(database)
-    }
+  const commit = (bytes: number): void => {
+    database.exec(`update t set a = randomblob(${bytes})`)
+    guard.committed(database)
   }
+  return {
+    database,
+    reader,
+    machine,
+    warnings,
+    commit,
+    logBytes: () => statSync(`${file}-wal`).size,
+  }
+}
 
-  const reader = new Database(file)
+test('a reader that keeps the log from being emptied is reported; then the log is emptied', () => {
+  const bytesMax = 1024 * 1024
+  const { reader, machine, warnings, commit, logBytes } = guarded(bytesMax)
+  const write = (): void => {
+    for (let nth = 0; nth < 256; nth += 1) commit(8_000)
+  }
   reader.exec('begin')
   reader.prepare('select count(*) from t').get()
   write()
@@ -47,6 +64,41 @@ test('a reader that keeps the log from being emptied is reported; then the log i
   write()
   assert.equal(warnings.length, 1)
   assert.ok(logBytes() <= bytesMax, `${logBytes()} bytes`)
-  reader.close()
-  database.close()
 })
+
+test('the length of the log counts, however few commits made it', () => {
+  const { reader, warnings, commit } = guarded(1024 * 1024)
+  reader.exec('begin')
+  reader.prepare('select count(*) from t').get()
+  commit(600_000)
+  assert.equal(warnings.length, 0)
+  commit(600_000)
+  assert.equal(warnings.length, 1)
+})
+
+for (const how of ['removed', 'replaced'] as const) {
+  test(`a log that was ${how} is noticed by the next commit, whose outcome is open`, async () => {
+    const file = scratchFile()
+    const { driver, library } = storeOn(file)
+    await driver.open({})
+    await driver.add('q', [ask('a')], askOptions)
+    if (how === 'removed') rmSync(`${file}-wal`)
+    else renameSync(`${file}-wal`, `${file}-wal.away`)
+    if (how === 'replaced') new Database(file).close()
+    const openedBefore = library.opened
+    await assert.rejects(
+      async () => await driver.add('q', [ask('b')], askOptions),
+      (error) => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
+    )
+    const [reply] = await driver.add('q', [ask('c')], askOptions)
+    assert.equal(reply?.outcome, 'added')
+    assert.equal(library.opened, openedBefore + 1)
+    await driver.close()
+    const { driver: next } = storeOn(file)
+    await next.open({})
+    const { rows } = await next.list('q', { limit: 10 })
+    assert.ok(rows.some(({ key }) => key === 'c'))
+    await next.close()
+    assert.ok(readdirSync(dirname(file)).includes('queue.db'))
+  })
+}

@@ -1,9 +1,10 @@
-import type { Clock, EpochMs } from '@sluice/core'
+import type { Clock } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { Connection } from '../src/connection.ts'
 import type { Durability } from '../src/durability.ts'
 import type { Library } from '../src/library.ts'
 import type { Machine } from '../src/machine.ts'
+import type { Place } from '../src/place.ts'
 import { FileSource } from '../src/session-source.ts'
 import { SqliteDriver } from '../src/sqlite-driver.ts'
 import { FaultyLibrary } from './faulty-library.ts'
@@ -58,9 +59,9 @@ export function storeOn(file: string, parts: StoreParts = {}): Store {
     canTransact: true,
     exclusive: undefined,
     file: () => file,
-    connect(now: () => EpochMs) {
-      const share = { connection, release: () => connection.close() }
-      const opened = connection.open(now)
+    connect(...given: Parameters<Place['connect']>) {
+      const share = { connection, library, release: () => connection.close() }
+      const opened = connection.open(...given)
       return opened instanceof Promise ? opened.then(() => share) : share
     },
   })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { cpSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { SluiceError } from '@sluice/core'
 import { type LibraryName, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
 import { describe, test } from 'vitest'
-import { scratchFile } from './scratch.ts'
+import { scratchFile, scratchFolder } from './scratch.ts'
 import { ask, askOptions, claimRequest } from './store.ts'
 
 const requireHere = createRequire(import.meta.url)
@@ -140,6 +142,26 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
     })
   })
 
+  test(`a connection of another library is refused, ${library}`, async () => {
+    const file = scratchFile()
+    const driver = sqliteDriver({ file, library, durability: 'process' })
+    await driver.open({})
+    const other = library === 'node:sqlite' ? 'better-sqlite3' : 'node:sqlite'
+    const database = connect(other, file)
+    database.exec('begin immediate')
+    assert.throws(
+      () => driver.transact?.(database).add('q', [ask('a')], askOptions),
+      (error) =>
+        SluiceError.is(error, 'ERR_STORE') &&
+        error.message.includes(`of ${other}, and`) &&
+        error.message.includes("two copies of SQLite in one process drop each other's locks"),
+    )
+    database.exec('rollback')
+    assert.deepEqual(await driver.queues?.(), [])
+    await driver.close()
+    database.close()
+  })
+
   test(`an exclusive database wakes and waits for transactions of others, ${library}`, async () => {
     const database = connect(library, ':memory:')
     const driver = sqliteDriver({ database, exclusive: true })
@@ -169,3 +191,46 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
     database.close()
   })
 }
+
+test('a connection of another copy of the library is refused', async () => {
+  const installed = dirname(requireHere.resolve('better-sqlite3/package.json'))
+  const copied = join(scratchFolder(), 'better-sqlite3')
+  // Without the sources of SQLite, which are long.
+  cpSync(installed, copied, { recursive: true, filter: (path) => !path.includes('/deps') })
+  const OtherDatabase = createRequire(join(copied, 'package.json'))(copied) as new (
+    path: string,
+  ) => SqliteDatabase
+  const file = scratchFile()
+  const driver = sqliteDriver({ file, library: 'better-sqlite3', durability: 'process' })
+  await driver.open({})
+  const database = new OtherDatabase(file)
+  assert.throws(
+    () => driver.transact?.(database),
+    (error) =>
+      SluiceError.is(error, 'ERR_STORE') &&
+      error.message.includes('another copy of better-sqlite3'),
+  )
+  const guest = sqliteDriver({ database, durability: 'process' })
+  await assert.rejects(
+    async () => await guest.open({}),
+    (error) => SluiceError.is(error, 'ERR_STORE') && error.message.includes('library'),
+  )
+  await driver.close()
+  database.close()
+})
+
+test('a connection of a subclass of the library takes part', async () => {
+  class OwnDatabase extends (requireHere('better-sqlite3') as new (
+    path: string,
+  ) => SqliteDatabase) {}
+  const file = scratchFile()
+  const driver = sqliteDriver({ file, library: 'better-sqlite3', durability: 'process' })
+  await driver.open({})
+  const database = new OwnDatabase(file)
+  database.exec('begin immediate')
+  void driver.transact?.(database).add('q', [ask('a')], askOptions)
+  database.exec('commit')
+  assert.equal((await driver.claim('q', claimRequest())).claims[0]?.key, 'a')
+  await driver.close()
+  database.close()
+})

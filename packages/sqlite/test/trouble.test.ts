@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { renameSync, rmSync } from 'node:fs'
 import { SluiceError } from '@sluice/core'
+import { sqliteDriver } from '@sluice/sqlite'
 import { describe, test } from 'vitest'
-import { sqliteError } from './faulty-library.ts'
+import { FaultyLibrary, sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest, storeOn } from './store.ts'
 
@@ -180,14 +181,89 @@ describe('a locked file', () => {
   })
 })
 
+describe('a transaction that cannot be rolled back', () => {
+  test('is ended with its connection, so that the next one can begin', async () => {
+    const { driver, library } = storeOn(scratchFile())
+    await driver.open({})
+    const openedBefore = library.opened
+    library.fault = failing(/^(insert into sluice_keys|rollback)/, 'SQLITE_NOMEM')
+    const add = async () => await driver.add('q', [ask('a')], askOptions)
+    await assert.rejects(add, withCode('ERR_STORE'))
+    library.fault = {}
+    assert.equal((await add())[0]?.outcome, 'added')
+    assert.equal(library.opened, openedBefore + 1)
+    await driver.close()
+  })
+
+  test('on the one connection that was handed in is rolled back before the next one', async () => {
+    const library = new FaultyLibrary()
+    const database = library.open(':memory:')
+    const driver = sqliteDriver({ database, exclusive: true })
+    await driver.open({})
+    library.fault = failing(/^(insert into sluice_keys|rollback)/, 'SQLITE_NOMEM')
+    const add = async () => await driver.add('q', [ask('a')], askOptions)
+    await assert.rejects(add, withCode('ERR_STORE'))
+    library.fault = {}
+    assert.equal((await add())[0]?.outcome, 'added')
+    await driver.close()
+    database.close()
+  })
+})
+
+describe('a process that only adds notices within a second that its file', () => {
+  const away = (file: string) => {
+    for (const suffix of ['', '-wal', '-shm']) {
+      renameSync(`${file}${suffix}`, `${file}.away${suffix}`)
+    }
+  }
+  const ways: Record<string, (file: string) => Promise<void>> = {
+    'was moved': async (file) => away(file),
+    'was removed': async (file) => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`)
+    },
+    'was replaced': async (file) => {
+      away(file)
+      const { driver } = storeOn(file)
+      await driver.open({})
+      await driver.close()
+    },
+  }
+  for (const [what, doIt] of Object.entries(ways)) {
+    test(what, async () => {
+      const file = scratchFile()
+      const { driver, real } = storeOn(file)
+      await driver.open({})
+      const add = async (key: string) => await driver.add('q', [ask(key)], askOptions)
+      await add('before')
+      await doIt(file)
+      await real.step(1_000)
+      await assert.rejects(() => add('after'), withCode('ERR_STORE', true))
+      if (what !== 'was replaced') {
+        await assert.rejects(() => add('after'), withCode('ERR_STORE', true))
+        return
+      }
+      assert.equal((await add('after'))[0]?.outcome, 'added')
+      await driver.close()
+      const next = storeOn(file).driver
+      await next.open({})
+      assert.deepEqual(
+        (await next.list('q', { limit: 10 })).rows.map(({ key }) => key),
+        ['after'],
+      )
+      await next.close()
+    })
+  }
+})
+
 test('a file that was removed while in use is noticed by the next tick, and comes back', async () => {
   const file = scratchFile()
-  const { driver } = storeOn(file)
+  const { driver, real } = storeOn(file)
   await driver.open({})
   await driver.add('q', [ask('a')], askOptions)
   const tick = async () =>
     await driver.tick('q', { holder: 'holder', limit: 10, failuresExpireMs: 1_000 })
   for (const suffix of ['', '-wal', '-shm']) renameSync(`${file}${suffix}`, `${file}.away${suffix}`)
+  await real.step(1_000)
   await assert.rejects(tick, withCode('ERR_STORE', true))
   await assert.rejects(tick, withCode('ERR_STORE', true), 'and no empty one takes its place')
   for (const suffix of ['', '-wal', '-shm']) {

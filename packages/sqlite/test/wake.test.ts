@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import type { Claim } from '@sluice/core'
 import { describe, test } from 'vitest'
+import { sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
-import { ask, askOptions, claimRequest, storeOn } from './store.ts'
+import { ask, askOptions, claimRequest, type Store, storeOn } from './store.ts'
 
 describe('who waits', () => {
   test('is told at once, and once, of what this process did', async () => {
@@ -33,6 +35,103 @@ describe('who waits', () => {
     assert.deepEqual(wakes, [undefined])
     await one.real.step(1_000)
     assert.deepEqual(wakes, [undefined], 'and once')
+    await one.driver.close()
+    await two.driver.close()
+  })
+
+  test('is not told of heartbeats and renewals of another process', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    await two.driver.add('q', [ask('a'), ask('b')], askOptions)
+    const { claims } = await two.driver.claim('q', claimRequest(2))
+    let wakes = 0
+    one.driver.watch(() => {
+      wakes += 1
+    })
+    const worker = { name: 'w', concurrency: 1 } as never
+    const tick = { holder: 'two', limit: 100, failuresExpireMs: 86_400_000, worker }
+    const statementsBefore = one.library.statements
+    for (let nth = 0; nth < 5; nth += 1) {
+      await two.driver.tick('q', tick)
+      await two.driver.renew('q', claims, 60_000 + nth)
+      await one.real.step(5)
+    }
+    assert.equal(wakes, 0)
+    assert.equal(one.library.statements - statementsBefore, 5, 'one number is read for each look')
+    await one.real.step(60_000)
+    const looksBefore = one.library.versionReads
+    await two.driver.tick('q', tick)
+    await one.real.step(1_000)
+    assert.equal(one.library.versionReads - looksBefore, 20, 'and it looks as seldom as before')
+    await one.driver.close()
+    await two.driver.close()
+  })
+
+  const work: Record<string, (other: Store, held: Claim) => unknown> = {
+    'an add': ({ driver }) => driver.add('q', [ask('new')], askOptions),
+    'a delayed add': ({ driver }) =>
+      driver.add('q', [{ ...ask('new'), delayMs: 60_000 }], askOptions),
+    'a claim, whose lease may end': ({ driver }) => driver.claim('q', claimRequest()),
+    'a release': ({ driver }, { key, token }) =>
+      driver.finish('q', [{ as: 'release', key, token }], askOptions),
+    'the end of a run': ({ driver }, { key, token }) =>
+      driver.finish('q', [{ as: 'done', key, token, forget: true }], askOptions),
+    'a pause': ({ driver }) => driver.operate.pause('q'),
+    'a park': ({ driver }) => driver.operate.park('q', ['waiting']),
+    'an import': async ({ driver }) => {
+      const { rows } = await driver.list('q', { limit: 1, state: 'ready' })
+      return await driver.transfer.importRows('r', rows)
+    },
+  }
+  for (const [what, act] of Object.entries(work)) {
+    test(`is told of ${what} of another process`, async () => {
+      const file = scratchFile()
+      const one = storeOn(file)
+      const two = storeOn(file)
+      await one.driver.open({})
+      await two.driver.open({})
+      await two.driver.add('q', [ask('held'), ask('waiting')], askOptions)
+      const [held] = (await two.driver.claim('q', claimRequest())).claims
+      assert.ok(held)
+      let wakes = 0
+      one.driver.watch(() => {
+        wakes += 1
+      })
+      await act(two, held)
+      await one.real.step(5)
+      assert.equal(wakes, 1)
+      await one.driver.close()
+      await two.driver.close()
+    })
+  }
+
+  test('is told of what was done while its connection was given up', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    let wakes = 0
+    one.driver.watch(() => {
+      wakes += 1
+    })
+    one.library.fault = {
+      before(sql) {
+        if (sql === 'begin') throw sqliteError('SQLITE_IOERR_READ')
+      },
+    }
+    const claim = async () => await one.driver.claim('q', claimRequest())
+    await assert.rejects(claim)
+    await one.real.step(1_000)
+    assert.equal(wakes, 0, 'a store in trouble wakes nobody')
+    await two.driver.add('q', [ask('a')], askOptions)
+    one.library.fault = {}
+    await one.driver.counts('q', { cap: 1 })
+    await one.real.step(5)
+    assert.equal(wakes, 1)
     await one.driver.close()
     await two.driver.close()
   })
@@ -91,8 +190,8 @@ test('an idle queue asks for nothing between ticks, and for little in one', asyn
   await real.step(600_000)
   assert.equal(library.statements, before)
   await driver.tick('q', { holder: 'holder', limit: 100, failuresExpireMs: 86_400_000 })
-  // The transaction, the queue, the first lease, the priorities, the stale rows.
-  assert.ok(library.statements - before <= 6, `${library.statements - before} statements`)
+  // The transaction, the store, the queue, the first lease, the priorities, the stale rows.
+  assert.ok(library.statements - before <= 7, `${library.statements - before} statements`)
   await driver.close()
 })
 

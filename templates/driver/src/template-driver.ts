@@ -20,7 +20,9 @@ import {
   type ListRequest,
   type OpenOptions,
   type RenewReply,
+  RisingTime,
   SluiceError,
+  systemClock,
   type TickReply,
   type TickRequest,
 } from '@sluice/core'
@@ -58,12 +60,20 @@ class TemplateDriver implements Driver {
     transact: false,
   }
   readonly options: TemplateOptions
+  /** What every verb takes for the present. */
+  time = new RisingTime(systemClock)
 
   constructor(options: TemplateOptions) {
     this.options = options
   }
 
-  async open(_options: OpenOptions): Promise<void> {
+  get ahead(): number {
+    return this.time.ahead
+  }
+
+  async open({ clock = systemClock }: OpenOptions): Promise<void> {
+    // A store that outlives the process keeps `time.ahead` and `time.latest`, and goes on from them.
+    this.time = new RisingTime(clock)
     throw notWritten('open')
   }
 

@@ -2,6 +2,7 @@ import type { Case } from '../case.ts'
 import { addCases } from './add.ts'
 import { batchCases } from './batch.ts'
 import { clockCases } from './clock.ts'
+import { companyCases } from './company.ts'
 import { crashCases } from './crash.ts'
 import { delayCases } from './delay.ts'
 import { fenceCases } from './fence.ts'
@@ -20,11 +21,14 @@ import { planCases } from './plan.ts'
 import { priorityCases } from './priority.ts'
 import { queueCases } from './queues.ts'
 import { retryCases } from './retry.ts'
+import { sizeCases } from './size.ts'
+import { sizeLimitCases } from './size-limits.ts'
 import { subjectCases } from './subject.ts'
 import { tableCases } from './table.ts'
 import { tickCases } from './tick.ts'
 import { transactCases } from './transact.ts'
 import { transferCases } from './transfer.ts'
+import { wholeCases } from './whole.ts'
 
 /** Every case of the contract half, the easiest promises first. */
 export const allCases: readonly Case[] = [
@@ -52,6 +56,10 @@ export const allCases: readonly Case[] = [
   ...lifeCases,
   ...transactCases,
   ...transferCases,
+  ...sizeCases,
+  ...sizeLimitCases,
+  ...companyCases,
+  ...wholeCases,
   ...modelCases,
   ...historyCases,
 ]

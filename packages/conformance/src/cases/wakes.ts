@@ -2,20 +2,71 @@ import assert from 'node:assert/strict'
 import { systemClock } from '@sluice/core'
 import type { Scene } from '../scene.ts'
 
-/** Watches, does something, and waits for a wake that comes after it. */
-export async function wakes(watching: Scene, act: () => Promise<unknown>): Promise<void> {
-  let woken = (_: string | undefined): void => {}
-  const wake = new Promise<string | undefined>((resolve) => {
-    woken = resolve
+/**
+ * Watches, does something, and waits until every one of `queues` was woken after it. A wake that
+ * names no queue is one for all.
+ */
+export async function allWake(
+  watching: Scene,
+  queues: readonly string[],
+  act: () => Promise<unknown>,
+): Promise<void> {
+  const missing = new Set(queues)
+  const strangers = new Set<string>()
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
   })
-  const stop = await watching.driver.watch?.((queue) => woken(queue))
+  const stop = await watching.driver.watch?.((queue) => {
+    if (queue === undefined) missing.clear()
+    else if (!missing.delete(queue) && !queues.includes(queue)) strangers.add(queue)
+    if (missing.size === 0) end()
+  })
   assert.ok(stop, 'watch answers with how to stop')
   await act()
-  const timer = systemClock.startTimer(watching.stage.hintMs, () => woken('too late'))
+  const timer = systemClock.startTimer(watching.stage.hintMs, end)
   timer.ref()
-  const queue = await wake
+  await ended
   timer.stop()
   await stop()
-  assert.notEqual(queue, 'too late', 'a wake comes')
-  if (queue !== undefined) assert.equal(queue, watching.queue)
+  assert.deepEqual([...missing], [], 'a wake comes for each')
+  assert.deepEqual([...strangers], [], 'no wake names a queue in which nothing was done')
+}
+
+/** Watches, does something, and waits for a wake that comes after it. */
+export async function wakes(watching: Scene, act: () => Promise<unknown>): Promise<void> {
+  await allWake(watching, [watching.queue], act)
+}
+
+/** Does something, and holds if nobody was woken by it after a while. */
+export async function noneWakes(
+  watching: readonly Scene[],
+  act: () => Promise<unknown>,
+): Promise<void> {
+  // What was done before may still be told.
+  await pause(watching)
+  let woken = 0
+  const stops = await Promise.all(
+    watching.map(({ driver }) =>
+      driver.watch?.(() => {
+        woken += 1
+      }),
+    ),
+  )
+  // Watching may itself be told of what came before it.
+  await pause(watching)
+  woken = 0
+  await act()
+  await pause(watching)
+  for (const stop of stops) await stop?.()
+  assert.equal(woken, 0, 'nobody is woken')
+}
+
+/** How long a hint that does not come is waited for, in milliseconds: several looks of a driver. */
+const quietMs = 120
+
+async function pause(watching: readonly Scene[]): Promise<void> {
+  const ms = Math.min(quietMs, ...watching.map(({ stage }) => stage.hintMs))
+  // real time: nothing else can show that a hint does not come
+  await new Promise<void>((resolve) => systemClock.startTimer(ms, resolve).ref())
 }

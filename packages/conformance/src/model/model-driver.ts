@@ -113,7 +113,7 @@ export class ModelDriver implements Driver {
     const { maxPending = Infinity } = options
     let pending = 0
     for (const { state } of this.#keys(queue)) if (state.dueAt !== never) pending += 1
-    const replies = asks.map((ask): AskReply => {
+    const replies = readFirst(asks).map((ask): AskReply => {
       const entry = this.#store.key(queue, ask.key)
       const { state } = entry
       const before = this.#rules.countedFailures(state, now, options.failuresExpireMs)
@@ -163,7 +163,7 @@ export class ModelDriver implements Driver {
 
   expire(queue: string, leases: readonly Lease[], options: ExpireOptions): ExpireOutcome[] {
     const now = this.#now()
-    const outcomes = leases.map(({ key, token }) => {
+    const outcomes = readFirst(leases).map(({ key, token }) => {
       const entry = this.#store.key(queue, key)
       const delayMs = this.#rules.perKeyPart(options.plan, entry.state.failures, options.jitter)
       const { dedupe, maxCrashes } = options
@@ -176,7 +176,7 @@ export class ModelDriver implements Driver {
 
   renew(queue: string, leases: readonly Lease[], leaseMs: number): RenewReply[] {
     const leaseUntil = this.#now() + leaseMs
-    const replies = leases.map(({ key, token }): RenewReply => {
+    const replies = readFirst(leases).map(({ key, token }): RenewReply => {
       const { state } = this.#store.key(queue, key)
       return { outcome: this.#rules.renew(state, token, leaseUntil), leaseUntil: state.leaseUntil }
     })
@@ -186,7 +186,7 @@ export class ModelDriver implements Driver {
 
   finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
     const now = this.#now()
-    const replies = finishes.map((finish): FinishReply => {
+    const replies = readFirst(finishes).map((finish): FinishReply => {
       const entry = this.#store.key(queue, finish.key)
       const outcome = this.#finishOne(entry, finish, options, now)
       if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
@@ -339,6 +339,11 @@ export class ModelDriver implements Driver {
     this.#store.sweep(queue, (state) => this.#rules.isGone(state))
     this.#store.wake(queue)
   }
+}
+
+/** A copy, so that an argument that cannot be read fails a verb before anything is done. */
+function readFirst<T>(list: readonly T[]): readonly T[] {
+  return structuredClone(list)
 }
 
 function claimOf({ key, item, state }: ModelKey): Claim {

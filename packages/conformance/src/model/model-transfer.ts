@@ -36,7 +36,7 @@ export function modelTransfer(store: ModelStore, rules: Rules, now: () => EpochM
 
   return {
     importRows(queue, rows) {
-      const outcomes = rows.map((row) => importRow(queue, row))
+      const outcomes = structuredClone(rows).map((row) => importRow(queue, row))
       settle(queue)
       return outcomes
     },

@@ -1,6 +1,8 @@
 -- See claim in the migrations. $1 queue, $2 limit, $3 holder, $4 claim id, $5 lease, $6 due by,
--- $7 before which token to look at leases, $8 at how many, $9 now.
+-- $7 before which token to look at leases, $8 at how many, $9 now or null, $10 the least that the
+-- present is.
 select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
   ended_keys, ended_tokens, look_before, item
 from sluice.claim(
-  $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8)
+  $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8,
+  $10::float8)

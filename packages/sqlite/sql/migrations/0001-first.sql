@@ -9,12 +9,20 @@ create table sluice_schema (
   applied_at real not null
 ) strict;
 
--- What belongs to the store as a whole: the last token that was given out. It starts at the epoch
--- microseconds of the file's making, so that a file which was deleted and made anew does not give
--- out tokens that an outside system has seen already.
+-- One row: what belongs to the store as a whole.
 create table sluice_store (
   id integer primary key check (id = 1),
-  token integer not null check (token > 0)
+  -- The last token that was given out. It starts at the epoch microseconds of the file's creation,
+  -- so that a file which was deleted and created again does not give out tokens that an outside
+  -- system has seen already.
+  token integer not null check (token > 0),
+  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
+  -- renewals leave it alone: a process that waits looks at the queues only after it has risen.
+  work integer not null default 0,
+  -- By how many milliseconds the store's time is ahead of the wall clock, since that was set back.
+  ahead real not null default 0 check (ahead >= 0),
+  -- The newest instant that is known to have passed, by the store's time. It only rises.
+  latest real not null
 ) strict;
 
 -- One row for each queue that was ever written to.
@@ -25,9 +33,7 @@ create table sluice_queues (
   -- The last place in line that was given out.
   seq integer not null default 0,
   -- How many keys are owed a run: a count that is kept, because counting would take time.
-  owed integer not null default 0 check (owed >= 0),
-  -- The latest instant at which the queue was written to. Later than now if the clock went back.
-  latest_at real not null
+  owed integer not null default 0 check (owed >= 0)
 ) strict;
 
 -- The names of holders, so that rows need not carry them. Ids are never used twice.

@@ -40,6 +40,14 @@ from sluice_keys k
 cross join sluice_queues q on q.id = k.queue
 where k.seq > q.seq or k.next_seq > q.seq
 union all
+select 'the row of the token counter is missing'
+where not exists (select 1 from sluice_store)
+union all
+select 'key ' || k.key || ' is ready ' || (k.ready_at - k.due_at) || ' ms after it is due, at an '
+  || 'instant that has not passed'
+from sluice_keys k
+where k.token is null and k.ready_at > max(k.due_at, (select latest from sluice_store))
+union all
 select 'key ' || key || ' has nothing to be remembered for'
 from sluice_keys
 where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0

@@ -1,13 +1,12 @@
 -- How many keys of one priority are due later, by reason, up to a cap for both together.
--- Parameters: queue, priority, instant from which on to look, now, cap.
--- That instant is now, or none if the clock went back: then a key may be ready before it is due.
+-- Parameters: queue, priority, now, cap.
 -- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
 select due_why, count(*) as n
 from (
   select due_why
   from sluice_keys indexed by sluice_keys_waiting
   where
-    queue = +? and priority = +? and ready_at > +? and due_at > +?
+    queue = +? and priority = +? and ready_at > +?
     and token is null and parked = 0 and due_at is not null
   order by ready_at, seq
   limit +?

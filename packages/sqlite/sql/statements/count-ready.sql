@@ -1,12 +1,12 @@
 -- How many keys of one priority can be claimed, up to a cap.
--- Parameters: queue, priority, horizon, now, cap.
+-- Parameters: queue, priority, now, cap.
 -- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
 select count(*) as n, min(ready_at) as oldest
 from (
   select ready_at
   from sluice_keys indexed by sluice_keys_waiting
   where
-    queue = +? and priority = +? and ready_at <= +? and due_at <= +?
+    queue = +? and priority = +? and ready_at <= +?
     and token is null and parked = 0 and due_at is not null
   order by ready_at, seq
   limit +?

@@ -19,7 +19,7 @@ const source = new FileSource({
 })
 const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 200 }
 const connection = new Connection(source, { ...thisMachine, clock }, 1_000)
-await connection.open(() => systemClock.now())
+await connection.open(systemClock)
 connection.changes.watch(() => {})
 
 function wait(ms: number): Promise<void> {

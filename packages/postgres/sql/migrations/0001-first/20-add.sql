@@ -16,7 +16,7 @@
 -- With in_channel, tells in_hint there when it commits, if anything was added or moved.
 create function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
-  in_places int[], in_twice boolean, in_expire float8, in_now float8,
+  in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_hint text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -33,7 +33,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
   -- Of the rows that were written.

@@ -12,7 +12,7 @@
 -- was finished: its place, where it is now (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
 create function sluice.done(
   in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_places int[],
-  in_now float8
+  in_now float8, in_least float8
 ) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -56,7 +56,7 @@ begin
   return query
     with moment as materialized (
       -- Within the statement: later than whatever its snapshot sees.
-      select sluice.present(in_now) as t
+      select sluice.present(in_now, in_least) as t
     ), locked as materialized (
       select x.ctid, i.place, i.forgets
       from unnest(in_keys, in_tokens, in_forgets, in_places) as i(key, token, forgets, place)

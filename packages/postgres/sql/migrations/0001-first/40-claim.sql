@@ -15,7 +15,7 @@
 -- they come in rows of their own instead, one for each claim, in the same order.
 create function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
-  in_due_by float8, in_before bigint, in_looks int, in_now float8
+  in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
   now float8, until float8, ords text, keys text, items text, tokens text, failures text,
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
@@ -35,7 +35,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
 begin
   now := t;

@@ -1,7 +1,7 @@
 -- Renews leases, for a sorted batch of (key, token). Passes over rows that somebody has locked, and
 -- touches no column that is in an index. Outcomes: 0 renewed, 1 lost, 2 locked.
 create function sluice.renew(
-  in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8
+  in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8, in_least float8
 ) returns table (place int, outcome int, lease_until float8) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -17,7 +17,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   picks tid[]; places int[];
 begin
   select array_agg(x.ctid), array_agg(i.place) into picks, places

@@ -5,7 +5,7 @@
 -- empty rows. The store's time is read after the last lock, so that it is later than whatever the
 -- rows say. Always gives a first row with a null key.
 create function sluice.lock_keys(
-  in_queue text, in_keys text[], in_create boolean, in_now float8
+  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8
 ) returns table (now float8, base float8, state sluice.keys) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -33,7 +33,7 @@ begin
       select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
       for update) x);
   end if;
-  return query select sluice.present(in_now), nextval('sluice.arrival')::float8, null::sluice.keys;
+  return query select sluice.present(in_now, in_least), nextval('sluice.arrival')::float8, null::sluice.keys;
   return query
     -- The offset keeps it a look-up for each key; otherwise a planner that believes the table to be
     -- small would read all of the queue instead.
@@ -42,10 +42,14 @@ begin
 end
 $body$;
 
--- How many keys of a queue are owed a run, as far as in_most.
-create function sluice.owed(in_queue text, in_most int) returns int language plpgsql
+-- How many keys of a queue are pending, as far as in_most: by the indexes of what waits, is held and is
+-- parked, so that keys with nothing but a failure count are not read. With in_lock, no other
+-- transaction counts until this one ends, so that together they stay below a limit; waits longer than
+-- for a key, because every add of a queue with a limit passes through here.
+create function sluice.owed(in_queue text, in_most int, in_lock boolean) returns int
+language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
+set lock_timeout = '2s'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -58,8 +62,22 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
 begin
+  if in_lock then
+    perform pg_advisory_xact_lock(this_queue # hashtextextended('sluice.owed', 0));
+  end if;
   return (select count(*) from (
-    select from sluice.keys k where k.queue_id = this_queue and k.due_at < 'Infinity' limit in_most) x);
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and not k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.priority desc limit in_most)
+    union all
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is not null
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.token limit in_most)
+    union all
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.key limit in_most)
+    limit in_most) x);
 end
 $body$;
 

@@ -1,10 +1,11 @@
--- The heartbeat: registers a worker, reports leases that are over, says when to look again, sweeps.
+-- The heartbeat: registers a worker, reports leases that are over, says when to look again, sweeps,
+-- and notes the present, at most every nine seconds in the whole store.
 --
 -- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
 -- that is over). The next instant is read off the front of the index at each priority.
 create function sluice.tick(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
-  in_limit int, in_expire float8, in_now float8
+  in_limit int, in_expire float8, in_now float8, in_least float8
 ) returns table (
   kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
 ) language plpgsql
@@ -22,9 +23,12 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
+  if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
+    perform setval('sluice.latest', (t * 1000)::bigint);
+  end if;
   if in_host is not null then
     insert into sluice.workers as w
       (queue, holder, host, pid, concurrency, info, started_at, seen_at)
@@ -67,7 +71,7 @@ end
 $body$;
 
 -- Counts keys by state, looking at in_cap and one more of each.
-create function sluice.counts(in_queue text, in_cap int, in_now float8) returns table (
+create function sluice.counts(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
   now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
   paused boolean, oldest float8, capped boolean
 ) language plpgsql
@@ -85,7 +89,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
   n_idle int; first_ready float8;
 begin
@@ -152,7 +156,7 @@ $body$;
 -- 4 dirty, 5 parked, 6 idle.
 create function sluice.list(
   in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
-  in_look int, in_now float8
+  in_look int, in_now float8, in_least float8
 ) returns table (now float8, next text, word int, state sluice.keys) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '50ms'
@@ -168,7 +172,7 @@ as $body$
 #variable_conflict use_column
 declare
   this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now);
+  t float8 := sluice.present(in_now, in_least);
   one sluice.keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
   cur refcursor;
 begin

@@ -1,0 +1,45 @@
+import { SluiceError, sluiceChannel } from '@sluice/core'
+import { OncePerMinute } from './once-per-minute.ts'
+import { printError } from './print-error.ts'
+
+/** What reports need of their queue object. */
+export interface ErrorReportsOptions {
+  readonly queue: string
+  readonly onError: ((error: unknown) => void) | undefined
+  /** What has been printed of the store; its queue objects share that. */
+  readonly printed: OncePerMinute
+  /** Publishes an error on the tracing channel. */
+  publish(error: unknown): void
+}
+
+/** Where errors go that no call can return: to `onError`, the tracing channel, or else to stderr. */
+export class ErrorReports {
+  readonly #options: ErrorReportsOptions
+  readonly #troubles = new OncePerMinute()
+
+  constructor(options: ErrorReportsOptions) {
+    this.#options = options
+  }
+
+  /** Reports an error. Where nobody listens, each code is printed once a minute. */
+  report(error: unknown): void {
+    const { queue, onError, printed, publish } = this.#options
+    publish(error)
+    if (onError === undefined) {
+      if (!sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)
+      return
+    }
+    try {
+      onError(error)
+    } catch {
+      // An error of onError must not cause more of them.
+    }
+  }
+
+  /** Reports an error that comes again and again while the store is in trouble: once a minute. */
+  trouble(error: unknown): void {
+    // An attempt whose queue was closed before its turn is no trouble.
+    if (SluiceError.is(error, 'ERR_CLOSED')) return
+    if (this.#troubles.isNew(error)) this.report(error)
+  }
+}

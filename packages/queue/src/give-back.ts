@@ -1,0 +1,38 @@
+import { SluiceError } from '@sluice/core'
+import type { Engine } from './engine.ts'
+import type { HeldKey } from './held-key.ts'
+import { isTrouble } from './trouble.ts'
+
+function notGivenBack(key: string, cause: unknown): SluiceError {
+  return new SluiceError(
+    'ERR_LEASE_LOST',
+    `key ${JSON.stringify(key)} could not be given back; it runs again when its lease ends`,
+    { cause },
+  )
+}
+
+/**
+ * Gives back a key that nothing here works on, however long that takes while the queue is open. If it
+ * cannot be given back, it is not renewed any more, so that its lease ends.
+ */
+export async function giveBack(
+  engine: Engine,
+  held: HeldKey<unknown>,
+  finish: () => Promise<unknown> = () => held.release(),
+): Promise<void> {
+  for (;;) {
+    try {
+      await engine.attempt(finish)
+      return
+    } catch (error) {
+      if (engine.phase !== 'closed' && !held.isLost && isTrouble(error)) {
+        engine.reportTrouble(error)
+        continue
+      }
+      const given = notGivenBack(held.key, error)
+      engine.report(given)
+      engine.lose(held, given)
+      return
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { type EpochMs, RisingTime } from '@sluice/core'
+import type { Store } from './store.ts'
+
+/** How fast the clocks of two machines may drift apart, in milliseconds per millisecond. */
+const driftMax = 0.001
+
+/**
+ * The store's time as this process knows it. Under a clock that was given it is that clock's;
+ * otherwise it is told from the answers of the store.
+ *
+ * The time in an answer was read at some instant between sending and answering. It is taken for the
+ * instant of sending: then the store is never believed to be behind, so that what is due is looked
+ * for on time, and is early by no more than the quickest question took to get there.
+ */
+export class StoreTime {
+  readonly #store: Store
+  /** The store's time less this process's monotonic time, and when that was learned. */
+  #offsetMs: number | undefined
+  #learnedAt = 0
+  #given: RisingTime | undefined
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Whether the store obeys the clock that its queues were given, so that there is nothing to learn. */
+  get #isGiven(): boolean {
+    return this.#store.isClockGiven && this.#store.driver.capabilities.clock
+  }
+
+  now(): EpochMs {
+    const { clock } = this.#store
+    if (this.#isGiven) {
+      this.#given ??= new RisingTime(clock)
+      return this.#given.now()
+    }
+    return this.#offsetMs === undefined ? clock.now() : clock.monotonicMs() + this.#offsetMs
+  }
+
+  /** The store said `now` in the answer to a call that was sent at `sentAt` (monotonic). */
+  learn(now: EpochMs, sentAt: number): void {
+    const answeredAt = this.#store.clock.monotonicMs()
+    const [lowest, highest] = [now - answeredAt, now - sentAt]
+    const known = this.#offsetMs
+    const driftMs = (answeredAt - this.#learnedAt) * driftMax
+    // The quickest answer says most, until the clocks have drifted apart or one of them was set.
+    if (known !== undefined && highest > known + driftMs && lowest <= known) return
+    this.#offsetMs = highest
+    this.#learnedAt = answeredAt
+  }
+}

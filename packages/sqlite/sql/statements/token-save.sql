@@ -1,4 +1,0 @@
--- Parameters: token.
-update sluice_store
-set token = ?
-where id = 1

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { Chance } from '@sluice/conformance'
+import type { Driver } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { Crew } from './crew.ts'
+import { RunBook } from './run-book.ts'
+import { noTrouble, type Trouble, troubledDriver } from './troubled-driver.ts'
+
+/** How a liveness run is made. */
+export interface LivenessOptions {
+  readonly seed: number
+  /** How many things are done while the store is in trouble. */
+  readonly actions: number
+}
+
+/** What a run has to have met to say something. */
+export const sightsOfTrouble: readonly string[] = [
+  'refused',
+  'call lost',
+  'answer lost',
+  'late call',
+  'late answer',
+  'a get is aborted',
+  'a worker is stopped',
+  'a queue is closed',
+  'a lease expired',
+]
+
+/** Pauses between tries are measured in real time; the clock of the queues stands still meanwhile. */
+const realMs = 8
+
+/** After the trouble: as much time of the clock as it may take, and as much real time. */
+const calmMs = 180_000
+const calmRealMs = 8_000
+
+async function realTime(ms: number): Promise<void> {
+  await new Promise((resolve) => {
+    // real time: the pauses between tries on a store in trouble obey no other clock.
+    setTimeout(resolve, ms)
+  })
+}
+
+/**
+ * Several processes work on one store, which refuses calls, loses them and is late. Then it is well
+ * again, and all that was asked for has to happen: every key runs, none stays held, everything that
+ * is awaited ends.
+ */
+export async function liveness(
+  create: () => Driver,
+  { seed, actions }: LivenessOptions,
+): Promise<ReadonlyMap<string, number>> {
+  const chance = new Chance(seed)
+  const clock = fakeClock()
+  const inner = create()
+  await inner.open({ clock })
+  const book = new RunBook()
+  const trouble: Trouble = { ...noTrouble }
+  const newCrew = (): Crew => {
+    const own = chance.fork()
+    const saw = (sight: string): void => book.saw(sight)
+    return new Crew(troubledDriver(inner, clock, trouble, own, saw), clock, chance.fork(), book)
+  }
+  const crews = [newCrew(), newCrew(), newCrew()]
+
+  for (let action = 0; action < actions; action += 1) {
+    if (action % 10 === 0) {
+      trouble.refused = chance.pick([0, 0.1, 0.5])
+      trouble.lost = chance.pick([0, 0.1, 0.3])
+      trouble.late = chance.pick([0, 0.2, 0.5])
+      trouble.lateMs = chance.pick([20, 500, 6_000])
+    }
+    const index = chance.below(crews.length)
+    crews[index]?.act()
+    if (chance.happens(0.03)) {
+      book.saw('a queue is closed')
+      void crews[index]?.end()
+      crews[index] = newCrew()
+    }
+    await clock.step(chance.pick([0, 1, 10, 100, 1_000]))
+    await realTime(realMs)
+  }
+
+  Object.assign(trouble, noTrouble)
+  try {
+    await calm(inner, crews, clock, book)
+  } catch (error) {
+    const { rows } = await inner.list('orders', { limit: 10 })
+    const told = rows
+      .filter(({ state }) => state !== 'idle')
+      .map(({ key, state, token, leaseUntil, dueAt }) => {
+        const inMs = (at: number): string => `in ${Math.round(at - clock.now())} ms`
+        const run = book.hasBegun(key, token) ? 'its run has begun' : 'no run has begun'
+        return `${key} ${state}, ${run}, lease ends ${inMs(leaseUntil)}, due ${inMs(dueAt)}`
+      })
+    const lines = [
+      `seed ${seed}: ${String(error)}`,
+      `not settled: ${book.pending.join(', ') || 'nothing'}`,
+      `not run: ${book.missing.join(', ') || 'nothing'}`,
+      ...told,
+    ]
+    throw new Error(lines.join('\n  '), { cause: error })
+  }
+  await inner.close()
+  return book.seen
+}
+
+async function calm(
+  inner: Driver,
+  crews: readonly Crew[],
+  clock: ReturnType<typeof fakeClock>,
+  book: RunBook,
+): Promise<void> {
+  const startedAt = clock.monotonicMs()
+  const realStartedAt = performance.now()
+  /** Lets time pass until something holds, as long as it may take. */
+  const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await holds())) {
+      const isLate =
+        clock.monotonicMs() - startedAt > calmMs && performance.now() - realStartedAt > calmRealMs
+      assert.ok(!isLate, what)
+      await clock.step(200)
+      await realTime(1)
+    }
+  }
+  for (const crew of crews) {
+    crew.isRough = false
+    crew.abortGets()
+  }
+  // One healthy worker is enough, wherever it is.
+  crews[0]?.work()
+  await until('every key that was added has run', () => book.missing.length === 0)
+  await until('no key is held or waits', async () => {
+    const { processing, dirty, ready, delayed, backoff } = await inner.counts('orders', { cap: 99 })
+    return processing + dirty + ready + delayed + backoff === 0
+  })
+  // What was late has been answered by then.
+  await clock.step(10_000)
+  await until('everything that is awaited ends', () => book.pending.length === 0)
+  await endsTogether(crews, clock, book)
+  await until('drains end', () => !book.pending.includes('drain'))
+  for (const crew of crews) void crew.end()
+  await until('everything that is awaited ends', () => book.pending.length === 0)
+}
+
+/** More getters than keys: those that get none are told of the shutdown at once. */
+async function endsTogether(
+  crews: readonly Crew[],
+  clock: ReturnType<typeof fakeClock>,
+  book: RunBook,
+): Promise<void> {
+  void crews[0]?.stopWorker()
+  await clock.step(1)
+  let told = 0
+  const waiting = crews.slice(1).flatMap((crew) => [1, 2, 3, 4].map(() => crew.queue.get()))
+  for (const get of waiting) {
+    void get.then(async (held) => {
+      told += 1
+      await held?.done()
+    })
+  }
+  await clock.step(1)
+  for (const { queue } of crews) {
+    for (const key of ['last', 'but one', 'but two']) void book.watch('add', queue.add(key))
+    void book.watch('drain', queue.shutDownWithDrain())
+  }
+  await clock.step(100)
+  assert.equal(told, waiting.length, 'every get ends with the shutdown')
+}
