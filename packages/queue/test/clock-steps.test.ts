@@ -1,7 +1,8 @@
+import type { Clock, OpenOptions } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker, type Queue, SluiceError } from '../src/index.ts'
 import { LateDriver } from './late-driver.ts'
-import { late, Scene, seen, take } from './setups.ts'
+import { late, Scene, type Setup, seen, take } from './setups.ts'
 
 const leaseMs = 30_000
 const hour = 3_600_000
@@ -12,16 +13,43 @@ const forward = [
   ['ten years', 87_660 * hour],
 ] as const
 
+/** For each clock the one that a store was opened with: always the same. */
+const followsWall = new WeakMap<Clock, Clock>()
+
+/** A clock for a store that follows each step of the wall clock, as those of servers do. */
+function wallOf(clock: Clock): Clock {
+  let wall = followsWall.get(clock)
+  if (wall === undefined) {
+    wall = {
+      now: () => clock.now(),
+      monotonicMs: () => clock.now(),
+      startTimer: (ms, callback) => clock.startTimer(ms, callback),
+      startTicker: (ms, callback) => clock.startTicker(ms, callback),
+    }
+    followsWall.set(clock, wall)
+  }
+  return wall
+}
+
+/** A driver of a store that follows the wall clock, and is reached over a network. */
+class WallDriver extends LateDriver {
+  override open(options: OpenOptions): Promise<void> {
+    return super.open({ clock: wallOf(options.clock as Clock) })
+  }
+}
+
+const following: Setup = { ...late, driver: (inner) => new WallDriver(inner) }
+
 /** Two processes with one clock and one store, of which each has a driver of its own. */
 class TwoProcesses extends Scene {
-  readonly otherDriver = new LateDriver(this.inner)
+  readonly otherDriver: LateDriver = new WallDriver(this.inner)
   readonly other: Queue<string>
   /** What the other process was given, and when, since {@link watch} or a step. */
   taken: { readonly key: string; readonly afterMs: number }[] = []
   #since = 0
 
   constructor() {
-    super(late)
+    super(following)
     this.other = this.queue({ driver: this.otherDriver })
   }
 
@@ -67,7 +95,7 @@ class TwoProcesses extends Scene {
 
   /** Has a process take a key and never say anything again. */
   async holdDead(key: string): Promise<void> {
-    await this.inner.open({ clock: this.clock })
+    await this.inner.open({ clock: wallOf(this.clock) })
     const request = { limit: 1, holder: 'gone', claimId: 'gone', leaseMs }
     const { claims } = await this.inner.claim('q', request)
     expect(claims.map((claim) => claim.key)).toEqual([key])
