@@ -52,7 +52,7 @@ export class ClockSteps {
     const last = this.#wall
     const { store, driver } = this.#engine
     // The store's time follows no wall clock, so that its steps tell nothing about leases.
-    if (!store.isClockGiven && driver.capabilities.time === 'monotonic') return
+    if (driver.capabilities.time === 'monotonic') return
     const wall = store.clock.now() - store.clock.monotonicMs()
     this.#wall = wall
     if (last !== undefined && Math.abs(wall - last) > this.#stepMs) {

@@ -1,4 +1,4 @@
-import type { Clock, OpenOptions } from '@sluice/core'
+import type { Capabilities, Clock, OpenOptions } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker, type Queue, SluiceError } from '../src/index.ts'
 import { LateDriver } from './late-driver.ts'
@@ -33,6 +33,8 @@ function wallOf(clock: Clock): Clock {
 
 /** A driver of a store that follows the wall clock, and is reached over a network. */
 class WallDriver extends LateDriver {
+  override capabilities: Capabilities = { ...this.inner.capabilities, time: 'wall' }
+
   override open(options: OpenOptions): Promise<void> {
     return super.open({ clock: wallOf(options.clock as Clock) })
   }

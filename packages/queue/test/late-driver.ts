@@ -34,7 +34,7 @@ export function nextTurn(): Promise<void> {
 export class LateDriver implements Driver {
   readonly name = 'late'
   readonly contractVersion: number
-  readonly capabilities: Capabilities
+  capabilities: Capabilities
   readonly operate: Operate
   readonly inner: Driver
   ahead = 0
