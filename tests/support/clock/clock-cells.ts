@@ -61,6 +61,8 @@ export function cellsOf(told: readonly Told[], steppedAt: number): Cell[] {
   ].map(({ state, lateMs }) => {
     const of = state === 'healthy' ? 'alive' : state
     const seen = state === 'dead' || state === 'backoff' ? [] : alive
-    return { state: state as CellState, lateMs, doubles: doublesOf(seen, of) }
+    // NaN: what comes before it was not seen either.
+    const seenLateMs = Number.isNaN(lateMs) ? Infinity : lateMs
+    return { state: state as CellState, lateMs: seenLateMs, doubles: doublesOf(seen, of) }
   })
 }
