@@ -64,7 +64,7 @@ async function writesOf(client: pg.Client): Promise<number> {
 export async function idleWindow(
   ms: number,
   sizes: readonly number[],
-  quietMs = 2_000,
+  quietMs = 11_000,
 ): Promise<IdleWindow> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-idle-'))
   const log = new StatementLog()

@@ -11,6 +11,21 @@ async function collect(lines: AsyncIterable<string>): Promise<string[]> {
   return all
 }
 
+const head = '{"sluice":"queue","version":1,"queue":"q","exportedAt":1}'
+const lastToken = 'lines[0].lastToken'
+
+/** A line of a key, which is well but for what is said. */
+function row(wrong: object): string {
+  const well = { key: 'a', seq: 1, priority: 0, why: 'add', laterWhy: 'add', dueAt: 1, readyAt: 1 }
+  return JSON.stringify({ ...well, askedAt: 1, failures: 0, crashes: 0, parked: false, ...wrong })
+}
+
+/** A line of a bucket, which is well but for what is said. */
+function bucket(wrong: object): string {
+  const well = { name: 'b', perSecond: 1, burst: 5, tokens: 5, at: 1 }
+  return JSON.stringify({ bucket: { ...well, ...wrong } })
+}
+
 describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
   async function setUp() {
     const clock = fakeClock(1_000_000_000)
@@ -107,15 +122,70 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
       'lines[1].failures',
     ],
     ['nothing', [], 'lines'],
-  ])('%s is refused, naming the line', async (_name, lines, parameter) => {
-    const queue = createQueue({ name: 'q', driver: make() })
-    const [head = ''] = await collect(exportQueue(queue))
-    const given = lines.map((line) => line ?? head)
-    await expect(importQueue(queue, given)).rejects.toMatchObject({
-      code: 'ERR_INVALID_INPUT',
-      parameter,
-    })
-    expect(await queue.len()).toBe(0)
-    await queue.close()
+    ['what is no string', [undefined, 5 as never], 'lines[1]'],
+    ['a count that no store can keep', [undefined, '{"end":true,"keys":0.5}'], 'lines[1].keys'],
+    ...[2 ** 52 + 1, 2 ** 53, 1e300, -1, 1.5].map(
+      (token) =>
+        [
+          `a last token of ${token}`,
+          [`${head.slice(0, -1)},"lastToken":${token}}`],
+          lastToken,
+        ] as const,
+    ),
+    ...[1e300, 2 ** 53, 0.5].map(
+      (seq) => [`a seq of ${seq}`, [undefined, row({ seq })], 'lines[1].seq'] as const,
+    ),
+    ...['dueAt', 'laterAt', 'readyAt', 'askedAt', 'failedAt'].map(
+      (at) =>
+        [
+          `an instant beyond all dates, ${at}`,
+          [undefined, row({ [at]: 9e15 })],
+          `lines[1].${at}`,
+        ] as const,
+    ),
+    [
+      'an item that is too long',
+      [undefined, row({ item: `"${'x'.repeat(2 ** 20)}"` })],
+      'lines[1].item',
+    ],
+    [
+      'an error that is too long',
+      [undefined, row({ lastError: 'x'.repeat(5_000) })],
+      'lines[1].lastError',
+    ],
+    [
+      'a bucket that fills backwards',
+      [undefined, bucket({ perSecond: -1 })],
+      'lines[1].bucket.perSecond',
+    ],
+    ['a bucket of parts', [undefined, bucket({ burst: 0.5 })], 'lines[1].bucket.burst'],
+    [
+      'a bucket with more than it holds',
+      [undefined, bucket({ tokens: 6 })],
+      'lines[1].bucket.tokens',
+    ],
+    ['a bucket of no time', [undefined, bucket({ at: 1e300 })], 'lines[1].bucket.at'],
+  ] as [string, (string | undefined)[], string][])(
+    '%s is refused, naming the line',
+    async (_name, lines, parameter) => {
+      const queue = createQueue({ name: 'q', driver: make() })
+      const [first = ''] = await collect(exportQueue(queue))
+      const given = lines.map((line) => line ?? first)
+      await expect(importQueue(queue, given)).rejects.toMatchObject({
+        code: 'ERR_INVALID_INPUT',
+        parameter,
+      })
+      expect(await queue.len()).toBe(0)
+      await queue.close()
+    },
+  )
+})
+
+test.each([undefined, null, 5, {}, true])('lines that are %o are refused', async (lines) => {
+  const queue = createQueue({})
+  await expect(importQueue(queue, lines as never)).rejects.toMatchObject({
+    code: 'ERR_INVALID_INPUT',
+    parameter: 'lines',
   })
+  await queue.close()
 })

@@ -1,4 +1,4 @@
-import { never } from '@sluice/core'
+import { type Driver, never } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver, migrate } from 'sluice'
 import { describe, expect, test } from 'vitest'
@@ -194,6 +194,84 @@ describe.each(struckPairs)('from $from.name to $to.name, where the power fails',
     },
     60_000,
   )
+})
+
+/** A driver that does something more around one of its verbs, within `transfer` or beside it. */
+function around(driver: Driver, name: string, extra: () => unknown): Driver {
+  const wrap = (target: object): object =>
+    new Proxy(target, {
+      get(_, property) {
+        const value = Reflect.get(target, property, target) as unknown
+        if (property === 'transfer') return wrap(value as object)
+        if (typeof value !== 'function') return value
+        if (property !== name) return value.bind(target)
+        return async (...rest: unknown[]) => {
+          const answer: unknown = await value.apply(target, rest)
+          await extra()
+          return answer
+        }
+      },
+    })
+  return wrap(driver) as Driver
+}
+
+test.each([
+  ['before its first page is moved', 'list', 1],
+  ['after its last page was moved', 'dropRows', 2],
+])('fencing numbers stay above those of a source that is resumed %s', async (_, verb, at) => {
+  const clock = fakeClock(1_000_000_000)
+  const [from, to] = [memoryDriver(), memoryDriver()]
+  await keepOpen(from, clock)
+  await keepOpen(to, clock)
+  await fill(from, clock, 1_100)
+  let calls = 0
+  let last = 0
+  const resumed = around(from, verb, async () => {
+    calls += 1
+    if (calls !== at) return
+    await from.operate?.resume(queueName)
+    const queue = queueOn(from, clock)
+    await queue.add('meanwhile')
+    for (let runs = 0; runs < 50; runs += 1) {
+      const held = await queue.get()
+      last = Math.max(last, held?.token ?? 0)
+      if (runs < 49) await held?.release()
+      else await held?.done()
+    }
+    await queue.close()
+  })
+  const moving = migrate({ from: resumed, to, clock })
+  await clock.step(1_000)
+  await moving
+  const queue = queueOn(to, clock)
+  expect(last).toBeGreaterThan(0)
+  expect((await queue.get())?.token).toBeGreaterThan(last)
+  const closing = queue.close()
+  await clock.step(1_000)
+  await closing
+})
+
+test('a producer that keeps changing the keys does not keep the stores busy', async () => {
+  const clock = fakeClock(1_000_000_000)
+  const [from, to] = [memoryDriver(), memoryDriver()]
+  await keepOpen(from, clock)
+  await keepOpen(to, clock)
+  const queue = queueOn(from, clock)
+  await queue.add('a')
+  let imports = 0
+  let isProducing = true
+  const busy = around(to, 'importRows', async () => {
+    imports += 1
+    if (isProducing && imports < 1_000) await queue.add('a', { priority: imports % 1_000 })
+  })
+  const moving = migrate({ from, to: busy, clock })
+  await clock.step(1_000)
+  expect(imports).toBeGreaterThan(2)
+  expect(imports).toBeLessThan(8)
+  isProducing = false
+  await clock.step(1_000)
+  expect(await moving).toEqual([{ queue: queueName, moved: 1 }])
+  await queue.close()
 })
 
 test('bad options are refused, naming the parameter', async () => {

@@ -53,6 +53,7 @@ export async function serveAssembled(
   where: ServeOptions,
   arrival: typeof arrivalDefault,
 ): Promise<Serving> {
+  checkObject('options', options)
   checkObject('where', where, ['port', 'host'])
   const { port = 0, host = '127.0.0.1' } = where
   checkNumber('where.port', port, { min: 0, max: 65_535, integer: true })

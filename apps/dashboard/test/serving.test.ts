@@ -147,6 +147,12 @@ describe('a served dashboard', () => {
     const driver = memoryDriver()
     await expect(serveDashboard({ driver }, { port })).rejects.toThrow(/EADDRINUSE/)
     await expect(serveDashboard({ driver }, { port: 70_000 })).rejects.toThrow(/where\.port/)
+    for (const options of [undefined, null, 5, []]) {
+      await expect(serveDashboard(options as never)).rejects.toMatchObject({
+        code: 'ERR_INVALID_INPUT',
+        parameter: 'options',
+      })
+    }
   })
 })
 

@@ -25,6 +25,9 @@ export interface DirectClaim {
  * What is done through the door need not be reported to `watch`: whoever opened it knows.
  */
 export interface DirectQueue {
+  /** The store's time. */
+  now(): EpochMs
+
   /** An ask without a delay, a plan, a limit or a failure. */
   add(
     key: string,

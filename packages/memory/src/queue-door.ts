@@ -12,6 +12,7 @@ import {
   type FinishReply,
   type ForgetOutcome,
   never as neverImported,
+  SluiceError,
   transitions,
 } from '@sluice/core'
 import { KeptRows } from './kept-rows.ts'
@@ -34,6 +35,10 @@ export class QueueDoor extends KeptRows implements DirectQueue {
   /** The row after it, if that add was of the row after the one before. */
   private likely: number = noRow
 
+  now(): EpochMs {
+    return this.store.time.exact()
+  }
+
   add(
     key: string,
     item: string | undefined,
@@ -42,6 +47,7 @@ export class QueueDoor extends KeptRows implements DirectQueue {
   ): AddOutcome {
     const now = this.store.time.coarse()
     this.bringUpTo(now)
+    if (now >= this.sweepAt) this.sweepAlong(options.failuresExpireMs, now)
     const { cursor, table } = this
     const row = this.index.find(key)
     this.seq += 1
@@ -80,9 +86,8 @@ export class QueueDoor extends KeptRows implements DirectQueue {
 
   isMoot(key: string, priority: number): boolean {
     let row = this.likely
-    const { table, store } = this
+    const { table } = this
     if (row === noRow || table.hasItems) return false
-    if (!store.time.isRecent()) this.bringUpTo(store.time.exact())
     if (row >= table.used || table.keyAt(row) !== key) row = this.index.find(key)
     const isMoot = row !== noRow && this.links.isSettled(row, priority)
     this.lastSettled = row
@@ -96,6 +101,7 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     // What is due later is due exactly then; for what is due now a little earlier is no matter.
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
     this.bringUpTo(now)
+    if (now >= this.sweepAt) this.sweepAlong(options.failuresExpireMs, now)
     const { cursor } = this
     const row = this.index.find(request.key)
     if (row !== noRow) cursor.at(row)
@@ -158,7 +164,9 @@ export class QueueDoor extends KeptRows implements DirectQueue {
       if (row === noRow) return false
       cursor.at(row)
     }
-    if (!isFirst && cursor.crashes > 0) return false
+    const isLastToken = store.lastToken >= Number.MAX_SAFE_INTEGER
+    if (!isFirst && (cursor.crashes > 0 || isLastToken)) return false
+    if (isLastToken) throw new SluiceError('ERR_STORE', 'cannot claim: no greater token is left')
     this.line.remove()
     this.heldCount += 1
     store.lastToken += 1

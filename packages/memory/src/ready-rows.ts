@@ -20,6 +20,4 @@ export interface ReadyRows {
   pick(dueBy: EpochMs): number
   /** When the row that has been ready longest became so. May look at every row. */
   oldestReadyAt(): EpochMs
-  /** The rows that are not due at `now`, which is before the time at which they came. */
-  notDueAt(now: EpochMs): readonly number[]
 }

@@ -8,15 +8,17 @@ import {
   type LimiterPlan,
   never,
 } from '@sluice/core'
-import { fakeClock } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryDriver } from '../src/index.ts'
+import { HandClock } from './hand-clock.ts'
 import { NaiveQueue } from './naive-driver.ts'
 
 const queueName = 'q'
 const plan: LimiterPlan = { kind: 'exponential', baseMs: 10, maxMs: 1_000 }
 const failuresExpireMs = 500
+/** That of some adds, which sweep by it. */
+const shortExpireMs = 100
 
 /** A key that was claimed, under its token here and its token there. */
 interface Held {
@@ -29,9 +31,11 @@ interface Held {
 
 /** What the two have done so far. */
 class Pair {
-  readonly clock = fakeClock(1_000_000)
+  readonly clock = new HandClock(1_000_000)
   readonly driver = memoryDriver()
-  readonly naive = new NaiveQueue(this.clock)
+  /** Goes on at the pace of the other one, whatever that is set to. */
+  readonly time = new HandClock(1_000_000)
+  readonly naive = new NaiveQueue(this.time)
   /** Also those that were finished since, whose tokens are stale. */
   readonly held: Held[] = []
 
@@ -47,13 +51,16 @@ class Pair {
   check(): void {
     const { driver, naive } = this
     const { rows } = driver.list(queueName, { limit: 1_000 }) as { rows: readonly KeyRow[] }
+    // Adds sweep along, when and how much is the driver's choice: but only what is stale.
+    naive.sweep(shortExpireMs, (key) => !rows.some((row) => row.key === key))
+    for (const { key, lastError } of rows) if (lastError === undefined) naive.forgetError(key)
     expect(rows.map(meaningOf)).toEqual(naive.rows().map(meaningOf))
     expect(driver.counts(queueName, { cap: 1_000 })).toEqual({ ...naive.counts(), capped: false })
     const direct = driver.direct!(queueName)
     const ready = naive.counts().ready
     expect(direct.ready()).toBe(ready)
     const nextAt = direct.nextAt()
-    if (ready > 0 && !naive.isPaused) expect(nextAt).toBeLessThanOrEqual(this.clock.now())
+    if (ready > 0 && !naive.isPaused) expect(nextAt).toBeLessThanOrEqual(this.time.now())
     else expect(nextAt).toBe(naive.nextAt())
   }
 }
@@ -126,7 +133,11 @@ const anyAsk: fc.Arbitrary<Ask> = fc.record({
 })
 
 /** Mostly one setting, as all users of a queue should have; but each verb goes by its own. */
-const anyExpiry: fc.Arbitrary<number> = fc.constantFrom(failuresExpireMs, failuresExpireMs, 100)
+const anyExpiry: fc.Arbitrary<number> = fc.constantFrom(
+  failuresExpireMs,
+  failuresExpireMs,
+  shortExpireMs,
+)
 
 const anyOptions: fc.Arbitrary<AskOptions> = fc.record({
   dedupe: anyDedupe,
@@ -339,13 +350,25 @@ const tick = step('tick', fc.constant(undefined), ({ driver, naive }) => {
 
 const passTime = step(
   'passTime',
-  fc.constantFrom(0.5, 5, 10, 10, 10, 30, 200, 600, -5, -30),
-  ({ clock }, ms) => clock.setTime(clock.now() + ms),
+  fc.constantFrom(0.5, 5, 10, 10, 10, 30, 200, 600),
+  ({ clock, time }, ms) => {
+    clock.pass(ms)
+    time.pass(ms)
+  },
 )
 
-const failures = step('failures', anyKey, ({ driver, naive, clock }, key) => {
+const setWallClock = step(
+  'setWallClock',
+  fc.constantFrom(-3_600_000, -30, -5, 5, 600, 3_600_000),
+  ({ clock, driver, time }, ms) => {
+    clock.setTime(clock.now() + ms)
+    expect(driver.ahead).toBe(time.now() - clock.now())
+  },
+)
+
+const failures = step('failures', anyKey, ({ driver, naive, time }, key) => {
   const row = naive.rows().find((other) => other.key === key)
-  const isStale = row?.state === 'idle' && row.failedAt + failuresExpireMs <= clock.now()
+  const isStale = row?.state === 'idle' && row.failedAt + failuresExpireMs <= time.now()
   expect(driver.direct!(queueName).failures(key, failuresExpireMs)).toBe(
     row === undefined || isStale ? 0 : row.failures,
   )
@@ -367,6 +390,7 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: pauseOrResume },
   { weight: 1, arbitrary: tick },
   { weight: 6, arbitrary: passTime },
+  { weight: 2, arbitrary: setWallClock },
   { weight: 1, arbitrary: failures },
 )
 

@@ -184,17 +184,6 @@ test('an order that makes up keys, or gives one twice, cannot make two workers s
   expect(drain(driver.direct!('q'))).toEqual(['a', 'b'])
 })
 
-test('a wall that is set back takes keys that are not due any more out of the order', () => {
-  const { clock, queue } = scene()
-  add(queue, 'b')
-  clock.setTime(clock.now() - 1_000)
-  add(queue, 'c')
-  expect(queue.ready()).toBe(1)
-  expect(drain(queue)).toEqual(['c'])
-  clock.setTime(clock.now() + 1_000)
-  expect(drain(queue)).toEqual(['b'])
-})
-
 test('an order serves one queue, a function makes one for each', () => {
   const driver = memoryDriver({ order: new Alphabet() })
   void driver.open({ clock: fakeClock() })

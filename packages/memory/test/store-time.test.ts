@@ -1,18 +1,23 @@
 import { type DirectClaim, type DirectQueue, never } from '@sluice/core'
-import { fakeClock } from '@sluice/core/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { memoryDriver } from '../src/index.ts'
 import { StoreTime } from '../src/store-time.ts'
+import { HandClock } from './hand-clock.ts'
 
-// Only the reading of the clock is faked: turns of the event loop are real.
+// Only the reading of the clocks is faked: turns of the event loop are real.
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 1_000_000 })
 })
 afterEach(() => {
   vi.useRealTimers()
 })
 
 function pass(ms: number): void {
+  vi.advanceTimersByTime(ms)
+}
+
+/** Sets the wall clock of this process. */
+function setWallClock(ms: number): void {
   vi.setSystemTime(Date.now() + ms)
 }
 
@@ -48,12 +53,65 @@ test('an exact reading is exact, and so are coarse ones after it', () => {
 })
 
 test('a clock that was handed in is looked at every time', () => {
-  const clock = fakeClock(7)
+  const clock = new HandClock(7)
   const time = new StoreTime()
   time.follow(clock)
   expect(time.coarse()).toBe(7)
-  clock.setTime(8)
+  clock.pass(1)
   expect(time.coarse()).toBe(8)
+})
+
+const hour = 3_600_000
+const steps = [-10 * 365.25 * 24 * hour, -hour, -30_000, -1_000, 1_000, 30_000, hour]
+
+test.each(steps)('a wall clock that is set by %d ms changes no time', (ms) => {
+  const time = new StoreTime()
+  pass(5)
+  setWallClock(ms)
+  expect(time.exact()).toBe(1_000_005)
+  expect(time.ahead).toBe(-ms)
+  pass(7)
+  expect(time.exact()).toBe(1_000_012)
+  expect(time.ahead).toBe(-ms)
+  setWallClock(-ms)
+  expect(time.ahead).toBe(0)
+})
+
+test('clocks that are read to different digits show no step', () => {
+  const time = new StoreTime()
+  for (let reading = 0; reading < 10; reading += 1) {
+    pass(3)
+    setWallClock(reading % 2 === 0 ? -1 : 1)
+    expect(time.ahead).toBe(0)
+  }
+})
+
+test.each(steps)('a clock that was handed in and is set by %d ms changes no time', (ms) => {
+  const clock = new HandClock()
+  const time = new StoreTime()
+  time.follow(clock)
+  const before = time.exact()
+  clock.setTime(clock.now() + ms)
+  clock.pass(5)
+  expect(time.exact()).toBe(before + 5)
+  expect(time.ahead).toBe(-ms)
+  time.follow(clock)
+  expect(time.exact(), 'opened again').toBe(before + 5)
+})
+
+test('time goes on where it was when another clock takes over', () => {
+  const time = new StoreTime()
+  const first = new HandClock(5_000)
+  time.follow(first)
+  first.pass(10)
+  expect(time.exact()).toBe(5_010)
+  const second = new HandClock(1_000)
+  time.follow(second)
+  expect([time.coarse(), time.ahead]).toEqual([5_010, 4_010])
+  second.pass(1)
+  expect(time.exact()).toBe(5_011)
+  time.follow(new HandClock(9_000))
+  expect([time.coarse(), time.ahead]).toEqual([9_000, 0])
 })
 
 function open(): DirectQueue {

@@ -14,7 +14,7 @@ import {
   metrics,
   type ObservableGauge,
 } from '@opentelemetry/api'
-import { checkObject } from '@sluice/core'
+import { checkFunction, checkObject } from '@sluice/core'
 import { type AdapterOptions, splitOptions } from './adapter-options.ts'
 import { type MetricId, metricTable } from './names.ts'
 import { createRecorder } from './recorder.ts'
@@ -45,6 +45,14 @@ interface Cell {
   value: number
 }
 
+function checkMeter(meter: Meter): void {
+  checkObject('meter', meter)
+  checkFunction('meter.createCounter', meter.createCounter)
+  checkFunction('meter.createHistogram', meter.createHistogram)
+  checkFunction('meter.createObservableGauge', meter.createObservableGauge)
+  checkFunction('meter.addBatchObservableCallback', meter.addBatchObservableCallback)
+}
+
 /**
  * Gives the metrics of the queues of this process to a meter of OpenTelemetry, under the names that
  * Prometheus shows. Throws for bad options only.
@@ -53,7 +61,7 @@ interface Cell {
  */
 export function openTelemetryMetrics(options: OpenTelemetryOptions = {}): OpenTelemetryMetrics {
   const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['meter'])
-  if (options.meter !== undefined) checkObject('meter', options.meter)
+  if (options.meter !== undefined) checkMeter(options.meter)
   const meter = options.meter ?? metrics.getMeter('@sluice/metrics')
   const counters = new Map<MetricId, Counter>()
   const histograms = new Map<MetricId, Histogram>()

@@ -1,4 +1,4 @@
-import { checkObject, SluiceTypeError } from '@sluice/core'
+import { checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { type AdapterOptions, splitOptions } from './adapter-options.ts'
 import { type MetricId, metricTable } from './names.ts'
@@ -32,6 +32,9 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
   const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['register'])
   const { register } = options
   checkObject('register', register)
+  checkFunction('register.getSingleMetric', register.getSingleMetric)
+  checkFunction('register.registerMetric', register.registerMetric)
+  checkFunction('register.removeSingleMetric', register.removeSingleMetric)
   // All or none: a registry with half of them would be in nobody's way but the next try's.
   const taken = ids.find((id) => register.getSingleMetric(metricTable[id].name) !== undefined)
   if (taken !== undefined) {

@@ -364,7 +364,10 @@ function fail(span: Span, error: unknown): void {
 export function openTelemetryTracing(options: TracingOptions = {}): OpenTelemetryTracing {
   checkObject('options', options, ['tracer', 'driver', 'showKey', 'linksMax', 'clock', 'onError'])
   const { tracer, driver, showKey, linksMax, onError } = options
-  if (tracer !== undefined) checkObject('tracer', tracer)
+  if (tracer !== undefined) {
+    checkObject('tracer', tracer)
+    checkFunction('tracer.startSpan', tracer.startSpan)
+  }
   if (driver !== undefined) checkObject('driver', driver)
   if (showKey !== undefined) checkFunction('showKey', showKey)
   if (onError !== undefined) checkFunction('onError', onError)

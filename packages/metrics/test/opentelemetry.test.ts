@@ -75,3 +75,12 @@ test('after closing, nothing is observed any more', async () => {
   await exported.close()
   expect(await reader.text()).not.toMatch(/^workqueue_depth\{/m)
 })
+
+test.each([null, 5, {}, { createCounter() {} }])('%o is no meter', (meter) => {
+  expect(() => openTelemetryMetrics({ meter: meter as never })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_INVALID_INPUT',
+      parameter: expect.stringMatching(/^meter/),
+    }),
+  )
+})

@@ -136,3 +136,12 @@ test.skipIf(!needs('promtool', hasPromtool))('promtool finds nothing to say', as
   const input = await register.metrics()
   expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('')
 })
+
+test.each([undefined, null, 5, {}, { getSingleMetric() {} }])('%o is no registry', (register) => {
+  expect(() => prometheusMetrics({ register: register as never })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_INVALID_INPUT',
+      parameter: expect.stringMatching(/^register/),
+    }),
+  )
+})

@@ -190,6 +190,7 @@ test('only the given driver is traced, and bad options are refused by name', () 
     [{ linksMax: 0 }, 'linksMax'],
     [{ showKey: 1 }, 'showKey'],
     [{ tracers: 1 }, 'tracers'],
+    [{ tracer: {} }, 'tracer.startSpan'],
   ] as const) {
     expect(() => openTelemetryTracing(options as never)).toThrow(name)
   }

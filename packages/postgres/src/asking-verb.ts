@@ -12,7 +12,7 @@ import { type InBuckets, withBuckets } from './bucket-shelf.ts'
 import type { Row } from './client-shapes.ts'
 import { number } from './columns.ts'
 import { sortedByKey } from './key-order.ts'
-import { workOnKeys } from './key-work.ts'
+import { itemChars, itemCharsMax, workOnKeys } from './key-work.ts'
 import type { Session } from './session.ts'
 import type { Store } from './store.ts'
 import { mayBeOfHint } from './store-error.ts'
@@ -25,6 +25,7 @@ const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
 function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
   return (
     maxPending === undefined &&
+    itemChars(asks) <= itemCharsMax &&
     asks.every(
       ({ plan, failed, maxWaitMs }) =>
         plan === undefined && failed !== true && maxWaitMs === undefined,

@@ -37,6 +37,7 @@ export interface PgPool {
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: PgPoolClient) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'connect', listener: (client: PgPoolClient) => void): unknown
 }
 
 /** What can be sent to within a transaction of PGlite. */

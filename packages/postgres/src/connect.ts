@@ -1,4 +1,5 @@
 import type { PgListener, PgPool } from './client-shapes.ts'
+import { ConnectionProbe } from './connection-probe.ts'
 import type { Settings } from './options.ts'
 import { PoolSessions, type PoolUse } from './pool-sessions.ts'
 import type { Sessions } from './session.ts'
@@ -19,36 +20,45 @@ export interface Connected {
 /** Gets at the database as the settings say. Connects to nothing yet. */
 export async function connect(settings: Settings): Promise<Connected> {
   const { machine, timeoutMs, client, pool, connectionString, poolSize } = settings
-  const use = { machine, timeoutMs }
+  const plainUse = { machine, timeoutMs }
   if (client !== undefined) {
-    const sessions = new SingleSession(client, use)
-    return { sessions, buckets: sessions, use, makeListener: undefined }
+    const sessions = new SingleSession(client, plainUse)
+    return { sessions, buckets: sessions, use: plainUse, makeListener: undefined }
   }
   if (pool !== undefined) {
+    const makeListener = listenerLike(pool)
+    const use = useWith(plainUse, makeListener)
     const sessions = new PoolSessions(pool, use)
-    const buckets = ownPoolLike(pool, use) ?? sessions
-    return { sessions, buckets, use, makeListener: listenerLike(pool) }
+    return { sessions, buckets: ownPoolLike(pool, use) ?? sessions, use, makeListener }
   }
   // Only here, so that nobody needs pg who brings a client of another kind.
   const { default: pg } = await import('pg')
   const config = {
     connectionString,
+    // A connection that leads nowhere any more is noticed while nothing is asked.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'sluice',
-    connectionTimeoutMillis: Math.min(timeoutMs, 10_000),
+    connectionTimeoutMillis: Math.min(timeoutMs, 5_000),
   }
   const own = new pg.Pool({ ...config, max: poolSize, allowExitOnIdle: true })
   keepAlive(own as unknown as PgPool)
   const end = (): Promise<void> => own.end()
+  const makeListener = (): PgListener =>
+    new pg.Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener
+  const use = useWith(plainUse, makeListener)
   // No transaction of the caller's is on a connection of this pool.
   const sessions = new PoolSessions(own as unknown as PgPool, { ...use, end })
   return {
     sessions,
     buckets: sessions,
     use,
-    makeListener: () =>
-      new pg.Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener,
+    makeListener,
   }
+}
+
+function useWith(use: PoolUse, make: (() => PgListener) | undefined): PoolUse {
+  return make === undefined ? use : { ...use, probe: new ConnectionProbe(use.machine, make) }
 }
 
 /** A client without a listener ends the process, also while it is being made, and while it ends. */

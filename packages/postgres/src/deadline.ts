@@ -1,5 +1,7 @@
 import type { Machine } from './machine.ts'
 
+function ignore(): void {}
+
 /** Marks what ended because its time was over. */
 export class DeadlineError extends Error {
   constructor(what: string, ms: number) {
@@ -8,32 +10,75 @@ export class DeadlineError extends Error {
   }
 }
 
-/**
- * The same promise, but rejecting with a {@link DeadlineError} after `ms` of real time. What comes
- * too late goes to `late`, if it comes at all.
- */
+/** What {@link withDeadline} does besides waiting. */
+export interface DeadlineOptions<T> {
+  /** Called with what comes too late, if it comes at all. */
+  readonly late?: (value: T) => void
+  /** A number that changes while something is under way: then it may take `ms` more. */
+  readonly progress?: () => number
+  /** Asked after each of so many milliseconds of silence: whether nothing is to be awaited. */
+  readonly suspicion?: { readonly afterMs: number; isLost(): Promise<boolean> }
+}
+
+/** How long an answer that may just be coming is still awaited, in milliseconds. */
+const lastMs = 500
+
+/** The same promise, but rejecting with a {@link DeadlineError} after `ms` of real time. */
 export function withDeadline<T>(
   machine: Machine,
   ms: number,
   what: string,
   promise: Promise<T>,
-  late?: (value: T) => void,
+  { late, progress, suspicion }: DeadlineOptions<T> = {},
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let isOver = false
-    const timer = machine.clock.startTimer(ms, () => {
-      isOver = true
-      reject(new DeadlineError(what, ms))
+    let isLost = false
+    let before = progress?.()
+    let leftMs = ms
+    let partMs = Math.min(ms, suspicion?.afterMs ?? ms)
+    const goOn = (): void => {
+      partMs = Math.min(leftMs, isLost ? lastMs : (suspicion?.afterMs ?? ms))
+      timer.reset(partMs)
+    }
+    const suspect = (): void => {
+      const traffic = before
+      suspicion?.isLost().then((lost) => {
+        if (!lost || isLost || isOver || traffic !== before) return
+        isLost = true
+        leftMs = lastMs
+        goOn()
+      }, ignore)
+    }
+    const timer = machine.clock.startTimer(partMs, () => {
+      const now = progress?.()
+      if (now !== before) {
+        before = now
+        isLost = false
+        leftMs = ms
+        goOn()
+        return
+      }
+      leftMs -= partMs
+      if (leftMs <= 0) {
+        isOver = true
+        reject(new DeadlineError(what, ms))
+        return
+      }
+      goOn()
+      suspect()
     })
     // Somebody awaits the answer.
     timer.ref()
     promise.then(
       (value) => {
         if (isOver) late?.(value)
+        isOver = true
         timer.stop()
         resolve(value)
       },
       (error: unknown) => {
+        isOver = true
         timer.stop()
         reject(error)
       },

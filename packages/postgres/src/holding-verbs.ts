@@ -25,6 +25,13 @@ const leaseLooks = 64
 /** Before which token to look for them at first: above any. */
 const fromLatest = '9223372036854775807'
 
+/**
+ * Which part of the lease a renewal may take, so that another connection can be tried twice before
+ * the lease ends; a busy server has to manage it, too.
+ */
+const renewShare = 1 / 6
+const renewMsMin = 1_000
+
 function claimOf(row: Row): Claim {
   return {
     key: String(row['key']),
@@ -115,14 +122,16 @@ export async function renew(
 ): Promise<readonly (RenewReply | Failure)[]> {
   const sorted = sortedByKey(leases)
   const { now, least } = store.time.moment()
-  const rows = await store.run('renew', [
+  const values = [
     queue,
     arrayLiteral(sorted.map(({ key }) => key)),
     arrayLiteral(sorted.map(({ entry }) => entry.token)),
     leaseMs,
     now,
     least,
-  ])
+  ]
+  const withinMs = Math.max(renewMsMin, leaseMs * renewShare)
+  const rows = await store.run('renew', values, { withinMs })
   const replies = new Array<RenewReply | Failure>(leases.length)
   for (const row of rows) {
     const { key, place } = sorted[number(row['place']) - 1]!

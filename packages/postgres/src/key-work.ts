@@ -36,6 +36,33 @@ export interface KeyWork<T> {
   change(locked: LockedKeys): T | Promise<T>
 }
 
+/**
+ * How many characters of items one statement takes along: neither a text of Postgres nor one of
+ * JavaScript may be as long as a batch of the longest items.
+ */
+export const itemCharsMax: number = 32 * 1024 * 1024
+
+/** How many characters of items there are. */
+export function itemChars(entries: readonly { readonly item: string | undefined }[]): number {
+  return entries.reduce((sum, { item }) => sum + (item?.length ?? 0), 0)
+}
+
+/** Parts, each of which one statement can write. */
+function inParts(entries: readonly Held[]): Held[][] {
+  const parts: Held[][] = [[]]
+  let chars = 0
+  for (const entry of entries) {
+    const more = entry.item?.length ?? 0
+    if (chars > 0 && chars + more > itemCharsMax) {
+      parts.push([])
+      chars = 0
+    }
+    chars += more
+    parts.at(-1)?.push(entry)
+  }
+  return parts
+}
+
 interface Held extends StoredKey {
   /** As it was read; undefined if there is no row. */
   readonly before: string | undefined
@@ -105,6 +132,18 @@ async function writeKeys(
     (entry) => !transitions.isGone(entry.state) && fingerprint(entry) !== entry.before,
   )
   if (gone.length === 0 && changed.length === 0) return
+  for (const [nth, part] of inParts(changed).entries()) {
+    await writePart(session, statements, queue, nth === 0 ? gone : [], part)
+  }
+}
+
+async function writePart(
+  session: Session,
+  statements: Statements,
+  queue: string,
+  gone: readonly Held[],
+  changed: readonly Held[],
+): Promise<void> {
   const column = (read: (state: KeyState) => Element): string =>
     arrayLiteral(changed.map(({ state }) => read(state)))
   const orNull = (value: number): number | null => (value === Infinity ? null : value)

@@ -2,7 +2,7 @@ import { heartbeatMs } from '@sluice/core'
 import type { PgListener, Row } from './client-shapes.ts'
 import { flag, number } from './columns.ts'
 import { cut } from './cut.ts'
-import { withDeadline } from './deadline.ts'
+import { DeadlineError, withDeadline } from './deadline.ts'
 import type { Machine } from './machine.ts'
 import { PgSession } from './pool-sessions.ts'
 import { quoteIdentifier } from './schema-name.ts'
@@ -32,7 +32,7 @@ const answerMs = 4_500
 const proofMs = 5_000
 
 /** How long to wait before listening is tried again, in milliseconds. */
-const reconnectMsMin = 100
+const reconnectMsMin = 500
 const reconnectMsMax = 15_000
 const unprovenMs = 60_000
 
@@ -60,7 +60,10 @@ export class Listener {
   #nudge: () => void = () => {}
   #client: PgListener | undefined
   #isConnected = false
-  #isAsking = false
+  /** Whether a statement is under way on the connection, which takes one at a time. */
+  #isBusy = false
+  /** Whether the next look at the connection waits for that. */
+  #isAwaited = false
   #answeredAt = -Infinity
   #ended: Promise<void> = Promise.resolve()
 
@@ -86,21 +89,32 @@ export class Listener {
    */
   async ask(statement: Statement, values: readonly unknown[]): Promise<readonly Row[] | undefined> {
     const client = this.#client
-    if (!this.#isProven || client === undefined || this.#isAsking) return undefined
+    if (!this.#isProven || client === undefined || this.#isBusy) return undefined
     const { machine } = this.#use
-    this.#isAsking = true
+    this.#isBusy = true
     try {
       const session = new PgSession(client, { machine, timeoutMs: answerMs }, () => true)
       const rows = await session.query(statement, values)
       if (flag(rows[0]?.['listens'])) this.#answeredAt = machine.clock.monotonicMs()
       else this.#doubt()
       return rows
-    } catch {
-      this.#doubt()
+    } catch (error) {
+      // What it still works on cannot be told from what it is asked next.
+      if (error instanceof DeadlineError) this.#abandon(client)
+      else this.#doubt()
       return undefined
     } finally {
-      this.#isAsking = false
+      this.#isBusy = false
+      if (this.#isAwaited) this.#nudge()
     }
+  }
+
+  /** Goes on without a connection that does not answer. */
+  #abandon(client: PgListener): void {
+    cut(client)
+    if (this.#client !== client) return
+    this.#client = undefined
+    this.#nudge()
   }
 
   /** Has the connection asked at once. */
@@ -192,6 +206,12 @@ export class Listener {
       await this.#wait(Math.max(0, this.#answeredAt + silenceMs - clock.monotonicMs()))
       if (this.#isStopped || this.#client === undefined) return
       if (this.#answeredAt + silenceMs > clock.monotonicMs()) continue
+      if (this.#isBusy) {
+        this.#isAwaited = true
+        await this.#wait(answerMs)
+        this.#isAwaited = false
+        continue
+      }
       const rows = await this.#query(
         `select count(*) as n from pg_catalog.pg_listening_channels() as c(name)
         where c.name = '${this.#use.channel}'`,
@@ -205,8 +225,14 @@ export class Listener {
 
   async #query(text: string): Promise<readonly Row[]> {
     if (this.#client === undefined) throw new Error('the connection that listens is gone')
-    const { rows } = await this.#timed('the connection that listens', this.#client.query({ text }))
-    return rows as Row[]
+    this.#isBusy = true
+    try {
+      const answer = this.#client.query({ text })
+      const { rows } = await this.#timed('the connection that listens', answer)
+      return rows as Row[]
+    } finally {
+      this.#isBusy = false
+    }
   }
 
   #timed<T>(what: string, answer: Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { checkNumber, SluiceError } from '@sluice/core'
+import { checkNumber, checkObject, SluiceError } from '@sluice/core'
 import type { Row } from './client-shapes.ts'
 import { flag, number } from './columns.ts'
 import type { Migration } from './migration.ts'
@@ -109,6 +109,7 @@ export interface MigrationSqlOptions {
  * themselves, and open with `migrate: 'verify'`.
  */
 export function migrationSql(options: MigrationSqlOptions = {}): string {
+  checkObject('options', options, ['schema', 'from'])
   const schema = checkSchemaName(options.schema ?? 'sluice')
   const from = checkNumber('from', options.from ?? 0, { min: 0, integer: true })
   const steps = migrations.filter(({ version }) => version > from)

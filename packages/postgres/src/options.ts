@@ -18,7 +18,11 @@ export interface PostgresOptions {
   readonly migrate?: MigrateMode
   /** How many connections the driver's own pool has, without the one that listens. Default 10. */
   readonly poolSize?: number
-  /** How long one statement may take, in milliseconds. Default 30,000. */
+  /**
+   * How long the server may be silent after a statement, in milliseconds; then the connection is
+   * given up. Default 10,000: less than `timeoutMs` of a queue, so that the queue can repeat the
+   * statement on another connection.
+   */
   readonly timeoutMs?: number
   /** How often whoever watches is told to look without a hint, in milliseconds, while hints do not
    * come. Default 1,000. With hints that have been proven to come, nobody is told to. */
@@ -68,7 +72,7 @@ function warn(message: string): void {
 export function checkOptions(given: PostgresOptions): Settings {
   const options = checkObject('options', given, members) as PostgresOptions
   const { connectionString, pool, client, schema = 'sluice', migrate = 'apply' } = options
-  const { poolSize = 10, timeoutMs = 30_000, pollMs = 1_000, notify = true } = options
+  const { poolSize = 10, timeoutMs = 10_000, pollMs = 1_000, notify = true } = options
   const ways = [connectionString, pool, client].filter((way) => way !== undefined)
   if (ways.length !== 1) {
     throw new SluiceTypeError('options', 'must have exactly one of connectionString, pool, client')

@@ -1,17 +1,20 @@
 import { SluiceError } from '@sluice/core'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
-import { cut } from './cut.ts'
+import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
+import { cut, trafficOf } from './cut.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
 import type { Machine } from './machine.ts'
-import { beginText, type Session, type Sessions } from './session.ts'
+import { beginText, type RunOptions, type Session, type Sessions } from './session.ts'
 import type { Statement } from './statement.ts'
 import { breaksConnection, isForeignPrepared, storeError } from './store-error.ts'
 
 /** How a pool is used. */
 export interface PoolUse {
   readonly machine: Machine
-  /** How long one statement, and the wait for a connection, may take. */
+  /** How long the server may be silent after a statement, and how long to wait for a connection. */
   readonly timeoutMs: number
+  /** Asks the server about connections that are silent. */
+  readonly probe?: ConnectionProbe
   /** Ends the pool; only if it is ours. */
   readonly end?: () => Promise<void>
 }
@@ -52,8 +55,15 @@ export class PgSession implements Session {
   }
 
   #timed<T>(answer: Promise<T>): Promise<T> {
-    const { machine, timeoutMs } = this.#use
-    return withDeadline(machine, timeoutMs, 'a statement', answer)
+    const { machine, timeoutMs, probe } = this.#use
+    const client = this.#client
+    const sentAt = machine.clock.monotonicMs()
+    return withDeadline(machine, timeoutMs, 'a statement', answer, {
+      progress: () => trafficOf(client),
+      ...(probe !== undefined && {
+        suspicion: { afterMs: suspicionMs, isLost: () => probe.isDone(client.processID, sentAt) },
+      }),
+    })
   }
 }
 
@@ -63,38 +73,58 @@ export class PoolSessions implements Sessions {
   readonly #use: PoolUse
   #insists = false
   #prepares = true
+  /** When connections were taken, and last said something, on the monotonic clock. */
+  readonly #takenAt = new WeakMap<PgPoolClient, number>()
+  readonly #heardAt = new WeakMap<PgPoolClient, number>()
+  /** When a connection was taken that has been silent ever since. */
+  #silentSince = -Infinity
+  #hearsConnects = false
 
   constructor(pool: PgPool, use: PoolUse) {
     this.#pool = pool
     this.#use = use
     // Without a listener, the death of an idle connection ends the process.
     pool.on('error', ignore)
+    pool.on('connect', this.#onConnect)
   }
 
-  async run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    if (this.#insists) return await this.transaction((session) => session.query(statement, values))
-    return await this.connected((session) => session.query(statement, values))
+  readonly #onConnect = (client: PgPoolClient): void => {
+    this.#hearsConnects = true
+    this.#heardAt.set(client, this.#use.machine.clock.monotonicMs())
   }
 
-  async connected<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const client = await this.#take()
+  async run(
+    statement: Statement,
+    values: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<readonly Row[]> {
+    const query = (session: Session): Promise<readonly Row[]> => session.query(statement, values)
+    if (this.#insists) return await this.transaction(query, options)
+    return await this.connected(query, options)
+  }
+
+  async connected<T>(work: (session: Session) => Promise<T>, options: RunOptions = {}): Promise<T> {
+    const client = await this.#take(options)
     try {
-      const answer = await work(new PgSession(client, this.#use, () => this.#prepares))
+      const answer = await work(this.#session(client, options))
       this.#giveBack(client)
       return answer
     } catch (error) {
       this.#giveBack(client, error)
       if (isForeignPrepared(error) && this.#prepares) {
         this.stopPreparing()
-        return await this.connected(work)
+        return await this.connected(work, options)
       }
       throw storeError(error, 'sent')
     }
   }
 
-  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const client = await this.#take()
-    const session = new PgSession(client, this.#use, () => this.#prepares)
+  async transaction<T>(
+    work: (session: Session) => Promise<T>,
+    options: RunOptions = {},
+  ): Promise<T> {
+    const client = await this.#take(options)
+    const session = this.#session(client, options)
     let isCommitting = false
     try {
       await session.script(beginText)
@@ -107,7 +137,7 @@ export class PoolSessions implements Sessions {
       await this.#undo(client, session, error)
       if (isForeignPrepared(error) && this.#prepares) {
         this.stopPreparing()
-        return await this.transaction(work)
+        return await this.transaction(work, options)
       }
       // Before the commit was sent there is no doubt: nothing was done.
       throw storeError(error, isCommitting ? 'sent' : 'unsent')
@@ -132,21 +162,35 @@ export class PoolSessions implements Sessions {
       await withDeadline(machine, timeoutMs, 'closing the pool', end()).catch(ignore)
     }
     // A pool that is ours may lose connections while it ends; nobody else listens.
-    else this.#pool.removeListener('error', ignore)
+    else {
+      this.#pool.removeListener('error', ignore)
+      this.#pool.removeListener('connect', this.#onConnect)
+    }
   }
 
-  async #take(): Promise<PgPoolClient> {
+  #session(client: PgPoolClient, { withinMs = Infinity }: RunOptions): Session {
+    const use = { ...this.#use, timeoutMs: Math.min(this.#use.timeoutMs, withinMs) }
+    return new PgSession(client, use, () => this.#prepares)
+  }
+
+  async #take({ withinMs = Infinity }: RunOptions): Promise<PgPoolClient> {
     const { machine, timeoutMs } = this.#use
     try {
-      const client = await withDeadline(
-        machine,
-        timeoutMs,
-        'the wait for a connection',
-        this.#pool.connect(),
-        (late) => late.release(),
-      )
-      client.on('error', ignore)
-      return client
+      for (;;) {
+        const client = await withDeadline(
+          machine,
+          Math.min(timeoutMs, withinMs),
+          'the wait for a connection',
+          this.#pool.connect(),
+          { late: (late) => late.release() },
+        )
+        if (this.#isTrusted(client)) {
+          client.on('error', ignore)
+          this.#takenAt.set(client, machine.clock.monotonicMs())
+          return client
+        }
+        this.#discard(client)
+      }
     } catch (error) {
       if (error instanceof DeadlineError) {
         throw new SluiceError('ERR_TIMEOUT', `nothing was sent: ${error.message}`, {
@@ -158,20 +202,38 @@ export class PoolSessions implements Sessions {
     }
   }
 
+  /** Whether a connection has said something since another one was found to be silent. */
+  #isTrusted(client: PgPoolClient): boolean {
+    if (this.#silentSince === -Infinity || !this.#hearsConnects) return true
+    return (this.#heardAt.get(client) ?? -Infinity) >= this.#silentSince
+  }
+
+  /** Out of the pool, without a goodbye, for which a client would wait. */
+  #discard(client: PgPoolClient, error?: unknown): void {
+    client.on('error', ignore)
+    client.release(error instanceof Error ? error : true)
+    cut(client)
+  }
+
   /** Back into the pool, or out of it if it is broken or nobody knows what it is doing. */
   #giveBack(client: PgPoolClient, error?: unknown): void {
     client.removeListener('error', ignore)
-    if (error === undefined || (!SluiceError.is(error) && !breaksConnection(error))) {
-      client.release()
+    if (error instanceof DeadlineError) {
+      // Whatever took this connection away may have taken others: they have to show that they live.
+      this.#silentSince = Math.max(this.#silentSince, this.#takenAt.get(client) ?? -Infinity)
+      this.#discard(client, error)
       return
     }
-    if (SluiceError.is(error) && error.code !== 'ERR_UNKNOWN_OUTCOME') {
-      client.release()
+    const isBroken = SluiceError.is(error)
+      ? error.code === 'ERR_UNKNOWN_OUTCOME'
+      : error !== undefined && breaksConnection(error)
+    if (isBroken) {
+      client.on('error', ignore)
+      client.release(error instanceof Error ? error : true)
       return
     }
-    client.on('error', ignore)
-    client.release(error instanceof Error ? error : true)
-    if (error instanceof DeadlineError) cut(client)
+    this.#heardAt.set(client, this.#use.machine.clock.monotonicMs())
+    client.release()
   }
 
   /** After a failure within a transaction: a connection goes back only outside of one. */

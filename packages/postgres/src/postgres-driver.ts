@@ -126,7 +126,7 @@ class PostgresDriver implements Driver {
     const { machine, schema, migrate: mode, pollMs, notify } = this.#settings
     const connected = await connect(this.#settings)
     try {
-      await survey(connected.sessions)
+      await survey(connected.sessions, connected.use.probe)
       await migrate(connected.sessions, schema, mode)
       const send = async (payload: string): Promise<void> => {
         await connected.sessions.run(this.#statements.notify, [this.#channel, payload])

@@ -1,4 +1,4 @@
-import { SluiceRangeError } from '@sluice/core'
+import { checkObject, SluiceRangeError } from '@sluice/core'
 import { checkSchemaName, quoteIdentifier } from './schema-name.ts'
 
 /** The three roles that a store is used by. */
@@ -17,6 +17,7 @@ export interface Roles {
  * of the schema after each migration.
  */
 export function rolesSql(roles: Roles): string {
+  checkObject('roles', roles, ['schema', 'owner', 'runtime', 'readOnly'])
   const schema = quoteIdentifier(checkSchemaName(roles.schema ?? 'sluice'))
   const names = (['owner', 'runtime', 'readOnly'] as const).map((role) => {
     const name = roles[role]

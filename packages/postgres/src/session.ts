@@ -11,10 +11,20 @@ export interface Session {
   script(text: string): Promise<void>
 }
 
+/** How one statement is sent. */
+export interface RunOptions {
+  /** How long the server may be silent, in milliseconds, if less than usual. */
+  readonly withinMs?: number
+}
+
 /** Where connections come from. Rejects with errors of ours. */
 export interface Sessions {
   /** Sends one statement, in a transaction of its own. */
-  run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
+  run(
+    statement: Statement,
+    values: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<readonly Row[]>
   /**
    * Does `work` within a transaction, and commits. When `work` rejects, everything is undone; when
    * the commit fails, it may or may not be.

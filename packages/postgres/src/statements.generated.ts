@@ -1185,7 +1185,14 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present(
   s.n_tup_hot_upd::float8 as hot,
   extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed,
   current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits,
-  pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes
+  pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes,
+  (select string_agg(distinct i.relname, ', ')
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::regclass
+      and d.refobjid = s.relid and d.refobjsubid = a.attnum
+      and d.classid = 'pg_catalog.pg_class'::regclass
+    join pg_catalog.pg_class i on i.oid = d.objid and i.relkind = 'i'
+    where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
   doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
 where w.seen_at >= sluice.present(null, null) - $1::float8 order by w.queue, w.holder`,

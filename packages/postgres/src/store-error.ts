@@ -77,11 +77,11 @@ function leavesUnknown(error: unknown, state: string | undefined): boolean {
 }
 
 /**
- * What passes: lost races, a server that is out of something, starting, stopping or not writable, a
- * role, a schema or a database that is being changed, and internal errors, which poolers give for
- * passing reasons.
+ * What passes: lost races; a server that is out of something, starting, stopping or not writable;
+ * credentials that are being changed; and internal errors, which poolers give for passing reasons.
+ * What needs an administrator is told at once to the caller of an add; workers wait for that as well.
  */
-const passing = /^(08|0A000|25006|25P0|28|3D|3F|40|42501|42P01|42883|53|55000|55006|57|58|XX)/
+const passing = /^(08|0A000|25006|25P0|28|40|53|55000|55006|57|58|XX)/
 
 function meaningOf(error: unknown, progress: Progress): Meaning {
   const state = sqlStateOf(error)

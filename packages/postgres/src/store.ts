@@ -4,7 +4,7 @@ import type { Row } from './client-shapes.ts'
 import { number } from './columns.ts'
 import { bytewise } from './key-order.ts'
 import { type Machine, pause } from './machine.ts'
-import type { Session, Sessions } from './session.ts'
+import type { RunOptions, Session, Sessions } from './session.ts'
 import type { Statement, StatementName, Statements } from './statement.ts'
 import { isLostRace } from './store-error.ts'
 import type { StoreTime } from './store-time.ts'
@@ -66,8 +66,12 @@ export class Store {
   }
 
   /** Sends one statement. */
-  async run(name: StatementName, values: readonly unknown[]): Promise<readonly Row[]> {
-    return await this.#racing(() => this.#sessions.run(this.statements[name], values))
+  async run(
+    name: StatementName,
+    values: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<readonly Row[]> {
+    return await this.#racing(() => this.#sessions.run(this.statements[name], values, options))
   }
 
   /**

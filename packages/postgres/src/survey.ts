@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import { number } from './columns.ts'
+import type { ConnectionProbe } from './connection-probe.ts'
 import type { Sessions } from './session.ts'
 
 /** The oldest server that will do: 14. */
@@ -17,7 +18,7 @@ const surveyStatement = {
  * Looks at what is there before anything is done: refuses a server that is too old, and takes the
  * defaults of the role into account.
  */
-export async function survey(sessions: Sessions): Promise<void> {
+export async function survey(sessions: Sessions, probe?: ConnectionProbe): Promise<void> {
   const [row, promised] = await sessions.connected(async (session) => {
     const [first] = await session.query(surveyStatement, [])
     return [first, session.backendId] as const
@@ -29,6 +30,8 @@ export async function survey(sessions: Sessions): Promise<void> {
   }
   const isUsual = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
   if (!isUsual || number(row['digits']) < 1) sessions.insist()
-  // Somebody in between hands the statements of one connection to several servers.
-  if (promised !== undefined && promised !== number(row?.['pid'])) sessions.stopPreparing()
+  if (promised === undefined) return
+  if (promised === number(row?.['pid'])) probe?.trust()
+  // A pooler hands the statements of one connection to several servers.
+  else sessions.stopPreparing()
 }

@@ -17,6 +17,8 @@ export interface CuttingProxy {
   readonly port: number
   /** The next time something is sent by a client, its connection ends this way. */
   cutNext(cut: Cut): void
+  /** From now on nothing comes through the connections that there are; new ones work. */
+  silence(): void
   /** The next time something is sent by a client, nothing happens to it. */
   passNext(): void
   /** How many cuts have been made. */
@@ -28,11 +30,15 @@ export interface CuttingProxy {
 export async function startProxy(to: number): Promise<CuttingProxy> {
   const wanted: (Cut | undefined)[] = []
   const sockets = new Set<Socket>()
+  const silencers = new Set<() => void>()
   let made = 0
 
   function join(client: Socket): void {
     const upstream = connect(to, '127.0.0.1')
     let cut: Cut | undefined
+    silencers.add(() => {
+      cut = 'black hole'
+    })
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -69,6 +75,10 @@ export async function startProxy(to: number): Promise<CuttingProxy> {
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    silence() {
+      for (const silence of silencers) silence()
+      silencers.clear()
+    },
     cutNext: (cut) => void wanted.push(cut),
     passNext: () => void wanted.push(undefined),
     get made() {

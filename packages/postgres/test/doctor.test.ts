@@ -65,3 +65,29 @@ test('a lease that nobody ended, workers that disagree, and a pinned horizon are
   await client.end()
   await driver.close()
 })
+
+test('only an index that renewals write to is a warning, however many updates claims make', async () => {
+  const schema = 'hot'
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  // As many updates as a busy day makes, all of which write to an index.
+  await client.query(
+    `insert into hot.keys (queue_id, queue, key, due_at, ready_at)
+    select 1, 'busy', n, 0, 0 from generate_series(1, 60000) n`,
+  )
+  for (let round = 0; round < 2; round += 1) {
+    await client.query('update hot.keys set seq = seq + 1')
+  }
+  await client.query('select pg_stat_force_next_flush()')
+  const busy = (await examined(schema))['hot']
+  expect(busy?.facts['updates']).toBeGreaterThan(100_000)
+  expect(busy?.facts['share']).toBeLessThan(0.05)
+  expect(busy?.level).toBe('ok')
+  await client.query('create index mine on hot.keys (queue_id, lease_until)')
+  const findings = await examined(schema)
+  expect(findings['hot']).toMatchObject({ level: 'warning', facts: { indexes: 'mine' } })
+  await client.end()
+  await driver.close()
+})

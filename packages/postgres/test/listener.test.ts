@@ -16,7 +16,12 @@ class FakeConnection {
   isDeaf = false
   isEnded = false
 
-  async connect(): Promise<void> {}
+  /** Whether no connection comes about. */
+  static isAway = false
+
+  async connect(): Promise<void> {
+    if (FakeConnection.isAway) throw new Error('ECONNREFUSED')
+  }
 
   async query({ text }: { text: string }): Promise<{ rows: unknown[] }> {
     this.sent.push(text)
@@ -159,4 +164,53 @@ test('where hints do not come, that is found out, and tried again after a minute
   await clock.step(10_000)
   expect(made).toHaveLength(2)
   expect(listener.isProven).toBe(true)
+})
+
+test('nothing is sent on a connection that has not answered yet', async () => {
+  await listener.start()
+  const [first] = made
+  // Hints come, so that nothing else is asked; then a tick is not answered.
+  first!.isDeaf = true
+  const asked = listener.ask({ name: '', text: 'tick' }, [])
+  await clock.step(0)
+  expect(await listener.ask({ name: '', text: 'tick' }, [])).toBeUndefined()
+  const sent = first!.sent.length
+  await clock.step(5_000)
+  expect(await asked).toBeUndefined()
+  await clock.step(30_000)
+  expect(first!.sent).toHaveLength(sent)
+  expect(made.length).toBeGreaterThan(1)
+})
+
+test('the look at a silent connection waits for the statement that is under way', async () => {
+  await listener.start()
+  const [first] = made
+  await clock.step(10_000)
+  first!.isDeaf = true
+  const asked = listener.ask({ name: '', text: 'tick' }, [])
+  const sent = first!.sent.length
+  // It would be asked now whether it listens.
+  await clock.step(2_000)
+  expect(first!.sent).toHaveLength(sent)
+  await clock.step(5_000)
+  await asked
+  expect(first!.sent).toHaveLength(sent)
+})
+
+test('a server that is away is connected to less than twice a second', async () => {
+  await listener.start()
+  const before = made.length
+  arrives = false
+  FakeConnection.isAway = true
+  try {
+    made.at(-1)?.emit('end')
+    for (let second = 0; second < 60; second += 1) {
+      const upTo = made.length
+      await clock.step(1_000)
+      expect(made.length - upTo).toBeLessThanOrEqual(1)
+    }
+    expect(made.length - before).toBeLessThan(12)
+  } finally {
+    FakeConnection.isAway = false
+  }
 })

@@ -140,3 +140,40 @@ test('each of three roles can do its part, and no more', async () => {
   await runtime.close()
   await look.close()
 })
+
+test('a role whose transactions are read-only by default is told to write', async () => {
+  await sql(server.url, "create role read_mostly superuser login password 'secret'")
+  await sql(server.url, 'alter role read_mostly set default_transaction_read_only = on')
+  const url = new URL(server.url)
+  url.username = 'read_mostly'
+  const driver = driverOn('reads', { connectionString: url.href })
+  await driver.open({})
+  await driver.add('q', [one], options)
+  const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+  expect((await driver.claim('q', request)).claims).toHaveLength(1)
+  await driver.close()
+})
+
+test('what an administrator has to do is said when opening fails', async () => {
+  await sql(server.url, "create role nobody login password 'secret'")
+  const url = new URL(server.url)
+  url.username = 'nobody'
+  const made = driverOn('there')
+  await made.open({})
+  for (const [schema, mode, code, message] of [
+    ['missing', 'apply', 'ERR_STORE', 'permission denied for database'],
+    ['missing', 'verify', 'ERR_SCHEMA_OLDER', 'migrationSql()'],
+    ['there', 'apply', 'ERR_STORE', 'rolesSql()'],
+    ['there', 'verify', 'ERR_STORE', 'rolesSql()'],
+  ] as const) {
+    const driver = driverOn(schema, { connectionString: url.href, migrate: mode })
+    const opening = expect(driver.open({})).rejects
+    await opening.toMatchObject({ code, message: expect.stringContaining(message) })
+  }
+  // A schema that goes away under a program that runs.
+  await sql(server.url, 'drop schema there cascade')
+  const gone = made.add('q', [one], options)
+  await expect(gone).rejects.toMatchObject({ code: 'ERR_STORE', retryable: false })
+  await expect(gone).rejects.toThrow('migrationSql()')
+  await made.close()
+})

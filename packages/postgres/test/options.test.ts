@@ -49,3 +49,13 @@ test('a server that is not there is a retryable failure, and no password is told
     /not open/,
   )
 })
+
+test.each([undefined, null, 5, 'text', [], { schemas: 'mine' }])(
+  'SQL is not made for %o',
+  (options) => {
+    const wrong = { code: 'ERR_INVALID_INPUT' }
+    expect(() => rolesSql(options as never)).toThrow(expect.objectContaining(wrong))
+    if (options === undefined) return
+    expect(() => migrationSql(options as never)).toThrow(expect.objectContaining(wrong))
+  },
+)

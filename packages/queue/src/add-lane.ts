@@ -49,6 +49,8 @@ export class AddLane {
       merge,
       // An add is owed at least as early as it was, however often it is repeated.
       canRepeat: () => true,
+      turn: () => engine.store.gate.turn(engine),
+      watch: (send) => engine.store.gate.watch(send),
       timeoutMs: engine.options.timeoutMs,
       batchMax: batchKeysMax,
       // Keys stand in line in the order in which they were asked for.
@@ -88,6 +90,11 @@ export class AddLane {
 
   settled(): Awaitable<void> {
     return this.#lane.settled()
+  }
+
+  /** Answers every call that has no answer yet, since the queue is closed. */
+  giveUp(): void {
+    this.#lane.giveUp()
   }
 }
 

@@ -26,7 +26,7 @@ function limited<T>(
   engine: Engine,
   limiter: Limiter<T>,
 ): RateLimitingQueue<T> {
-  const inQueue = new LimiterInQueue(limiter, options.name, (error) => engine.limiterFailed(error))
+  const inQueue = new LimiterInQueue(limiter, options.name, engine.plans.failed)
   engine.plans.follow(limiter)
   return new RateLimiting<T>(options, engine, inQueue)
 }

@@ -16,8 +16,11 @@ import { HeldKey, type HeldPolicy } from './held-key.ts'
 import type { Path } from './path.ts'
 import type { Waiter } from './waiters.ts'
 
-/** How many leases of others to look after in one go. */
+/** How many leases of others to look after, and how many stale rows to sweep, in one go. */
 const leaseEndsMax = 100
+
+/** How often one heartbeat ticks at the most while there is more to sweep: a millisecond or so. */
+const sweepTicksMax = 50
 
 /** Of a claim that is put back at once. */
 const probePolicy: HeldPolicy = { disposeAs: 'release', retryAs: () => ({ delayMs: 0 }) }
@@ -109,12 +112,11 @@ export class DirectPath implements Path {
   }
 
   now(): EpochMs {
-    this.direct()
-    return this.#engine.store.clock.now()
+    return this.direct().now()
   }
 
   time(): EpochMs {
-    return this.#engine.store.clock.now()
+    return this.direct().now()
   }
 
   readyAt({ handle, token }: HeldKey<unknown>): EpochMs {
@@ -125,9 +127,9 @@ export class DirectPath implements Path {
     this.#endLeases()
     const direct = this.direct()
     if (direct.ready() === 0) return direct.nextAt() > instant
-    const { holder, askOptions, phase, store } = this.#engine
+    const { holder, askOptions, phase } = this.#engine
     // While all that is ready may be taken, `instant` is the present. A pause gives no time at all.
-    if (phase === 'open') return direct.nextAt() > store.clock.now()
+    if (phase === 'open') return direct.nextAt() > direct.now()
     // Something is ready, perhaps only since `instant`: only a claim tells, and puts back.
     const probe = new HeldKey<unknown>(this.#engine, probePolicy)
     if (!direct.claim(probe, holder, instant)) return true
@@ -137,8 +139,9 @@ export class DirectPath implements Path {
   }
 
   isDue(): boolean {
-    const nextAt = this.direct().nextAt()
-    return nextAt !== never && nextAt <= this.#engine.store.clock.now()
+    const direct = this.direct()
+    const nextAt = direct.nextAt()
+    return nextAt !== never && nextAt <= direct.now()
   }
 
   serve(): void {
@@ -209,7 +212,7 @@ export class DirectPath implements Path {
   }
 
   #take(direct: DirectQueue, held: HeldKey<unknown>): boolean {
-    const { holder, dueBy, store } = this.#engine
+    const { holder, dueBy } = this.#engine
     if (!sluiceChannel.hasSubscribers) return direct.claim(held, holder, dueBy)
     const request = {
       limit: 1,
@@ -221,7 +224,7 @@ export class DirectPath implements Path {
       // Not the Held itself: a subscriber that keeps what it is told would keep it alive.
       claims: direct.claim(held, holder, dueBy) ? [claimOf(held)] : [],
       leaseEnds: [],
-      now: store.clock.now(),
+      now: direct.now(),
     }))
     return reply.claims.length > 0
   }
@@ -231,7 +234,7 @@ export class DirectPath implements Path {
     const direct = this.direct()
     const { driver, name, holder, store, options, steps, leaseEnds } = this.#engine
     const nextAt = direct.nextAt()
-    if (nextAt === never || nextAt > store.clock.now()) return false
+    if (nextAt === never || nextAt > direct.now()) return false
     const { failuresExpireMs } = options
     const request = { holder, limit: leaseEndsMax, failuresExpireMs }
     const sentAt = store.clock.monotonicMs()
@@ -261,15 +264,19 @@ export class DirectPath implements Path {
     const { failuresExpireMs } = options
     const worker = tally.worker()
     const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
-    void this.#call('tick', request, () => driver.tick(name, request))
+    for (let ticks = 0; ticks < sweepTicksMax; ticks += 1) {
+      const tick = this.#call('tick', request, () => driver.tick(name, request))
+      if (tick instanceof Promise || tick.swept < leaseEndsMax) return
+    }
   }
 
   alarm(): AlarmSetting {
-    const { waiters, ending, store, phase } = this.#engine
+    const { waiters, ending, phase } = this.#engine
     const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isWatched)
     // A drain that nobody helps is told of everything that happens here; no need to look for it.
-    const nextAt = isWaitedFor && waiters.size > 0 ? this.direct().nextAt() : never
-    return { isWanted: isWaitedFor, isWaitedFor, inMs: nextAt - store.clock.now() }
+    const isHelped = isWaitedFor && waiters.size > 0
+    const inMs = isHelped ? this.direct().nextAt() - this.direct().now() : never
+    return { isWanted: isWaitedFor, isWaitedFor, inMs }
   }
 
   giveBackAhead(): void {
@@ -278,6 +285,10 @@ export class DirectPath implements Path {
 
   settled(): void {
     // Every call was answered before it returned.
+  }
+
+  giveUp(): void {
+    // There is no call without an answer.
   }
 
   stop(): void {

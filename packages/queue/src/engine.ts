@@ -16,7 +16,6 @@ import {
   type SluiceError,
   type SluiceEvent,
   sluiceChannel,
-  systemClock,
   type TracedVerb,
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
@@ -39,6 +38,7 @@ import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
 import { heldDropped, queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import type { GateUser } from './retry-gate.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { settledAdd, settledFinish } from './settled.ts'
 import { Store, type StoreUser } from './store.ts'
@@ -98,14 +98,13 @@ export class Engine implements StoreUser {
       queue: options.name,
       onError: options.onError,
       printed: this.store.printed,
-      publish: (error) => {
-        const event = this.#event('error', undefined)
-        event.error = error
-        notice(event)
-      },
+      event: () => this.#event('error', undefined),
     })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
-    this.plans = new RetryPlans(options, (error) => this.limiterFailed(error))
+    this.plans = new RetryPlans(options, (error) => {
+      this.notice('limiter-failed', { error })
+      this.report(error)
+    })
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const isDirect = this.driver.direct !== undefined && leaseMs === Infinity
@@ -193,12 +192,6 @@ export class Engine implements StoreUser {
     this.#reports.trouble(error)
   }
 
-  /** A limiter of the user's threw, or answered with something that is not a number. */
-  limiterFailed(error: unknown): void {
-    this.notice('limiter-failed', { error })
-    this.report(error)
-  }
-
   /** Publishes something that the queue noticed. */
   notice(verb: TracedVerb, request: unknown): void {
     if (sluiceChannel.hasSubscribers) notice(this.#event(verb, request))
@@ -223,18 +216,14 @@ export class Engine implements StoreUser {
     return await this.#asked(answer instanceof Promise ? await answer : answer)
   }
 
-  /** Asks for a run that was accepted before, whatever has happened to the queue since. */
-  async askAccepted(request: Ask): Promise<AddOutcome> {
+  /**
+   * Asks for a run that was accepted before, whatever has happened to the queue since; with `user`
+   * as one of the automatic attempts on the store.
+   */
+  async askAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
     if (this.phase === 'closed') throw this.closedError()
-    const answer = this.path.ask(request)
-    return await this.#asked(answer instanceof Promise ? await answer : answer)
-  }
-
-  /** Waits in real time. */
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      systemClock.startTimer(ms, resolve).ref()
-    })
+    const send = (): Awaitable<AskReply> => this.path.ask(request)
+    return await this.#asked(await (user ? this.store.gate.attempt(user, send) : send()))
   }
 
   #asked({ outcome }: AskReply): Promise<AddOutcome> {

@@ -51,6 +51,8 @@ export class FinishLane {
     this.#lane = new Lane<FinishRequest, FinishReply>({
       send: (_kind, jobs) => this.#send(jobs),
       canRepeat: () => true,
+      turn: () => engine.store.gate.turn(engine),
+      watch: (send) => engine.store.gate.watch(send),
       timeoutMs: engine.options.timeoutMs,
       batchMax: batchKeysMax,
       stepsMax: finishesMax,
@@ -76,6 +78,11 @@ export class FinishLane {
 
   settled(): Awaitable<void> {
     return this.#lane.settled()
+  }
+
+  /** Answers every call that has no answer yet, since the queue is closed. */
+  giveUp(): void {
+    this.#lane.giveUp()
   }
 
   #send(jobs: readonly FinishJob[]): Awaitable<readonly (FinishReply | Failure)[]> {

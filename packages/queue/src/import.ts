@@ -1,4 +1,11 @@
-import { batchKeysMax, type ImportOutcome, SluiceTypeError, type TransferRow } from '@sluice/core'
+import {
+  batchKeysMax,
+  checkString,
+  describeValue,
+  type ImportOutcome,
+  SluiceTypeError,
+  type TransferRow,
+} from '@sluice/core'
 import { engineOf } from './export.ts'
 import type { Queue } from './queue.ts'
 import { readLine } from './transfer-lines.ts'
@@ -6,6 +13,12 @@ import { transferOf } from './transfer-of.ts'
 
 /** What an import did, by number of keys. */
 export type ImportResult = Readonly<Record<ImportOutcome, number>>
+
+function checkLines(lines: unknown): void {
+  const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = Object(lines)
+  if (typeof later === 'function' || typeof now === 'function') return
+  throw new SluiceTypeError('lines', `must be iterable; got ${describeValue(lines)}`)
+}
 
 /**
  * Puts into a queue what {@link exportQueue} gave, line by line, merged into what is there: the
@@ -20,6 +33,7 @@ export async function importQueue<T>(
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<ImportResult> {
   const engine = engineOf(queue)
+  checkLines(lines)
   const { driver, name, store } = engine
   if (engine.phase === 'closed') throw engine.closedError()
   const transfer = transferOf('queue', driver)
@@ -37,6 +51,7 @@ export async function importQueue<T>(
   let expected: number | undefined
   for await (const text of lines) {
     number += 1
+    checkString(`lines[${number}]`, text)
     if (text.trim() === '') continue
     const line = readLine(text, number)
     if (expected !== undefined || (line.as === 'head') !== (number === 0)) {

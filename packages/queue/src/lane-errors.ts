@@ -12,6 +12,11 @@ export function isPassing(error: unknown): boolean {
   return SluiceError.is(error) && error.retryable
 }
 
+/** Whether an error says that nothing was sent, since the store, or the way to it, was busy. */
+export function wasNotSent(error: unknown): boolean {
+  return SluiceError.is(error, 'ERR_STORE_BUSY') || SluiceError.is(error, 'ERR_TIMEOUT')
+}
+
 /** An error of a repetition says nothing of what was sent before it. */
 export function doubtful(error: unknown): SluiceError {
   if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
@@ -24,6 +29,16 @@ export function timedOut(): SluiceError {
     'ERR_TIMEOUT',
     'cannot do what was asked: the store was busy with earlier calls for longer than timeoutMs; ' +
       'nothing was sent',
+    { retryable: true },
+  )
+}
+
+/** What a call is answered with that was waiting when its queue was closed. */
+export function closedUnsent(key: string): SluiceError {
+  return new SluiceError(
+    'ERR_TIMEOUT',
+    `cannot do what was asked of key ${JSON.stringify(key)}: the queue was closed before the store ` +
+      'could be asked; nothing was done',
     { retryable: true },
   )
 }

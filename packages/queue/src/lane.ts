@@ -1,8 +1,18 @@
 import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
 import { besideMin } from './beside.ts'
-import { doubtful, isFailure, isPassing, timedOut, unknownOutcome } from './lane-errors.ts'
-import { type Answers, follow, type Job } from './lane-job.ts'
+import {
+  closedUnsent,
+  doubtful,
+  isFailure,
+  isPassing,
+  timedOut,
+  unknownOutcome,
+  wasNotSent,
+} from './lane-errors.ts'
+import { type Answers, follow, type Job, newJob } from './lane-job.ts'
+import { LateJobs } from './late-jobs.ts'
 import { jitteredMs } from './patience.ts'
+import { pause } from './pause.ts'
 
 /** What distinguishes one lane from another. */
 export interface LaneOptions<Request, Reply> {
@@ -18,6 +28,10 @@ export interface LaneOptions<Request, Reply> {
   ): ((reply: Reply) => Reply) | undefined
   /** Whether a step of this kind may be repeated when nobody knows whether it took effect. */
   canRepeat(kind: string): boolean
+  /** The turn of a repetition while the store is in trouble; `undefined` if it is now. */
+  turn(): Promise<void> | undefined
+  /** Makes a repetition whose turn it is, so that others know what becomes of it. */
+  watch<R>(send: () => Awaitable<R>): Awaitable<R>
   readonly timeoutMs: number
   readonly batchMax: number
   /**
@@ -27,7 +41,7 @@ export interface LaneOptions<Request, Reply> {
   readonly stepsMax: number
 }
 
-/** How long the first repetition waits, and how long the longest. */
+/** How long a job waits whose row is locked: the first time, and at most. */
 const patienceMs = { first: 20, longest: 1_000 }
 
 /**
@@ -42,8 +56,7 @@ const patienceMs = { first: 20, longest: 1_000 }
 export class Lane<Request, Reply> {
   readonly #options: LaneOptions<Request, Reply>
   #waiting: Job<Request, Reply>[] = []
-  /** Keys that have to wait because a job of theirs is tried again later. */
-  readonly #late = new Map<string, number>()
+  readonly #late = new LateJobs<Request, Reply>()
   #inFlight = 0
   #isScheduled = false
   #isSending = false
@@ -70,7 +83,7 @@ export class Lane<Request, Reply> {
 
   /** Submits one, and tells of its answer; no promise is made. */
   submitOne(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
-    this.#push(kind, key, request, answers, 0, this.#deadline())
+    this.#waiting.push(newJob({ kind, key, request, answers, at: 0, deadline: this.#deadline() }))
     this.#schedule()
   }
 
@@ -83,7 +96,7 @@ export class Lane<Request, Reply> {
   ): void {
     const deadline = this.#deadline()
     requests.forEach((request, at) => {
-      this.#push(kind, keyOf(request), request, answers, at, deadline)
+      this.#waiting.push(newJob({ kind, key: keyOf(request), request, answers, at, deadline }))
     })
     this.#schedule()
   }
@@ -92,26 +105,20 @@ export class Lane<Request, Reply> {
     return systemClock.monotonicMs() + this.#options.timeoutMs
   }
 
-  #push(
-    kind: string,
-    key: string,
-    request: Request,
-    answers: Answers<Reply>,
-    at: number,
-    deadline: number,
-  ): void {
-    this.#waiting.push({
-      key,
-      kind,
-      request,
-      answers,
-      at,
-      deadline,
-      tries: 0,
-      mayHaveHappened: false,
-      followers: undefined,
-      isSettled: false,
-    })
+  /** Answers every job that has no answer yet with what is known of it: the queue is closed. */
+  giveUp(): void {
+    for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
+    for (const [flight, goOn] of [...this.#flights]) {
+      for (const job of flight) {
+        this.#reject(job, unknownOutcome('the queue was closed before the store answered'))
+      }
+      this.#land(flight)
+      goOn()
+    }
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const job of waiting) this.#reject(job, closedUnsent(job.key))
+    this.#checkIdle()
   }
 
   /** Resolves when every job has been answered. */
@@ -123,7 +130,7 @@ export class Lane<Request, Reply> {
   }
 
   #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.size === 0
+    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.isEmpty
   }
 
   #schedule(): void {
@@ -203,11 +210,12 @@ export class Lane<Request, Reply> {
     return [...chosen.values()]
   }
 
-  #step(jobs: readonly Job<Request, Reply>[]): Promise<void> | undefined {
+  #step(jobs: readonly Job<Request, Reply>[], isRepetition = false): Promise<void> | undefined {
     const kind = jobs[0]?.kind ?? ''
+    const send = (): Awaitable<readonly (Reply | Failure)[]> => this.#options.send(kind, jobs)
     let answer: Awaitable<readonly (Reply | Failure)[]>
     try {
-      answer = this.#options.send(kind, jobs)
+      answer = isRepetition ? this.#options.watch(send) : send()
     } catch (error) {
       this.#failed(jobs, error)
       return undefined
@@ -259,6 +267,7 @@ export class Lane<Request, Reply> {
       }
     }
     for (const job of this.#waiting) earliest = Math.min(earliest, job.deadline)
+    earliest = Math.min(earliest, this.#late.earliest())
     if (earliest === Infinity) return
     this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
       this.#watch = undefined
@@ -284,6 +293,7 @@ export class Lane<Request, Reply> {
       else this.#reject(job, timedOut())
     }
     this.#waiting = left
+    for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)
     this.#checkIdle()
   }
 
@@ -293,8 +303,10 @@ export class Lane<Request, Reply> {
       if (reply === undefined) {
         this.#reject(job, unknownOutcome('the driver gave no answer for this key'))
       } else if (isFailure(reply)) {
-        if (reply.error.retryable) this.#later(job, reply.error)
-        else this.#reject(job, reply.error)
+        if (reply.error.retryable) {
+          job.tries += 1
+          this.#later(job, reply.error, pause(jitteredMs(job.tries, patienceMs)))
+        } else this.#reject(job, reply.error)
       } else {
         this.#resolve(job, reply)
       }
@@ -316,48 +328,47 @@ export class Lane<Request, Reply> {
     if (isUnknown) job.mayHaveHappened = true
     // What may have happened is repeated through everything that passes, until somebody can say.
     const isDoubtful = job.mayHaveHappened && this.#options.canRepeat(job.kind)
-    const isRepeated = isDoubtful
-      ? isUnknown || isPassing(error)
-      : SluiceError.is(error, 'ERR_STORE_BUSY')
-    if (isRepeated) this.#later(job, error)
+    const isRepeated = isDoubtful ? isUnknown || isPassing(error) : wasNotSent(error)
+    if (isRepeated) this.#later(job, error, this.#options.turn())
     else this.#reject(job, error)
   }
 
   /** Sends a job by itself. Others of its key wait until it is answered. */
-  #sendAlone(job: Job<Request, Reply>): void {
+  #sendAlone(job: Job<Request, Reply>, isRepetition = false): void {
     if (job.isSettled) return
-    this.#holdUp(job.key)
-    const answer = this.#step([job])
+    this.#late.holdUp(job.key)
+    const answer = this.#step([job], isRepetition)
     if (answer === undefined) this.#letPass(job.key)
     else void answer.then(() => this.#letPass(job.key))
   }
 
-  /** Tries a job again, alone, after a while; or gives up if there is no time left. */
-  #later(job: Job<Request, Reply>, error: unknown): void {
+  /** Sends a job again, alone, after a wait; it is rejected when its time is up. */
+  #later(job: Job<Request, Reply>, error: unknown, wait: Promise<void> | undefined): void {
     if (job.isSettled) return
-    job.tries += 1
-    const waitMs = jitteredMs(job.tries, patienceMs)
-    if (systemClock.monotonicMs() + waitMs >= job.deadline) {
-      this.#reject(job, error)
+    if (wait === undefined) {
+      this.#sendAlone(job, true)
       return
     }
-    this.#holdUp(job.key)
-    const timer = systemClock.startTimer(waitMs, () => {
-      this.#sendAlone(job)
-      this.#letPass(job.key)
-    })
-    timer.ref()
+    this.#late.add(job, error)
+    this.#startWatch()
+    wait.then(
+      () => {
+        if (!this.#late.delete(job)) return
+        this.#sendAlone(job, true)
+        this.#letPass(job.key)
+      },
+      () => this.#drop(job, error),
+    )
   }
 
-  /** Jobs of this key have to wait. */
-  #holdUp(key: string): void {
-    this.#late.set(key, (this.#late.get(key) ?? 0) + 1)
+  #drop(job: Job<Request, Reply>, error: unknown): void {
+    if (!this.#late.delete(job)) return
+    this.#reject(job, error)
+    this.#letPass(job.key)
   }
 
   #letPass(key: string): void {
-    const left = (this.#late.get(key) ?? 1) - 1
-    if (left === 0) this.#late.delete(key)
-    else this.#late.set(key, left)
+    this.#late.letPass(key)
     this.#schedule()
     this.#checkIdle()
   }

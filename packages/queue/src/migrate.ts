@@ -113,15 +113,19 @@ class QueueMove {
     await this.#from.operate.pause(queue)
     await this.#to.operate.pause(queue)
     await this.#givenBack()
-    await this.#to.transfer.raiseTokens(await this.#from.transfer.lastToken())
+    await this.#raiseTokens()
     let moved = 0
     for (;;) {
       this.#signal?.throwIfAborted()
       const page = await this.#moveSome()
       if (page === undefined) break
+      // Producers keep changing the keys, or the queue was resumed: the stores are not asked at once.
+      if (page === 0) await this.#pause()
       moved += page
       onProgress?.({ queue, moved })
     }
+    // Once more: the source may have been resumed meanwhile, and have given out more.
+    await this.#raiseTokens()
     if (resume && resumes) {
       await this.#to.operate.resume(queue)
       this.#to.store.wake(queue)
@@ -166,7 +170,7 @@ class QueueMove {
     const { rows } = await driver.list(this.#queue, { limit: batchKeysMax })
     if (rows.length === 0) return undefined
     if (rows.some(({ token }) => token !== noToken)) {
-      // Somebody has resumed the queue meanwhile.
+      // The queue was resumed meanwhile.
       await this.#from.operate.pause(this.#queue)
       await this.#givenBack()
       return 0
@@ -178,7 +182,12 @@ class QueueMove {
     return outcomes.filter((outcome) => outcome === 'dropped').length
   }
 
-  /** Waits until nobody holds a key of the source. Leases that are over are ended. */
+  /** Fencing numbers of the target go on above those that the source has given out by now. */
+  async #raiseTokens(): Promise<void> {
+    await this.#to.transfer.raiseTokens(await this.#from.transfer.lastToken())
+  }
+
+  /** Waits until no process holds a key of the source. Leases that are over are ended. */
   async #givenBack(): Promise<void> {
     const { driver } = this.#from
     for (;;) {

@@ -22,6 +22,7 @@ import type { Inspect } from './inspect.ts'
 import { ItemAdmission } from './item-admission.ts'
 import { askMany, doneMany } from './many.ts'
 import type { CheckedOptions } from './options.ts'
+import { pause } from './pause.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { QueueTransaction } from './queue-transaction.ts'
@@ -76,7 +77,9 @@ export class PlainQueue<T> implements Queue<T> {
     this.isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
     this.#soon = new SoonBuffer({
       report: (error) => engine.report(error),
-      pause: (ms) => engine.pause(ms),
+      pause,
+      closedError: () => engine.closedError(),
+      leaveGate: (user) => engine.store.gate.leave(user),
     })
     engine.ending.beforeClose.push(() => this.#soon.flush())
   }
@@ -213,10 +216,17 @@ export class PlainQueue<T> implements Queue<T> {
       const priority = checkAddOptions(options)
       const ask = this.#encoded(item, priority)
       this.engine.refuseWhenEnding(ask.key, false)
-      // What was accepted before a shutdown is stored after it all the same.
-      const run = (): Promise<AddOutcome> =>
-        this.#admitted([item], () => this.engine.askAccepted(ask))
-      this.#soon.push({ key: ask.key, run })
+      const { engine } = this
+      const admitted = (go: () => Promise<AddOutcome>): Promise<AddOutcome> =>
+        this.#admitted([item], go)
+      this.#soon.push({
+        key: ask.key,
+        priority,
+        // What was accepted before a shutdown is stored after it all the same.
+        store(user) {
+          return admitted(() => engine.askAccepted({ ...ask, priority: this.priority }, user))
+        },
+      })
     } catch (error) {
       this.engine.report(error)
     }
@@ -355,8 +365,9 @@ export class PlainQueue<T> implements Queue<T> {
     return this.engine.phase !== 'open'
   }
 
-  async close(options?: CloseOptions): Promise<void> {
-    await this.engine.ending.close(checkCloseOptions(options))
+  /** `leftMs`: how long it may take at most; for those who have waited for something else before. */
+  async close(options?: CloseOptions, leftMs?: number): Promise<void> {
+    await this.engine.ending.close(checkCloseOptions(options), leftMs)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -69,7 +69,8 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   addMany(items: readonly T[], options?: AddOptions): Promise<AddOutcome[]>
   /**
    * Adds from an event handler: returns at once and never fails. The add is tried until it is
-   * stored; what cannot be added goes to `onError`. `close` waits for it.
+   * stored, and the item added last wins, also after an outage; what cannot be added goes to
+   * `onError`. `close` waits for it.
    */
   addSoon(item: T, options?: AddOptions): void
   /**

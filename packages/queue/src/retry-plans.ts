@@ -16,17 +16,18 @@ export class RetryPlans {
   /** How keys come back whose holders vanish. */
   expire: ExpireOptions
   readonly #queue: string
-  readonly #report: (error: unknown) => void
+  /** A limiter of the user's threw, or answered with something that is not a number. */
+  readonly failed: (error: unknown) => void
   /** Limiters that count in this process, each once, however many layers use it. */
   readonly #counting = new Set<AnyLimiter>()
 
   constructor(
     options: Pick<CheckedOptions<never>, 'name' | 'dedupe' | 'maxCrashes' | 'limiter'>,
-    report: (error: unknown) => void,
+    failed: (error: unknown) => void,
   ) {
     const { name, dedupe, maxCrashes, limiter } = options
     this.#queue = name
-    this.#report = report
+    this.failed = failed
     this.expire = { dedupe, plan: defaultRetryPlan, maxCrashes }
     if (limiter !== undefined) this.follow(limiter)
   }
@@ -46,7 +47,7 @@ export class RetryPlans {
       try {
         limiter.forget(held.item as never)
       } catch (error) {
-        this.#report(error)
+        this.failed(error)
       }
     }
   }

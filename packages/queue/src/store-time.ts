@@ -26,7 +26,7 @@ export class StoreTime {
   /** Whether the store follows the clock that its queues were given, so that there is nothing to learn. */
   get #isGiven(): boolean {
     const { clock, time } = this.#store.driver.capabilities
-    return this.#store.isClockGiven && clock && time === 'wall'
+    return this.#store.hasGivenClock && clock && time === 'wall'
   }
 
   now(): EpochMs {

@@ -91,8 +91,8 @@ export class Store {
     return this.#clock ?? systemClock
   }
 
-  /** Whether a clock was given, by the queue objects that use it now. */
-  get isClockGiven(): boolean {
+  /** Whether the clock is one that was given, which the store obeys, too. */
+  get hasGivenClock(): boolean {
     return this.#clock !== undefined
   }
 

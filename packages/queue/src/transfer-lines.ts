@@ -9,7 +9,9 @@ import {
   checkString,
   type DueReason,
   type EpochMs,
+  errorBytesMax,
   failuresMax,
+  itemBytesMax,
   never,
   parseJson,
   priorityMax,
@@ -20,6 +22,15 @@ import {
 
 /** The version of the format that is written, and the only one that is read. */
 const formatVersion = 1
+
+/**
+ * The greatest fencing number that an export may name. Stores count on from it, in microseconds of
+ * the wall clock: it is reached in the year 2112, and half of all safe integers are above it.
+ */
+const tokenFloorMax = 2 ** 52
+
+/** Instants are those that a Date can be. */
+const instantLimits = { min: -8.64e15, max: 8.64e15 }
 
 /** What the first line of an export says. */
 export interface ExportHead {
@@ -72,7 +83,8 @@ export function readLine(text: string, number: number): ExportLine {
   if ('sluice' in record) return { as: 'head', head: readHead(where, record) }
   if ('bucket' in record) return { as: 'bucket', bucket: readBucket(where, record['bucket']) }
   if ('end' in record) {
-    return { as: 'end', keys: checkNumber(`${where}.keys`, record['keys'] as number, { min: 0 }) }
+    const keys = checkNumber(`${where}.keys`, record['keys'], { min: 0, integer: true })
+    return { as: 'end', keys }
   }
   return { as: 'key', row: readRow(where, record) }
 }
@@ -84,18 +96,24 @@ function readHead(where: string, record: Record<string, unknown>): ExportHead {
   }
   return {
     queue: checkQueueName(`${where}.queue`, queue as string, { empty: true }),
-    exportedAt: checkNumber(`${where}.exportedAt`, exportedAt as number),
-    lastToken: checkNumber(`${where}.lastToken`, lastToken as number, { min: 0, integer: true }),
+    exportedAt: checkNumber(`${where}.exportedAt`, exportedAt, instantLimits),
+    lastToken: checkNumber(`${where}.lastToken`, lastToken, {
+      min: 0,
+      max: tokenFloorMax,
+      integer: true,
+    }),
   }
 }
 
 function readBucket(where: string, value: unknown): BucketRow {
   const bucket = checkObject(`${where}.bucket`, value as BucketRow)
   checkString(`${where}.bucket.name`, bucket.name)
-  for (const member of ['perSecond', 'burst', 'tokens', 'at'] as const) {
-    checkNumber(`${where}.bucket.${member}`, bucket[member])
-  }
   const { name, perSecond, burst, tokens, at } = bucket
+  checkNumber(`${where}.bucket.perSecond`, perSecond, { min: 0 })
+  checkNumber(`${where}.bucket.burst`, burst, { min: 0, integer: true })
+  const promised = { min: Number.MIN_SAFE_INTEGER, max: burst }
+  checkNumber(`${where}.bucket.tokens`, tokens, promised)
+  checkNumber(`${where}.bucket.at`, at, instantLimits)
   return { name, perSecond, burst, tokens, at }
 }
 
@@ -104,11 +122,14 @@ function readRow(where: string, record: Record<string, unknown>): TransferRow {
   const { key, item, lastError, why, laterWhy, seq, priority, failures, crashes, parked } = row
   checkKey(`${where}.key`, key)
   if (item !== undefined) readItem(`${where}.item`, item)
-  if (lastError !== undefined) checkString(`${where}.lastError`, lastError)
-  checkNumber(`${where}.seq`, seq)
+  if (lastError !== undefined)
+    checkString(`${where}.lastError`, lastError, { bytesMax: errorBytesMax })
+  checkNumber(`${where}.seq`, seq, { integer: true })
   checkNumber(`${where}.priority`, priority, { min: priorityMin, max: priorityMax, integer: true })
   const [dueAt, laterAt, readyAt, askedAt, failedAt] = instants.map((member) =>
-    row[member] === undefined ? never : checkNumber(`${where}.${member}`, row[member]),
+    row[member] === undefined
+      ? never
+      : checkNumber(`${where}.${member}`, row[member], instantLimits),
   ) as [EpochMs, EpochMs, EpochMs, EpochMs, EpochMs]
   const counts = { min: 0, max: failuresMax, integer: true }
   return {
@@ -131,7 +152,7 @@ function readRow(where: string, record: Record<string, unknown>): TransferRow {
 }
 
 function readItem(where: string, item: string): void {
-  checkString(where, item)
+  checkString(where, item, { bytesMax: itemBytesMax })
   try {
     parseJson(item)
   } catch (cause) {

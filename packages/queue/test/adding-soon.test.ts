@@ -106,6 +106,109 @@ describe('addSoon and a store that is away', () => {
     expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
   })
 
+  test('2 addSoon: the item added last wins, whatever was tried in between', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('./real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue<{ id: number; state: string }>({ keyOf: ({ id }) => `k${id}` })
+    await queue.len()
+    let isAway = true
+    let stored = 0
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add') return
+      if (isAway) throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+      stored += 1
+    }
+    const ids = Array.from({ length: 12 }, (_, id) => id)
+    for (const id of ids) {
+      queue.addSoon({ id, state: 'created' }, { priority: 3 })
+      queue.addSoon({ id, state: 'paid' })
+    }
+    await time.pass(700)
+    for (const id of ids) queue.addSoon({ id, state: 'sent' })
+    await time.pass(700)
+    isAway = false
+    for (let seconds = 0; seconds < 60; seconds += 1) await time.pass(1_000)
+    const helds = await queue.getMany(100)
+    const items = helds.map(({ item }) => item).sort((a, b) => a.id - b.id)
+    expect(items).toEqual(ids.map((id) => ({ id, state: 'sent' })))
+    expect(new Set(helds.map(({ priority }) => priority))).toEqual(new Set([3]))
+    // What waits is replaced by the next.
+    expect(stored).toBeLessThanOrEqual(2 * ids.length)
+    scene.takeErrors()
+  })
+
+  test('2 addSoon: the tries of ten thousand keys are at most two a second together', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('./real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.len()
+    let tries = 0
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add') return
+      tries += 1
+      throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    for (let n = 0; n < 1_000; n += 1) queue.addSoon(`k${n}`)
+    await time.pass(1_000)
+    const before = tries
+    for (let n = 0; n < 1_000; n += 1) queue.addSoon(`later${n}`)
+    for (let seconds = 0; seconds < 30; seconds += 1) await time.pass(1_000)
+    expect(tries - before).toBeGreaterThan(10)
+    expect(tries - before).toBeLessThanOrEqual(60)
+    scene.takeErrors()
+    scene.late.before = () => {}
+    for (let seconds = 0; seconds < 30; seconds += 1) await time.pass(1_000)
+    expect(await queue.len()).toBe(2_000)
+  })
+
+  test('2 addSoon: what waits for its turn is tried once more by close, and told of', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('./real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.len()
+    let isAway = true
+    scene.late.before = ({ verb }) => {
+      if (verb === 'add' && isAway) throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    queue.addSoon('a')
+    await time.pass(100)
+    queue.addSoon('b')
+    expect(scene.takeErrors()).toEqual(['ERR_STORE'])
+    isAway = false
+    await queue.close()
+    expect(await scene.states()).toEqual({ a: 'ready', b: 'ready' })
+    expect(scene.takeErrors()).toEqual([])
+  })
+
+  test('2 addSoon: a full queue is no trouble of the store, and takes what waits when it has room', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('./real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue({ maxPending: 1 })
+    await queue.add('first')
+    queue.addSoon('second')
+    await time.pass(100)
+    expect(scene.takeErrors()).toEqual(['ERR_QUEUE_FULL'])
+    const other = scene.queue({ name: 'other' })
+    other.addSoon('a')
+    await scene.quiet()
+    expect(await other.len()).toBe(1)
+    await (await take(queue)).done()
+    await time.pass(5_000)
+    expect((await take(queue)).key).toBe('second')
+  })
+
   test('2 addSoon: a permanent error is told of, and not tried again', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()

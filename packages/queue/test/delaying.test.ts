@@ -59,15 +59,19 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('D-12: a key that is due is handed out within ten seconds, whatever was missed', async () => {
+  test('D-12: a key is handed out when its delay is over, whatever the wall clock is set to', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
-    await queue.addAfter('a', 3_600_000)
+    const hour = 3_600_000
+    await queue.addAfter('a', hour)
     const waiting = seen(queue.get())
     await scene.quiet()
-    // The wall is set forward, which no timer notices.
-    scene.clock.setTime(scene.clock.now() + 3_600_000)
-    await scene.clock.step(10_000)
+    scene.clock.setTime(scene.clock.now() + hour)
+    await scene.clock.step(hour / 2)
+    scene.clock.setTime(scene.clock.now() - 5 * hour)
+    await scene.clock.step(hour / 2 - 1)
+    expect(waiting.state).toBe('waiting')
+    await scene.clock.step(1)
     expect(waiting.value?.key).toBe('a')
   })
 
@@ -164,7 +168,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     const queue = scene.delaying()
     const years = 10 * 365.25 * 86_400_000
     await queue.addAfter('a', years)
-    scene.clock.setTime(scene.clock.now() + years - 1)
+    await scene.clock.step(years - 1)
     expect(await queue.len()).toBe(0)
     await scene.clock.step(1)
     expect(await queue.len()).toBe(1)

@@ -146,7 +146,7 @@ describe('3 Store trouble: finishing', () => {
     await queue.add('a')
     const held = await take(queue)
     scene.late.hold('renew')
-    scene.late.after = errors('finish', unknown)
+    scene.late.after = errors('finish', unknown, unknown)
     const finishing = seen(held.done())
     await scene.quiet()
     await scene.clock.step(30_000)

@@ -33,6 +33,9 @@ const realMs = 8
 const calmMs = 180_000
 const calmRealMs = 8_000
 
+/** Longer than the longest pause between two tries. */
+const pauseMsMax = 2_000
+
 async function realTime(ms: number): Promise<void> {
   await new Promise((resolve) => {
     // real time: the pauses between tries on a store in trouble obey no other clock.
@@ -133,7 +136,9 @@ async function calm(
     const { processing, dirty, ready, delayed, backoff } = await inner.counts('orders', { cap: 99 })
     return processing + dirty + ready + delayed + backoff === 0
   })
-  // What was late has been answered by then.
+  // What was late has been answered by then, and what was put off has been tried.
+  await clock.step(10_000)
+  await realTime(pauseMsMax)
   await clock.step(10_000)
   await until('everything that is awaited ends', () => book.pending.length === 0)
   await endsTogether(crews, clock, book)

@@ -14,11 +14,14 @@ import { leaseCases } from './lease.ts'
 import { lifeCases } from './life.ts'
 import { lookCases } from './look.ts'
 import { modelCases } from './model.ts'
+import { modelLargeCases } from './model-large.ts'
 import { operateCases } from './operate.ts'
 import { orderCases } from './order.ts'
 import { parkedCases } from './parked.ts'
 import { planCases } from './plan.ts'
+import { powerCases } from './power.ts'
 import { priorityCases } from './priority.ts'
+import { processCases } from './processes.ts'
 import { queueCases } from './queues.ts'
 import { retryCases } from './retry.ts'
 import { sizeCases } from './size.ts'
@@ -60,6 +63,9 @@ export const allCases: readonly Case[] = [
   ...sizeLimitCases,
   ...companyCases,
   ...wholeCases,
+  ...processCases,
+  ...powerCases,
   ...modelCases,
+  ...modelLargeCases,
   ...historyCases,
 ]

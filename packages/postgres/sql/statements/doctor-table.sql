@@ -1,7 +1,14 @@
--- How the table of keys fares. $1 schema.
+-- How the table of keys fares, and which indexes a renewed lease would write to. $1 schema.
 select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates,
   s.n_tup_hot_upd::float8 as hot,
   extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed,
   current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits,
-  pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes
+  pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes,
+  (select string_agg(distinct i.relname, ', ')
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::regclass
+      and d.refobjid = s.relid and d.refobjsubid = a.attnum
+      and d.classid = 'pg_catalog.pg_class'::regclass
+    join pg_catalog.pg_class i on i.oid = d.objid and i.relkind = 'i'
+    where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'

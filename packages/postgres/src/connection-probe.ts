@@ -1,0 +1,80 @@
+import type { PgListener, Row } from './client-shapes.ts'
+import { number } from './columns.ts'
+import { cut } from './cut.ts'
+import { withDeadline } from './deadline.ts'
+import type { Machine } from './machine.ts'
+
+/** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
+export const suspicionMs = 1_000
+
+/** How long such a question may take, and how far two of them are apart, in milliseconds. */
+const probeMs = 1_500
+
+/** How much later than a statement a question has to be, so that the statement has arrived. */
+const arrivalMs = 500
+
+/** Which processes of the server are at work, or may be: a state that may not be seen is null. */
+const activeText = `select pid from pg_catalog.pg_stat_activity where state is null
+  or state not in ('idle', 'idle in transaction', 'idle in transaction (aborted)')`
+
+interface Probe {
+  readonly startedAt: number
+  /** The processes that are at work; undefined if the server could not be asked. */
+  readonly active: Promise<ReadonlySet<number> | undefined>
+}
+
+/**
+ * Tells a connection that leads nowhere any more from a statement that takes long: asks the server,
+ * over a new connection, whether it is at work for the old one.
+ */
+export class ConnectionProbe {
+  readonly #machine: Machine
+  readonly #make: () => PgListener
+  #isTrusted = false
+  #last: Probe | undefined
+
+  constructor(machine: Machine, make: () => PgListener) {
+    this.#machine = machine
+    this.#make = make
+  }
+
+  /** The server's processes are known by their numbers: there is no pooler that has its own. */
+  trust(): void {
+    this.#isTrusted = true
+  }
+
+  /** Whether the process is known to be at work on nothing that it was sent by then. */
+  async isDone(processId: number | null | undefined, sentAt: number): Promise<boolean> {
+    if (!this.#isTrusted || processId === null || processId === undefined) return false
+    const active = await this.#probe(sentAt)
+    return active !== undefined && !active.has(processId)
+  }
+
+  async #probe(sentAt: number): Promise<ReadonlySet<number> | undefined> {
+    const now = this.#machine.clock.monotonicMs()
+    const last = this.#last
+    if (last !== undefined && now - last.startedAt < probeMs) {
+      return last.startedAt > sentAt + arrivalMs ? await last.active : undefined
+    }
+    this.#last = { startedAt: now, active: this.#ask().catch(() => undefined) }
+    return await this.#last.active
+  }
+
+  async #ask(): Promise<ReadonlySet<number>> {
+    const client = this.#make()
+    client.on('error', () => {})
+    const asking = async (): Promise<ReadonlySet<number>> => {
+      await client.connect()
+      const { rows } = await client.query({ text: activeText })
+      return new Set((rows as Row[]).map((row) => number(row['pid'])))
+    }
+    try {
+      const answer = await withDeadline(this.#machine, probeMs, 'asking the server', asking())
+      client.end().catch(() => {})
+      return answer
+    } catch (error) {
+      cut(client)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/** Connections that say nothing any more, while new ones work. */
+import type { AskOptions, Driver } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { DeadlineError, withDeadline } from '../src/deadline.ts'
+import { postgresDriver } from '../src/index.ts'
+import { type CuttingProxy, startProxy } from './cutting-proxy.ts'
+import { startServer, type TestServer } from './server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+
+let server: TestServer
+let proxy: CuttingProxy
+let driver: Driver
+let made = 0
+
+function ask(key: string) {
+  return { key, item: undefined, priority: 0, delayMs: 0 }
+}
+
+async function opened(timeoutMs?: number): Promise<void> {
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  made += 1
+  driver = postgresDriver({
+    connectionString: url.href,
+    schema: `silent_${made}`,
+    poolSize: 5,
+    notify: false,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    onWarning() {},
+  })
+  await driver.open({})
+}
+
+/** Calls together, so that the pool has a connection for each. */
+async function warm(): Promise<void> {
+  await Promise.all(Array.from({ length: 5 }, (_, at) => driver.counts(`q${at}`, { cap: 1 })))
+}
+
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+
+afterAll(async () => {
+  await server.stop()
+})
+
+beforeEach(async () => {
+  proxy = await startProxy(server.port)
+  return async () => {
+    await driver.close()
+    await proxy.stop()
+  }
+})
+
+test('after one silent connection, no other old one is tried', async () => {
+  await opened(1_400)
+  await warm()
+  proxy.silence()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  const startedAt = performance.now()
+  expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+})
+
+test('the server is asked about a silent connection, and one that it forgot is given up', async () => {
+  await opened()
+  await warm()
+  proxy.silence()
+  const startedAt = performance.now()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  // Much sooner than after ten seconds.
+  expect(performance.now() - startedAt).toBeLessThan(4_000)
+  expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
+})
+
+test('a statement that the server is at work on is awaited', async () => {
+  await opened()
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  // What an add of a queue with a limit waits for, for at most two seconds.
+  await client.query(
+    `begin; select pg_advisory_xact_lock(silent_${made}.queue_number('q')
+      # hashtextextended('"silent_${made}".owed', 0))`,
+  )
+  const [reply] = await driver.add('q', [ask('a')], { ...options, maxPending: 10 })
+  expect(reply).toMatchObject({ outcome: 'failed', error: { code: 'ERR_STORE_BUSY' } })
+  await client.query('rollback')
+  await client.end()
+})
+
+test('a renewal is given up after a fraction of the lease, and works on the next connection', async () => {
+  await opened()
+  await driver.add('q', [ask('a')], options)
+  const leaseMs = 6_000
+  const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs }
+  const [{ token = 0 } = {}] = (await driver.claim('q', request)).claims
+  await warm()
+  proxy.silence()
+  const startedAt = performance.now()
+  const renew = async () => await driver.renew('q', [{ key: 'a', token }], leaseMs)
+  await expect(renew()).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+  expect(performance.now() - startedAt).toBeLessThan(leaseMs / 3)
+  const [renewed] = await renew()
+  expect(renewed).toMatchObject({ outcome: 'renewed' })
+  expect(performance.now() - startedAt).toBeLessThan(leaseMs / 2)
+})
+
+test('opening over a connection that breaks is never in doubt', async () => {
+  for (const cut of ['reset after', 'half a reply'] as const) {
+    for (let passed = 0; passed < 12; passed += 1) {
+      for (let sent = 0; sent < passed; sent += 1) proxy.passNext()
+      proxy.cutNext(cut)
+      const url = new URL(server.url)
+      url.port = String(proxy.port)
+      made += 1
+      driver = postgresDriver({
+        connectionString: url.href,
+        schema: `silent_${made}`,
+        notify: false,
+      })
+      const error = await (async () => await driver.open({}))().catch((thrown: unknown) => thrown)
+      if (error !== undefined) expect(error).toMatchObject({ code: 'ERR_STORE', retryable: true })
+      // It can be tried again at once.
+      await driver.open({})
+      await driver.close()
+    }
+  }
+})
+
+test('what moves is not silent', async () => {
+  const clock = fakeClock()
+  const machine = { clock, random: () => 0.5 }
+  let bytes = 0
+  let answer = (_: string): void => {}
+  const long = new Promise<string>((resolve) => {
+    answer = resolve
+  })
+  const waiting = withDeadline(machine, 1_000, 'a statement', long, { progress: () => bytes })
+  for (let times = 0; times < 5; times += 1) {
+    bytes += 1
+    await clock.step(1_000)
+  }
+  answer('all of it')
+  expect(await waiting).toBe('all of it')
+  const never = withDeadline(machine, 1_000, 'a statement', new Promise(() => {}), {
+    progress: () => bytes,
+  }).catch((error: unknown) => error)
+  await clock.step(1_000)
+  expect(await never).toBeInstanceOf(DeadlineError)
+})

@@ -1,0 +1,110 @@
+import type { Trouble } from './troubles.ts'
+import { WorkingProcess } from './working-process.ts'
+
+/** What one process did while its store was in trouble, and how soon it was back. */
+export interface OutageReport {
+  readonly name: string
+  readonly seconds: number
+  /** Calls of the store that the library made automatically. */
+  readonly attempts: number
+  /** All calls of the store, by verb. */
+  readonly calls: Readonly<Record<string, number>>
+  readonly connections: number
+  readonly cpuMs: number
+  /** Errors that were reported, by code. */
+  readonly codes: Readonly<Record<string, number>>
+  /** From the end of the trouble to the first run that began; `undefined`: none within the wait. */
+  readonly firstRunMs: number | undefined
+  /** From the end of the trouble to the acknowledgement of an add that was sent at the end. */
+  readonly firstAddMs: number | undefined
+  readonly lostLeases: number
+  /** Why the worker ended, if it did. */
+  readonly stopped: string | undefined
+}
+
+/** How long a process may take to be back. */
+const recoveryMsMax = 15_000
+
+async function passes(ms: number): Promise<void> {
+  await new Promise((resolve) => {
+    // real time: what is counted is what a process does in a length of time.
+    setTimeout(resolve, ms)
+  })
+}
+
+/** Keys that fall due one after another during the trouble. */
+const due = 20
+
+/** Brings the store of a working process into trouble for a while, and counts. */
+export async function outage(trouble: Trouble, ms: number): Promise<OutageReport> {
+  const working = new WorkingProcess(trouble.address)
+  try {
+    working.tell('add held')
+    const isUp = await working.hears(({ began }) => began === 'held', 30_000)
+    if (isUp === undefined) throw new Error(`${trouble.name}: no run has begun`)
+    working.tell(`due ${due} ${ms + 1_000}`)
+    await working.hears(({ delayed }) => delayed === due, 30_000)
+    await passes(500)
+    await trouble.begin()
+    const before = await working.report()
+    working.tell('soon')
+    await passes(ms)
+    const after = await working.report()
+    const from = working.said.length
+    const endedAt = Date.now()
+    await trouble.end()
+    working.tell('add first')
+    const isBegun = ({ began, at = 0 }: { began?: string; at?: number }): boolean =>
+      began !== undefined && at >= endedAt
+    const [run, add] = await Promise.all([
+      working.hears(isBegun, recoveryMsMax, from),
+      working.hears(({ added }) => added === 'first', recoveryMsMax, from),
+    ])
+    const sum = (calls: Readonly<Record<string, number>>): number =>
+      Object.values(calls).reduce((total, count) => total + count, 0)
+    const less = (counts: Readonly<Record<string, number>>, earlier: typeof counts) =>
+      Object.fromEntries(
+        Object.entries(counts)
+          .map(([name, count]) => [name, count - (earlier[name] ?? 0)] as const)
+          .filter(([, count]) => count > 0),
+      )
+    const calls = less(after.calls, before.calls)
+    return {
+      name: trouble.name,
+      seconds: ms / 1_000,
+      // The first try of what the program itself asked for is not counted.
+      attempts: Math.max(0, sum(calls) - (after.added - before.added)),
+      connections: after.connections - before.connections,
+      cpuMs: after.cpuMs,
+      codes: less(after.codes, before.codes),
+      calls,
+      firstRunMs: run?.at === undefined ? undefined : run.at - endedAt,
+      firstAddMs: add?.at === undefined ? undefined : add.at - endedAt,
+      lostLeases: working.said.filter(({ lost }) => lost !== undefined).length,
+      stopped: working.said.find(({ stopped }) => stopped !== undefined)?.stopped,
+    }
+  } finally {
+    await working.end()
+    await trouble.dispose()
+  }
+}
+
+/** What is wrong with a report, by the rule for a store in trouble. */
+export function outageFaults(report: OutageReport): string[] {
+  const { name, seconds, attempts, connections, firstRunMs, firstAddMs, lostLeases } = report
+  const faults: string[] = []
+  // What is under way when the trouble comes has been tried already: one call of each kind.
+  const most = 2 * seconds + 4
+  const check = (isMet: boolean, what: string): void => {
+    if (!isMet) faults.push(`${name}: ${what}`)
+  }
+  const isHalfOpen = name.endsWith('half-open')
+  check(isHalfOpen || attempts <= most, `${attempts} automatic attempts in ${seconds} s`)
+  // While new connections work, as many are opened as the pool needs.
+  check(connections <= most + (isHalfOpen ? 10 : 0), `${connections} new connections`)
+  check((firstRunMs ?? Infinity) <= 2_000, `the first run began after ${firstRunMs} ms`)
+  check((firstAddMs ?? Infinity) <= 2_000, `the first add was accepted after ${firstAddMs} ms`)
+  check(!isHalfOpen || lostLeases === 0, `${lostLeases} leases were given up`)
+  check(report.stopped === undefined, `the worker ended: ${report.stopped}`)
+  return faults
+}

@@ -1,0 +1,99 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/**
+ * What a proxy does with connections.
+ *
+ * - `pass`: all goes through.
+ * - `refuse`: nothing listens, and connections that were open are reset.
+ * - `silent`: connections are accepted and nothing goes through, also on those that were open.
+ * - `half-open`: those that were open stay silent for good; new ones are well.
+ * - `cut`: those that were open are reset, and new ones as soon as the server answers.
+ */
+export type ProxyMode = 'pass' | 'refuse' | 'silent' | 'half-open' | 'cut'
+
+interface Pair {
+  readonly client: Socket
+  readonly upstream: Socket
+  isSilent: boolean
+}
+
+/** A proxy in front of a server on this machine, which can be in trouble. */
+export class StoreProxy {
+  readonly port: number
+  #mode: ProxyMode = 'pass'
+  readonly #to: number
+  readonly #pairs = new Set<Pair>()
+  #server: Server
+
+  private constructor(server: Server, port: number, to: number) {
+    this.#server = server
+    this.port = port
+    this.#to = to
+    server.on('connection', (client) => this.#join(client))
+  }
+
+  static async start(to: number): Promise<StoreProxy> {
+    const server = createServer()
+    const port = await listening(server, 0)
+    return new StoreProxy(server, port, to)
+  }
+
+  async become(mode: ProxyMode): Promise<void> {
+    const wasRefusing = this.#mode === 'refuse'
+    this.#mode = mode
+    for (const pair of this.#pairs) {
+      if (mode === 'silent' || mode === 'half-open') pair.isSilent = true
+      else if (mode !== 'pass') end(pair)
+    }
+    if (mode === 'refuse') {
+      await new Promise((resolve) => this.#server.close(resolve))
+    } else if (wasRefusing) {
+      this.#server = createServer((client) => this.#join(client))
+      await listening(this.#server, this.port)
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const pair of this.#pairs) end(pair)
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #join(client: Socket): void {
+    const pair: Pair = {
+      client,
+      upstream: connect(this.#to, '127.0.0.1'),
+      isSilent: this.#mode === 'silent',
+    }
+    this.#pairs.add(pair)
+    const { upstream } = pair
+    const isCut = this.#mode === 'cut'
+    for (const socket of [client, upstream]) {
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        this.#pairs.delete(pair)
+        end(pair)
+      })
+    }
+    client.on('data', (chunk) => {
+      if (!pair.isSilent) upstream.write(chunk)
+    })
+    upstream.on('data', (chunk) => {
+      if (isCut) end(pair)
+      else if (!pair.isSilent) client.write(chunk)
+    })
+  }
+}
+
+function end({ client, upstream }: Pair): void {
+  if (!client.destroyed) client.resetAndDestroy()
+  upstream.destroy()
+}
+
+async function listening(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

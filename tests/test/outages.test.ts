@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { test } from 'vitest'
+import { allTroubles } from '../support/outage/all-troubles.ts'
+import { outageFaults } from '../support/outage/outage.ts'
+
+// Longer, and as a table: `npm run torture -- outage`.
+
+const troubleMs = 5_000
+
+test('a store in trouble is asked twice a second, and work goes on 2 s after it is well', async () => {
+  const reports = await allTroubles(troubleMs)
+  assert.deepEqual(reports.flatMap(outageFaults), [])
+  const failing = reports.filter(({ codes }) => Object.keys(codes).length > 0)
+  assert.ok(failing.length >= 3, 'the trouble was met')
+}, 120_000)
