@@ -185,6 +185,8 @@ class QueueWorker<T> implements Worker {
         await this.#engine.ending.nextGivenBack()
         continue
       }
+      // What ran since it was handed over may have kept it waiting.
+      if (!held.mayStart()) continue
       const run = new HandlerRun<T>(this.#engine, this.#options, held, concurrency)
       this.#runs.add(run)
       await run.run()
