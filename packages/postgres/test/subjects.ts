@@ -1,9 +1,12 @@
 import type { CreateSubject, Subject } from '@sluice/conformance'
+import { forkDriver } from '@sluice/conformance/other-process'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { type PostgresOptions, postgresDriver } from '../src/index.ts'
 import { quoteIdentifier } from '../src/schema-name.ts'
 import { poolOf } from './server.ts'
+
+const program = new URL('children/served-driver.ts', import.meta.url)
 
 /** How the subjects of one examination differ from the usual. */
 export interface SubjectOptions {
@@ -15,6 +18,10 @@ export interface SubjectOptions {
   readonly schema?: (number: number) => string
   /** What is done to a new schema before a driver sees it. */
   readonly prepare?: (schema: string) => Promise<void>
+  /** Whether other processes are asked for. */
+  readonly hasProcesses?: boolean
+  /** Stops the server as a power cut does, and starts it again. */
+  readonly cutPower?: () => Promise<void>
 }
 
 /**
@@ -22,7 +29,13 @@ export interface SubjectOptions {
  * it and given to the next one: making it anew would take longer than most cases.
  */
 export function subjectsOn(options: SubjectOptions): CreateSubject {
-  const { url, prepare, schema: name = (number) => `s${number}` } = options
+  const {
+    url,
+    prepare,
+    hasProcesses = false,
+    cutPower,
+    schema: name = (number) => `s${number}`,
+  } = options
   const free: string[] = []
   // One connection for all of them; it keeps nothing alive.
   const cleaner = poolOf(url, 1)
@@ -41,6 +54,16 @@ export function subjectsOn(options: SubjectOptions): CreateSubject {
       clock: fakeClock(),
       restart: make,
       peer: make,
+      ...(hasProcesses && {
+        otherProcess: () =>
+          forkDriver(program, [url, mine], { execArgv: ['--conditions=sluice-source'] }),
+      }),
+      ...(cutPower !== undefined && {
+        async cutPower() {
+          await cutPower()
+          return make()
+        },
+      }),
       async begin() {
         const client = new pg.Client({ connectionString: url })
         await client.connect()

@@ -17,8 +17,11 @@ import type { Path } from './path.ts'
 import { random } from './random.ts'
 import type { Waiter } from './waiters.ts'
 
-/** How many leases of others to look after in one go. */
+/** How many leases of others to look after, and how many stale rows to sweep, in one go. */
 const leaseEndsMax = 100
+
+/** How often one heartbeat ticks at the most while there is more to sweep: a millisecond or so. */
+const sweepTicksMax = 50
 
 /** Of a claim that is put back at once. */
 const probePolicy: HeldPolicy = { disposeAs: 'release', retryAs: () => ({ delayMs: 0 }) }
@@ -264,7 +267,10 @@ export class DirectPath implements Path {
     const { failuresExpireMs } = options
     const worker = tally.worker()
     const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
-    void this.#call('tick', request, () => driver.tick(name, request))
+    for (let ticks = 0; ticks < sweepTicksMax; ticks += 1) {
+      const tick = this.#call('tick', request, () => driver.tick(name, request))
+      if (tick instanceof Promise || tick.swept < leaseEndsMax) return
+    }
   }
 
   alarm(): AlarmSetting {
@@ -282,6 +288,10 @@ export class DirectPath implements Path {
 
   settled(): void {
     // Every call was answered before it returned.
+  }
+
+  giveUp(): void {
+    // There is no call without an answer.
   }
 
   stop(): void {

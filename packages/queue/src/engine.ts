@@ -14,10 +14,9 @@ import {
   never,
   type RunRequest,
   type RunResult,
-  SluiceError,
+  type SluiceError,
   type SluiceEvent,
   sluiceChannel,
-  systemClock,
   type TracedVerb,
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
@@ -36,7 +35,7 @@ import { LeaseKeeper } from './lease-keeper.ts'
 import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
-import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import { heldDropped, queueClosed, queueFull, queueShutDown } from './refusals.ts'
 import type { GateUser } from './retry-gate.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { settledAdd, settledFinish } from './settled.ts'
@@ -94,11 +93,7 @@ export class Engine implements StoreUser {
       queue: options.name,
       onError: options.onError,
       printed: this.store.printed,
-      publish: (error) => {
-        const event = this.#event('error', undefined)
-        event.error = error
-        notice(event)
-      },
+      event: () => this.#event('error', undefined),
     })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
     this.plans = new RetryPlans(options, (error) => {
@@ -240,13 +235,6 @@ export class Engine implements StoreUser {
     if (this.phase === 'closed') throw this.closedError()
     const send = (): Awaitable<AskReply> => this.path.ask(request)
     return await this.#asked(await (user ? this.store.gate.attempt(user, send) : send()))
-  }
-
-  /** Waits in real time. */
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      systemClock.startTimer(ms, resolve).ref()
-    })
   }
 
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
@@ -406,13 +394,7 @@ export class Engine implements StoreUser {
 
   #dropped(key: string, token: number): void {
     this.notice('held-dropped', { key, token })
-    this.report(
-      new SluiceError(
-        'ERR_HELD_DROPPED',
-        `key ${JSON.stringify(key)} was taken and never given back: its Held was dropped; finish ` +
-          'every Held, or take it with `await using`',
-      ),
-    )
+    this.report(heldDropped(key))
     if (this.ending.isWatched) this.ending.wasGivenBack()
   }
 }

@@ -24,6 +24,25 @@ export interface Job<Request, Reply> {
   isSettled: boolean
 }
 
+/** A job that has not been sent. */
+export function newJob<Request, Reply>(
+  call: Pick<Job<Request, Reply>, 'key' | 'kind' | 'request' | 'answers' | 'at' | 'deadline'>,
+): Job<Request, Reply> {
+  const { key, kind, request, answers, at, deadline } = call
+  return {
+    key,
+    kind,
+    request,
+    answers,
+    at,
+    deadline,
+    tries: 0,
+    mayHaveHappened: false,
+    followers: undefined,
+    isSettled: false,
+  }
+}
+
 /** A job that was merged into another, and what it is answered. */
 interface Follower<Request, Reply> {
   readonly job: Job<Request, Reply>

@@ -9,14 +9,10 @@ import {
   unknownOutcome,
   wasNotSent,
 } from './lane-errors.ts'
-import { type Answers, follow, type Job } from './lane-job.ts'
+import { type Answers, follow, type Job, newJob } from './lane-job.ts'
+import { LateJobs } from './late-jobs.ts'
 import { jitteredMs } from './patience.ts'
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    systemClock.startTimer(ms, resolve).ref()
-  })
-}
+import { pause } from './pause.ts'
 
 /** What distinguishes one lane from another. */
 export interface LaneOptions<Request, Reply> {
@@ -60,10 +56,7 @@ const patienceMs = { first: 20, longest: 1_000 }
 export class Lane<Request, Reply> {
   readonly #options: LaneOptions<Request, Reply>
   #waiting: Job<Request, Reply>[] = []
-  /** Keys that have to wait because a job of theirs is tried again later. */
-  readonly #late = new Map<string, number>()
-  /** Jobs that wait for their turn to be repeated, and why. */
-  readonly #repeated = new Map<Job<Request, Reply>, unknown>()
+  readonly #late = new LateJobs<Request, Reply>()
   #inFlight = 0
   #isScheduled = false
   #isSending = false
@@ -90,7 +83,7 @@ export class Lane<Request, Reply> {
 
   /** Submits one, and tells of its answer; no promise is made. */
   submitOne(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
-    this.#push(kind, key, request, answers, 0, this.#deadline())
+    this.#waiting.push(newJob({ kind, key, request, answers, at: 0, deadline: this.#deadline() }))
     this.#schedule()
   }
 
@@ -103,7 +96,7 @@ export class Lane<Request, Reply> {
   ): void {
     const deadline = this.#deadline()
     requests.forEach((request, at) => {
-      this.#push(kind, keyOf(request), request, answers, at, deadline)
+      this.#waiting.push(newJob({ kind, key: keyOf(request), request, answers, at, deadline }))
     })
     this.#schedule()
   }
@@ -112,31 +105,9 @@ export class Lane<Request, Reply> {
     return systemClock.monotonicMs() + this.#options.timeoutMs
   }
 
-  #push(
-    kind: string,
-    key: string,
-    request: Request,
-    answers: Answers<Reply>,
-    at: number,
-    deadline: number,
-  ): void {
-    this.#waiting.push({
-      key,
-      kind,
-      request,
-      answers,
-      at,
-      deadline,
-      tries: 0,
-      mayHaveHappened: false,
-      followers: undefined,
-      isSettled: false,
-    })
-  }
-
   /** Answers every job that has no answer yet with what is known of it: the queue is closed. */
   giveUp(): void {
-    for (const job of this.#repeated.keys()) this.#drop(job, closedUnsent(job.key))
+    for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
     for (const [flight, goOn] of [...this.#flights]) {
       for (const job of flight) {
         this.#reject(job, unknownOutcome('the queue was closed before the store answered'))
@@ -159,7 +130,7 @@ export class Lane<Request, Reply> {
   }
 
   #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.size === 0
+    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.isEmpty
   }
 
   #schedule(): void {
@@ -296,7 +267,7 @@ export class Lane<Request, Reply> {
       }
     }
     for (const job of this.#waiting) earliest = Math.min(earliest, job.deadline)
-    for (const job of this.#repeated.keys()) earliest = Math.min(earliest, job.deadline)
+    earliest = Math.min(earliest, this.#late.earliest())
     if (earliest === Infinity) return
     this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
       this.#watch = undefined
@@ -322,9 +293,7 @@ export class Lane<Request, Reply> {
       else this.#reject(job, timedOut())
     }
     this.#waiting = left
-    for (const [job, error] of this.#repeated) {
-      if (job.deadline <= now) this.#drop(job, error)
-    }
+    for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)
     this.#checkIdle()
   }
 
@@ -367,7 +336,7 @@ export class Lane<Request, Reply> {
   /** Sends a job by itself. Others of its key wait until it is answered. */
   #sendAlone(job: Job<Request, Reply>, isRepetition = false): void {
     if (job.isSettled) return
-    this.#holdUp(job.key)
+    this.#late.holdUp(job.key)
     const answer = this.#step([job], isRepetition)
     if (answer === undefined) this.#letPass(job.key)
     else void answer.then(() => this.#letPass(job.key))
@@ -380,12 +349,11 @@ export class Lane<Request, Reply> {
       this.#sendAlone(job, true)
       return
     }
-    this.#holdUp(job.key)
-    this.#repeated.set(job, error)
+    this.#late.add(job, error)
     this.#startWatch()
     wait.then(
       () => {
-        if (!this.#repeated.delete(job)) return
+        if (!this.#late.delete(job)) return
         this.#sendAlone(job, true)
         this.#letPass(job.key)
       },
@@ -394,20 +362,13 @@ export class Lane<Request, Reply> {
   }
 
   #drop(job: Job<Request, Reply>, error: unknown): void {
-    if (!this.#repeated.delete(job)) return
+    if (!this.#late.delete(job)) return
     this.#reject(job, error)
     this.#letPass(job.key)
   }
 
-  /** Jobs of this key have to wait. */
-  #holdUp(key: string): void {
-    this.#late.set(key, (this.#late.get(key) ?? 0) + 1)
-  }
-
   #letPass(key: string): void {
-    const left = (this.#late.get(key) ?? 1) - 1
-    if (left === 0) this.#late.delete(key)
-    else this.#late.set(key, left)
+    this.#late.letPass(key)
     this.#schedule()
     this.#checkIdle()
   }

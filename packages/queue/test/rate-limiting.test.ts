@@ -1,8 +1,8 @@
 import { exponential, fastSlow, maxOf, tokenBucket } from '@sluice/limiters'
 import { describe, expect, test } from 'vitest'
-import type { Limiter } from '../src/index.ts'
+import { createWorker, type Limiter } from '../src/index.ts'
 import { refusal } from './refusal.ts'
-import { drainKeys, Scene, setups, take } from './setups.ts'
+import { direct, drainKeys, Scene, setups, take } from './setups.ts'
 
 describe.each(setups)('addRateLimited over $way', (setup) => {
   test('RL-01: asks for a run after the limiter’s delay, 5 ms doubling by default', async () => {
@@ -296,4 +296,19 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect(String(await refusal(queue.numRequeues('a')))).toContain('cannot count')
     expect(await queue.add('b')).toBe('added')
   })
+})
+
+test('a heartbeat in memory sweeps thousands of expired counts that no further add sweeps', async () => {
+  const scene = new Scene(direct)
+  const queue = scene.limited({
+    failuresExpireMs: 1_000,
+    limiter: exponential({ baseMs: 1, maxMs: 1 }),
+  })
+  for (let at = 0; at < 3_000; at += 1) await queue.addRateLimited(`key ${at}`)
+  await scene.clock.step(1_000_000)
+  for (let at = 0; at < 3_000; at += 1) await (await take(queue)).done()
+  expect((await queue.inspect.counts()).idle).toBe(3_000)
+  createWorker({ queue, handler: () => {} })
+  await scene.clock.step(20_000)
+  expect((await queue.inspect.counts()).idle).toBe(0)
 })

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Subject } from '@sluice/conformance'
+import { allCases, type Subject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import type { Durability, LibraryName, SqliteDatabase } from '@sluice/sqlite'
 import { sqliteDriver } from '@sluice/sqlite'
+import { describe } from 'vitest'
+import { canCutPower, forkSqlite, onDisk } from './power-cut.ts'
 
 const requireHere = createRequire(import.meta.url)
 
@@ -25,6 +27,10 @@ function onFile(library: LibraryName, durability: Durability): Subject {
     clock: fakeClock(),
     restart: make,
     peer: make,
+    // It takes a while to start one, and they differ in nothing that processes could notice.
+    ...(durability === 'power' && {
+      otherProcess: () => forkSqlite(file, library, durability),
+    }),
     begin() {
       callers ??= openDatabase(library, file)
       const database = callers
@@ -65,3 +71,12 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
   }
   examine(`a database in memory, ${library}`, () => inMemory(library))
 }
+
+const cuts = allCases.filter((each) => each.needs?.cutPower)
+
+describe.skipIf(!canCutPower)('power cuts', () => {
+  examine('a file whose power is cut', () => onDisk('better-sqlite3', 'power'), {
+    cases: cuts,
+    timeoutMs: 60_000,
+  })
+})

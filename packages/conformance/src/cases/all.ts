@@ -14,6 +14,7 @@ import { leaseCases } from './lease.ts'
 import { lifeCases } from './life.ts'
 import { lookCases } from './look.ts'
 import { modelCases } from './model.ts'
+import { modelLargeCases } from './model-large.ts'
 import { operateCases } from './operate.ts'
 import { orderCases } from './order.ts'
 import { parkedCases } from './parked.ts'
@@ -65,5 +66,6 @@ export const allCases: readonly Case[] = [
   ...processCases,
   ...powerCases,
   ...modelCases,
+  ...modelLargeCases,
   ...historyCases,
 ]

@@ -51,7 +51,7 @@ export interface ModelOptions {
 }
 
 /** How many leases that are over one claim reports. */
-const leaseEndsMax = 100
+export const leaseEndsMax = 100
 
 /**
  * The contract as plainly as it can be written: a `Map` of keys, the transitions of core, and

@@ -10,7 +10,7 @@ import {
   noToken,
 } from '@sluice/core'
 import type { Scene } from '../scene.ts'
-import { ModelDriver } from './model-driver.ts'
+import { leaseEndsMax, ModelDriver } from './model-driver.ts'
 import { ModelStore } from './model-store.ts'
 
 /** A key that was handed out, by both sides at once. */
@@ -70,10 +70,15 @@ export class ModelRun {
   readonly claims: PairedClaim[] = []
   /** The bucket of this history. */
   readonly bucket: string
+  readonly #rowsMax: number
+  readonly #realTokens = new Map<string, number>()
+  #lastToken = 0
   readonly #scenes: Scene[]
   readonly #model: ModelDriver
 
-  constructor(scenes: readonly Scene[], name: string) {
+  /** `rowsMax`: how many keys a queue can come to have. */
+  constructor(scenes: readonly Scene[], name: string, rowsMax = 100) {
+    this.#rowsMax = rowsMax
     this.#scenes = [...scenes]
     this.queues = [`${name}/a`, `${name}/b`]
     this.bucket = `${name}/bucket`
@@ -124,11 +129,15 @@ export class ModelRun {
       const { token: realToken, ...said } = ours
       const { token: modelToken, ...expected } = theirs
       assertAlike(said, expected, `the claim of ${ours.key}`)
-      const last = Math.max(0, ...this.claims.map((claim) => claim.realToken))
-      assert.ok(realToken > last, 'tokens rise')
+      assert.ok(realToken > this.#lastToken, 'tokens rise')
+      this.#lastToken = realToken
+      this.#realTokens.set(`${queue} ${modelToken}`, realToken)
       this.claims.push({ queue, key: ours.key, modelToken, realToken })
     }
-    this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
+    // Of more than that, each may report others first.
+    if (model.leaseEnds.length < leaseEndsMax) {
+      this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
+    }
   }
 
   /** Holds if both sides say that the same leases are over. */
@@ -139,15 +148,14 @@ export class ModelRun {
   }
 
   #realToken(queue: string, modelToken: number): number | undefined {
-    return this.claims.find((claim) => claim.queue === queue && claim.modelToken === modelToken)
-      ?.realToken
+    return this.#realTokens.get(`${queue} ${modelToken}`)
   }
 
   /** Holds if everything that can be seen from outside is the same on both sides. */
   async compare(): Promise<void> {
     for (const queue of this.queues) {
-      const real = await this.real(0).list(queue, { limit: 100 })
-      const model = this.#model.list(queue, { limit: 100 })
+      const real = await this.real(0).list(queue, { limit: this.#rowsMax })
+      const model = this.#model.list(queue, { limit: this.#rowsMax })
       assert.deepEqual(
         real.rows.filter(isFresh(real.now)).map(({ key }) => key),
         model.rows.filter(isFresh(model.now)).map(({ key }) => key),
@@ -162,12 +170,12 @@ export class ModelRun {
   }
 
   async #compareSums(queue: string, rows: readonly KeyRow[]): Promise<void> {
-    const counts = await this.real(0).counts(queue, { cap: 1_000 })
+    const counts = await this.real(0).counts(queue, { cap: 10 * this.#rowsMax })
     for (const word of keyStateWords) {
       const recount = rows.filter(({ state }) => state === word).length
       assert.equal(counts[word], recount, `the count of ${word} equals a recount`)
     }
-    const request = { holder: 'clock', limit: 100, failuresExpireMs: Infinity }
+    const request = { holder: 'clock', limit: this.#rowsMax, failuresExpireMs: Infinity }
     const real = await this.real(0).tick(queue, request)
     const model = this.#model.tick(queue, request)
     this.pairEnds(queue, real.leaseEnds, model.leaseEnds)

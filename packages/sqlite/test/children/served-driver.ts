@@ -1,0 +1,15 @@
+/** A driver on a file, for a process that examines the driver from outside. */
+import process from 'node:process'
+import { serveDriver } from '@sluice/conformance/other-process'
+import { type Durability, type LibraryName, sqliteDriver } from '@sluice/sqlite'
+
+const [, , file = '', library, durability] = process.argv
+
+serveDriver(
+  sqliteDriver({
+    file,
+    library: library as LibraryName,
+    durability: durability as Durability,
+  }),
+  process,
+)
