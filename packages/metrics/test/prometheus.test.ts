@@ -123,6 +123,25 @@ test('buckets: tidy ones unless those of the originals are asked for', async () 
   expect(await bounds({ buckets: [1, 2] })).toEqual([1, 2, Number.POSITIVE_INFINITY])
 })
 
+test('bounds are written as Go writes them, so that rules which name a bound find it', async () => {
+  const bounds = async (buckets: NonNullable<PrometheusOptions['buckets']>) => {
+    const { register, queue } = setUp({ buckets })
+    queue.add('a')
+    queue.claim('a')
+    const found = await lines(register, 'workqueue_queue_duration_seconds_bucket')
+    return found.map((line) => line.match(/le="([^"]+)"/)?.[1])
+  }
+  expect(await bounds('kubernetes')).toEqual([
+    ...['1e-08', '1e-07', '1e-06', '9.999999999999999e-06', '9.999999999999999e-05'],
+    ...['0.001', '0.01', '0.1', '1', '10', '+Inf'],
+  ])
+  expect((await bounds('controller-runtime')).slice(-3)).toEqual(['100', '1000', '+Inf'])
+  expect((await bounds('tidy')).slice(0, 3)).toEqual(['0.001', '0.0025', '0.005'])
+  expect(await bounds([0.0001, 123_456, 1_234_567, 20_000_000])).toEqual([
+    ...['0.0001', '123456', '1.234567e+06', '2e+07', '+Inf'],
+  ])
+})
+
 test('without controller-runtime, its names are free', async () => {
   const { register, queue } = setUp({ controllerRuntime: false })
   queue.add('a')
