@@ -45,7 +45,7 @@ const waiting: ReadonlySet<string> = new Set([
 const skipped: ReadonlySet<string> = new Set([
   ...['queue.close', 'queue.shutDown', 'queue.shutDownWithDrain', 'worker.stop'],
   ...['worker.runUntilIdle', 'store.close', 'stopOnSignals'],
-  ...['SluiceError', 'SluiceTypeError', 'SluiceRangeError', 'queue.ask'],
+  ...['SluiceError', 'SluiceTypeError', 'SluiceRangeError', 'queue.ask', 'queue.getFor'],
 ])
 
 /** The things of one round: a store with keys, and objects of every kind on it. */
