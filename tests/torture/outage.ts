@@ -34,7 +34,11 @@ export async function main(args: string[]): Promise<void> {
         errors: told(report.codes),
       })),
     )
-    faults.push(...reports.flatMap((report) => outageFaults(report, backMsMax)).map((fault) => `${seconds} s: ${fault}`))
+    faults.push(
+      ...reports
+        .flatMap((report) => outageFaults(report, backMsMax))
+        .map((fault) => `${seconds} s: ${fault}`),
+    )
   }
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }

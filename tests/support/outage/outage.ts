@@ -108,6 +108,9 @@ export function outageFaults(report: OutageReport, backMsMax: number): string[] 
   check((firstRunMs ?? Infinity) <= backMsMax, `the first run began after ${firstRunMs} ms`)
   check((firstAddMs ?? Infinity) <= backMsMax, `the first add was accepted after ${firstAddMs} ms`)
   check(!isHalfOpen || lostLeases === 0, `${lostLeases} leases were given up`)
+  const isNoticed = Object.keys(report.codes).length > 0
+  const isWaitedFor = isHalfOpen || name.endsWith('silent') || name.endsWith('locked')
+  check(isWaitedFor || isNoticed, 'the trouble was not noticed')
   check(report.stopped === undefined, `the worker ended: ${report.stopped}`)
   return faults
 }
