@@ -14,14 +14,8 @@ export function fakeRealTime(
   options: { readonly withDate?: boolean } = {},
 ): RealTime {
   // real time: is put under control here; setImmediate is not, so that the event loop goes on.
-  vi.useFakeTimers({
-    toFake: [
-      'setTimeout',
-      'clearTimeout',
-      'performance',
-      ...(options.withDate === true ? (['Date'] as const) : []),
-    ],
-  })
+  const timers = ['setTimeout', 'clearTimeout', 'performance'] as const // real time: see above.
+  vi.useFakeTimers({ toFake: options.withDate === true ? [...timers, 'Date'] : [...timers] })
   onTestFinished(() => {
     vi.useRealTimers()
   })
