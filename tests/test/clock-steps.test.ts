@@ -11,7 +11,7 @@ const runs: readonly [ClockStore, number][] = [
   ['memory', -hour],
   ['sqlite', hour],
   ['sqlite', -hour],
-  ['postgres-server', hour],
+  ['postgres-client', hour],
 ]
 
 describe.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(

@@ -14,6 +14,8 @@ export interface Told {
   readonly who: string
   /** By the monotonic clock of the machine. */
   readonly at: number
+  /** By the wall clock of the process. */
+  readonly wall?: number
 }
 
 /** What a key may be when the clock is stepped. */

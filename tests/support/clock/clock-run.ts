@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import pg from 'pg'
 import { type OwnServer, ownServer } from '../postgres-server.ts'
 import { type Cell, cellsOf, type Told, watchMs } from './clock-cells.ts'
 import { SteppedClock } from './stepped-clock.ts'
@@ -90,6 +91,14 @@ async function serverWith(clock: SteppedClock | undefined): Promise<OwnServer> {
   }
 }
 
+async function serverWall(server: OwnServer): Promise<number> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
+  await client.end()
+  return Number(rows[0]?.now)
+}
+
 /** What a step of a clock by so many milliseconds does to each kind of key of a store. */
 export async function clockRun(store: ClockStore, stepMs: number): Promise<readonly Cell[]> {
   const clock = new SteppedClock()
@@ -120,6 +129,10 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
     const steppedAt = Number(process.hrtime.bigint()) / 1e6
     await pause(500)
     await first.obey('go')
+    const wall = server === undefined || !ofServer ? told.at(-1)?.wall : await serverWall(server)
+    const offMs = (wall ?? 0) - Date.now()
+    // A step that did not happen shows nothing.
+    if (Math.abs(offMs - stepMs) > 900) throw new Error(`the clock is off by ${offMs} ms`)
     await pause(watchMs - 500)
     return cellsOf(told, steppedAt)
   } finally {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,6 +16,8 @@ export class SteppedClock {
 
   constructor() {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-clock-'))
+    // A server runs under another user.
+    chmodSync(folder, 0o755)
     this.#file = join(folder, 'offset')
     this.set(0)
     this.env = {

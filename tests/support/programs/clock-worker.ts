@@ -24,7 +24,7 @@ function now(): number {
 }
 
 function tell(what: string, key: string, who = name): void {
-  process.stdout.write(`${JSON.stringify({ what, key, who, at: now() })}\n`)
+  process.stdout.write(`${JSON.stringify({ what, key, who, at: now(), wall: Date.now() })}\n`)
 }
 
 const options = { driver, leaseMs, onError: () => {} }
