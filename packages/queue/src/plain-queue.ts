@@ -77,6 +77,7 @@ export class PlainQueue<T> implements Queue<T> {
     this.isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
     this.#soon = new SoonBuffer({
       report: (error) => engine.report(error),
+      reportTrouble: (error) => engine.reportTrouble(error),
       pause,
       closedError: () => engine.closedError(),
       leaveGate: (user) => engine.store.gate.leave(user),
