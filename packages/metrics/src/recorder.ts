@@ -15,6 +15,7 @@ import type {
   Ticker,
 } from '@sluice/core'
 import { listen } from './listener.ts'
+import type { CounterMetric } from './provider.ts'
 import type { Moment, SeenClaim } from './queue-ledger.ts'
 import { QueueMeters } from './queue-meters.ts'
 import { inStore, QueueRecord, type StoreRecord } from './queue-record.ts'
@@ -56,6 +57,7 @@ export interface Recorder {
 class ChannelRecorder implements Recorder {
   readonly #options: CheckedRecorderOptions
   readonly #queues = new Map<string, QueueRecord>()
+  readonly #retries = new Map<string, CounterMetric>()
   readonly #reader: StoreReader
   readonly #stopListening: () => void
   #ticker: Ticker | undefined
@@ -122,7 +124,23 @@ class ChannelRecorder implements Recorder {
     this.#recordOf(event)?.runEnded(event, undefined, this.#moment().monotonicMs)
   }
 
+  /** A delay around a queue that is not ours, of which nothing but its retries is known. */
+  #retried({ queue: name }: SluiceEvent): void {
+    const { driver, queues, provider } = this.#options
+    if (name === '' || driver !== undefined || queues?.includes(name) === false) return
+    let retries = this.#retries.get(name)
+    if (retries === undefined) {
+      retries = provider.newRetriesMetric(name)
+      this.#retries.set(name, retries)
+    }
+    retries.inc()
+  }
+
   #noticed(event: SluiceEvent): void {
+    if (event.verb === 'add-after') {
+      this.#retried(event)
+      return
+    }
     const queue = this.#recordOf(event)
     if (queue === undefined) return
     const { holder, verb } = event

@@ -2,7 +2,7 @@ import { SluiceError } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import { giveBack } from './give-back.ts'
 import type { HeldKey } from './held-key.ts'
-import { issueText, type StandardSchema } from './schema.ts'
+import { issueText, type StandardSchema, validate } from './schema.ts'
 import type { Waiter } from './waiters.ts'
 
 /**
@@ -46,7 +46,7 @@ export class ItemInspection {
   async #fits(held: HeldKey<unknown>): Promise<boolean> {
     let problem: unknown
     try {
-      const result = await this.#schema['~standard'].validate(held.item)
+      const result = await validate(this.#schema, held.item, this.#engine.options.timeoutMs)
       if (result.issues === undefined) {
         held.setItem(result.value)
         return true

@@ -2,44 +2,19 @@ import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } fr
 import { besideMin } from './beside.ts'
 import {
   closedUnsent,
-  doubtful,
   isFailure,
+  isOfStore,
   isPassing,
+  type KeyFailure,
   timedOut,
   unknownOutcome,
   wasNotSent,
 } from './lane-errors.ts'
-import { type Answers, follow, type Job, newJob } from './lane-job.ts'
+import { type Answers, follow, type Job, newJob, rejectJob, resolveJob } from './lane-job.ts'
+import type { LaneOptions } from './lane-options.ts'
 import { LateJobs } from './late-jobs.ts'
 import { jitteredMs } from './patience.ts'
 import { pause } from './pause.ts'
-
-/** What distinguishes one lane from another. */
-export interface LaneOptions<Request, Reply> {
-  /** Sends one step to the driver: jobs of one kind, of different keys. */
-  send(kind: string, jobs: readonly Job<Request, Reply>[]): Awaitable<readonly (Reply | Failure)[]>
-  /**
-   * Merges a job into an earlier one of the same step and key; gives what the later one is answered,
-   * or `undefined` if the two cannot share a step.
-   */
-  merge?(
-    earlier: Job<Request, Reply>,
-    later: Job<Request, Reply>,
-  ): ((reply: Reply) => Reply) | undefined
-  /** Whether a step of this kind may be repeated when nobody knows whether it took effect. */
-  canRepeat(kind: string): boolean
-  /** The turn of a repetition while the store is in trouble; `undefined` if it is now. */
-  turn(): Promise<void> | undefined
-  /** Makes a repetition whose turn it is, so that others know what becomes of it. */
-  watch<R>(send: () => Awaitable<R>): Awaitable<R>
-  readonly timeoutMs: number
-  readonly batchMax: number
-  /**
-   * How many steps may be on their way at a time. More than one only where the order in which steps
-   * take effect is no matter; two of one key are never under way together.
-   */
-  readonly stepsMax: number
-}
 
 /** How long a job waits whose row is locked: the first time, and at most. */
 const patienceMs = { first: 20, longest: 1_000 }
@@ -56,6 +31,8 @@ const patienceMs = { first: 20, longest: 1_000 }
 export class Lane<Request, Reply> {
   readonly #options: LaneOptions<Request, Reply>
   #waiting: Job<Request, Reply>[] = []
+  /** Halves of steps that failed for a reason that lasts; they are sent before what waits. */
+  #halves: (readonly Job<Request, Reply>[])[] = []
   readonly #late = new LateJobs<Request, Reply>()
   #inFlight = 0
   #isScheduled = false
@@ -110,14 +87,14 @@ export class Lane<Request, Reply> {
     for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
     for (const [flight, goOn] of [...this.#flights]) {
       for (const job of flight) {
-        this.#reject(job, unknownOutcome('the queue was closed before the store answered'))
+        rejectJob(job, unknownOutcome('the queue was closed before the store answered'))
       }
       this.#land(flight)
       goOn()
     }
     const waiting = this.#waiting
     this.#waiting = []
-    for (const job of waiting) this.#reject(job, closedUnsent(job.key))
+    for (const job of [...waiting, ...this.#halves.flat()]) rejectJob(job, closedUnsent(job.key))
     this.#checkIdle()
   }
 
@@ -145,20 +122,26 @@ export class Lane<Request, Reply> {
 
   #maySend(): boolean {
     if (this.#underWay === 0) return true
-    return this.#underWay < this.#options.stepsMax && this.#waiting.length >= besideMin
+    if (this.#underWay >= this.#options.stepsMax) return false
+    return this.#halves.length > 0 || this.#waiting.length >= besideMin
   }
 
   #run(): void {
     if (this.#isSending) return
     this.#isSending = true
     while (this.#maySend()) {
-      const jobs = this.#nextStep()
-      if (jobs.length === 0) break
-      const answer = this.#step(jobs)
-      if (answer === undefined) continue
+      const half = this.#halves.shift() ?? []
+      const jobs = half.length > 0 ? half.filter((job) => !job.isSettled) : this.#nextStep()
+      if (half.length === 0 && jobs.length === 0) break
+      const answer = jobs.length === 0 ? undefined : this.#step(jobs)
+      if (answer === undefined) {
+        this.#letPass(half)
+        continue
+      }
       this.#underWay += 1
       void answer.then(() => {
         this.#underWay -= 1
+        this.#letPass(half)
         this.#run()
       })
     }
@@ -266,7 +249,9 @@ export class Lane<Request, Reply> {
         if (!job.isSettled) earliest = Math.min(earliest, job.deadline)
       }
     }
-    for (const job of this.#waiting) earliest = Math.min(earliest, job.deadline)
+    for (const jobs of [this.#waiting, ...this.#halves]) {
+      for (const job of jobs) if (!job.isSettled) earliest = Math.min(earliest, job.deadline)
+    }
     earliest = Math.min(earliest, this.#late.earliest())
     if (earliest === Infinity) return
     this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
@@ -281,7 +266,7 @@ export class Lane<Request, Reply> {
     for (const [flight, goOn] of [...this.#flights]) {
       for (const job of flight) {
         if (job.deadline > now) continue
-        this.#reject(job, unknownOutcome('the store did not answer in time'))
+        rejectJob(job, unknownOutcome('the store did not answer in time'))
       }
       if (!flight.every((job) => job.isSettled)) continue
       this.#land(flight)
@@ -290,9 +275,10 @@ export class Lane<Request, Reply> {
     const left: Job<Request, Reply>[] = []
     for (const job of this.#waiting) {
       if (job.deadline > now) left.push(job)
-      else this.#reject(job, timedOut())
+      else rejectJob(job, timedOut())
     }
     this.#waiting = left
+    for (const job of this.#halves.flat()) if (job.deadline <= now) rejectJob(job, timedOut())
     for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)
     this.#checkIdle()
   }
@@ -301,30 +287,41 @@ export class Lane<Request, Reply> {
     jobs.forEach((job, index) => {
       const reply = replies[index]
       if (reply === undefined) {
-        this.#reject(job, unknownOutcome('the driver gave no answer for this key'))
+        rejectJob(job, unknownOutcome('the driver gave no answer for this key'))
       } else if (isFailure(reply)) {
-        if (reply.error.retryable) {
-          job.tries += 1
-          this.#later([job], reply.error, pause(jitteredMs(job.tries, patienceMs)))
-        } else this.#reject(job, reply.error)
-      } else this.#resolve(job, reply)
+        this.#failedReply(job, reply)
+      } else resolveJob(job, reply)
     })
   }
 
   #failed(jobs: readonly Job<Request, Reply>[], error: unknown): void {
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
-    if (jobs.length > 1 && !isUnknown && !isPassing(error)) {
-      // One bad key must fail alone, and nothing was done yet: each is tried by itself.
-      for (const job of jobs) this.#sendApart([job], false)
+    if (jobs.length > 1 && !isUnknown && !isPassing(error) && !isOfStore(error)) {
+      // One bad key must fail alone, and nothing was done yet.
+      const middle = jobs.length >> 1
+      this.#halves.unshift(jobs.slice(0, middle), jobs.slice(middle))
+      for (const { key } of jobs) this.#late.holdUp(key)
+      this.#schedule()
       return
     }
     const repeated: Job<Request, Reply>[] = []
     for (const job of jobs) {
       if (isUnknown) job.mayHaveHappened = true
       if (this.#mayRepeat(job, error)) repeated.push(job)
-      else this.#reject(job, error)
+      else rejectJob(job, error)
     }
     if (repeated.length > 0) this.#later(repeated, error, this.#options.turn())
+  }
+
+  #failedReply(job: Job<Request, Reply>, { error, isFinal }: KeyFailure): void {
+    const { retryable } = error
+    const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
+    if (isUnknown) job.mayHaveHappened = true
+    const isRepeated = isUnknown ? this.#options.canRepeat(job.kind) : retryable
+    if (isRepeated && isFinal !== true) {
+      job.tries += 1
+      this.#later([job], error, pause(jitteredMs(job.tries, patienceMs)))
+    } else rejectJob(job, error)
   }
 
   #mayRepeat(job: Job<Request, Reply>, error: unknown): boolean {
@@ -369,7 +366,7 @@ export class Lane<Request, Reply> {
 
   #drop(job: Job<Request, Reply>, error: unknown): void {
     if (!this.#late.delete(job)) return
-    this.#reject(job, error)
+    rejectJob(job, error)
     this.#letPass([job])
   }
 
@@ -377,23 +374,5 @@ export class Lane<Request, Reply> {
     for (const { key } of jobs) this.#late.letPass(key)
     this.#schedule()
     this.#checkIdle()
-  }
-
-  #resolve(job: Job<Request, Reply>, reply: Reply): void {
-    if (job.isSettled) return
-    job.isSettled = true
-    job.answers.resolve(job.at, reply)
-    for (const { job: follower, answer } of job.followers ?? []) {
-      if (follower.isSettled) continue
-      follower.isSettled = true
-      follower.answers.resolve(follower.at, answer(reply))
-    }
-  }
-
-  #reject(job: Job<Request, Reply>, error: unknown): void {
-    if (job.isSettled) return
-    job.isSettled = true
-    job.answers.reject(job.at, job.mayHaveHappened ? doubtful(error) : error)
-    for (const { job: follower } of job.followers ?? []) this.#reject(follower, error)
   }
 }

@@ -72,11 +72,12 @@ export class PlainQueue<T> implements Queue<T> {
     this.#options = options
     this.engine = engine
     this.policy = policy
-    const { keyOf, schema, maxPending } = options
-    this.#admission = schema === undefined ? undefined : new ItemAdmission(schema)
+    const { keyOf, schema, maxPending, timeoutMs } = options
+    this.#admission = schema === undefined ? undefined : new ItemAdmission(schema, timeoutMs)
     this.isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
     this.#soon = new SoonBuffer({
       report: (error) => engine.report(error),
+      reportTrouble: (error) => engine.reportTrouble(error),
       pause,
       closedError: () => engine.closedError(),
       leaveGate: (user) => engine.store.gate.leave(user),

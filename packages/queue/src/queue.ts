@@ -131,6 +131,9 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome>
   /** Counts failures of the item's key from zero again. What is owed to it stays. */
   forget(item: T): Promise<ForgetOutcome>
-  /** How many failures are counted of the item's key. */
+  /**
+   * How many failures are counted of the item's key; 0 where no part of the limiter goes by them, as
+   * with a bucket alone.
+   */
   numRequeues(item: T): Promise<number>
 }

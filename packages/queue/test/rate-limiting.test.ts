@@ -1,4 +1,4 @@
-import { exponential, fastSlow, maxOf, tokenBucket } from '@sluice/limiters'
+import { exponential, fastSlow, jittered, maxOf, tokenBucket, withMaxWait } from '@sluice/limiters'
 import { describe, expect, test } from 'vitest'
 import { createWorker, type Limiter } from '../src/index.ts'
 import { refusal } from './refusal.ts'
@@ -154,6 +154,27 @@ describe.each(setups)('limiters of ours over $way', (setup) => {
     expect(await delay('one')).toBe(1_000)
     await two.addRateLimited('k')
     expect(await delay('two')).toBe(0)
+  })
+
+  test('numRequeues is 0 where no part of the limiter counts, and the store keeps its count', async () => {
+    const scene = new Scene(setup)
+    const bucket = tokenBucket({ perSecond: 1, burst: 100 })
+    const perKey = exponential({ baseMs: 1, maxMs: 10 })
+    const limiters = [
+      [bucket, 0],
+      [maxOf(bucket, tokenBucket({ name: 'other', perSecond: 1, burst: 1 })), 0],
+      [withMaxWait(jittered(bucket, 0.5), 10), 0],
+      [maxOf(), 0],
+      [perKey, 2],
+      [withMaxWait(jittered(maxOf(bucket, perKey), 0.5), 10), 2],
+    ] as const
+    for (const [at, [limiter, count]] of limiters.entries()) {
+      const queue = scene.limited({ name: `q${at}`, limiter })
+      await queue.addRateLimited('a')
+      await queue.addRateLimited('a')
+      expect(await queue.numRequeues('a'), `limiter ${at}`).toBe(count)
+      expect((await scene.row('a', `q${at}`))?.failures).toBe(2)
+    }
   })
 
   test('3 Limiter state: buckets of one name are shared by all queues', async () => {
