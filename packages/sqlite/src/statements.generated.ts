@@ -275,14 +275,13 @@ from (
   where queue = +? and token is null and parked = 1
   limit +?
 )`,
-  countReady: `select count(*) as n, min(ready_at) as oldest
+  countReady: `select count(*) as n
 from (
-  select ready_at
+  select 1
   from sluice_keys indexed by sluice_keys_waiting
   where
     queue = +? and priority = +? and ready_at <= +?
     and token is null and parked = 0 and due_at is not null
-  order by ready_at, seq
   limit +?
 )`,
   doneClean: `delete from sluice_keys
