@@ -1,6 +1,7 @@
 import { checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
 import { type AdapterOptions, splitOptions } from './adapter-options.ts'
+import { GoHistogram } from './go-histogram.ts'
 import { type MetricId, metricTable } from './names.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import { type Labels, type SeriesFactory, tableProvider } from './table-provider.ts'
@@ -62,7 +63,7 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
         ? new Counter({ ...shared, collect })
         : kind === 'gauge'
           ? new Gauge({ ...shared, collect })
-          : new Histogram({ ...shared, buckets: [...bounds(id)] }),
+          : new GoHistogram({ ...shared, buckets: [...bounds(id)] }),
     )
   }
   const provider = tableProvider(seriesOf(instruments, waiting), naming)

@@ -20,6 +20,12 @@ export interface StoreRecord {
   election: Election | undefined
 }
 
+/** The same moment by the time of a store. */
+export function inStore({ driver, offsetMs }: StoreRecord, { now, monotonicMs }: Moment): Moment {
+  const storeNow = offsetMs === undefined ? now + (driver.ahead ?? 0) : monotonicMs + offsetMs
+  return { now: storeNow, monotonicMs }
+}
+
 /** Everything that is recorded under one queue name. */
 export class QueueRecord {
   readonly meters: QueueMeters
@@ -92,9 +98,9 @@ export class QueueRecord {
   refresh(moment: Moment): void {
     let unfinishedMs = 0
     let longestMs = 0
-    for (const { ledger } of this.stores.values()) {
-      ledger.promote(moment)
-      for (const since of ledger.startTimes()) {
+    for (const store of this.stores.values()) {
+      store.ledger.promote(inStore(store, moment))
+      for (const since of store.ledger.startTimes()) {
         const ms = moment.monotonicMs - since
         unfinishedMs += ms
         longestMs = Math.max(longestMs, ms)

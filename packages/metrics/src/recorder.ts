@@ -17,7 +17,7 @@ import type {
 import { listen } from './listener.ts'
 import type { Moment, SeenClaim } from './queue-ledger.ts'
 import { QueueMeters } from './queue-meters.ts'
-import { QueueRecord, type StoreRecord } from './queue-record.ts'
+import { inStore, QueueRecord, type StoreRecord } from './queue-record.ts'
 import {
   type CheckedRecorderOptions,
   type CustomRecorderOptions,
@@ -154,14 +154,14 @@ class ChannelRecorder implements Recorder {
     event: SluiceEvent,
     { meters }: QueueRecord,
     store: StoreRecord,
-    moment: Moment,
+    here: Moment,
   ): void {
     const { ledger } = store
     const request = event.request as Seen
     const replies = event.result as readonly unknown[]
     const told = (event.result as { readonly now?: unknown }).now
-    if (typeof told === 'number') store.offsetMs = told - moment.monotonicMs
-    const storeNow = store.offsetMs === undefined ? moment.now : moment.monotonicMs + store.offsetMs
+    if (typeof told === 'number') store.offsetMs = told - here.monotonicMs
+    const moment = inStore(store, here)
     switch (event.verb) {
       case 'add':
         if (request.merged) meters.deduplicated.inc(request.merged)
@@ -175,12 +175,12 @@ class ChannelRecorder implements Recorder {
           event.verb === 'adopt'
             ? (event.result as readonly SeenClaim[])
             : (event.result as { readonly claims: readonly SeenClaim[] }).claims
-        for (const claim of claims) ledger.claimed(claim, event.holder, storeNow, moment)
+        for (const claim of claims) ledger.claimed(claim, event.holder, moment)
         return
       }
       case 'finish':
         request.finishes.forEach((finish, index) => {
-          ledger.finished(finish, replies[index] as FinishReply | Failure, storeNow, moment)
+          ledger.finished(finish, replies[index] as FinishReply | Failure, moment)
         })
         return
       case 'expire':

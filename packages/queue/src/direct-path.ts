@@ -14,7 +14,6 @@ import type { AlarmSetting } from './alarm.ts'
 import type { Engine } from './engine.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
 import type { Path } from './path.ts'
-import { random } from './random.ts'
 import type { Waiter } from './waiters.ts'
 
 /** How many leases of others to look after, and how many stale rows to sweep, in one go. */
@@ -233,19 +232,17 @@ export class DirectPath implements Path {
   /** Ends leases that other queue objects of this driver let run out; true if there were any. */
   #endLeases(): boolean {
     const direct = this.direct()
-    const { driver, name, holder, options } = this.#engine
+    const { driver, name, holder, store, options, steps, leaseEnds } = this.#engine
     const nextAt = direct.nextAt()
     if (nextAt === never || nextAt > direct.now()) return false
     const { failuresExpireMs } = options
     const request = { holder, limit: leaseEndsMax, failuresExpireMs }
+    const sentAt = store.clock.monotonicMs()
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
-    const { leaseEnds: leases } = tick
-    const expireOptions = { ...this.#engine.plans.expire, jitter: random() }
-    const ended = this.#call('expire', { leases, options: expireOptions }, () =>
-      driver.expire(name, leases, expireOptions),
-    )
-    if (!(ended instanceof Promise)) this.#engine.tally.leasesEnded(ended)
+    steps.heard(tick.now, sentAt)
+    const ending = leaseEnds.end(tick.leaseEnds)
+    if (ending instanceof Promise) ending.catch((error: unknown) => this.#engine.report(error))
     return true
   }
 

@@ -1,6 +1,5 @@
 import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
 import type { Engine } from './engine.ts'
-import { inTime } from './in-time.ts'
 
 /** How long holders have, after their signals were aborted, before the rest is left to its lease. */
 const settleMs = 1_000
@@ -235,8 +234,12 @@ export class Ending {
     engine.path.stop()
     this.wasGivenBack()
     engine.notice('closed', undefined)
-    const left = Math.max(leaveMs, endAt - systemClock.monotonicMs())
-    await inTime(engine.store.leave(engine), left, 'wait for the store to close')
+    if (await endsBy(engine.store.leave(engine), endAt)) return
+    throw new SluiceError(
+      'ERR_TIMEOUT',
+      `queue ${JSON.stringify(engine.name)} was closed, but its store did not close in time: it does ` +
+        'not answer',
+    )
   }
 
   /** Resolves when every call that was accepted is answered, however long that takes. */

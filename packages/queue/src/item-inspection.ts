@@ -24,10 +24,12 @@ export class ItemInspection {
   }
 
   async #deliver(waiter: Waiter, helds: HeldKey<unknown>[]): Promise<void> {
-    const good: HeldKey<unknown>[] = []
+    const fitting: HeldKey<unknown>[] = []
     for (const held of helds) {
-      if (await this.#fits(held)) good.push(held)
+      if (await this.#fits(held)) fitting.push(held)
     }
+    // Checking may have taken long.
+    const good = fitting.filter((held) => held.mayStart())
     if (waiter.isAborted) {
       for (const held of good) void giveBack(this.#engine, held)
       waiter.giveUp()

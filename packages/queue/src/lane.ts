@@ -305,11 +305,9 @@ export class Lane<Request, Reply> {
       } else if (isFailure(reply)) {
         if (reply.error.retryable) {
           job.tries += 1
-          this.#later(job, reply.error, pause(jitteredMs(job.tries, patienceMs)))
+          this.#later([job], reply.error, pause(jitteredMs(job.tries, patienceMs)))
         } else this.#reject(job, reply.error)
-      } else {
-        this.#resolve(job, reply)
-      }
+      } else this.#resolve(job, reply)
     })
   }
 
@@ -317,58 +315,66 @@ export class Lane<Request, Reply> {
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
     if (jobs.length > 1 && !isUnknown && !isPassing(error)) {
       // One bad key must fail alone, and nothing was done yet: each is tried by itself.
-      for (const job of jobs) this.#sendAlone(job)
+      for (const job of jobs) this.#sendApart([job], false)
       return
     }
-    for (const job of jobs) this.#failedAlone(job, error)
+    const repeated: Job<Request, Reply>[] = []
+    for (const job of jobs) {
+      if (isUnknown) job.mayHaveHappened = true
+      if (this.#mayRepeat(job, error)) repeated.push(job)
+      else this.#reject(job, error)
+    }
+    if (repeated.length > 0) this.#later(repeated, error, this.#options.turn())
   }
 
-  #failedAlone(job: Job<Request, Reply>, error: unknown): void {
-    const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
-    if (isUnknown) job.mayHaveHappened = true
+  #mayRepeat(job: Job<Request, Reply>, error: unknown): boolean {
     // What may have happened is repeated through everything that passes, until somebody can say.
     const isDoubtful = job.mayHaveHappened && this.#options.canRepeat(job.kind)
-    const isRepeated = isDoubtful ? isUnknown || isPassing(error) : wasNotSent(error)
-    if (isRepeated) this.#later(job, error, this.#options.turn())
-    else this.#reject(job, error)
+    if (!isDoubtful) return wasNotSent(error)
+    return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isPassing(error)
   }
 
-  /** Sends a job by itself. Others of its key wait until it is answered. */
-  #sendAlone(job: Job<Request, Reply>, isRepetition = false): void {
-    if (job.isSettled) return
-    this.#late.holdUp(job.key)
-    const answer = this.#step([job], isRepetition)
-    if (answer === undefined) this.#letPass(job.key)
-    else void answer.then(() => this.#letPass(job.key))
+  /** Sends jobs in a step of their own. Others of their keys wait until it is answered. */
+  #sendApart(jobs: readonly Job<Request, Reply>[], isRepetition: boolean): void {
+    const unsettled = jobs.filter(({ isSettled }) => !isSettled)
+    if (unsettled.length === 0) return
+    for (const { key } of unsettled) this.#late.holdUp(key)
+    const sent = this.#step(unsettled, isRepetition)
+    void Promise.resolve(sent).then(() => this.#letPass(unsettled))
   }
 
-  /** Sends a job again, alone, after a wait; it is rejected when its time is up. */
-  #later(job: Job<Request, Reply>, error: unknown, wait: Promise<void> | undefined): void {
-    if (job.isSettled) return
+  /** Sends jobs again, together, after a wait; each is rejected when its time is up. */
+  #later(
+    jobs: readonly Job<Request, Reply>[],
+    error: unknown,
+    wait: Promise<void> | undefined,
+  ): void {
     if (wait === undefined) {
-      this.#sendAlone(job, true)
+      this.#sendApart(jobs, true)
       return
     }
-    this.#late.add(job, error)
+    for (const job of jobs) this.#late.add(job, error)
     this.#startWatch()
     wait.then(
       () => {
-        if (!this.#late.delete(job)) return
-        this.#sendAlone(job, true)
-        this.#letPass(job.key)
+        const waiting = jobs.filter((job) => this.#late.delete(job))
+        this.#sendApart(waiting, true)
+        this.#letPass(waiting)
       },
-      () => this.#drop(job, error),
+      () => {
+        for (const job of jobs) this.#drop(job, error)
+      },
     )
   }
 
   #drop(job: Job<Request, Reply>, error: unknown): void {
     if (!this.#late.delete(job)) return
     this.#reject(job, error)
-    this.#letPass(job.key)
+    this.#letPass([job])
   }
 
-  #letPass(key: string): void {
-    this.#late.letPass(key)
+  #letPass(jobs: readonly Job<Request, Reply>[]): void {
+    for (const { key } of jobs) this.#late.letPass(key)
     this.#schedule()
     this.#checkIdle()
   }

@@ -178,7 +178,7 @@ async function drained(address: string): Promise<string[]> {
 /** Holds for runs in which something happened: work, and all that was to be met. */
 export function checkMet(met: Readonly<Record<string, number>>): void {
   for (const what of ['sent', 'acknowledged', 'began', 'ended']) {
-    assert.ok((met[what] ?? 0) > 20, `${met[what] ?? 0} lines of ${what}`)
+    assert.ok((met[what] ?? 0) > 5, `${met[what] ?? 0} lines of ${what}`)
   }
   assert.ok((met['sent'] ?? 0) > (met['acknowledged'] ?? 0), 'some adds were not acknowledged')
 }
