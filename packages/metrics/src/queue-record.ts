@@ -33,6 +33,8 @@ export class QueueRecord {
   /** Queue objects that are not closed, and whether they are shut down. */
   readonly #holders = new Map<string, { readonly driver: Driver; isShutDown: boolean }>()
   readonly #concurrency = new Map<string, number>()
+  /** Whether the metrics were read since the last queue object was closed. */
+  wasReadClosed = false
   #isDepthRead = false
   readonly #runs = new WeakMap<SluiceEvent, number>()
 
@@ -55,7 +57,9 @@ export class QueueRecord {
 
   /** A queue object does something. */
   seen(holder: string, driver: Driver): void {
-    if (!this.#holders.has(holder)) this.#holders.set(holder, { driver, isShutDown: false })
+    if (this.#holders.has(holder)) return
+    this.#holders.set(holder, { driver, isShutDown: false })
+    this.wasReadClosed = false
   }
 
   shutDown(holder: string): void {
@@ -80,6 +84,11 @@ export class QueueRecord {
   /** Whether the depth comes from a store that others use too. */
   get isDepthRead(): boolean {
     return this.#isDepthRead
+  }
+
+  /** Whether every queue object is closed. */
+  get isClosed(): boolean {
+    return this.#holders.size === 0
   }
 
   /** Whether a queue object of this process uses the store. */

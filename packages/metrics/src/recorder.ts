@@ -26,6 +26,9 @@ import {
 } from './recorder-options.ts'
 import { StoreReader } from './store-reader.ts'
 
+/** How many queues are remembered, closed or not, before closed ones that nobody reads are dropped. */
+const namesMaxMin = 1_000
+
 /** How often the ages of what is worked on are brought up to date, as in the original. */
 const refreshMs = 500
 
@@ -62,6 +65,7 @@ class ChannelRecorder implements Recorder {
   readonly #stopListening: () => void
   #ticker: Ticker | undefined
   #reading: Promise<void> | undefined
+  #namesMax = namesMaxMin
   #isClosed = false
 
   constructor(options: CheckedRecorderOptions) {
@@ -85,10 +89,33 @@ class ChannelRecorder implements Recorder {
   #queue(name: string): QueueRecord {
     let queue = this.#queues.get(name)
     if (queue === undefined) {
+      if (this.#queues.size >= this.#namesMax) {
+        this.#dropClosed(() => true)
+        this.#namesMax = Math.max(namesMaxMin, 2 * this.#queues.size)
+      }
       queue = new QueueRecord(new QueueMeters(this.#options.provider, name))
       this.#queues.set(name, queue)
     }
     return queue
+  }
+
+  /** Drops queues that are closed, except for those that were asked for by name. */
+  #dropClosed(isDue: (queue: QueueRecord) => boolean): void {
+    const { provider, queues: named } = this.#options
+    for (const [name, queue] of this.#queues) {
+      if (!queue.isClosed || named?.includes(name) === true || !isDue(queue)) continue
+      this.#queues.delete(name)
+      provider.forgetQueue?.(name)
+    }
+  }
+
+  /** What was read once after a queue was closed is not read again. */
+  #dropRead(): void {
+    this.#dropClosed((queue) => {
+      const { wasReadClosed } = queue
+      queue.wasReadClosed = true
+      return wasReadClosed
+    })
   }
 
   /** The record of the queue that an event is about; `undefined` if it is not to be recorded. */
@@ -255,9 +282,12 @@ class ChannelRecorder implements Recorder {
 
   read(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
-    this.#reading ??= this.#reader.read().finally(() => {
-      this.#reading = undefined
-    })
+    if (this.#reading === undefined) {
+      this.#dropRead()
+      this.#reading = this.#reader.read().finally(() => {
+        this.#reading = undefined
+      })
+    }
     return this.#reading
   }
 
@@ -269,6 +299,7 @@ class ChannelRecorder implements Recorder {
     this.#ticker = undefined
     await this.#reading
     await this.#reader.leave()
+    this.#queues.clear()
   }
 }
 
