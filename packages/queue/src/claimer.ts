@@ -159,7 +159,9 @@ export class Claimer {
     try {
       while (this.#mustClaimAgain && !this.#isStopped) {
         this.#mustClaimAgain = false
-        if (this.#holdOffUntil > this.#engine.store.clock.monotonicMs() + instantSlackMs) return
+        // Not after a shutdown: a claim that finds nothing then ends what waits.
+        const restMs = this.#holdOffUntil - this.#engine.store.clock.monotonicMs()
+        if (this.#engine.phase === 'open' && restMs > instantSlackMs) return
         // One turn of the microtask queue, so that those who come to wait together are served
         // together, and after what was finished just before.
         await undefined

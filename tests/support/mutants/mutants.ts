@@ -17,7 +17,7 @@ export interface SourceEdit {
 
 const liveness = ['liveness', '--runs=30', '--seed=1']
 const differential = (store: string): readonly string[] => {
-  return ['differential', `--store=${store}`, '--runs=2', '--steps=220', '--seed=3']
+  return ['differential', `--store=${store}`, '--runs=3', '--steps=400', '--seed=1']
 }
 const outage = ['outage', '--seconds=6']
 const wrongCalls = ['wrong-calls', '--rounds=4', '--seed=1']
