@@ -69,6 +69,7 @@ describe('timers', () => {
   })
 
   test('do not fire while a fraction of a millisecond is left', () => {
+    // real time: is put under control here, to read a fraction of a millisecond less.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const reading = vi.spyOn(performance, 'now').mockReturnValue(100.4)
     onTestFinished(() => {

@@ -142,8 +142,8 @@ export class KeptRows {
 
   /** Sweeps along with adds: rows do not grow where nobody ticks, or faster than ticks sweep. */
   protected sweepAlong(failuresExpireMs: number, now: EpochMs): void {
-    const hasMore = this.sweep(sweepRows, failuresExpireMs, now) === sweepRows
-    this.sweepAt = hasMore ? now : now + sweepAgainMs
+    if (this.sweep(sweepRows, failuresExpireMs, now) === sweepRows) return
+    this.sweepAt = now + sweepAgainMs
   }
 
   /** Stays until it stores nothing: see {@link MemoryStore.inUse}. */

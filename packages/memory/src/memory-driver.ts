@@ -64,7 +64,7 @@ const expectedKeysMax = 100_000_000
 const leaseEndsMax = 100
 /** For how long a worker that is not seen any more stays on record: a day. */
 const workerMsMax = 24 * 60 * 60 * 1_000
-/** How many names of queues are remembered, however few of them store anything. */
+/** How many names of queues are remembered at least. */
 const namesMaxMin = 64
 
 /**
@@ -263,9 +263,8 @@ class MemoryDriver implements Driver {
   #leaveUnused(): void {
     const workersSince = this.#store.time.exact() - workerMsMax
     for (const [name, kept] of this.#queues) {
-      const queue = kept.deref()
-      if (queue === undefined) this.#queues.delete(name)
-      else queue.leave(workersSince)
+      kept.deref()?.leave(workersSince)
+      if (kept.deref() === undefined) this.#queues.delete(name)
     }
     this.#namesMax = Math.max(namesMaxMin, 2 * this.#queues.size)
   }
