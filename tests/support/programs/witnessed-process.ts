@@ -34,6 +34,7 @@ async function timed<T>(call: string, promise: Promise<T>): Promise<T> {
 }
 
 async function passes(ms: number): Promise<void> {
+  // real time: the work of a handler, and the pauses of a program that adds.
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
 

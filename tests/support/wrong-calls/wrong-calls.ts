@@ -25,6 +25,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 const pending = Symbol('pending')
 
 async function answerOf(answer: unknown): Promise<unknown> {
+  // real time: see where it is started.
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<typeof pending>((resolve) => {
     // real time: a call that never answers is what is looked for.
