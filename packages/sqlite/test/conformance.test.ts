@@ -8,7 +8,7 @@ import { fakeClock } from '@sluice/core/testing'
 import type { Durability, LibraryName, SqliteDatabase } from '@sluice/sqlite'
 import { sqliteDriver } from '@sluice/sqlite'
 import { describe } from 'vitest'
-import { canCutPower, forkSqlite, onDisk } from './power-cut.ts'
+import { canCutPower, forkSqlite, onDisk, servedDriver } from './power-cut.ts'
 
 const requireHere = createRequire(import.meta.url)
 
@@ -75,7 +75,7 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
 const cuts = allCases.filter((each) => each.needs?.cutPower)
 
 describe.skipIf(!canCutPower)('power cuts', () => {
-  examine('a file whose power is cut', () => onDisk('better-sqlite3', 'power'), {
+  examine('a file whose power is cut', () => onDisk(servedDriver, ['better-sqlite3', 'power']), {
     cases: cuts,
     timeoutMs: 60_000,
   })

@@ -8,7 +8,8 @@ import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import type { Durability, LibraryName } from '@sluice/sqlite'
 
-const program = new URL('children/served-driver.ts', import.meta.url)
+/** Serves a driver on the file that its last argument names. */
+export const servedDriver: URL = new URL('children/served-driver.ts', import.meta.url)
 
 const nodeFlags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
 
@@ -27,7 +28,7 @@ export function forkSqlite(
   library: LibraryName,
   durability: Durability,
 ): Promise<OtherProcess> {
-  return forkDriver(program, [file, library, durability], { execArgv: nodeFlags })
+  return forkDriver(servedDriver, [library, durability, file], { execArgv: nodeFlags })
 }
 
 type Change = (before: Buffer) => Buffer
@@ -113,7 +114,7 @@ function resized(before: Buffer, length: number): Buffer {
  * A subject whose driver runs in a process that `strace` watches. A power cut kills the process, and
  * leaves of its files what it had synced.
  */
-export async function onDisk(library: LibraryName, durability: Durability): Promise<Subject> {
+export async function onDisk(module: URL, args: readonly string[]): Promise<Subject> {
   const place = mkdtempSync(join(tmpdir(), 'sluice-power-'))
   const disk = new Disk()
   let runs = 0
@@ -126,7 +127,7 @@ export async function onDisk(library: LibraryName, durability: Durability): Prom
     const file = join(folder, 'queue.db')
     const log = join(place, `run ${runs}.log`)
     const strace = ['-D', '-f', '-xx', '-y', '-s', '100000000', '-o', log, '-e', `trace=${calls}`]
-    const other = await forkDriver(program, [file, library, durability], {
+    const other = await forkDriver(module, [...args, file], {
       execPath: 'strace',
       execArgv: [...strace, process.execPath, ...nodeFlags],
     })
