@@ -31,6 +31,10 @@ export function forkSqlite(
   return forkDriver(servedDriver, [library, durability, file], { execArgv: nodeFlags })
 }
 
+/** How often the log of the tracer is read until it is whole, and how long between two looks. */
+const looksMax = 500
+const lookMs = 10
+
 type Change = (before: Buffer) => Buffer
 
 /**
@@ -154,12 +158,13 @@ export async function onDisk(module: URL, args: readonly string[]): Promise<Subj
 
 /** The log once the tracer has seen the process end. */
 async function wholeLog(log: string): Promise<string> {
-  for (;;) {
+  for (let look = 0; look < looksMax; look += 1) {
     const text = existsSync(log) ? readFileSync(log, 'latin1') : ''
     const threads = new Set(text.match(/^\d+/gm))
     const ended = text.match(/^\d+ +\+\+\+ .* \+\+\+$/gm)?.length ?? 0
     if (ended > 0 && ended >= threads.size) return text
     // real time: the tracer is a process of its own, which says nothing when it ends
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
   }
+  throw new Error(`the tracer did not see the process end: ${log}`)
 }

@@ -104,7 +104,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'operate-verbs.ts',
     from: '  tx.wrote(-tx.owed)\n',
     to: '  tx.wrote(-Math.min(tx.owed, 1_000))\n',
-    caughtBy: 'model.alike.large',
+    caughtBy: 'size.purge',
   },
   {
     id: 'memory-renews-two-hundred',
@@ -139,20 +139,12 @@ export const driverMutants: readonly DriverMutant[] = [
     caughtBy: 'size.purge',
   },
   {
-    id: 'memory-errors-lost-when-it-grows',
+    id: 'memory-items-lost-when-it-grows',
     driver: 'memory',
     file: 'row-table.ts',
     from: '    wide.items = this.items\n',
     to: '',
-    caughtBy: 'size.items.lengths',
-  },
-  {
-    id: 'memory-row-used-twice',
-    driver: 'memory',
-    file: 'row-table.ts',
-    from: 'this.chunks.push(new RowChunk(chunkRows))',
-    to: 'this.chunks.push(this.chunks[0]!)',
-    caughtBy: 'size.come-and-go',
+    caughtBy: 'size.grow',
   },
   {
     id: 'memory-follows-the-wall-clock',
@@ -169,5 +161,21 @@ export const driverMutants: readonly DriverMutant[] = [
     from: 'const ahead = this.exact() - this.clock.now()',
     to: 'const ahead = 0 * this.exact()',
     caughtBy: 'clock.ahead',
+  },
+  {
+    id: 'memory-errors-lost-when-it-grows',
+    driver: 'memory',
+    file: 'row-table.ts',
+    from: '    wide.errors = this.errors\n',
+    to: '',
+    caughtBy: 'size.grow',
+  },
+  {
+    id: 'memory-second-promises-lost-when-it-grows',
+    driver: 'memory',
+    file: 'row-table.ts',
+    from: '      wide.laterAts.set(this.laterAts)\n',
+    to: '',
+    caughtBy: 'size.grow',
   },
 ]
