@@ -299,3 +299,32 @@ test('everything that is recorded comes through one channel, and costs nothing w
   await queue.add('a')
   expect(seen).toEqual(['add'])
 })
+
+test('delays around a queue that is not ours count their retries under the name they are given', async () => {
+  const clock = fakeClock()
+  const { read, all } = export_(clock)
+  const { get, done, len, add, shutDown, shutDownWithDrain } = bound(createQueue({ clock }))
+  const inner = { get, done, len, add, shutDown, shutDownWithDrain, shuttingDown: false }
+  const named = createDelayingQueue<string>({ queue: inner, clock, name: 'around' })
+  const unnamed = createDelayingQueue<string>({ queue: inner, clock })
+  await named.addAfter('a', 1_000)
+  await named.addAfter('b', 0)
+  await unnamed.addAfter('c', 1_000)
+  expect(await read(retries)).toBe(2)
+  expect([...(await all()).keys()].filter((name) => name.startsWith('workqueue'))).toEqual([
+    retries,
+  ])
+  await clock.step(1_000)
+  expect(await named.len()).toBe(3)
+  await named.shutDown()
+})
+
+/** The methods of a queue as functions. */
+function bound(queue: Queue<string>): Queue<string> {
+  return new Proxy(queue, {
+    get(target, property) {
+      const value = Reflect.get(target, property, target) as unknown
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

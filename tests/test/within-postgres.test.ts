@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { SluiceError } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
 import { postgresDriver } from '@sluice/postgres'
 import pg from 'pg'
 import { createRateLimitingQueue } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { answersTo } from '../support/answers.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 
 let server: PostgresServer
@@ -79,6 +81,50 @@ describe('the first call of a queue', () => {
     expect(await queue.within(client).done(held, { forget: true })).toBe('idle')
     await client.query('commit')
     await expect.poll(() => queue.inspect.get('order/1')).toBeUndefined()
+  })
+})
+
+describe.each(['repeatable read', 'serializable'])('%s, for longer than a lease', (isolation) => {
+  async function begun(schema: string) {
+    const { pool, client } = await beginOn(server.url)
+    await client.query('rollback')
+    const clock = fakeClock()
+    const driver = postgresDriver({ pool, schema: schema + isolation.slice(0, 1) })
+    const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock })
+    onTestFinished(async () => {
+      const closing = queue.close()
+      await clock.step(1_000)
+      await closing
+    })
+    await queue.add('order/1')
+    const held = await queue.get()
+    if (held === undefined) throw new Error('the queue has ended')
+    const renewals = answersTo('renew')
+    await client.query(`begin isolation level ${isolation}`)
+    // First of all, so that the row is locked before it is renewed again.
+    await queue.within(client).done(held)
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      const before = renewals.length
+      await clock.step(5_000)
+      if (seconds % 10 === 5) await expect.poll(() => renewals.length).toBeGreaterThan(before)
+    }
+    return { client, queue, held }
+  }
+
+  test('a run that is ended first commits', async () => {
+    const { client, queue, held } = await begun('within_long')
+    await client.query('commit')
+    await expect.poll(() => queue.inspect.get('order/1')).toBeUndefined()
+    await expect.poll(() => queue.done(held)).toBe('lost')
+    expect(held.signal.aborted).toBe(false)
+  })
+
+  test('one that is rolled back is held as before', async () => {
+    const { client, queue, held } = await begun('within_undone')
+    await client.query('rollback')
+    expect(held.signal.aborted).toBe(false)
+    expect(await held.done()).toBe('idle')
+    expect(await queue.inspect.get('order/1')).toBeUndefined()
   })
 })
 

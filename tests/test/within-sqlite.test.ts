@@ -3,6 +3,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue, createWorker, type HandlerContext } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { answersTo } from '../support/answers.ts'
 import { emptyFile } from '../support/empty-file.ts'
 
 function setUp() {
@@ -35,7 +36,7 @@ function setUp() {
       throw error
     }
   }
-  return { database, queue, invoices, transaction }
+  return { clock, database, queue, invoices, transaction }
 }
 
 describe('what a run writes, what it asks for next, and its end', () => {
@@ -77,6 +78,27 @@ describe('what a run writes, what it asks for next, and its end', () => {
     const { keys } = await queue.inspect.list()
     expect(keys.map(({ key, state }) => [key, state])).toEqual([['order/1', 'processing']])
     expect(await held.done()).toBe('idle')
+  })
+
+  test('go together, and a lease that is lost later is told of as ever', async () => {
+    const { clock, database, queue, transaction } = setUp()
+    await queue.add('order/1')
+    const held = await queue.get()
+    if (held === undefined) throw new Error('the queue has ended')
+    const fail = () =>
+      transaction(() => {
+        queue.within(database).done(held)
+        throw new Error('changed my mind')
+      })
+    const renewals = answersTo('renew')
+    expect(fail).toThrow('changed my mind')
+    // The renewal that shows that nothing was committed.
+    await expect.poll(() => renewals.length).toBeGreaterThan(0)
+    // Somebody else takes the key behind the back of this process.
+    database.exec('update sluice_keys set token = token + 1')
+    await clock.step(10_000)
+    expect(held.signal.reason).toMatchObject({ code: 'ERR_LEASE_LOST' })
+    expect(await held.done()).toBe('lost')
   })
 
   test('do not commit without the lease', async () => {

@@ -2,6 +2,9 @@ import { parseArgs } from 'node:util'
 import { allTroubles } from '../support/outage/all-troubles.ts'
 import { outageFaults } from '../support/outage/outage.ts'
 
+/** From the end of the trouble to the first run and the first accepted add. */
+const backMsMax = 2_000
+
 function told(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)
@@ -31,7 +34,11 @@ export async function main(args: string[]): Promise<void> {
         errors: told(report.codes),
       })),
     )
-    faults.push(...reports.flatMap(outageFaults).map((fault) => `${seconds} s: ${fault}`))
+    faults.push(
+      ...reports
+        .flatMap((report) => outageFaults(report, backMsMax))
+        .map((fault) => `${seconds} s: ${fault}`),
+    )
   }
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }

@@ -24,6 +24,7 @@ export type TracedVerb =
   | 'held-dropped'
   | 'loop-blocked'
   | 'limiter-failed'
+  | 'add-after'
   | 'worker-started'
   | 'run'
   | 'worker-stopped'

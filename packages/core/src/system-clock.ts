@@ -29,9 +29,9 @@ class SystemTimer implements Timer {
   }
 
   readonly #fire = (): void => {
+    // The runtime's own timers round down, and fire up to a millisecond early.
     const leftMs = this.#dueAt - performance.now()
-    // Half a millisecond of slack: the runtime's own timers round down.
-    if (leftMs > 0.5) {
+    if (leftMs > 0) {
       this.#arm(leftMs)
       return
     }

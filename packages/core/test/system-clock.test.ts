@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { SluiceRangeError, SluiceTypeError } from '../src/errors.ts'
 import { systemClock } from '../src/system-clock.ts'
 import { fakeClock } from '../src/testing/index.ts'
@@ -62,10 +62,30 @@ describe('timers', () => {
             })
           }),
       )
-      assert.ok(systemClock.monotonicMs() - before >= ms - 0.5)
+      assert.ok(systemClock.monotonicMs() - before >= ms)
       await delay(ms + 2)
       assert.equal(fires, 1)
     }
+  })
+
+  test('do not fire while a fraction of a millisecond is left', () => {
+    // real time: is put under control here, to read a fraction of a millisecond less.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const reading = vi.spyOn(performance, 'now').mockReturnValue(100.4)
+    onTestFinished(() => {
+      reading.mockRestore()
+      vi.useRealTimers()
+    })
+    let fired = 0
+    systemClock.startTimer(10, () => (fired += 1))
+    // The runtime counts in whole milliseconds, and begins before it is asked to.
+    reading.mockReturnValue(110.02)
+    vi.advanceTimersByTime(10)
+    expect(fired).toBe(0)
+    reading.mockReturnValue(110.4)
+    vi.advanceTimersByTime(1)
+    expect(fired).toBe(1)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   test('of zero and less fire soon, never synchronously', async () => {

@@ -53,16 +53,15 @@ export class HoldTable {
   }
 
   private grow(): void {
-    const numbers = new Float64Array(this.numbers.length * 2)
-    numbers.set(this.numbers)
-    this.numbers = numbers
+    this.numbers = doubled(this.numbers)
     this.rows = doubled(this.rows)
     this.free = doubled(this.free)
   }
 }
 
-function doubled(old: Int32Array): Int32Array {
-  const wide = new Int32Array(old.length * 2)
+/** The same numbers with room for as many again. */
+export function doubled<Numbers extends Int32Array | Float64Array>(old: Numbers): Numbers {
+  const wide = new (old.constructor as new (length: number) => Numbers)(old.length * 2)
   wide.set(old)
   return wide
 }

@@ -18,6 +18,10 @@ import type { StoreTime } from './store-time.ts'
 import { StringIndex } from './string-index.ts'
 import { WorkerBook } from './worker-book.ts'
 
+/** How many stale rows an add sweeps away at the most, and after how long it looks for some again. */
+const sweepRows = 64
+const sweepAgainMs = 1_000
+
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const never = neverImported
 const noToken = noTokenImported
@@ -27,6 +31,8 @@ const place = placeImported
 export interface MemoryStore {
   readonly time: StoreTime
   readonly shelf: BucketShelf
+  /** Queues that may store something; any other one lives only as long as a direct queue is kept. */
+  readonly inUse: Set<KeptRows>
   /** The greatest token given out so far. */
   lastToken: number
 }
@@ -62,6 +68,10 @@ export class KeptRows {
   protected owed = 0
   /** The time up to which the line holds what is due. */
   protected latest: EpochMs = -Infinity
+  /** When adds sweep again. */
+  protected sweepAt: EpochMs = -Infinity
+  /** Whether it is among the queues in use. */
+  private isInUse = false
 
   constructor(name: string, store: MemoryStore, expectedKeys: number, order?: ReadyOrder) {
     this.name = name
@@ -130,6 +140,32 @@ export class KeptRows {
     return swept
   }
 
+  /** Sweeps along with adds: rows do not grow where nobody ticks, or faster than ticks sweep. */
+  protected sweepAlong(failuresExpireMs: number, now: EpochMs): void {
+    if (this.sweep(sweepRows, failuresExpireMs, now) === sweepRows) return
+    this.sweepAt = now + sweepAgainMs
+  }
+
+  /** Stays until it stores nothing: see {@link MemoryStore.inUse}. */
+  use(): void {
+    if (this.isInUse) return
+    this.isInUse = true
+    this.store.inUse.add(this)
+  }
+
+  /** The opposite of {@link use}, if it stores nothing. An order of the caller's is never left. */
+  leave(workersSince: EpochMs): void {
+    this.workers.forgetBefore(workersSince)
+    if (this.isStored || this.line.isTold) return
+    this.isInUse = false
+    this.store.inUse.delete(this)
+  }
+
+  /** Whether anything of the queue is worth storing. */
+  get isStored(): boolean {
+    return this.size > 0 || this.isPaused || this.workers.size > 0
+  }
+
   /** Moves keys that are due at `now` into the line. Comes first in every verb. */
   bringUpTo(now: EpochMs): void {
     this.latest = now
@@ -148,6 +184,7 @@ export class KeptRows {
 
   /** Puts the cursor on a new row, for a key that the index has just not found. */
   protected begin(key: string): void {
+    this.use()
     const row = this.table.take(key)
     this.index.addMissed(row)
     this.cursor.atNew(row, key)
@@ -179,40 +216,29 @@ export class KeptRows {
   private takeOut(): void {
     const { links } = this
     const { row } = this.cursor
-    switch (links.placeOf(row)) {
-      case place.nowhere:
-        break
-      case place.delayed:
-        this.delayed.remove(row)
-        links.setPlace(row, place.nowhere)
-        break
-      case place.idle:
-        links.unlink(row)
-        this.idleCount -= 1
-        break
-      case place.parked:
-        links.unlink(row)
-        this.parkedCount -= 1
-        break
-      default:
-        this.line.remove()
+    const where = links.placeOf(row)
+    if (where === place.line || where === place.side) {
+      this.line.remove()
+    } else if (where === place.delayed) {
+      this.delayed.remove(row)
+      links.setPlace(row, place.nowhere)
+    } else if (where !== place.nowhere) {
+      links.unlink(row)
+      if (where === place.idle) this.idleCount -= 1
+      else this.parkedCount -= 1
     }
   }
 
   /** Puts the cursor's row, which is nowhere, where its state says. */
   protected put(now: EpochMs): void {
-    const { cursor } = this
-    if (cursor.dueAt <= now && !cursor.parked && cursor.token === noToken) this.line.add()
-    else this.putAside()
-  }
-
-  private putAside(): void {
     const { cursor, links } = this
     const { row } = cursor
     if (cursor.token !== noToken) return
     if (cursor.parked) {
       links.append(this.parked, row, place.parked)
       this.parkedCount += 1
+    } else if (cursor.dueAt <= now) {
+      this.line.add()
     } else if (cursor.dueAt === never) {
       links.append(this.idle, row, place.idle)
       this.idleCount += 1

@@ -15,6 +15,7 @@ import {
   contractVersion,
   type DirectQueue,
   type Driver,
+  type EpochMs,
   type ExpireOptions,
   type ExpireOutcome,
   type Finish,
@@ -33,6 +34,7 @@ import {
   type TickReply,
   type TickRequest,
   type Transfer,
+  transitions,
   type WorkerRow,
 } from '@sluice/core'
 import { BucketShelf } from './bucket-shelf.ts'
@@ -40,6 +42,7 @@ import type { MemoryStore } from './kept-rows.ts'
 import { MemoryQueue } from './memory-queue.ts'
 import { countKeys, listKeys } from './queue-census.ts'
 import type { ReadyOrder } from './ready-order.ts'
+import type { RowCursor } from './row-cursor.ts'
 import { StoreTime } from './store-time.ts'
 import { memoryTransfer } from './transfer.ts'
 import { WakeBell, type WakeListener } from './wake-bell.ts'
@@ -59,6 +62,10 @@ export interface MemoryDriverOptions {
 const expectedKeysMax = 100_000_000
 /** How many leases that are over one claim reports. */
 const leaseEndsMax = 100
+/** For how long a worker that is not seen any more stays on record: a day. */
+const workerMsMax = 24 * 60 * 60 * 1_000
+/** How many names of queues are remembered at least. */
+const namesMaxMin = 64
 
 /**
  * Makes a store in the memory of this process: the fastest there is, and gone with the process.
@@ -74,9 +81,6 @@ export function memoryDriver(options: MemoryDriverOptions = {}): Driver {
   if (order !== undefined && typeof order !== 'function') checkOrder(order)
   return new MemoryDriver(expectedKeys, order)
 }
-
-/** An order of the caller's, or what makes one for a queue. */
-type OrderOption = MemoryDriverOptions['order']
 
 function checkOrder(order: ReadyOrder): ReadyOrder {
   checkObject('order', order)
@@ -94,16 +98,19 @@ class MemoryDriver implements Driver {
   readonly transfer: Transfer
   readonly #store: MemoryStore
   readonly #bell: WakeBell = new WakeBell()
-  readonly #queues: Map<string, MemoryQueue> = new Map()
+  readonly #queues: Map<string, WeakRef<MemoryQueue>> = new Map()
+  /** At how many names those that store nothing are let go of. */
+  #namesMax: number = namesMaxMin
   readonly #expectedKeys: number
-  readonly #order: OrderOption
+  readonly #order: MemoryDriverOptions['order']
 
-  constructor(expectedKeys: number, order: OrderOption) {
+  constructor(expectedKeys: number, order: MemoryDriverOptions['order']) {
     this.#expectedKeys = expectedKeys
     this.#order = order
     this.#store = {
       time: new StoreTime(),
       shelf: new BucketShelf(),
+      inUse: new Set(),
       lastToken: 0,
     }
     this.capabilities = {
@@ -128,14 +135,14 @@ class MemoryDriver implements Driver {
     this.operate = {
       pause: (queue) => this.#pause(queue, true),
       resume: (queue) => this.#pause(queue, false),
-      park: (queue, keys) => this.#each(queue, keys, (target, key) => target.park(key)),
+      park: (queue, keys) => this.#change(queue, keys, transitions.park),
       unpark: (queue, keys, { forget }) =>
-        this.#wakeEach(queue, keys, (target, key) => target.unpark(key, forget)),
-      runNow: (queue, keys) => this.#wakeEach(queue, keys, (target, key) => target.runNow(key)),
-      remove: (queue, keys) => this.#each(queue, keys, (target, key) => target.remove(key)),
+        this.#change(queue, keys, (row, now, seq) => transitions.unpark(row, forget, now, seq)),
+      runNow: (queue, keys) => this.#change(queue, keys, transitions.runNow),
+      remove: (queue, keys) => this.#change(queue, keys, transitions.remove),
       purge: (queue) => {
-        const { table } = this.#queue(queue)
-        const outcomes = this.#each(queue, table.keys(), (target, key) => target.remove(key))
+        const keys = this.#queue(queue).table.keys()
+        const outcomes = this.#change(queue, keys, transitions.remove)
         return outcomes.filter((outcome) => outcome === 'changed').length
       },
     }
@@ -162,7 +169,9 @@ class MemoryDriver implements Driver {
   }
 
   cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
-    return this.#each(queue, keys, (target, key) => target.cancel(key))
+    return this.#each(queue, keys, (target, key) =>
+      target.change(key, 'unchanged', transitions.cancel),
+    )
   }
 
   claim(queue: string, request: ClaimRequest): ClaimReply {
@@ -201,7 +210,7 @@ class MemoryDriver implements Driver {
     const nextAt = target.nextAt()
     const now = this.#store.time.exact()
     if (worker !== undefined) target.workers.see({ ...worker, holder }, now)
-    target.workers.forgetBefore(now - failuresExpireMs)
+    target.workers.forgetBefore(now - workerMsMax)
     return {
       now,
       nextAt,
@@ -224,10 +233,7 @@ class MemoryDriver implements Driver {
   }
 
   queues(): string[] {
-    const inUse = [...this.#queues.values()].filter(
-      ({ size, isPaused, workers }) => size > 0 || isPaused || workers.size > 0,
-    )
-    return inUse.map(({ name }) => name)
+    return [...this.#store.inUse].filter(({ isStored }) => isStored).map(({ name }) => name)
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
@@ -243,16 +249,29 @@ class MemoryDriver implements Driver {
   }
 
   #queue(name: string): MemoryQueue {
-    const known = this.#queues.get(name)
-    if (known !== undefined) return known
-    const queue = new MemoryQueue(name, this.#store, this.#expectedKeys, this.#orderFor(name))
-    this.#queues.set(name, queue)
+    let queue = this.#queues.get(name)?.deref()
+    if (queue === undefined) {
+      if (this.#queues.size >= this.#namesMax) this.#leaveUnused()
+      queue = new MemoryQueue(name, this.#store, this.#expectedKeys, this.#orderFor(name))
+      this.#queues.set(name, new WeakRef(queue))
+    }
+    queue.use()
     return queue
+  }
+
+  /** Lets go of queues that store nothing. One that somebody still has directly keeps its name. */
+  #leaveUnused(): void {
+    const workersSince = this.#store.time.exact() - workerMsMax
+    for (const [name, kept] of this.#queues) {
+      kept.deref()?.leave(workersSince)
+      if (kept.deref() === undefined) this.#queues.delete(name)
+    }
+    this.#namesMax = Math.max(namesMaxMin, 2 * this.#queues.size)
   }
 
   /** For verbs that only look: a queue that is not there is not kept for having been looked for. */
   #look(name: string): MemoryQueue {
-    return this.#queues.get(name) ?? new MemoryQueue(name, this.#store, 0, undefined)
+    return this.#queues.get(name)?.deref() ?? new MemoryQueue(name, this.#store, 0, undefined)
   }
 
   #orderFor(name: string): ReadyOrder | undefined {
@@ -268,7 +287,7 @@ class MemoryDriver implements Driver {
     const target = this.#queue(queue)
     if (target.isPaused === paused) return 'unchanged'
     target.isPaused = paused
-    if (!paused && this.#bell.isWatched) this.#bell.ring(queue)
+    this.#wake(queue)
     return 'changed'
   }
 
@@ -283,6 +302,14 @@ class MemoryDriver implements Driver {
 
   #wake(queue: string): void {
     if (this.#bell.isWatched) this.#bell.ring(queue)
+  }
+
+  #change(
+    queue: string,
+    keys: readonly string[],
+    verb: (row: RowCursor, now: EpochMs, seq: number) => OperateOutcome,
+  ): OperateOutcome[] {
+    return this.#wakeEach(queue, keys, (target, key) => target.change(key, 'missing', verb))
   }
 
   /** For verbs after which there may be more to claim. */

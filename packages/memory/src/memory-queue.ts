@@ -1,6 +1,5 @@
 import {
   type AskOptions,
-  type CancelOutcome,
   type EpochMs,
   type ExpireOptions,
   type ExpireOutcome,
@@ -8,7 +7,6 @@ import {
   type FinishReply,
   type Lease,
   never,
-  type OperateOutcome,
   perKeyDelay,
   type RenewReply,
   transitions,
@@ -59,28 +57,6 @@ export class MemoryQueue extends QueueDoor {
     return outcome
   }
 
-  cancel(key: string): CancelOutcome {
-    return this.change(key, 'unchanged', () => transitions.cancel(this.cursor))
-  }
-
-  park(key: string): OperateOutcome {
-    return this.change(key, 'missing', () => transitions.park(this.cursor))
-  }
-
-  unpark(key: string, forgets: boolean): OperateOutcome {
-    return this.change(key, 'missing', (now, seq) =>
-      transitions.unpark(this.cursor, forgets, now, seq),
-    )
-  }
-
-  runNow(key: string): OperateOutcome {
-    return this.change(key, 'missing', (now, seq) => transitions.runNow(this.cursor, now, seq))
-  }
-
-  remove(key: string): OperateOutcome {
-    return this.change(key, 'missing', () => transitions.remove(this.cursor))
-  }
-
   /**
    * Changes a key, of which nothing need be stored, by something that is no verb of one key. Later
    * keys take their places behind `seq`.
@@ -105,10 +81,11 @@ export class MemoryQueue extends QueueDoor {
     return outcome
   }
 
-  private change<Outcome>(
+  /** Changes a key; `missing` if nothing is stored of it, or if the verb says so. */
+  change<Outcome>(
     key: string,
     missing: Outcome,
-    verb: (now: EpochMs, seq: number) => Outcome,
+    verb: (row: RowCursor, now: EpochMs, seq: number) => Outcome,
   ): Outcome {
     const now = this.store.time.exact()
     this.bringUpTo(now)
@@ -118,7 +95,7 @@ export class MemoryQueue extends QueueDoor {
     cursor.at(row)
     const wasOwed = cursor.dueAt !== never
     this.seq += 1
-    const outcome = verb(now, this.seq)
+    const outcome = verb(cursor, now, this.seq)
     if (wasOwed && cursor.dueAt === never) this.owed -= 1
     if (outcome !== missing) this.keep(now)
     return outcome

@@ -12,6 +12,7 @@ import {
   type FinishReply,
   type ForgetOutcome,
   never as neverImported,
+  SluiceError,
   transitions,
 } from '@sluice/core'
 import { KeptRows } from './kept-rows.ts'
@@ -46,6 +47,7 @@ export class QueueDoor extends KeptRows implements DirectQueue {
   ): AddOutcome {
     const now = this.store.time.coarse()
     this.bringUpTo(now)
+    if (now >= this.sweepAt) this.sweepAlong(options.failuresExpireMs, now)
     const { cursor, table } = this
     const row = this.index.find(key)
     this.seq += 1
@@ -99,6 +101,7 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     // What is due later is due exactly then; for what is due now a little earlier is no matter.
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
     this.bringUpTo(now)
+    if (now >= this.sweepAt) this.sweepAlong(options.failuresExpireMs, now)
     const { cursor } = this
     const row = this.index.find(request.key)
     if (row !== noRow) cursor.at(row)
@@ -161,7 +164,9 @@ export class QueueDoor extends KeptRows implements DirectQueue {
       if (row === noRow) return false
       cursor.at(row)
     }
-    if (!isFirst && cursor.crashes > 0) return false
+    const isLastToken = store.lastToken >= Number.MAX_SAFE_INTEGER
+    if (!isFirst && (cursor.crashes > 0 || isLastToken)) return false
+    if (isLastToken) throw new SluiceError('ERR_STORE', 'cannot claim: no greater token is left')
     this.line.remove()
     this.heldCount += 1
     store.lastToken += 1

@@ -92,7 +92,8 @@ export class ReadyLanes implements ReadyRows {
       const lane = this.lanes[this.first]!
       const row = this.links.next(lane.head)
       if (lane.side !== undefined && lane.side.size > 0) {
-        return row === lane.head || this.isSideFirst(lane.side, row) ? lane.side.first : row
+        const { first } = lane.side
+        return row === lane.head || this.isBefore(first, row) ? first : row
       }
       if (row !== lane.head) return row
       this.first += 1
@@ -102,12 +103,8 @@ export class ReadyLanes implements ReadyRows {
   pick(dueBy: EpochMs): number {
     if (this.only !== noRow) this.lineUp()
     for (const lane of this.lanes) {
-      let best = this.inList(lane).find((row) => this.dueAt(row) <= dueBy) ?? noRow
-      for (const row of this.inSide(lane)) {
-        if (this.dueAt(row) > dueBy) continue
-        if (best === noRow || this.isBefore(row, best)) best = row
-      }
-      if (best !== noRow) return best
+      const due = this.rowsOf(lane).filter((row) => this.dueAt(row) <= dueBy)
+      if (due.length > 0) return due.reduce((a, b) => (this.isBefore(a, b) ? a : b))
     }
     return noRow
   }
@@ -140,12 +137,6 @@ export class ReadyLanes implements ReadyRows {
     )
   }
 
-  private isSideFirst(side: RowHeap, row: number): boolean {
-    this.cursor.at(row)
-    const { readyAt, seq } = this.cursor
-    return side.firstAt < readyAt || (side.firstAt === readyAt && side.firstTie < seq)
-  }
-
   /** Puts the only row into its lane. */
   private lineUp(): void {
     const row = this.only
@@ -175,15 +166,9 @@ export class ReadyLanes implements ReadyRows {
     this.links.setPlace(row, place.nowhere)
   }
 
-  private inList({ head }: Lane): number[] {
-    const { links } = this
+  private rowsOf({ head, side }: Lane): number[] {
     const rows: number[] = []
-    for (let row = links.next(head); row !== head; row = links.next(row)) rows.push(row)
-    return rows
-  }
-
-  private inSide({ side }: Lane): number[] {
-    const rows: number[] = []
+    for (let row = this.links.next(head); row !== head; row = this.links.next(row)) rows.push(row)
     for (let at = 0; side !== undefined && at < side.size; at += 1) rows.push(side.rowAt(at))
     return rows
   }

@@ -2,6 +2,7 @@ import { type EpochMs, never } from '@sluice/core'
 import type { ReadyRows } from './ready-rows.ts'
 import type { RowCursor } from './row-cursor.ts'
 import { noRow, place, type RowLinks } from './row-links.ts'
+import type { StringIndex } from './string-index.ts'
 
 /**
  * An order of the caller's for keys that are ready: the custom `Queue` of client-go.
@@ -21,16 +22,11 @@ export interface ReadyOrder {
   len(): number
 }
 
-/** Finds the row of a key, as the index does. */
-export interface RowFinder {
-  find(key: string): number
-}
-
 /** The ready rows in an order of the caller's. */
 export class OrderedRows implements ReadyRows {
   readonly isTold = true
   readonly #links: RowLinks
-  readonly #index: RowFinder
+  readonly #index: Pick<StringIndex, 'find'>
   readonly #cursor: RowCursor
   readonly #order: ReadyOrder
   readonly #rows: Set<number> = new Set()
@@ -39,7 +35,12 @@ export class OrderedRows implements ReadyRows {
   /** A row that was popped, and not taken so far. */
   #popped: number = noRow
 
-  constructor(links: RowLinks, index: RowFinder, cursor: RowCursor, order: ReadyOrder) {
+  constructor(
+    links: RowLinks,
+    index: Pick<StringIndex, 'find'>,
+    cursor: RowCursor,
+    order: ReadyOrder,
+  ) {
     this.#links = links
     this.#index = index
     this.#cursor = cursor

@@ -48,9 +48,7 @@ function codeOf(reason: DueReason): number {
  * It keeps what was changed, and writes it back only when it is moved away. A key that is added,
  * claimed and done before another one comes between is never packed at all.
  *
- * With accessors over the packed columns instead, an add, claim and done took 375 ns and filling and
- * draining a million keys 880 ns a key, on a machine where this takes 275 and 800: the transitions
- * are inlined only while they are small. More in decision 0020.
+ * Accessors over the packed columns are a third slower: decision 0020.
  */
 export class RowCursor implements KeyState {
   /** The row that is looked at. */

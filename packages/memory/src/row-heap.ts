@@ -1,4 +1,5 @@
 import type { EpochMs } from '@sluice/core'
+import { doubled } from './hold-table.ts'
 import { noRow, type RowLinks } from './row-links.ts'
 
 const arity = 4
@@ -25,11 +26,6 @@ export class RowHeap {
   /** The earliest instant; `Infinity` if there is none. */
   get firstAt(): EpochMs {
     return this.instants[0]!
-  }
-
-  /** What breaks the tie for the earliest. */
-  get firstTie(): number {
-    return this.ties[0]!
   }
 
   /** The earliest row; `noRow` if there is none. */
@@ -115,19 +111,11 @@ export class RowHeap {
       if (firstChild >= size) break
       const end = Math.min(firstChild + arity, size)
       let least = firstChild
-      let leastInstant = this.instants[firstChild]!
       for (let child = firstChild + 1; child < end; child += 1) {
-        const other = this.instants[child]!
-        if (
-          other < leastInstant ||
-          (other === leastInstant && this.ties[child]! < this.ties[least]!)
-        ) {
-          least = child
-          leastInstant = other
-        }
+        if (this.isAfter(least, this.instants[child]!, this.ties[child]!)) least = child
       }
       if (this.isAfter(least, instant, tie)) break
-      this.put(at, this.rows[least]!, leastInstant, this.ties[least]!)
+      this.put(at, this.rows[least]!, this.instants[least]!, this.ties[least]!)
       at = least
     }
     this.put(at, row, instant, tie)
@@ -141,16 +129,9 @@ export class RowHeap {
   }
 
   private grow(): void {
-    const capacity = this.rows.length * 2
-    const instants = new Float64Array(capacity)
-    instants.set(this.instants)
-    instants.fill(Infinity, this.instants.length)
-    this.instants = instants
-    const ties = new Float64Array(capacity)
-    ties.set(this.ties)
-    this.ties = ties
-    const rows = new Int32Array(capacity)
-    rows.set(this.rows)
-    this.rows = rows
+    const { length } = this.rows
+    this.instants = doubled(this.instants).fill(Infinity, length)
+    this.ties = doubled(this.ties)
+    this.rows = doubled(this.rows)
   }
 }

@@ -66,7 +66,7 @@ export class RowTable {
   readonly chunks: RowChunk[] = []
   /** Every row ever used is below this. */
   used: number = noRow + 1
-  private capacity = 0
+  private capacity: number
   /** Whether any row ever had an item: most queues store none. */
   hasItems = false
   private hasErrors = false
@@ -74,8 +74,8 @@ export class RowTable {
 
   constructor(expectedRows: number) {
     const rows = Math.min(Math.max(expectedRows, firstChunkRows), chunkRows)
-    this.chunks.push(new RowChunk(1 << Math.ceil(Math.log2(rows))))
     this.capacity = 1 << Math.ceil(Math.log2(rows))
+    this.chunks.push(new RowChunk(this.capacity))
     this.links.reserve(Math.max(this.capacity, expectedRows))
     // Row 0 stands for none; a hole in its place would come back as `undefined`.
     this.chunks[0]!.keys.push('')

@@ -17,6 +17,8 @@ import { NaiveQueue } from './naive-driver.ts'
 const queueName = 'q'
 const plan: LimiterPlan = { kind: 'exponential', baseMs: 10, maxMs: 1_000 }
 const failuresExpireMs = 500
+/** That of some adds, which sweep by it. */
+const shortExpireMs = 100
 
 /** A key that was claimed, under its token here and its token there. */
 interface Held {
@@ -49,6 +51,9 @@ class Pair {
   check(): void {
     const { driver, naive } = this
     const { rows } = driver.list(queueName, { limit: 1_000 }) as { rows: readonly KeyRow[] }
+    // Adds sweep along, when and how much is the driver's choice: but only what is stale.
+    naive.sweep(shortExpireMs, (key) => !rows.some((row) => row.key === key))
+    for (const { key, lastError } of rows) if (lastError === undefined) naive.forgetError(key)
     expect(rows.map(meaningOf)).toEqual(naive.rows().map(meaningOf))
     expect(driver.counts(queueName, { cap: 1_000 })).toEqual({ ...naive.counts(), capped: false })
     const direct = driver.direct!(queueName)
@@ -128,7 +133,11 @@ const anyAsk: fc.Arbitrary<Ask> = fc.record({
 })
 
 /** Mostly one setting, as all users of a queue should have; but each verb goes by its own. */
-const anyExpiry: fc.Arbitrary<number> = fc.constantFrom(failuresExpireMs, failuresExpireMs, 100)
+const anyExpiry: fc.Arbitrary<number> = fc.constantFrom(
+  failuresExpireMs,
+  failuresExpireMs,
+  shortExpireMs,
+)
 
 const anyOptions: fc.Arbitrary<AskOptions> = fc.record({
   dedupe: anyDedupe,

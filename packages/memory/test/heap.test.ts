@@ -25,3 +25,11 @@ test('the heap is the same after 2, 6 and 10 million keys', async () => {
   const { heaps } = await measure<{ heaps: number[] }>('heap-after-cycles')
   expect(Math.max(...heaps) - Math.min(...heaps)).toBeLessThanOrEqual(1_000_000)
 }, 120_000)
+
+test('names of queues that were used once leave nothing behind', async () => {
+  const measured = await measure<{ heaps: number[]; queues: string[] }>('heap-of-names')
+  const [early = 0, late = 0] = measured.heaps
+  // 190 MB if they stayed. A few hundred unused ones are kept until the next look for them.
+  expect(late - early).toBeLessThanOrEqual(6_000_000)
+  expect(measured.queues.sort()).toEqual(['full', 'kept', 'paused'])
+}, 120_000)

@@ -2,6 +2,7 @@ import {
   type AskOptions,
   type Claim,
   type ClaimReply,
+  type DirectClaim,
   type Driver,
   type FinishOutcome,
   type FinishReply,
@@ -10,6 +11,7 @@ import {
   never,
   SluiceError,
   type TickReply,
+  type WorkerRow,
 } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
@@ -238,6 +240,71 @@ test('sweeps away what is stale in bounded steps, oldest first', () => {
   clock.pass(1_000)
   expect([tick(), tick(), tick(), tick()]).toEqual([10, 10, 5, 0])
   expect((driver.list('q', { limit: 99 }) as ListReply).rows).toEqual([])
+})
+
+test('adds sweep what is stale, so that rows do not grow without a worker', () => {
+  const { clock, driver } = open()
+  const queue = driver.direct!('q')
+  const expireMs = 1_000
+  const own = { ...options, failuresExpireMs: expireMs }
+  const rows = (): number => (driver.list('q', { limit: 100_000 }) as ListReply).rows.length
+  let most = 0
+  for (let second = 0; second < 60; second += 1) {
+    for (let at = 0; at < 500; at += 1) {
+      const key = `key-${second}-${at}`
+      const ask = { key, item: undefined, priority: 0, delayMs: 0, failed: true }
+      if (at % 3 === 0) queue.ask(ask, own)
+      else void driver.add('q', [ask], own)
+      const [held] = claim(driver, 1)
+      const done = { as: 'done', key, token: held!.token, forget: false } as const
+      void driver.finish('q', [done], own)
+      clock.pass(2)
+    }
+    most = Math.max(most, rows())
+  }
+  // Those of the second that counts, and of the one until the next sweep.
+  expect(most).toBeLessThanOrEqual(1_100)
+  clock.pass(expireMs)
+  // Whatever there is goes in small steps, with adds of any kind.
+  for (let at = 0; at < 100; at += 1) queue.add(`plain ${at % 2}`, undefined, 0, own)
+  expect(rows()).toBe(2)
+})
+
+test('workers that were not seen for a day are forgotten, however soon failures expire', () => {
+  const { clock, driver } = open()
+  const tick = (holder: string, failuresExpireMs: number): void => {
+    const worker = { holder, host: 'h', pid: 1, concurrency: 1, settings: {} }
+    void driver.tick('q', { holder, limit: 10, failuresExpireMs, worker })
+  }
+  const day = 24 * 3_600_000
+  const workers = (): string[] =>
+    (driver.workers!('q', 7 * day) as readonly WorkerRow[]).map(({ holder }) => holder)
+  tick('one', 1_000)
+  clock.pass(5_000)
+  tick('two', 1_000)
+  expect(workers()).toEqual(['one', 'two'])
+  clock.pass(day - 5_000)
+  tick('two', 10 * day)
+  expect(workers()).toEqual(['one', 'two'])
+  clock.pass(1)
+  tick('two', 10 * day)
+  expect(workers()).toEqual(['two'])
+})
+
+test('a claim takes nothing when no greater token can be told apart', () => {
+  const { driver } = open()
+  const queue = driver.direct!('q')
+  void driver.transfer!.raiseTokens(Number.MAX_SAFE_INTEGER - 2)
+  add(driver, ['a', 'b', 'c'])
+  const last = claim(driver, 9).map(({ token }) => token)
+  expect(last).toEqual([Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER])
+  const refused = expect.objectContaining({ code: 'ERR_STORE' })
+  expect(() => claim(driver, 1)).toThrow(refused)
+  expect(() => queue.claim({} as DirectClaim, 'h', never)).toThrow(refused)
+  expect(queue.ready()).toBe(1)
+  void driver.transfer!.raiseTokens(2 ** 60)
+  expect(() => claim(driver, 1)).toThrow(refused)
+  expect(driver.counts('q', { cap: 9 })).toMatchObject({ ready: 1, processing: 2 })
 })
 
 test('an add through the door goes by when its own caller says that failures expire', () => {

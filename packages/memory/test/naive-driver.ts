@@ -186,12 +186,22 @@ export class NaiveQueue {
     return this.remove([...this.#entries.keys()]).filter((outcome) => outcome === 'changed').length
   }
 
-  /** Every key that has only expired failures, however many: the driver may take several ticks. */
-  sweep(failuresExpireMs: number): void {
+  /**
+   * Drops the keys that have only expired failures and that `isSwept` picks; by default all of them,
+   * however many: the driver may take several ticks.
+   */
+  sweep(failuresExpireMs: number, isSwept: (key: string) => boolean = () => true): void {
     const now = this.#clock.now()
     for (const [key, { state }] of this.#entries) {
-      if (transitions.hasStaleFailures(state, now, failuresExpireMs)) this.#entries.delete(key)
+      const isStale = transitions.hasStaleFailures(state, now, failuresExpireMs)
+      if (isStale && isSwept(key)) this.#entries.delete(key)
     }
+  }
+
+  /** Forgets the error of a key that was swept away before it was added again. */
+  forgetError(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined && entry.state.failures === 0) entry.lastError = undefined
   }
 
   nextAt(): number {

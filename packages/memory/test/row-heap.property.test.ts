@@ -87,7 +87,7 @@ test('is in the order of instants and then of ties, whatever is moved and remove
       })
       const order = pair.sorted()
       for (const row of order) {
-        expect([pair.heap.first, pair.heap.firstTie]).toEqual([row, pair.expected.get(row)!.tie])
+        expect([pair.heap.first, pair.heap.firstAt]).toEqual([row, pair.expected.get(row)!.instant])
         pair.heap.remove(row)
       }
       expect(pair.heap.firstAt).toBe(Infinity)

@@ -17,6 +17,7 @@ const notices: ReadonlySet<string> = new Set([
   'lease-lost',
   'held-dropped',
   'limiter-failed',
+  'add-after',
   'worker-started',
   'worker-stopped',
   'shut-down',

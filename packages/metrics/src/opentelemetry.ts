@@ -75,26 +75,28 @@ export function openTelemetryMetrics(options: OpenTelemetryOptions = {}): OpenTe
       histograms.set(id, meter.createHistogram(name, { description, advice }))
     }
   }
-  const cells: Cell[] = []
+  const cells = new Set<Cell>()
   const provider = tableProvider(
     {
       counter(id, labels) {
         const counter = counters.get(id) as Counter
         counter.add(0, labels)
-        return { inc: (by = 1) => counter.add(by, labels) }
+        // The interface of OpenTelemetry has no way to end a series of a counter.
+        return { inc: (by = 1) => counter.add(by, labels), drop: () => {} }
       },
       gauge(id, labels) {
         const instrument = gauges.get(id) as ObservableGauge
         const cell: Cell = { instrument, attributes: labels, value: 0 }
-        cells.push(cell)
+        cells.add(cell)
         const set = (value: number): void => {
           cell.value = value
         }
-        return { set, inc: () => set(cell.value + 1), dec: () => set(cell.value - 1) }
+        const drop = (): void => void cells.delete(cell)
+        return { set, inc: () => set(cell.value + 1), dec: () => set(cell.value - 1), drop }
       },
       histogram(id, labels) {
         const histogram = histograms.get(id) as Histogram
-        return { observe: (value) => histogram.record(value, labels) }
+        return { observe: (value) => histogram.record(value, labels), drop: () => {} }
       },
     },
     naming,

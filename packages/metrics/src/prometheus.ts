@@ -1,9 +1,10 @@
 import { checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
 import { type AdapterOptions, splitOptions } from './adapter-options.ts'
+import { GoHistogram } from './go-histogram.ts'
 import { type MetricId, metricTable } from './names.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
-import { type Labels, type SeriesFactory, tableProvider } from './table-provider.ts'
+import { type Labels, type Series, type SeriesFactory, tableProvider } from './table-provider.ts'
 
 /** How queues are exported to Prometheus. */
 export interface PrometheusOptions extends AdapterOptions {
@@ -45,16 +46,16 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
   }
   let recorder: Recorder | undefined
   const instruments = new Map<MetricId, Counter | Gauge | Histogram>()
-  const waiting = new Map<MetricId, (() => void)[]>()
+  const waiting = new Map<MetricId, Waiting>()
   for (const id of ids) {
     const { name, kind, help, labels, scope } = metricTable[id]
     const shared = { name, help, labelNames: [...labels], registers: [register] }
-    const flushes: (() => void)[] = []
+    const flushes: Waiting = new Map()
     waiting.set(id, flushes)
     const collect = async (): Promise<void> => {
       // Which of them is asked first is not ours to say, so each makes sure, and they share it.
       if (scope === 'store') await recorder?.read()
-      for (const flush of flushes) flush()
+      for (const each of flushes.values()) for (const flush of each) flush()
     }
     instruments.set(
       id,
@@ -62,7 +63,7 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
         ? new Counter({ ...shared, collect })
         : kind === 'gauge'
           ? new Gauge({ ...shared, collect })
-          : new Histogram({ ...shared, buckets: [...bounds(id)] }),
+          : new GoHistogram({ ...shared, buckets: [...bounds(id)] }),
     )
   }
   const provider = tableProvider(seriesOf(instruments, waiting), naming)
@@ -72,23 +73,43 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
     async close() {
       await running.close()
       for (const id of ids) register.removeSingleMetric(metricTable[id].name)
+      instruments.clear()
+      waiting.clear()
     },
   }
 }
 
+/** How the numbers that series keep are handed over, by the labels of the series. */
+type Waiting = Map<string, Set<() => void>>
+
 /**
  * Series that keep their numbers until somebody collects: finding a series by its labels takes
  * prom-client a microsecond, and an add moves two of them.
+ *
+ * Queues that go by the name of one controller share a series, which is dropped with the last of them.
  */
 function seriesOf(
   instruments: ReadonlyMap<MetricId, Counter | Gauge | Histogram>,
-  waiting: ReadonlyMap<MetricId, (() => void)[]>,
+  waiting: ReadonlyMap<MetricId, Waiting>,
 ): SeriesFactory {
+  const kept = (id: MetricId, labels: Labels, flush: () => void): Series['drop'] => {
+    const all = waiting.get(id)
+    const key = JSON.stringify(labels)
+    const shared = all?.get(key) ?? new Set()
+    all?.set(key, shared.add(flush))
+    return () => {
+      if (!shared.delete(flush)) return
+      flush()
+      if (shared.size > 0) return
+      all?.delete(key)
+      instruments.get(id)?.remove(labels)
+    }
+  }
   return {
-    counter(id, labels: Labels) {
+    counter(id, labels) {
       const series = (instruments.get(id) as Counter).labels(labels)
       let more = 0
-      waiting.get(id)?.push(() => {
+      const drop = kept(id, labels, () => {
         series.inc(more)
         more = 0
       })
@@ -96,12 +117,13 @@ function seriesOf(
         inc: (by = 1) => {
           more += by
         },
+        drop,
       }
     },
     gauge(id, labels) {
       const series = (instruments.get(id) as Gauge).labels(labels)
       let value = 0
-      waiting.get(id)?.push(() => series.set(value))
+      const drop = kept(id, labels, () => series.set(value))
       return {
         inc: () => {
           value += 1
@@ -112,13 +134,15 @@ function seriesOf(
         set: (next) => {
           value = next
         },
+        drop,
       }
     },
     histogram(id, labels) {
       const histogram = instruments.get(id) as Histogram
-      histogram.zero(labels)
+      const isNew = waiting.get(id)?.has(JSON.stringify(labels)) !== true
+      if (isNew) histogram.zero(labels)
       const series = histogram.labels(labels)
-      return { observe: (value) => series.observe(value) }
+      return { observe: (value) => series.observe(value), drop: kept(id, labels, () => {}) }
     },
   }
 }

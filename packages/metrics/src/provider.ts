@@ -44,7 +44,8 @@ export interface ReconcileMetrics {
  * method, and what Sluice measures beyond it. Times are in seconds.
  *
  * There is no global provider. Each recorder has its own, so that two never take each other's
- * queues away. The methods without a question mark are called once for each queue.
+ * queues away. The methods without a question mark are called once for each queue, until it is
+ * forgotten.
  */
 export interface MetricsProvider {
   /** Also set as a whole, where the depth is read from a store that several processes share. */
@@ -64,4 +65,10 @@ export interface MetricsProvider {
   newDeduplicatedMetric?(name: string): CounterMetric
   newLeaseExpirationsMetric?(name: string): CounterMetric
   newReconcileMetrics?(name: string): ReconcileMetrics
+
+  /**
+   * The queue was closed, and what was measured of it has been read since: nothing of it is exported
+   * any more. If a queue of that name is opened again, its metrics are made anew and begin at 0.
+   */
+  forgetQueue?(name: string): void
 }

@@ -18,7 +18,10 @@ import { secondsOf } from './seconds.ts'
 /** How many keys of a shared store are remembered between their add and their claim. */
 const sharedMarksMax = 10_000
 
-/** A moment by both clocks: the wall that instants are told by, and one that never jumps. */
+/** A key that has been due for longer than any call takes was due before it was asked for again. */
+const dueBeforeMs = 1_000
+
+/** A moment by both clocks: the store's time, which instants are told by, and one that never jumps. */
 export interface Moment {
   readonly now: EpochMs
   readonly monotonicMs: number
@@ -38,6 +41,7 @@ interface Mark {
   /** When it came in, on the monotonic clock; `undefined`: known by the store's time only. */
   readonly since: number | undefined
   readonly dueAt: EpochMs
+  priority: number
   /** Under which priority it was counted into the depth. */
   label: string
   /** Whether the add was counted, here or by whoever made it. */
@@ -67,8 +71,7 @@ export class QueueLedger {
   readonly #marks = new Map<string, Mark>()
   readonly #running = new Map<number, Running>()
   /** When keys that are delayed will be due, if nobody else could change it. */
-  readonly #later = new Map<string, { readonly dueAt: EpochMs; readonly priority: number }>()
-  readonly #due = new DueHeap()
+  readonly #later = new DueHeap()
 
   constructor(meters: QueueMeters, isAlone: boolean) {
     this.#meters = meters
@@ -78,14 +81,11 @@ export class QueueLedger {
   /** Counts in the keys whose delays are over. */
   promote({ now, monotonicMs }: Moment): void {
     for (;;) {
-      const entry = this.#due.popDue(now)
-      if (entry === undefined) return
-      const { key, dueAt } = entry
-      const later = this.#later.get(key)
-      if (later?.dueAt !== dueAt) continue
-      this.#later.delete(key)
+      const due = this.#later.popDue(now)
+      if (due === undefined) return
+      const { key, dueAt, priority } = due
       if (this.#marks.has(key)) continue
-      this.#enter(key, later.priority, monotonicMs - (now - dueAt), dueAt)
+      this.#enter(key, priority, monotonicMs - (now - dueAt), dueAt)
     }
   }
 
@@ -94,13 +94,13 @@ export class QueueLedger {
     this.#mark(key, priority, { since, dueAt, isCounted: true })
   }
 
-  #mark(key: string, priority: number, mark: Omit<Mark, 'label'>): void {
+  #mark(key: string, priority: number, mark: Omit<Mark, 'label' | 'priority'>): void {
     const label = this.#isAlone ? this.#meters.enter(priority) : ''
     if (!this.#isAlone && this.#marks.size >= sharedMarksMax) {
       const [oldest = ''] = this.#marks.keys()
       this.#marks.delete(oldest)
     }
-    this.#marks.set(key, { ...mark, label })
+    this.#marks.set(key, { ...mark, label, priority })
   }
 
   #unmark(key: string): Mark | undefined {
@@ -111,10 +111,20 @@ export class QueueLedger {
     return mark
   }
 
+  /** A key that is counted in has risen to a priority. */
+  #raise(mark: Mark, priority: number): void {
+    if (priority <= mark.priority) return
+    mark.priority = priority
+    if (!this.#isAlone) return
+    this.#meters.leave(mark.label)
+    mark.label = this.#meters.enter(priority)
+  }
+
   #delay(key: string, dueAt: EpochMs, priority: number): void {
     if (!this.#isAlone || dueAt === never) return
-    this.#later.set(key, { dueAt, priority })
-    this.#due.push(key, dueAt)
+    // A run that is moved keeps the highest priority that it was asked for with.
+    const known = this.#later.get(key)?.priority ?? priority
+    this.#later.set({ key, dueAt, priority: Math.max(priority, known) })
   }
 
   asked(ask: Ask, reply: AskReply | Failure, { dedupe }: AskOptions, moment: Moment): void {
@@ -127,7 +137,7 @@ export class QueueLedger {
     if (reply.outcome === 'unchanged') this.#meters.deduplicated.inc()
     this.promote(moment)
     if (reply.outcome === 'parked') return
-    if (delayMs > 0) this.#askedLater(ask, reply, delayMs, moment)
+    if (delayMs > 0) this.#askedLater(ask, reply, delayMs, dedupe, moment)
     else this.#askedNow(ask, reply, dedupe, moment)
   }
 
@@ -135,39 +145,49 @@ export class QueueLedger {
     { key, priority }: Ask,
     { outcome, dueAt }: AskReply,
     dedupe: AskOptions['dedupe'],
-    { monotonicMs }: Moment,
+    { now, monotonicMs }: Moment,
   ): void {
     if (outcome === 'unchanged') return
     const mark = this.#marks.get(key)
-    // In two promises, only a higher priority moves a run that is asked for now.
-    const isRaise =
-      outcome === 'moved' && (this.#isAlone ? mark !== undefined : dedupe !== 'earliest')
-    if (isRaise) {
-      if (mark !== undefined && this.#isAlone) {
-        this.#meters.leave(mark.label)
-        mark.label = this.#meters.enter(priority)
-      }
+    // A higher priority leaves a key due when it was due; one that is brought forward is due now.
+    const wasDue = this.#isAlone
+      ? mark !== undefined
+      : dedupe !== 'earliest' || mark?.dueAt === dueAt || dueAt < now - dueBeforeMs
+    if (outcome === 'moved' && wasDue) {
+      if (mark !== undefined) this.#raise(mark, priority)
       return
     }
     this.#unmark(key)
+    const known = this.#later.get(key)?.priority ?? priority
     if (dedupe === 'earliest') this.#later.delete(key)
-    this.#enter(key, priority, monotonicMs, dueAt)
+    this.#enter(key, Math.max(priority, known), monotonicMs, dueAt)
   }
 
   #askedLater(
     { key, priority }: Ask,
     { outcome, dueAt }: AskReply,
     delayMs: number,
+    dedupe: AskOptions['dedupe'],
     { now }: Moment,
   ): void {
     if (outcome === 'unchanged') return
-    this.#delay(key, this.#marks.has(key) ? now + delayMs : dueAt, priority)
+    const mark = this.#marks.get(key)
+    if (mark === undefined) {
+      this.#delay(key, dueAt, priority)
+      return
+    }
+    // The reply speaks of the run that is due already. What it was moved by is the priority, or a
+    // second promise that is earlier than the one there was.
+    this.#raise(mark, priority)
+    const laterAt = now + delayMs
+    const isPromised = (this.#later.get(key)?.dueAt ?? never) <= laterAt
+    if (dedupe === 'client-go' && !isPromised) this.#delay(key, laterAt, priority)
   }
 
-  claimed(claim: SeenClaim, holder: string, storeNow: EpochMs, moment: Moment): void {
+  claimed(claim: SeenClaim, holder: string, moment: Moment): void {
     this.promote(moment)
     const { key, token, priority, askedAt, readyAt } = claim
-    const { monotonicMs } = moment
+    const { now, monotonicMs } = moment
     const found = this.#unmark(key)
     // One that is older than the run was claimed by somebody else, and the key was added anew.
     const mark =
@@ -176,7 +196,7 @@ export class QueueLedger {
     if (!this.#wasCounted(claim, mark)) this.#meters.adds.inc()
     const waitedMs =
       mark?.since === undefined
-        ? storeNow - (mark?.dueAt ?? readyAt ?? askedAt)
+        ? now - (mark?.dueAt ?? readyAt ?? askedAt)
         : monotonicMs - mark.since
     this.#meters.latency.observe(secondsOf(waitedMs))
   }
@@ -187,10 +207,10 @@ export class QueueLedger {
     return !this.#isAlone && askedAt === readyAt
   }
 
-  finished(finish: Finish, reply: FinishReply | Failure, storeNow: EpochMs, moment: Moment): void {
+  finished(finish: Finish, reply: FinishReply | Failure, moment: Moment): void {
     if (reply.outcome === 'failed') return
     const { key, token } = finish
-    const { monotonicMs } = moment
+    const { now, monotonicMs } = moment
     const running = this.#running.get(token)
     if (running !== undefined) {
       this.#running.delete(token)
@@ -199,7 +219,7 @@ export class QueueLedger {
     if (reply.outcome === 'lost') return
     if (finish.as === 'retry') {
       this.#meters.retries.inc()
-      this.#meters.limiterDelay.observe(secondsOf(retryDelayMs(finish, reply, storeNow)))
+      this.#meters.limiterDelay.observe(secondsOf(retryDelayMs(finish, reply, now)))
     }
     this.promote(moment)
     const priority = running?.priority ?? 0
@@ -209,7 +229,7 @@ export class QueueLedger {
     if (finish.as === 'release') {
       this.#mark(key, priority, { since: running?.addedAt ?? monotonicMs, dueAt, isCounted: true })
     } else if (this.#isAlone) {
-      this.#enter(key, priority, monotonicMs - Math.max(0, moment.now - dueAt), dueAt)
+      this.#enter(key, priority, monotonicMs - Math.max(0, now - dueAt), dueAt)
     } else {
       this.#mark(key, priority, { since: undefined, dueAt, isCounted: false })
     }
@@ -252,7 +272,6 @@ export class QueueLedger {
   purged(): void {
     for (const key of [...this.#marks.keys()]) this.#unmark(key)
     this.#later.clear()
-    this.#due.clear()
   }
 
   /** A queue object was closed: what it held is not worked on any more. */

@@ -79,9 +79,14 @@ export class QueueMeters {
     else this.#priorityDepth.dec(label)
   }
 
-  /** The depth is counted here, from 0; of priority 0 as long as there is no other. */
+  /**
+   * The depth is counted here, from 0: that of priority 0, which is exported although no key had that
+   * priority yet, and takes none of the labels.
+   */
   countDepth(): void {
-    this.leave(this.enter(0))
+    const depth = this.#priorityDepth ?? this.#depth
+    depth.inc('0')
+    depth.dec('0')
   }
 
   setStoreGauges({ depth, delayed, backoff, oldestReadyAgeMs }: StoreGauges): void {

@@ -20,6 +20,12 @@ export interface StoreRecord {
   election: Election | undefined
 }
 
+/** The same moment by the time of a store. */
+export function inStore({ driver, offsetMs }: StoreRecord, { now, monotonicMs }: Moment): Moment {
+  const storeNow = offsetMs === undefined ? now + (driver.ahead ?? 0) : monotonicMs + offsetMs
+  return { now: storeNow, monotonicMs }
+}
+
 /** Everything that is recorded under one queue name. */
 export class QueueRecord {
   readonly meters: QueueMeters
@@ -27,6 +33,8 @@ export class QueueRecord {
   /** Queue objects that are not closed, and whether they are shut down. */
   readonly #holders = new Map<string, { readonly driver: Driver; isShutDown: boolean }>()
   readonly #concurrency = new Map<string, number>()
+  /** Whether the metrics were read since the last queue object was closed. */
+  wasReadClosed = false
   #isDepthRead = false
   readonly #runs = new WeakMap<SluiceEvent, number>()
 
@@ -49,7 +57,9 @@ export class QueueRecord {
 
   /** A queue object does something. */
   seen(holder: string, driver: Driver): void {
-    if (!this.#holders.has(holder)) this.#holders.set(holder, { driver, isShutDown: false })
+    if (this.#holders.has(holder)) return
+    this.#holders.set(holder, { driver, isShutDown: false })
+    this.wasReadClosed = false
   }
 
   shutDown(holder: string): void {
@@ -76,6 +86,11 @@ export class QueueRecord {
     return this.#isDepthRead
   }
 
+  /** Whether every queue object is closed. */
+  get isClosed(): boolean {
+    return this.#holders.size === 0
+  }
+
   /** Whether a queue object of this process uses the store. */
   isInUse(driver: Driver): boolean {
     for (const holder of this.#holders.values()) if (holder.driver === driver) return true
@@ -92,9 +107,9 @@ export class QueueRecord {
   refresh(moment: Moment): void {
     let unfinishedMs = 0
     let longestMs = 0
-    for (const { ledger } of this.stores.values()) {
-      ledger.promote(moment)
-      for (const since of ledger.startTimes()) {
+    for (const store of this.stores.values()) {
+      store.ledger.promote(inStore(store, moment))
+      for (const since of store.ledger.startTimes()) {
         const ms = moment.monotonicMs - since
         unfinishedMs += ms
         longestMs = Math.max(longestMs, ms)

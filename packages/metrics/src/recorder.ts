@@ -15,15 +15,19 @@ import type {
   Ticker,
 } from '@sluice/core'
 import { listen } from './listener.ts'
+import type { CounterMetric } from './provider.ts'
 import type { Moment, SeenClaim } from './queue-ledger.ts'
 import { QueueMeters } from './queue-meters.ts'
-import { QueueRecord, type StoreRecord } from './queue-record.ts'
+import { inStore, QueueRecord, type StoreRecord } from './queue-record.ts'
 import {
   type CheckedRecorderOptions,
   type CustomRecorderOptions,
   checkRecorderOptions,
 } from './recorder-options.ts'
 import { StoreReader } from './store-reader.ts'
+
+/** How many queues are remembered, closed or not, before closed ones that nobody reads are dropped. */
+const namesMaxMin = 1_000
 
 /** How often the ages of what is worked on are brought up to date, as in the original. */
 const refreshMs = 500
@@ -56,10 +60,12 @@ export interface Recorder {
 class ChannelRecorder implements Recorder {
   readonly #options: CheckedRecorderOptions
   readonly #queues = new Map<string, QueueRecord>()
+  readonly #retries = new Map<string, CounterMetric>()
   readonly #reader: StoreReader
   readonly #stopListening: () => void
   #ticker: Ticker | undefined
   #reading: Promise<void> | undefined
+  #namesMax = namesMaxMin
   #isClosed = false
 
   constructor(options: CheckedRecorderOptions) {
@@ -83,10 +89,33 @@ class ChannelRecorder implements Recorder {
   #queue(name: string): QueueRecord {
     let queue = this.#queues.get(name)
     if (queue === undefined) {
+      if (this.#queues.size >= this.#namesMax) {
+        this.#dropClosed(() => true)
+        this.#namesMax = Math.max(namesMaxMin, 2 * this.#queues.size)
+      }
       queue = new QueueRecord(new QueueMeters(this.#options.provider, name))
       this.#queues.set(name, queue)
     }
     return queue
+  }
+
+  /** Drops queues that are closed, except for those that were asked for by name. */
+  #dropClosed(isDue: (queue: QueueRecord) => boolean): void {
+    const { provider, queues: named } = this.#options
+    for (const [name, queue] of this.#queues) {
+      if (!queue.isClosed || named?.includes(name) === true || !isDue(queue)) continue
+      this.#queues.delete(name)
+      provider.forgetQueue?.(name)
+    }
+  }
+
+  /** What was read once after a queue was closed is not read again. */
+  #dropRead(): void {
+    this.#dropClosed((queue) => {
+      const { wasReadClosed } = queue
+      queue.wasReadClosed = true
+      return wasReadClosed
+    })
   }
 
   /** The record of the queue that an event is about; `undefined` if it is not to be recorded. */
@@ -122,7 +151,23 @@ class ChannelRecorder implements Recorder {
     this.#recordOf(event)?.runEnded(event, undefined, this.#moment().monotonicMs)
   }
 
+  /** A delay around a queue that is not ours, of which nothing but its retries is known. */
+  #retried({ queue: name }: SluiceEvent): void {
+    const { driver, queues, provider } = this.#options
+    if (name === '' || driver !== undefined || queues?.includes(name) === false) return
+    let retries = this.#retries.get(name)
+    if (retries === undefined) {
+      retries = provider.newRetriesMetric(name)
+      this.#retries.set(name, retries)
+    }
+    retries.inc()
+  }
+
   #noticed(event: SluiceEvent): void {
+    if (event.verb === 'add-after') {
+      this.#retried(event)
+      return
+    }
     const queue = this.#recordOf(event)
     if (queue === undefined) return
     const { holder, verb } = event
@@ -154,14 +199,14 @@ class ChannelRecorder implements Recorder {
     event: SluiceEvent,
     { meters }: QueueRecord,
     store: StoreRecord,
-    moment: Moment,
+    here: Moment,
   ): void {
     const { ledger } = store
     const request = event.request as Seen
     const replies = event.result as readonly unknown[]
     const told = (event.result as { readonly now?: unknown }).now
-    if (typeof told === 'number') store.offsetMs = told - moment.monotonicMs
-    const storeNow = store.offsetMs === undefined ? moment.now : moment.monotonicMs + store.offsetMs
+    if (typeof told === 'number') store.offsetMs = told - here.monotonicMs
+    const moment = inStore(store, here)
     switch (event.verb) {
       case 'add':
         if (request.merged) meters.deduplicated.inc(request.merged)
@@ -175,12 +220,12 @@ class ChannelRecorder implements Recorder {
           event.verb === 'adopt'
             ? (event.result as readonly SeenClaim[])
             : (event.result as { readonly claims: readonly SeenClaim[] }).claims
-        for (const claim of claims) ledger.claimed(claim, event.holder, storeNow, moment)
+        for (const claim of claims) ledger.claimed(claim, event.holder, moment)
         return
       }
       case 'finish':
         request.finishes.forEach((finish, index) => {
-          ledger.finished(finish, replies[index] as FinishReply | Failure, storeNow, moment)
+          ledger.finished(finish, replies[index] as FinishReply | Failure, moment)
         })
         return
       case 'expire':
@@ -237,9 +282,12 @@ class ChannelRecorder implements Recorder {
 
   read(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
-    this.#reading ??= this.#reader.read().finally(() => {
-      this.#reading = undefined
-    })
+    if (this.#reading === undefined) {
+      this.#dropRead()
+      this.#reading = this.#reader.read().finally(() => {
+        this.#reading = undefined
+      })
+    }
     return this.#reading
   }
 
@@ -251,6 +299,7 @@ class ChannelRecorder implements Recorder {
     this.#ticker = undefined
     await this.#reading
     await this.#reader.leave()
+    this.#queues.clear()
   }
 }
 

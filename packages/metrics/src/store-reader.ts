@@ -1,7 +1,7 @@
 import { type Counts, never, systemClock } from '@sluice/core'
 import { Election } from './election.ts'
 import type { StoreGauges } from './queue-meters.ts'
-import { isAlone, type QueueRecord, type StoreRecord } from './queue-record.ts'
+import { inStore, isAlone, type QueueRecord, type StoreRecord } from './queue-record.ts'
 import type { CheckedRecorderOptions } from './recorder-options.ts'
 
 const nothing: StoreGauges = { depth: 0, delayed: 0, backoff: 0, oldestReadyAgeMs: 0 }
@@ -54,7 +54,7 @@ export class StoreReader {
     const { driver } = store
     const { cap, clock, exporter } = this.#options
     const isCountedHere = isAlone(driver)
-    let now = clock.now()
+    let { now } = inStore(store, { now: clock.now(), monotonicMs: clock.monotonicMs() })
     if (!isCountedHere) {
       store.election ??= new Election(driver, name, exporter, clock)
       const verdict = await store.election.look()

@@ -10,11 +10,16 @@ import type {
 /** The labels of one series. */
 export type Labels = Readonly<Record<string, string>>
 
+/** Something that is no longer exported after `drop`. */
+export interface Series {
+  drop(): void
+}
+
 /** Makes series of the metrics in the table; each begins at 0. */
 export interface SeriesFactory {
-  counter(id: MetricId, labels: Labels): CounterMetric
-  gauge(id: MetricId, labels: Labels): GaugeMetric & SettableGaugeMetric
-  histogram(id: MetricId, labels: Labels): HistogramMetric
+  counter(id: MetricId, labels: Labels): CounterMetric & Series
+  gauge(id: MetricId, labels: Labels): GaugeMetric & SettableGaugeMetric & Series
+  histogram(id: MetricId, labels: Labels): HistogramMetric & Series
 }
 
 /** What all adapters can be told about the names they give. */
@@ -40,11 +45,20 @@ export function tableProvider(
     const all: Labels = { name, controller: controllerOf(name), ...more }
     return Object.fromEntries(metricTable[id].labels.map((label) => [label, all[label] ?? '']))
   }
-  const counter = (id: MetricId, name: string) => series.counter(id, labelsOf(id, name))
-  const gauge = (id: MetricId, name: string) => series.gauge(id, labelsOf(id, name))
-  const histogram = (id: MetricId, name: string) => series.histogram(id, labelsOf(id, name))
-  const depth = (name: string, priority: string) =>
-    series.gauge('depth', labelsOf('depth', name, { priority }))
+  const made = new Map<string, Series[]>()
+  const kept = <Made extends Series>(name: string, one: Made): Made => {
+    const others = made.get(name)
+    if (others === undefined) made.set(name, [one])
+    else others.push(one)
+    return one
+  }
+  const counter = (id: MetricId, name: string, more?: Labels) =>
+    kept(name, series.counter(id, labelsOf(id, name, more)))
+  const gauge = (id: MetricId, name: string, more?: Labels) =>
+    kept(name, series.gauge(id, labelsOf(id, name, more)))
+  const histogram = (id: MetricId, name: string) =>
+    kept(name, series.histogram(id, labelsOf(id, name)))
+  const depth = (name: string, priority: string) => gauge('depth', name, { priority })
 
   return {
     // The series without a priority is made once it is needed: most queues count by priority.
@@ -78,19 +92,21 @@ export function tableProvider(
     newUnfinishedWorkSecondsMetric: (name) => gauge('unfinishedWork', name),
     newLongestRunningProcessorSecondsMetric: (name) => gauge('longestRunning', name),
     newRetriesMetric: (name) => counter('retries', name),
-    newDelayedItemsMetric: (name, reason) =>
-      series.gauge('delayedItems', labelsOf('delayedItems', name, { reason })),
+    newDelayedItemsMetric: (name, reason) => gauge('delayedItems', name, { reason }),
     newRateLimiterDelayMetric: (name) => histogram('limiterDelay', name),
     newOldestReadyAgeMetric: (name) => gauge('oldestReadyAge', name),
     newDeduplicatedMetric: (name) => counter('deduplicated', name),
     newLeaseExpirationsMetric: (name) => counter('leaseExpirations', name),
+    forgetQueue(name) {
+      for (const one of made.get(name) ?? []) one.drop()
+      made.delete(name)
+    },
     ...(controllerRuntime
       ? {
           newReconcileMetrics(name: string) {
             const totals = new Map<string, CounterMetric>()
             for (const result of results) {
-              const labels = labelsOf('reconcileTotal', name, { result })
-              totals.set(result, series.counter('reconcileTotal', labels))
+              totals.set(result, counter('reconcileTotal', name, { result }))
             }
             counter('reconcilePanics', name)
             return {

@@ -40,16 +40,33 @@ test('seconds are whole nanoseconds', () => {
   expect([0.05, 0.025, 1, 0.075 - 0.05, -3].map(secondsOf)).toEqual([5e-5, 2.5e-5, 1e-3, 2.5e-5, 0])
 })
 
-test('the heap gives keys in the order in which they are due', () => {
+test('the heap gives keys in the order in which they are due, each of them once', () => {
   const heap = new DueHeap()
-  const instants = Array.from({ length: 200 }, (_, n) => (n * 7919) % 101)
-  for (const dueAt of instants) heap.push(`k${dueAt}`, dueAt)
-  const out: number[] = []
-  for (let entry = heap.popDue(50); entry !== undefined; entry = heap.popDue(50)) {
-    out.push(entry.dueAt)
+  const expected = new Map<string, number>()
+  const chance = (n: number, below: number): number => (n * 7_919 + (n >> 3) * 104_729) % below
+  for (let n = 0; n < 5_000; n += 1) {
+    const key = `k${chance(n, 97)}`
+    if (chance(n, 5) === 0) {
+      heap.delete(key)
+      expected.delete(key)
+    } else {
+      const dueAt = chance(n, 1_009)
+      heap.set({ key, dueAt, priority: n })
+      expected.set(key, dueAt)
+      expect(heap.get(key)).toEqual({ key, dueAt, priority: n })
+    }
+    expect(heap.size).toBe(expected.size)
   }
-  expect(out).toEqual(instants.filter((dueAt) => dueAt <= 50).toSorted((a, b) => a - b))
-  expect(heap.size).toBe(200 - out.length)
+  const out: [string, number][] = []
+  for (let entry = heap.popDue(500); entry !== undefined; entry = heap.popDue(500)) {
+    expect(entry.dueAt).toBeGreaterThanOrEqual(out.at(-1)?.[1] ?? 0)
+    expect(heap.get(entry.key)).toBeUndefined()
+    out.push([entry.key, entry.dueAt])
+  }
+  expect(out.sort()).toEqual([...expected].filter(([, dueAt]) => dueAt <= 500).sort())
+  expect(heap.size).toBe(expected.size - out.length)
+  heap.clear()
+  expect([heap.size, heap.get('k1')]).toEqual([0, undefined])
 })
 
 test('MET-18 without its quirk: the first 25 priorities keep their labels, the rest share one', () => {

@@ -81,12 +81,33 @@ test('depth by priority: a key leaves under the label under which it came', asyn
   queue.ask({ key: 'k1', priority: 40 }, { outcome: 'moved' })
   for (let n = 2; n <= 30; n += 1) queue.claim(`k${n}`)
   const depths = await lines(register, 'workqueue_depth')
-  expect(depths).toHaveLength(26)
+  // The first 25, the rest, and a series of priority 0, which is there from the beginning.
+  expect(depths).toHaveLength(27)
   expect(depths.filter((line) => !line.endsWith(' 0'))).toEqual([
     'workqueue_depth{name="orders",controller="orders",priority="exceeded_cardinality_limit"} 1',
   ])
   queue.claim('k1')
   expect((await lines(register, 'workqueue_depth')).every((line) => line.endsWith(' 0'))).toBe(true)
+})
+
+test('25 priorities keep their labels, whether or not 0 is among them', async () => {
+  const { register, queue } = setUp()
+  const labels = async (): Promise<string[]> =>
+    (await lines(register, 'workqueue_depth')).map((line) => line.match(/priority="([^"]+)"/)![1]!)
+  queue.add('zero')
+  queue.claim('zero')
+  expect(await labels()).toEqual(['0'])
+  for (let priority = 1; priority <= 24; priority += 1) queue.add(`k${priority}`, 'added', priority)
+  expect(await labels()).toHaveLength(25)
+  queue.add('k25', 'added', 25)
+  expect((await labels()).at(-1)).toBe('exceeded_cardinality_limit')
+  const other = setUp()
+  for (let priority = 1; priority <= 25; priority += 1) {
+    other.queue.add(`k${priority}`, 'added', priority)
+  }
+  const text = await other.register.metrics()
+  expect(text).not.toContain('exceeded_cardinality_limit')
+  expect(text).toContain('workqueue_depth{name="orders",controller="orders",priority="0"} 0')
 })
 
 test('buckets: tidy ones unless those of the originals are asked for', async () => {
@@ -100,6 +121,25 @@ test('buckets: tidy ones unless those of the originals are asked for', async () 
   expect((await bounds({ buckets: 'controller-runtime' })).at(-2)).toBeCloseTo(1_000)
   expect((await bounds({ buckets: 'kubernetes' })).at(-2)).toBeCloseTo(10)
   expect(await bounds({ buckets: [1, 2] })).toEqual([1, 2, Number.POSITIVE_INFINITY])
+})
+
+test('bounds are written as Go writes them, so that rules which name a bound find it', async () => {
+  const bounds = async (buckets: NonNullable<PrometheusOptions['buckets']>) => {
+    const { register, queue } = setUp({ buckets })
+    queue.add('a')
+    queue.claim('a')
+    const found = await lines(register, 'workqueue_queue_duration_seconds_bucket')
+    return found.map((line) => line.match(/le="([^"]+)"/)?.[1])
+  }
+  expect(await bounds('kubernetes')).toEqual([
+    ...['1e-08', '1e-07', '1e-06', '9.999999999999999e-06', '9.999999999999999e-05'],
+    ...['0.001', '0.01', '0.1', '1', '10', '+Inf'],
+  ])
+  expect((await bounds('controller-runtime')).slice(-3)).toEqual(['100', '1000', '+Inf'])
+  expect((await bounds('tidy')).slice(0, 3)).toEqual(['0.001', '0.0025', '0.005'])
+  expect(await bounds([0.0001, 123_456, 1_234_567, 20_000_000])).toEqual([
+    ...['0.0001', '123456', '1.234567e+06', '2e+07', '+Inf'],
+  ])
 })
 
 test('without controller-runtime, its names are free', async () => {

@@ -1,5 +1,6 @@
 import {
   type Ask,
+  type AskOptions,
   type AskReply,
   type Capabilities,
   type Counts,
@@ -197,10 +198,15 @@ export class StagedQueue {
     this.publish(verb, request, undefined)
   }
 
-  ask(ask: Partial<Ask> & { key: string }, reply: Partial<AskReply>, merged = 0): void {
+  ask(
+    ask: Partial<Ask> & { key: string },
+    reply: Partial<AskReply>,
+    merged = 0,
+    dedupe: AskOptions['dedupe'] = 'client-go',
+  ): void {
     const whole: Ask = { item: undefined, priority: 0, delayMs: 0, ...ask }
     const answer: AskReply = { outcome: 'added', dueAt: this.clock.now(), failures: 0, ...reply }
-    const options = { dedupe: 'client-go', failuresExpireMs: 1 }
+    const options = { dedupe, failuresExpireMs: 1 }
     this.publish('add', { asks: [whole], options, merged }, [answer])
   }
 

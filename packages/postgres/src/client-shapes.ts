@@ -33,6 +33,8 @@ export interface PgPoolClient extends PgClient {
 
 /** A pool of `pg`. */
 export interface PgPool {
+  /** How many wait for a connection that is in use; those that wait for a new one are not counted. */
+  readonly waitingCount?: number
   connect(): Promise<PgPoolClient>
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: PgPoolClient) => void): unknown

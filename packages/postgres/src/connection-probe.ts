@@ -7,8 +7,9 @@ import type { Machine } from './machine.ts'
 /** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
 export const suspicionMs = 1_000
 
-/** How long such a question may take, and how far two of them are apart, in milliseconds. */
-const probeMs = 1_500
+/** How long such a question may take, in milliseconds, and when the next one may follow it. */
+const probeMs = 1_000
+const answeredRestMs = 2_000
 
 /** How much later than a statement a question has to be, so that the statement has arrived. */
 const arrivalMs = 500
@@ -21,6 +22,8 @@ interface Probe {
   readonly startedAt: number
   /** The processes that are at work; undefined if the server could not be asked. */
   readonly active: Promise<ReadonlySet<number> | undefined>
+  /** How far the next one is apart: a server that answers may just be slow. */
+  restMs: number
 }
 
 /**
@@ -50,14 +53,26 @@ export class ConnectionProbe {
     return active !== undefined && !active.has(processId)
   }
 
+  /** Whether the server has answered over a connection that was begun later. */
+  async isReachable(sentAt: number): Promise<boolean> {
+    return (await this.#probe(sentAt)) !== undefined
+  }
+
   async #probe(sentAt: number): Promise<ReadonlySet<number> | undefined> {
     const now = this.#machine.clock.monotonicMs()
     const last = this.#last
-    if (last !== undefined && now - last.startedAt < probeMs) {
+    if (last !== undefined && now - last.startedAt < last.restMs) {
       return last.startedAt > sentAt + arrivalMs ? await last.active : undefined
     }
-    this.#last = { startedAt: now, active: this.#ask().catch(() => undefined) }
-    return await this.#last.active
+    const probe: Probe = {
+      startedAt: now,
+      restMs: probeMs,
+      active: this.#ask().catch(() => undefined),
+    }
+    this.#last = probe
+    const active = await probe.active
+    if (active !== undefined) probe.restMs = answeredRestMs
+    return active
   }
 
   async #ask(): Promise<ReadonlySet<number>> {

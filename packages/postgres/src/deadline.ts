@@ -5,7 +5,7 @@ function ignore(): void {}
 /** Marks what ended because its time was over. */
 export class DeadlineError extends Error {
   constructor(what: string, ms: number) {
-    super(`${what} took longer than ${ms} ms`)
+    super(`${what} got no answer within ${ms} ms`)
     this.name = 'DeadlineError'
   }
 }
@@ -16,12 +16,14 @@ export interface DeadlineOptions<T> {
   readonly late?: (value: T) => void
   /** A number that changes while something is under way: then it may take `ms` more. */
   readonly progress?: () => number
-  /** Asked after each of so many milliseconds of silence: whether nothing is to be awaited. */
-  readonly suspicion?: { readonly afterMs: number; isLost(): Promise<boolean> }
+  /** Asked after so many milliseconds of silence, and then often: whether to wait any longer. */
+  readonly suspicion?: { readonly afterMs: number; isLost(): Promise<boolean> } | undefined
 }
 
-/** How long an answer that may just be coming is still awaited, in milliseconds. */
-const lastMs = 500
+/** How far two questions are apart, and how long an answer that may just be coming is still awaited,
+ * in milliseconds. */
+const againMs = 500
+const lastMs = 250
 
 /** The same promise, but rejecting with a {@link DeadlineError} after `ms` of real time. */
 export function withDeadline<T>(
@@ -34,11 +36,12 @@ export function withDeadline<T>(
   return new Promise<T>((resolve, reject) => {
     let isOver = false
     let isLost = false
+    const startedAt = machine.clock.monotonicMs()
     let before = progress?.()
     let leftMs = ms
     let partMs = Math.min(ms, suspicion?.afterMs ?? ms)
-    const goOn = (): void => {
-      partMs = Math.min(leftMs, isLost ? lastMs : (suspicion?.afterMs ?? ms))
+    const goOn = (longest = suspicion === undefined ? ms : againMs): void => {
+      partMs = Math.min(leftMs, longest)
       timer.reset(partMs)
     }
     const suspect = (): void => {
@@ -47,7 +50,7 @@ export function withDeadline<T>(
         if (!lost || isLost || isOver || traffic !== before) return
         isLost = true
         leftMs = lastMs
-        goOn()
+        goOn(lastMs)
       }, ignore)
     }
     const timer = machine.clock.startTimer(partMs, () => {
@@ -56,13 +59,13 @@ export function withDeadline<T>(
         before = now
         isLost = false
         leftMs = ms
-        goOn()
+        goOn(suspicion?.afterMs ?? ms)
         return
       }
       leftMs -= partMs
       if (leftMs <= 0) {
         isOver = true
-        reject(new DeadlineError(what, ms))
+        reject(new DeadlineError(what, Math.round(machine.clock.monotonicMs() - startedAt)))
         return
       }
       goOn()

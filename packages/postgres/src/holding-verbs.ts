@@ -130,7 +130,8 @@ export async function renew(
     now,
     least,
   ]
-  const withinMs = Math.max(renewMsMin, leaseMs * renewShare)
+  // The leases of a clock that is given are no lengths of real time.
+  const withinMs = now === null ? Math.max(renewMsMin, leaseMs * renewShare) : Infinity
   const rows = await store.run('renew', values, { withinMs })
   const replies = new Array<RenewReply | Failure>(leases.length)
   for (const row of rows) {

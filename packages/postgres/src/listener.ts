@@ -1,6 +1,7 @@
 import { heartbeatMs } from '@sluice/core'
 import type { PgListener, Row } from './client-shapes.ts'
 import { flag, number } from './columns.ts'
+import type { ConnectionProbe } from './connection-probe.ts'
 import { cut } from './cut.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
 import type { Machine } from './machine.ts'
@@ -12,6 +13,8 @@ import type { Statement } from './statement.ts'
 export interface ListenerUse {
   readonly machine: Machine
   readonly channel: string
+  /** Asks the server about this connection when it is silent. */
+  readonly probe?: ConnectionProbe | undefined
   /** A new connection, not connected yet. */
   readonly make: () => PgListener
   /** Sends a text to the channel over another connection. */
@@ -90,10 +93,11 @@ export class Listener {
   async ask(statement: Statement, values: readonly unknown[]): Promise<readonly Row[] | undefined> {
     const client = this.#client
     if (!this.#isProven || client === undefined || this.#isBusy) return undefined
-    const { machine } = this.#use
+    const { machine, probe } = this.#use
     this.#isBusy = true
     try {
-      const session = new PgSession(client, { machine, timeoutMs: answerMs }, () => true)
+      const use = { machine, timeoutMs: answerMs, ...(probe !== undefined && { probe }) }
+      const session = new PgSession(client, use, () => true)
       const rows = await session.query(statement, values)
       if (flag(rows[0]?.['listens'])) this.#answeredAt = machine.clock.monotonicMs()
       else this.#doubt()

@@ -60,9 +60,10 @@ export class PgSession implements Session {
     const sentAt = machine.clock.monotonicMs()
     return withDeadline(machine, timeoutMs, 'a statement', answer, {
       progress: () => trafficOf(client),
-      ...(probe !== undefined && {
-        suspicion: { afterMs: suspicionMs, isLost: () => probe.isDone(client.processID, sentAt) },
-      }),
+      suspicion: probe && {
+        afterMs: suspicionMs,
+        isLost: () => probe.isDone(client.processID, sentAt),
+      },
     })
   }
 }
@@ -182,7 +183,7 @@ export class PoolSessions implements Sessions {
           Math.min(timeoutMs, withinMs),
           'the wait for a connection',
           this.#pool.connect(),
-          { late: (late) => late.release() },
+          { late: (late) => late.release(), suspicion: this.#connectSuspicion() },
         )
         if (this.#isTrusted(client)) {
           client.on('error', ignore)
@@ -200,6 +201,16 @@ export class PoolSessions implements Sessions {
       }
       throw storeError(error, 'unsent')
     }
+  }
+
+  /** A new connection may hang where the next one does not. */
+  #connectSuspicion(): { afterMs: number; isLost(): Promise<boolean> } | undefined {
+    const { probe, machine } = this.#use
+    if (probe === undefined) return undefined
+    const startedAt = machine.clock.monotonicMs()
+    const isLost = async (): Promise<boolean> =>
+      this.#pool.waitingCount === 0 && (await probe.isReachable(startedAt))
+    return { afterMs: suspicionMs, isLost }
   }
 
   /** Whether a connection has said something since another one was found to be silent. */

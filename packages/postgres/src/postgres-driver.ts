@@ -138,6 +138,7 @@ class PostgresDriver implements Driver {
           machine,
           channel: this.#channel,
           make: makeListener,
+          probe: connected.use.probe,
           send,
           onHint: (queue: string | undefined) => bell.hear(queue),
           onWarning: (kind: string, message: string, cause: unknown) => {

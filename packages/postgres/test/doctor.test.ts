@@ -80,7 +80,8 @@ test('only an index that renewals write to is a warning, however many updates cl
   for (let round = 0; round < 2; round += 1) {
     await client.query('update hot.keys set seq = seq + 1')
   }
-  await client.query('select pg_stat_force_next_flush()')
+  // Servers before 15 count soon by themselves.
+  await client.query('select pg_stat_force_next_flush()').catch(() => {})
   const busy = (await examined(schema))['hot']
   expect(busy?.facts['updates']).toBeGreaterThan(100_000)
   expect(busy?.facts['share']).toBeLessThan(0.05)

@@ -80,7 +80,8 @@ test('counting pending keys reads no keys that only count failures', async () =>
   const { countOwed } = statementsFor(schema, channelOf(schema))
   const pool = poolOf(server.url, 1)
   const read = async (): Promise<number> => {
-    await pool.query('select pg_stat_force_next_flush()')
+    // Servers before 15 count soon by themselves.
+    await pool.query('select pg_stat_force_next_flush()').catch(() => {})
     const { rows } = await pool.query(
       `select heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read as n
       from pg_statio_user_tables where schemaname = $1 and relname = 'keys'`,

@@ -166,7 +166,7 @@ test('verbs without an answer for each key fail as a whole, and change nothing',
 })
 
 test('a charge of a bucket in an open transaction holds nobody up', async () => {
-  const plan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 } as const
+  const plan = { kind: 'bucket', name: 'b', perSecond: 0.01, burst: 1 } as const
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   await client.query('begin')

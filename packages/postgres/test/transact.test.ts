@@ -146,7 +146,9 @@ test('limited verbs in transactions on all clients of a pool do not wait for eac
   }
 })
 
-test('a client that stays silent is not written to again', async () => {
+const isOurs = process.env['SLUICE_TEST_POSTGRES_URL'] === undefined
+
+test.skipIf(!isOurs)('a client that stays silent is not written to again', async () => {
   const quick = postgresDriver({
     connectionString: server.url,
     schema: `transact_${made}`,

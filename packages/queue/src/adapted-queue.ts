@@ -3,22 +3,27 @@ import {
   type CancelOutcome,
   type Clock,
   checkFunction,
-  checkObject,
+  checkQueueName,
   type FinishOutcome,
   type ForgetOutcome,
   type KeyOf,
   keyOfItem,
   type Limiter,
   SluiceError,
+  type SluiceEvent,
   SluiceTypeError,
   systemClock,
+  type TracedVerb,
 } from '@sluice/core'
 import { AdaptedHeld, type HeldLimits } from './adapted-held.ts'
 import { checkAddAfter } from './add-after-options.ts'
 import { checkAddOptions } from './add-options.ts'
+import { ErrorReports } from './error-reports.ts'
+import { completed, type ForeignQueue } from './foreign-queue.ts'
 import type { DoneOptions, Held } from './held.ts'
 import type { Inspect } from './inspect.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
+import { OncePerMinute } from './once-per-minute.ts'
 import { checkClock } from './options.ts'
 import { ProcessDelays } from './process-delays.ts'
 import type {
@@ -32,27 +37,24 @@ import type {
   WaitOptions,
 } from './queue.ts'
 import { settledAdd } from './settled.ts'
+import { notice } from './traced.ts'
 import type { Within } from './within.ts'
 
 /** How a queue that is not ours is wrapped. */
 export interface AdaptOptions<T> {
+  /**
+   * The name under which its retries are counted in metrics (`workqueue_retries_total`), as in
+   * `NewDelayingQueueWithCustomQueue`. Default: that of the queue, if it has one.
+   */
+  readonly name?: string | undefined
   readonly clock?: Clock | undefined
   readonly keyOf?: KeyOf<T> | undefined
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** The verbs a queue must have to be wrapped. */
-const verbs = ['add', 'get', 'done', 'len', 'shutDown', 'shutDownWithDrain'] as const
-
-/** Holds for anything with a queue's methods. */
-export function checkQueue<T>(queue: Queue<T>): Queue<T> {
-  checkObject('queue', queue)
-  for (const verb of verbs) checkFunction(`queue.${verb}`, queue[verb])
-  return queue
-}
-
 /** Holds for the options that only mean something to a queue that is not ours. */
-export function checkAdaptOptions<T>({ clock, keyOf, onError }: AdaptOptions<T>): void {
+export function checkAdaptOptions<T>({ name, clock, keyOf, onError }: AdaptOptions<T>): void {
+  if (name !== undefined) checkQueueName('name', name, { empty: true })
   if (clock !== undefined) checkClock(clock)
   if (keyOf !== undefined) checkFunction('keyOf', keyOf)
   if (onError !== undefined) checkFunction('onError', onError)
@@ -65,16 +67,24 @@ export function checkAdaptOptions<T>({ clock, keyOf, onError }: AdaptOptions<T>)
 export class AdaptedDelaying<T> implements DelayingQueue<T> {
   protected readonly inner: Queue<T>
   protected readonly adapted: AdaptOptions<T>
+  /** Errors that no call can return. */
+  protected readonly reports: ErrorReports
   readonly #delays: ProcessDelays<T>
 
-  constructor(inner: Queue<T>, options: AdaptOptions<T>) {
-    this.inner = inner
+  constructor(queue: ForeignQueue<T>, options: AdaptOptions<T>) {
+    this.reports = new ErrorReports({
+      queue: options.name ?? queue.name ?? '',
+      onError: options.onError,
+      printed: new OncePerMinute(),
+      event: () => this.#event('error', undefined),
+    })
+    this.inner = completed(queue, (error) => this.reports.report(error))
     this.adapted = options
     const { clock = systemClock, keyOf } = options
     const add = (item: T, priority: number | undefined): void => {
       // Like the originals, which drop what waits when the queue is shut down.
       if (this.shuttingDown) return
-      this.#add(item, priority).catch((error: unknown) => options.onError?.(error))
+      this.#add(item, priority).catch((error: unknown) => this.reports.report(error))
     }
     this.#delays = new ProcessDelays({ clock, keyOf, add })
   }
@@ -84,7 +94,11 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
   }
 
   get name(): string {
-    return this.inner.name
+    return this.adapted.name ?? this.inner.name
+  }
+
+  #event(verb: TracedVerb, request: unknown): SluiceEvent {
+    return { verb, queue: this.name, driver: '', holder: '', request }
   }
 
   get capabilities(): QueueCapabilities {
@@ -99,6 +113,7 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
     try {
       const { delayMs, maxWaitMs } = checkAddAfter(ms, options)
       this.refuseWhenEnding(item)
+      notice(this.#event('add-after', { ms: delayMs }))
       const priority = options?.priority
       if (!(delayMs > 0)) return this.#add(item, priority)
       return settledAdd(this.#delays.ask(item, delayMs, priority, maxWaitMs))
@@ -195,15 +210,15 @@ export class AdaptedRateLimiting<T> extends AdaptedDelaying<T> implements RateLi
     forget: (item) => this.#limiter.forget(item),
   }
 
-  constructor(inner: Queue<T>, limiter: Limiter<T>, options: AdaptOptions<T>) {
-    super(inner, options)
+  constructor(queue: ForeignQueue<T>, limiter: Limiter<T>, options: AdaptOptions<T>) {
+    super(queue, options)
     // Without its plan, since there is no store that could follow it.
     const unplanned: Limiter<T> = {
       when: (item) => limiter.when(item),
       forget: (item) => limiter.forget(item),
       numRequeues: (item) => limiter.numRequeues(item),
     }
-    this.#limiter = new LimiterInQueue(unplanned, '', (error) => options.onError?.(error))
+    this.#limiter = new LimiterInQueue(unplanned, '', (error) => this.reports.report(error))
   }
 
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {

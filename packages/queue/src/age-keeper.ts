@@ -1,11 +1,14 @@
 import { heartbeatMs, systemClock, type Ticker } from '@sluice/core'
+import type { HeldKey } from './held-key.ts'
 import type { HeldSet } from './held-set.ts'
 
 /** What looks after the keys that a queue object holds. */
 export interface Keeper {
-  /** Called with every claim; must cost nothing when it is running already. */
-  start(): void
+  /** Called with every claim; must cost next to nothing when it is running already. */
+  start(held: HeldKey<unknown>): void
   stop(): void
+  /** A clock was stepped: the store may take leases for over that were just renewed. */
+  doubt(): void
   /** Until when, on the monotonic clock, a claim that was sent at `sentAt` is trusted. */
   deadlineOf(sentAt: number): number
   /** Whether renewing should have happened by now, and has not. */
@@ -35,6 +38,10 @@ export class AgeKeeper implements Keeper {
   stop(): void {
     this.#ticker?.stop()
     this.#ticker = undefined
+  }
+
+  doubt(): void {
+    // Without a lease, nothing is taken away.
   }
 
   // There is nothing to renew.

@@ -8,6 +8,13 @@ interface Early {
   readonly since: number
 }
 
+/** What keeps keys ahead needs of its queue. */
+export interface AheadOptions {
+  readonly clock: () => Clock
+  readonly leaseMs: number
+  giveBack(held: HeldKey<unknown>): void
+}
+
 /**
  * Keys that were claimed ahead of demand. A key that nobody started on for a third of its lease is
  * given back, so that it does not wait here while others are idle.
@@ -19,10 +26,10 @@ export class Ahead {
   readonly #giveBack: (held: HeldKey<unknown>) => void
   #timer: Timer | undefined
 
-  constructor(clock: () => Clock, leaseMs: number, giveBack: (held: HeldKey<unknown>) => void) {
-    this.#clock = clock
-    this.#keepMs = leaseMs / 3
-    this.#giveBack = giveBack
+  constructor(options: AheadOptions) {
+    this.#clock = options.clock
+    this.#keepMs = options.leaseMs / 3
+    this.#giveBack = options.giveBack
   }
 
   get size(): number {
@@ -39,7 +46,7 @@ export class Ahead {
     for (;;) {
       const early = this.#early.shift()
       if (early === undefined) return undefined
-      if (!early.held.isLost) return early.held
+      if (early.held.mayStart()) return early.held
     }
   }
 

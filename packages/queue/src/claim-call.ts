@@ -23,6 +23,8 @@ export interface Claimed {
   readonly claims: HeldKey<unknown>[]
   /** Leases that are over, which somebody has to end. */
   readonly leaseEnds: readonly Lease[]
+  /** A step of a clock was noticed meanwhile, so that the leases may be over already. */
+  readonly isDoubtful: boolean
 }
 
 /** The verb claim, from the request to what this process then holds. */
@@ -38,7 +40,7 @@ export class ClaimCall {
   }
 
   async make(limit: number): Promise<Claimed> {
-    const { driver, name, holder, options, store, keeper, dueBy } = this.#engine
+    const { driver, name, holder, options, store, keeper, dueBy, steps } = this.#engine
     const { leaseMs } = options
     const request: ClaimRequest = {
       limit,
@@ -47,6 +49,8 @@ export class ClaimCall {
       leaseMs,
       ...(dueBy === never ? {} : { dueBy }),
     }
+    steps.look()
+    const stepsBefore = steps.count
     let sentAt = store.clock.monotonicMs()
     let reply: Pick<ClaimReply, 'claims' | 'leaseEnds'>
     try {
@@ -63,10 +67,11 @@ export class ClaimCall {
       reply = { claims: await this.#adopt(request.claimId), leaseEnds: [] }
     }
     // The queue was closed without this answer: what it brings is left to its lease.
-    if (this.#caller.isStopped()) return { claims: [], leaseEnds: [] }
+    if (this.#caller.isStopped()) return { claims: [], leaseEnds: [], isDoubtful: false }
+    steps.look()
     const deadline = keeper.deadlineOf(sentAt)
     const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
-    return { claims, leaseEnds: reply.leaseEnds }
+    return { claims, leaseEnds: reply.leaseEnds, isDoubtful: steps.count !== stepsBefore }
   }
 
   /** Finds the claims of a request whose answer was lost. */

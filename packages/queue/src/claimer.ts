@@ -55,14 +55,14 @@ export class Claimer {
       isStopped: () => this.#isStopped,
       patiently: (call) => this.patiently(call),
     })
-    this.#ahead = new Ahead(
-      () => engine.store.clock,
-      engine.options.leaseMs,
-      (held) => {
+    this.#ahead = new Ahead({
+      clock: () => engine.store.clock,
+      leaseMs: engine.options.leaseMs,
+      giveBack: (held) => {
         this.#isInUse = false
         void giveBack(engine, held)
       },
-    )
+    })
   }
 
   look(): void {
@@ -141,7 +141,8 @@ export class Claimer {
   }
 
   #handOutAhead(): void {
-    const { waiters } = this.#engine
+    const { waiters, steps } = this.#engine
+    if (this.#ahead.size > 0 && waiters.size > 0) steps.look()
     while (this.#ahead.size > 0) {
       const waiter = waiters.first()
       if (waiter === undefined) return
@@ -158,7 +159,9 @@ export class Claimer {
     try {
       while (this.#mustClaimAgain && !this.#isStopped) {
         this.#mustClaimAgain = false
-        if (this.#holdOffUntil > this.#engine.store.clock.monotonicMs() + instantSlackMs) return
+        // Not after a shutdown: a claim that finds nothing then ends what waits.
+        const restMs = this.#holdOffUntil - this.#engine.store.clock.monotonicMs()
+        if (this.#engine.phase === 'open' && restMs > instantSlackMs) return
         // One turn of the microtask queue, so that those who come to wait together are served
         // together, and after what was finished just before.
         await undefined
@@ -193,10 +196,13 @@ export class Claimer {
   }
 
   async #bring(limit: number): Promise<Brought> {
-    const { claims, leaseEnds } = await this.#call.make(limit)
+    const { claims, leaseEnds, isDoubtful } = await this.#call.make(limit)
     this.#isPlenty = claims.length === limit
     if (claims.length > 0) this.#misses = 0
-    if (!this.#isStopped) this.#handOut(claims)
+    if (isDoubtful) {
+      for (const held of claims) void giveBack(this.#engine, held)
+      this.#mustClaimAgain = true
+    } else if (!this.#isStopped) this.#handOut(claims)
     const hasCrashed = claims.some(({ crashes }) => crashes > 0)
     return { count: claims.length, hasCrashed, leaseEnds }
   }
@@ -331,8 +337,11 @@ export class Claimer {
     this.#holdOffUntil = clock.monotonicMs() + jitteredMs(this.#misses, lockedPatience)
   }
 
-  #handOut(claims: HeldKey<unknown>[]): void {
+  #handOut(brought: HeldKey<unknown>[]): void {
     const { waiters, phase } = this.#engine
+    const claims = brought.filter((held) => held.mayStart())
+    // The store is to say when the leases end of those that came too late.
+    if (claims.length < brought.length) this.#outlook.isStale = true
     let at = 0
     while (at < claims.length) {
       const waiter = waiters.first()

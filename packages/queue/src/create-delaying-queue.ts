@@ -1,23 +1,20 @@
 import { checkObject } from '@sluice/core'
-import {
-  AdaptedDelaying,
-  type AdaptOptions,
-  checkAdaptOptions,
-  checkQueue,
-} from './adapted-queue.ts'
+import { AdaptedDelaying, type AdaptOptions, checkAdaptOptions } from './adapted-queue.ts'
 import { Delaying } from './delaying.ts'
+import { checkQueue, type ForeignQueue } from './foreign-queue.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
 import { engineFor, PlainQueue } from './plain-queue.ts'
-import type { DelayingQueue, Queue } from './queue.ts'
+import type { DelayingQueue } from './queue.ts'
 import { releasing } from './releasing.ts'
 
 /** How a queue that exists is wrapped. */
 export interface WrapOptions<T> extends AdaptOptions<T> {
   /**
-   * The queue to add delays to: one of ours, whose driver is shared, or any object with a queue's
-   * methods, whose delays then live in this process. The other options are for the latter.
+   * The queue to add delays to: one of ours, whose driver is shared, or any object with the methods
+   * of client-go's interface, whose delays then live in this process. The other options are for the
+   * latter.
    */
-  readonly queue: Queue<T>
+  readonly queue: ForeignQueue<T>
 }
 
 /** Whether the options wrap a queue instead of making one. */
@@ -26,7 +23,7 @@ export function isWrapping<T>(options: object): options is WrapOptions<T> {
 }
 
 /** The options of a wrap. */
-export const wrapOptionNames: readonly string[] = ['queue', 'clock', 'keyOf', 'onError']
+export const wrapOptionNames: readonly string[] = ['queue', 'name', 'clock', 'keyOf', 'onError']
 
 /**
  * Makes a queue that can be asked for a key later, or adds that to a queue there is.

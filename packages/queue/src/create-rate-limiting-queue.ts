@@ -1,8 +1,9 @@
 import { checkObject, type Limiter } from '@sluice/core'
 import { defaultControllerLimiter } from '@sluice/limiters'
-import { AdaptedRateLimiting, checkAdaptOptions, checkQueue } from './adapted-queue.ts'
+import { AdaptedRateLimiting, checkAdaptOptions } from './adapted-queue.ts'
 import { isWrapping, type WrapOptions, wrapOptionNames } from './create-delaying-queue.ts'
 import type { Engine } from './engine.ts'
+import { checkQueue } from './foreign-queue.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
 import {
   type CheckedOptions,

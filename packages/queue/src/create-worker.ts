@@ -9,6 +9,7 @@ import {
   heartbeatMs,
   SluiceError,
   SluiceTypeError,
+  systemClock,
   type Ticker,
 } from '@sluice/core'
 import type { Engine } from './engine.ts'
@@ -26,6 +27,9 @@ const abandonMsDefault = 30_000
 
 /** How long handlers have between being told to stop and being left behind. */
 const settleMs = 1_000
+
+/** How much longer real time may take than a clock that was given. */
+const slackMs = 250
 
 /** How long the event loop may stand still where there are no leases to renew. */
 const blockedMsDefault = 1_000
@@ -146,9 +150,9 @@ class QueueWorker<T> implements Worker {
     if (this.#engine.phase !== 'open') return
     try {
       const beat = this.#engine.path.heartbeat()
-      if (beat instanceof Promise) beat.catch((error: unknown) => this.#engine.report(error))
+      if (beat instanceof Promise) beat.catch((error: unknown) => this.#engine.reportTrouble(error))
     } catch (error) {
-      this.#engine.report(error)
+      this.#engine.reportTrouble(error)
     }
   }
 
@@ -181,6 +185,8 @@ class QueueWorker<T> implements Worker {
         await this.#engine.ending.nextGivenBack()
         continue
       }
+      // What ran since it was handed over may have kept it waiting.
+      if (!held.mayStart()) continue
       const run = new HandlerRun<T>(this.#engine, this.#options, held, concurrency)
       this.#runs.add(run)
       await run.run()
@@ -209,7 +215,7 @@ class QueueWorker<T> implements Worker {
     for (const run of this.#runs) run.abort(this.#closing())
     if (await this.#endsWithin(ended, settleMs)) return
     for (const run of this.#runs) run.abandon()
-    await ended
+    await this.#endsWithin(ended, slackMs)
   }
 
   #dismiss(): void {
@@ -221,12 +227,17 @@ class QueueWorker<T> implements Worker {
     return new SluiceError('ERR_CLOSING', 'the worker is stopping: stop working on this key')
   }
 
+  /** Whether the loops end within `ms`; in real time, too, where a clock was given that stands still. */
   #endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
+    const { clock } = this.#engine.store
     return new Promise((resolve) => {
-      const timer = this.#engine.store.clock.startTimer(ms, () => resolve(false))
-      timer.ref()
+      const timers = [clock.startTimer(ms, () => resolve(false))]
+      if (clock !== systemClock) {
+        timers.push(systemClock.startTimer(ms + slackMs, () => resolve(false)))
+      }
+      for (const timer of timers) timer.ref()
       void ended.then(() => {
-        timer.stop()
+        for (const timer of timers) timer.stop()
         resolve(true)
       })
     })
@@ -255,7 +266,7 @@ class QueueWorker<T> implements Worker {
         this.#onIdle = []
         for (const resolve of waiting) resolve()
       })
-      .catch((error: unknown) => this.#engine.report(error))
+      .catch((error: unknown) => this.#engine.reportTrouble(error))
       .finally(() => {
         this.#idleCheck = undefined
         if (!this.#mustCheckAgain) return

@@ -14,11 +14,13 @@ import type { AlarmSetting } from './alarm.ts'
 import type { Engine } from './engine.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
 import type { Path } from './path.ts'
-import { random } from './random.ts'
 import type { Waiter } from './waiters.ts'
 
-/** How many leases of others to look after in one go. */
+/** How many leases of others to look after, and how many stale rows to sweep, in one go. */
 const leaseEndsMax = 100
+
+/** How often one heartbeat ticks at the most while there is more to sweep: a millisecond or so. */
+const sweepTicksMax = 50
 
 /** Of a claim that is put back at once. */
 const probePolicy: HeldPolicy = { disposeAs: 'release', retryAs: () => ({ delayMs: 0 }) }
@@ -230,19 +232,17 @@ export class DirectPath implements Path {
   /** Ends leases that other queue objects of this driver let run out; true if there were any. */
   #endLeases(): boolean {
     const direct = this.direct()
-    const { driver, name, holder, options } = this.#engine
+    const { driver, name, holder, store, options, steps, leaseEnds } = this.#engine
     const nextAt = direct.nextAt()
     if (nextAt === never || nextAt > direct.now()) return false
     const { failuresExpireMs } = options
     const request = { holder, limit: leaseEndsMax, failuresExpireMs }
+    const sentAt = store.clock.monotonicMs()
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
-    const { leaseEnds: leases } = tick
-    const expireOptions = { ...this.#engine.plans.expire, jitter: random() }
-    const ended = this.#call('expire', { leases, options: expireOptions }, () =>
-      driver.expire(name, leases, expireOptions),
-    )
-    if (!(ended instanceof Promise)) this.#engine.tally.leasesEnded(ended)
+    steps.heard(tick.now, sentAt)
+    const ending = leaseEnds.end(tick.leaseEnds)
+    if (ending instanceof Promise) ending.catch((error: unknown) => this.#engine.report(error))
     return true
   }
 
@@ -264,7 +264,10 @@ export class DirectPath implements Path {
     const { failuresExpireMs } = options
     const worker = tally.worker()
     const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
-    void this.#call('tick', request, () => driver.tick(name, request))
+    for (let ticks = 0; ticks < sweepTicksMax; ticks += 1) {
+      const tick = this.#call('tick', request, () => driver.tick(name, request))
+      if (tick instanceof Promise || tick.swept < leaseEndsMax) return
+    }
   }
 
   alarm(): AlarmSetting {
@@ -282,6 +285,10 @@ export class DirectPath implements Path {
 
   settled(): void {
     // Every call was answered before it returned.
+  }
+
+  giveUp(): void {
+    // There is no call without an answer.
   }
 
   stop(): void {

@@ -1,9 +1,14 @@
-import { type EpochMs, SluiceError } from '@sluice/core'
+import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
 import type { Engine } from './engine.ts'
-import { inTime } from './in-time.ts'
 
 /** How long holders have, after their signals were aborted, before the rest is left to its lease. */
 const settleMs = 1_000
+
+/** How long the store has to close, at least. */
+const leaveMs = 500
+
+/** How much longer than its grace a close takes at most. */
+export const closeMs = 2_000
 
 /** Somebody who waits for the end of a drain. */
 interface Drainer {
@@ -186,9 +191,12 @@ export class Ending {
     this.#engine.alarm.set()
   }
 
-  /** Lets go of everything. Asked again with a grace of 0, it takes away what is left of it. */
-  close(graceMs: number | undefined): Promise<void> {
-    if (this.#closed === undefined) this.#closed = this.#close(graceMs ?? 0)
+  /**
+   * Lets go of everything. Called again with a grace of 0, it takes away what is left of it. `leftMs`:
+   * how long it may take at most, in real time.
+   */
+  close(graceMs: number = 0, leftMs: number = graceMs + closeMs): Promise<void> {
+    if (this.#closed === undefined) this.#closed = this.#close(graceMs, leftMs)
     else if (graceMs === 0) {
       this.#isHurried = true
       this.#endGrace?.()
@@ -196,33 +204,50 @@ export class Ending {
     return this.#closed
   }
 
-  async #close(graceMs: number): Promise<void> {
+  async #close(graceMs: number, leftMs: number): Promise<void> {
     const engine = this.#engine
+    const endAt = systemClock.monotonicMs() + leftMs
     engine.hot = undefined
     engine.phase = 'closing'
     for (const waiter of engine.waiters.takeAll()) waiter.answer([])
     for (const drainer of this.#drainers) drainer.resolve()
     this.#drainers.clear()
-    for (const flush of this.beforeClose) await flush()
-    await engine.path.giveBackAhead()
-    await engine.path.settled()
+    const answered = this.#allAnswered()
+    await endsBy(answered, endAt - leaveMs - settleMs)
     if (graceMs > 0 && !this.#isHurried) {
-      await this.#allGivenBack(graceMs, (end) => {
+      await this.#allGivenBack(graceMs, endAt - leaveMs - settleMs, (end) => {
         this.#endGrace = end
       })
       this.#endGrace = undefined
     }
     for (const held of [...engine.helds.active()]) held.abort(this.#closingError())
-    await this.#allGivenBack(settleMs)
+    await this.#allGivenBack(settleMs, endAt - leaveMs)
     engine.phase = 'closed'
-    await engine.path.settled()
+    // What holders have given back meanwhile is on its way.
+    const isAnswered = await endsBy(
+      answered.then(() => engine.path.settled()),
+      endAt - leaveMs,
+    )
+    if (!isAnswered) engine.path.giveUp()
     engine.keeper.stop()
     engine.alarm.off()
     engine.path.stop()
     this.wasGivenBack()
     engine.notice('closed', undefined)
-    const { timeoutMs } = engine.options
-    await inTime(engine.store.leave(engine), timeoutMs, 'wait for the store to close')
+    if (await endsBy(engine.store.leave(engine), endAt)) return
+    throw new SluiceError(
+      'ERR_TIMEOUT',
+      `queue ${JSON.stringify(engine.name)} was closed, but its store did not close in time: it does ` +
+        'not answer',
+    )
+  }
+
+  /** Resolves when every call that was accepted is answered, however long that takes. */
+  async #allAnswered(): Promise<void> {
+    const { path } = this.#engine
+    for (const flush of this.beforeClose) await flush()
+    await path.giveBackAhead()
+    await path.settled()
   }
 
   #closingError(): SluiceError {
@@ -233,8 +258,12 @@ export class Ending {
     )
   }
 
-  /** Waits until nothing is held, but not longer than `ms`. */
-  async #allGivenBack(ms: number, sooner?: (end: () => void) => void): Promise<void> {
+  /** Waits until nothing is held, but not longer than `ms`, nor than until `endAt` in real time. */
+  async #allGivenBack(
+    ms: number,
+    endAt: number,
+    sooner?: (end: () => void) => void,
+  ): Promise<void> {
     const { helds, store } = this.#engine
     if (helds.size === 0) return
     let isOver = false
@@ -243,9 +272,22 @@ export class Ending {
       this.wasGivenBack()
     }
     const timer = store.clock.startTimer(ms, end)
+    const atLast = systemClock.startTimer(Math.max(0, endAt - systemClock.monotonicMs()), end)
     timer.ref()
+    atLast.ref()
     sooner?.(end)
     while (helds.size > 0 && !isOver) await this.nextGivenBack()
     timer.stop()
+    atLast.stop()
   }
+}
+
+/** Waits for something, but not longer than until `endAt` in real time; whether it has ended. */
+function endsBy(ending: Promise<void>, endAt: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const ms = Math.max(0, endAt - systemClock.monotonicMs())
+    const timer = systemClock.startTimer(ms, () => resolve(false))
+    timer.ref()
+    ending.then(() => resolve(true), reject).finally(() => timer.stop())
+  })
 }

@@ -5,7 +5,6 @@ import {
   type AskOptions,
   type AskReply,
   type Awaitable,
-  type Clock,
   type DirectQueue,
   type Driver,
   type EpochMs,
@@ -14,15 +13,16 @@ import {
   never,
   type RunRequest,
   type RunResult,
-  SluiceError,
+  type SluiceError,
   type SluiceEvent,
   sluiceChannel,
-  systemClock,
   type TracedVerb,
 } from '@sluice/core'
 import { AgeKeeper, type Keeper } from './age-keeper.ts'
 import { Alarm } from './alarm.ts'
 import { BlankHeld } from './blank-held.ts'
+import { ClockSteps } from './clock-steps.ts'
+import { CommitWatch } from './commit-watch.ts'
 import { describeFailure } from './describe-failure.ts'
 import { DirectPath } from './direct-path.ts'
 import { Ending } from './ending.ts'
@@ -32,11 +32,12 @@ import { HeldSet } from './held-set.ts'
 import { inTime } from './in-time.ts'
 import { ItemInspection } from './item-inspection.ts'
 import { LanePath } from './lane-path.ts'
+import { LeaseEnds } from './lease-ends.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { nextTurn } from './next-turn.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Path } from './path.ts'
-import { queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import { heldDropped, queueClosed, queueFull, queueShutDown } from './refusals.ts'
 import type { GateUser } from './retry-gate.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { settledAdd, settledFinish } from './settled.ts'
@@ -68,6 +69,9 @@ export class Engine implements StoreUser {
   readonly path: Path
   readonly ending: Ending
   readonly storeHealth: StoreHealth = new StoreHealth()
+  readonly steps: ClockSteps
+  readonly leaseEnds: LeaseEnds = new LeaseEnds(this)
+  readonly commits: CommitWatch = new CommitWatch(this)
   /** The driver's door while the queue is open and the driver has one: the shortest way. */
   hot: DirectQueue | undefined = undefined
   phase: Phase = 'open'
@@ -94,11 +98,7 @@ export class Engine implements StoreUser {
       queue: options.name,
       onError: options.onError,
       printed: this.store.printed,
-      publish: (error) => {
-        const event = this.#event('error', undefined)
-        event.error = error
-        notice(event)
-      },
+      event: () => this.#event('error', undefined),
     })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
     this.plans = new RetryPlans(options, (error) => {
@@ -107,28 +107,12 @@ export class Engine implements StoreUser {
     })
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
-    const clock = (): Clock => this.store.clock
     const isDirect = this.driver.direct !== undefined && leaseMs === Infinity
-    this.keeper =
-      leaseMs === Infinity
-        ? new AgeKeeper(this.helds)
-        : new LeaseKeeper({
-            timeoutMs: options.timeoutMs,
-            leaseMs,
-            clock,
-            helds: this.helds,
-            renew: (leases) =>
-              this.attempt(() =>
-                this.call('renew', { leases, leaseMs }, () =>
-                  this.driver.renew(this.name, leases, leaseMs),
-                ),
-              ),
-            onLost: (held, error) => this.lose(held, error),
-            report: (error) => this.reportTrouble(error),
-          })
+    this.steps = new ClockSteps(this)
+    this.keeper = leaseMs === Infinity ? new AgeKeeper(this.helds) : new LeaseKeeper(this)
     this.path = isDirect ? new DirectPath(this) : new LanePath(this)
     this.alarm = new Alarm(
-      clock,
+      () => this.store.clock,
       options.ref,
       () => this.path.alarm(),
       () => this.path.ring(),
@@ -242,13 +226,6 @@ export class Engine implements StoreUser {
     return await this.#asked(await (user ? this.store.gate.attempt(user, send) : send()))
   }
 
-  /** Waits in real time. */
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      systemClock.startTimer(ms, resolve).ref()
-    })
-  }
-
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
     if (outcome === 'full') return Promise.reject(this.fullError())
     this.noteAsked(outcome)
@@ -355,7 +332,7 @@ export class Engine implements StoreUser {
   /** Counts a key as held by this queue object. */
   track(held: HeldKey<unknown>): void {
     this.helds.add(held)
-    this.keeper.start()
+    this.keeper.start(held)
   }
 
   /** Hands keys to somebody who waited for them. */
@@ -406,13 +383,7 @@ export class Engine implements StoreUser {
 
   #dropped(key: string, token: number): void {
     this.notice('held-dropped', { key, token })
-    this.report(
-      new SluiceError(
-        'ERR_HELD_DROPPED',
-        `key ${JSON.stringify(key)} was taken and never given back: its Held was dropped; finish ` +
-          'every Held, or take it with `await using`',
-      ),
-    )
+    this.report(heldDropped(key))
     if (this.ending.isWatched) this.ending.wasGivenBack()
   }
 }

@@ -1,6 +1,7 @@
-import { SluiceError, sluiceChannel } from '@sluice/core'
+import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { OncePerMinute } from './once-per-minute.ts'
 import { printError } from './print-error.ts'
+import { notice } from './traced.ts'
 
 /** What reports need of their queue object. */
 export interface ErrorReportsOptions {
@@ -8,8 +9,8 @@ export interface ErrorReportsOptions {
   readonly onError: ((error: unknown) => void) | undefined
   /** What has been printed of the store; its queue objects share that. */
   readonly printed: OncePerMinute
-  /** Publishes an error on the tracing channel. */
-  publish(error: unknown): void
+  /** What an error is published with on the tracing channel. */
+  event(): SluiceEvent
 }
 
 /** Where errors go that no call can return: to `onError`, the tracing channel, or else to stderr. */
@@ -23,8 +24,8 @@ export class ErrorReports {
 
   /** Reports an error. Where nobody listens, each code is printed once a minute. */
   report(error: unknown): void {
-    const { queue, onError, printed, publish } = this.#options
-    publish(error)
+    const { queue, onError, printed } = this.#options
+    notice({ ...this.#options.event(), error })
     if (onError === undefined) {
       if (!sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)
       return

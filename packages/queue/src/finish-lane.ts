@@ -13,6 +13,7 @@ import { finishesMax } from './beside.ts'
 import type { Engine } from './engine.ts'
 import type { HeldKey } from './held-key.ts'
 import { Lane } from './lane.ts'
+import type { KeyFailure } from './lane-errors.ts'
 import type { Answers, Job } from './lane-job.ts'
 
 /** A key that is given back, and how. */
@@ -114,7 +115,7 @@ export class FinishLane {
     )
   }
 
-  async #resolveDoubt({ request, key }: FinishJob): Promise<FinishReply | Failure> {
+  async #resolveDoubt({ request, key }: FinishJob): Promise<FinishReply | KeyFailure> {
     const { driver, name, store } = this.#engine
     if (request.held.deadline <= store.clock.monotonicMs()) {
       const error = new SluiceError(
@@ -122,7 +123,7 @@ export class FinishLane {
         `cannot say whether key ${JSON.stringify(key)} was given back: the answer of the store was ` +
           'lost, and the lease may be over by now',
       )
-      return { outcome: 'failed', error }
+      return { outcome: 'failed', error, isFinal: true }
     }
     const { rows } = await driver.list(name, { keys: [key], limit: 1 })
     const row = rows[0]

@@ -12,8 +12,7 @@ import type { Engine } from './engine.ts'
 import { type RunEnd, readResult } from './handler-result.ts'
 import type { Held } from './held.ts'
 import type { HeldKey } from './held-key.ts'
-import { jitteredMs } from './patience.ts'
-import { isTrouble, troublePatience } from './trouble.ts'
+import { isTrouble } from './trouble.ts'
 import {
   type HandlerContext,
   type HandlerResult,
@@ -202,20 +201,22 @@ export class HandlerRun<T> {
     this.#tookMs = this.#elapsedMs()
     if (hasFailed) this.#report(failure)
     this.#timer?.stop()
-    for (let tries = 1; this.#mayFinish(); tries += 1) {
+    const finish = (): Promise<FinishOutcome> =>
+      hasFailed ? this.#failed(failure) : this.#succeeded(result)
+    for (let isFirst = true; this.#mayFinish(); isFirst = false) {
       try {
-        await (hasFailed ? this.#failed(failure) : this.#succeeded(result))
+        // The work is done; only the store has to be told, which the lease leaves time for.
+        await (isFirst ? finish() : this.#engine.attempt(finish))
         break
       } catch (error) {
-        this.#report(error)
-        if (!isTrouble(error) || held.isLost || this.#engine.phase === 'closed') {
+        const isOver = !isTrouble(error) || held.isLost || this.#engine.phase === 'closed'
+        if (isFirst || isOver) this.#report(error)
+        if (isOver) {
           // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
           this.abandon()
           break
         }
       }
-      // The work is done; only the store has to be told, which the lease leaves time for.
-      await this.#engine.pause(jitteredMs(tries, troublePatience))
     }
     this.#freeSlot()
   }

@@ -12,6 +12,7 @@ import {
 } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
+import { leaseLost } from './lease-lost.ts'
 import { settledFinish } from './settled.ts'
 
 /** What a layer decides of the keys that were taken through it. */
@@ -87,7 +88,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   get addedAt(): EpochMs {
-    return this.askedAt
+    return this.askedAt - (this.engine.driver.ahead ?? 0)
   }
 
   get signal(): AbortSignal {
@@ -96,6 +97,18 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       if (this.abortedWith !== undefined) this.controller.abort(this.abortedWith)
     }
     return this.controller.signal
+  }
+
+  /** Whether work on it may begin. If its lease may be over it is lost, and left to its end. */
+  mayStart(): boolean {
+    if (this.isLost) return false
+    const { engine, deadline } = this
+    if (deadline === Infinity || deadline > engine.store.clock.monotonicMs()) return true
+    engine.lose(
+      this as HeldKey<unknown>,
+      leaseLost(this.key, 'it ended before work on it could begin'),
+    )
+    return false
   }
 
   /** Aborts the signal; the first reason stays. */

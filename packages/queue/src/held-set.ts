@@ -24,6 +24,8 @@ export class HeldSet {
   private readonly registry: FinalizationRegistry<number>
   /** By key, oldest first. Made when it is first asked for, and kept from then on. */
   private byKey: Map<string, HeldKey<unknown>[]> | undefined
+  /** Keys are finished by their Helds here, so that one that was dropped will not be finished. */
+  private isFinishedByHeld = false
   /** How many are held and not lost. */
   size = 0
 
@@ -59,11 +61,15 @@ export class HeldSet {
   remove(held: HeldKey<unknown>): void {
     if (!held.isLost) this.size -= 1
     this.unlink(held)
-    const same = this.byKey?.get(held.key)
+    if (this.byKey === undefined) {
+      this.isFinishedByHeld = true
+      return
+    }
+    const same = this.byKey.get(held.key)
     if (same === undefined) return
     const at = same.indexOf(held)
     if (at >= 0) same.splice(at, 1)
-    if (same.length === 0) this.byKey?.delete(held.key)
+    if (same.length === 0) this.byKey.delete(held.key)
   }
 
   private unlink(held: HeldKey<unknown>): void {
@@ -141,9 +147,12 @@ export class HeldSet {
     )
   }
 
-  /** Holds weakly what was there before the last call already. */
+  /**
+   * Holds weakly what was there before the last call already; once keys are finished by their Helds,
+   * and not before: until then the first `done(item)` may still come.
+   */
   age(): void {
-    if (this.byKey === undefined) {
+    if (this.byKey === undefined && this.isFinishedByHeld) {
       const mark = this.mark
       let held = mark === undefined ? undefined : this.first
       while (held !== undefined) {

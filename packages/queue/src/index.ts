@@ -66,6 +66,7 @@ export { createQueue } from './create-queue.ts'
 export { createRateLimitingQueue, type WrapLimitedOptions } from './create-rate-limiting-queue.ts'
 export { createWorker } from './create-worker.ts'
 export { exportQueue } from './export.ts'
+export type { ForeignQueue } from './foreign-queue.ts'
 export type { DoneOptions, Held } from './held.ts'
 export { type ImportResult, importQueue } from './import.ts'
 export type {

@@ -26,6 +26,7 @@ import type { Inspect } from './inspect.ts'
 import { lastSeen } from './last-seen.ts'
 import { type CheckedOptions, checkQueueOptions } from './options.ts'
 import { QueueInspection } from './queue-inspection.ts'
+import { shownBuckets, shownList } from './shown-instants.ts'
 import { Store, type StoreUser } from './store.ts'
 import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'
 
@@ -123,13 +124,14 @@ class WholeStore implements StoreInspection, StoreUser {
   }
 
   async buckets(): Promise<readonly BucketRow[]> {
-    return await this.#look(() => this.#driver.buckets?.() ?? [])
+    const buckets = await this.#look(() => this.#driver.buckets?.() ?? [])
+    return shownBuckets(this.#driver, buckets)
   }
 
   async now(): Promise<EpochMs> {
     const [name = 'any'] = this.#engines.keys()
-    const { now } = await this.#look(() => this.#driver.list(name, { limit: 1 }))
-    return now
+    const reply = await this.#look(() => this.#driver.list(name, { limit: 1 }))
+    return shownList(this.#driver, reply).now
   }
 
   async add(queue: string, ask: OperatorAsk): Promise<AddOutcome> {

@@ -1,5 +1,5 @@
 import { SluiceTypeError } from '@sluice/core'
-import { issueText, type StandardSchema } from './schema.ts'
+import { issueText, type StandardSchema, validate } from './schema.ts'
 
 /**
  * Checks items against a schema before they are added. Several are checked at the same time, but
@@ -7,11 +7,14 @@ import { issueText, type StandardSchema } from './schema.ts'
  */
 export class ItemAdmission<T> {
   readonly #schema: StandardSchema<T>
+  readonly #timeoutMs: number
   /** Resolves when everything that came before has been let through or refused. */
   #before: Promise<void> = Promise.resolve()
 
-  constructor(schema: StandardSchema<T>) {
+  /** `timeoutMs`: how long the schema may take for an item, and so hold up the adds behind it. */
+  constructor(schema: StandardSchema<T>, timeoutMs: number) {
     this.#schema = schema
+    this.#timeoutMs = timeoutMs
   }
 
   /** Calls `go` once all of `items` have turned out well and it is their turn. */
@@ -35,7 +38,7 @@ export class ItemAdmission<T> {
   }
 
   async #checkOne(item: T): Promise<void> {
-    const result = await this.#schema['~standard'].validate(item)
+    const result = await validate(this.#schema, item, this.#timeoutMs)
     if (result.issues === undefined) return
     throw new SluiceTypeError('item', `must match the schema: ${issueText(result.issues)}`)
   }

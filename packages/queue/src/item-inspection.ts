@@ -2,7 +2,7 @@ import { SluiceError } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import { giveBack } from './give-back.ts'
 import type { HeldKey } from './held-key.ts'
-import { issueText, type StandardSchema } from './schema.ts'
+import { issueText, type StandardSchema, validate } from './schema.ts'
 import type { Waiter } from './waiters.ts'
 
 /**
@@ -24,10 +24,12 @@ export class ItemInspection {
   }
 
   async #deliver(waiter: Waiter, helds: HeldKey<unknown>[]): Promise<void> {
-    const good: HeldKey<unknown>[] = []
+    const fitting: HeldKey<unknown>[] = []
     for (const held of helds) {
-      if (await this.#fits(held)) good.push(held)
+      if (await this.#fits(held)) fitting.push(held)
     }
+    // Checking may have taken long.
+    const good = fitting.filter((held) => held.mayStart())
     if (waiter.isAborted) {
       for (const held of good) void giveBack(this.#engine, held)
       waiter.giveUp()
@@ -44,7 +46,7 @@ export class ItemInspection {
   async #fits(held: HeldKey<unknown>): Promise<boolean> {
     let problem: unknown
     try {
-      const result = await this.#schema['~standard'].validate(held.item)
+      const result = await validate(this.#schema, held.item, this.#engine.options.timeoutMs)
       if (result.issues === undefined) {
         held.setItem(result.value)
         return true

@@ -1,10 +1,21 @@
 import { type Failure, SluiceError } from '@sluice/core'
+import { isPermanent } from './trouble.ts'
+
+/** The answer for one key that could not be served. `isFinal`: no repetition can tell more. */
+export interface KeyFailure extends Failure {
+  readonly isFinal?: boolean
+}
 
 /** Whether the answer for one key is that it could not be served. */
 export function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
   return (
     typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
   )
+}
+
+/** Whether an error is of the store as a whole, so that no key of a step could be served alone. */
+export function isOfStore(error: unknown): boolean {
+  return isPermanent(error) && !SluiceError.is(error, 'ERR_INVALID_INPUT')
 }
 
 /** Whether an error says that nothing was done, and that it may be done later. */

@@ -1,3 +1,5 @@
+import { doubtful } from './lane-errors.ts'
+
 /** Where the answers to jobs go, each with the place that its job has among others. */
 export interface Answers<Reply> {
   resolve(at: number, reply: Reply): void
@@ -24,6 +26,25 @@ export interface Job<Request, Reply> {
   isSettled: boolean
 }
 
+/** A job that has not been sent. */
+export function newJob<Request, Reply>(
+  call: Pick<Job<Request, Reply>, 'key' | 'kind' | 'request' | 'answers' | 'at' | 'deadline'>,
+): Job<Request, Reply> {
+  const { key, kind, request, answers, at, deadline } = call
+  return {
+    key,
+    kind,
+    request,
+    answers,
+    at,
+    deadline,
+    tries: 0,
+    mayHaveHappened: false,
+    followers: undefined,
+    isSettled: false,
+  }
+}
+
 /** A job that was merged into another, and what it is answered. */
 interface Follower<Request, Reply> {
   readonly job: Job<Request, Reply>
@@ -38,4 +59,24 @@ export function follow<Request, Reply>(
   if (job === undefined) return
   if (job.followers === undefined) job.followers = [follower]
   else job.followers.push(follower)
+}
+
+/** Answers a job, and those that were merged into it. */
+export function resolveJob<Request, Reply>(job: Job<Request, Reply>, reply: Reply): void {
+  if (job.isSettled) return
+  job.isSettled = true
+  job.answers.resolve(job.at, reply)
+  for (const { job: follower, answer } of job.followers ?? []) {
+    if (follower.isSettled) continue
+    follower.isSettled = true
+    follower.answers.resolve(follower.at, answer(reply))
+  }
+}
+
+/** Rejects a job, and those that were merged into it. */
+export function rejectJob<Request, Reply>(job: Job<Request, Reply>, error: unknown): void {
+  if (job.isSettled) return
+  job.isSettled = true
+  job.answers.reject(job.at, job.mayHaveHappened ? doubtful(error) : error)
+  for (const { job: follower } of job.followers ?? []) rejectJob(follower, error)
 }

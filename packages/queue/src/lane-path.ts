@@ -196,6 +196,12 @@ export class LanePath implements Path {
     await this.#finishes.settled()
   }
 
+  giveUp(): void {
+    this.#adds.giveUp()
+    this.#finishes.giveUp()
+    this.#engine.store.gate.leave(this.#engine)
+  }
+
   stop(): void {
     this.#claimer.stop()
     this.#engine.store.gate.leave(this.#engine)

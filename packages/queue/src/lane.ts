@@ -2,48 +2,19 @@ import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } fr
 import { besideMin } from './beside.ts'
 import {
   closedUnsent,
-  doubtful,
   isFailure,
+  isOfStore,
   isPassing,
+  type KeyFailure,
   timedOut,
   unknownOutcome,
   wasNotSent,
 } from './lane-errors.ts'
-import { type Answers, follow, type Job } from './lane-job.ts'
+import { type Answers, follow, type Job, newJob, rejectJob, resolveJob } from './lane-job.ts'
+import type { LaneOptions } from './lane-options.ts'
+import { LateJobs } from './late-jobs.ts'
 import { jitteredMs } from './patience.ts'
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    systemClock.startTimer(ms, resolve).ref()
-  })
-}
-
-/** What distinguishes one lane from another. */
-export interface LaneOptions<Request, Reply> {
-  /** Sends one step to the driver: jobs of one kind, of different keys. */
-  send(kind: string, jobs: readonly Job<Request, Reply>[]): Awaitable<readonly (Reply | Failure)[]>
-  /**
-   * Merges a job into an earlier one of the same step and key; gives what the later one is answered,
-   * or `undefined` if the two cannot share a step.
-   */
-  merge?(
-    earlier: Job<Request, Reply>,
-    later: Job<Request, Reply>,
-  ): ((reply: Reply) => Reply) | undefined
-  /** Whether a step of this kind may be repeated when nobody knows whether it took effect. */
-  canRepeat(kind: string): boolean
-  /** The turn of a repetition while the store is in trouble; `undefined` if it is now. */
-  turn(): Promise<void> | undefined
-  /** Makes a repetition whose turn it is, so that others know what becomes of it. */
-  watch<R>(send: () => Awaitable<R>): Awaitable<R>
-  readonly timeoutMs: number
-  readonly batchMax: number
-  /**
-   * How many steps may be on their way at a time. More than one only where the order in which steps
-   * take effect is no matter; two of one key are never under way together.
-   */
-  readonly stepsMax: number
-}
+import { pause } from './pause.ts'
 
 /** How long a job waits whose row is locked: the first time, and at most. */
 const patienceMs = { first: 20, longest: 1_000 }
@@ -60,10 +31,9 @@ const patienceMs = { first: 20, longest: 1_000 }
 export class Lane<Request, Reply> {
   readonly #options: LaneOptions<Request, Reply>
   #waiting: Job<Request, Reply>[] = []
-  /** Keys that have to wait because a job of theirs is tried again later. */
-  readonly #late = new Map<string, number>()
-  /** Jobs that wait for their turn to be repeated, and why. */
-  readonly #repeated = new Map<Job<Request, Reply>, unknown>()
+  /** Halves of steps that failed for a reason that lasts; they are sent before what waits. */
+  #halves: (readonly Job<Request, Reply>[])[] = []
+  readonly #late = new LateJobs<Request, Reply>()
   #inFlight = 0
   #isScheduled = false
   #isSending = false
@@ -90,7 +60,7 @@ export class Lane<Request, Reply> {
 
   /** Submits one, and tells of its answer; no promise is made. */
   submitOne(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
-    this.#push(kind, key, request, answers, 0, this.#deadline())
+    this.#waiting.push(newJob({ kind, key, request, answers, at: 0, deadline: this.#deadline() }))
     this.#schedule()
   }
 
@@ -103,7 +73,7 @@ export class Lane<Request, Reply> {
   ): void {
     const deadline = this.#deadline()
     requests.forEach((request, at) => {
-      this.#push(kind, keyOf(request), request, answers, at, deadline)
+      this.#waiting.push(newJob({ kind, key: keyOf(request), request, answers, at, deadline }))
     })
     this.#schedule()
   }
@@ -112,41 +82,19 @@ export class Lane<Request, Reply> {
     return systemClock.monotonicMs() + this.#options.timeoutMs
   }
 
-  #push(
-    kind: string,
-    key: string,
-    request: Request,
-    answers: Answers<Reply>,
-    at: number,
-    deadline: number,
-  ): void {
-    this.#waiting.push({
-      key,
-      kind,
-      request,
-      answers,
-      at,
-      deadline,
-      tries: 0,
-      mayHaveHappened: false,
-      followers: undefined,
-      isSettled: false,
-    })
-  }
-
   /** Answers every job that has no answer yet with what is known of it: the queue is closed. */
   giveUp(): void {
-    for (const job of this.#repeated.keys()) this.#drop(job, closedUnsent(job.key))
+    for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
     for (const [flight, goOn] of [...this.#flights]) {
       for (const job of flight) {
-        this.#reject(job, unknownOutcome('the queue was closed before the store answered'))
+        rejectJob(job, unknownOutcome('the queue was closed before the store answered'))
       }
       this.#land(flight)
       goOn()
     }
     const waiting = this.#waiting
     this.#waiting = []
-    for (const job of waiting) this.#reject(job, closedUnsent(job.key))
+    for (const job of [...waiting, ...this.#halves.flat()]) rejectJob(job, closedUnsent(job.key))
     this.#checkIdle()
   }
 
@@ -159,7 +107,7 @@ export class Lane<Request, Reply> {
   }
 
   #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.size === 0
+    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.isEmpty
   }
 
   #schedule(): void {
@@ -174,20 +122,26 @@ export class Lane<Request, Reply> {
 
   #maySend(): boolean {
     if (this.#underWay === 0) return true
-    return this.#underWay < this.#options.stepsMax && this.#waiting.length >= besideMin
+    if (this.#underWay >= this.#options.stepsMax) return false
+    return this.#halves.length > 0 || this.#waiting.length >= besideMin
   }
 
   #run(): void {
     if (this.#isSending) return
     this.#isSending = true
     while (this.#maySend()) {
-      const jobs = this.#nextStep()
-      if (jobs.length === 0) break
-      const answer = this.#step(jobs)
-      if (answer === undefined) continue
+      const half = this.#halves.shift() ?? []
+      const jobs = half.length > 0 ? half.filter((job) => !job.isSettled) : this.#nextStep()
+      if (half.length === 0 && jobs.length === 0) break
+      const answer = jobs.length === 0 ? undefined : this.#step(jobs)
+      if (answer === undefined) {
+        this.#letPass(half)
+        continue
+      }
       this.#underWay += 1
       void answer.then(() => {
         this.#underWay -= 1
+        this.#letPass(half)
         this.#run()
       })
     }
@@ -295,8 +249,10 @@ export class Lane<Request, Reply> {
         if (!job.isSettled) earliest = Math.min(earliest, job.deadline)
       }
     }
-    for (const job of this.#waiting) earliest = Math.min(earliest, job.deadline)
-    for (const job of this.#repeated.keys()) earliest = Math.min(earliest, job.deadline)
+    for (const jobs of [this.#waiting, ...this.#halves]) {
+      for (const job of jobs) if (!job.isSettled) earliest = Math.min(earliest, job.deadline)
+    }
+    earliest = Math.min(earliest, this.#late.earliest())
     if (earliest === Infinity) return
     this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
       this.#watch = undefined
@@ -310,7 +266,7 @@ export class Lane<Request, Reply> {
     for (const [flight, goOn] of [...this.#flights]) {
       for (const job of flight) {
         if (job.deadline > now) continue
-        this.#reject(job, unknownOutcome('the store did not answer in time'))
+        rejectJob(job, unknownOutcome('the store did not answer in time'))
       }
       if (!flight.every((job) => job.isSettled)) continue
       this.#land(flight)
@@ -319,12 +275,11 @@ export class Lane<Request, Reply> {
     const left: Job<Request, Reply>[] = []
     for (const job of this.#waiting) {
       if (job.deadline > now) left.push(job)
-      else this.#reject(job, timedOut())
+      else rejectJob(job, timedOut())
     }
     this.#waiting = left
-    for (const [job, error] of this.#repeated) {
-      if (job.deadline <= now) this.#drop(job, error)
-    }
+    for (const job of this.#halves.flat()) if (job.deadline <= now) rejectJob(job, timedOut())
+    for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)
     this.#checkIdle()
   }
 
@@ -332,101 +287,92 @@ export class Lane<Request, Reply> {
     jobs.forEach((job, index) => {
       const reply = replies[index]
       if (reply === undefined) {
-        this.#reject(job, unknownOutcome('the driver gave no answer for this key'))
+        rejectJob(job, unknownOutcome('the driver gave no answer for this key'))
       } else if (isFailure(reply)) {
-        if (reply.error.retryable) {
-          job.tries += 1
-          this.#later(job, reply.error, pause(jitteredMs(job.tries, patienceMs)))
-        } else this.#reject(job, reply.error)
-      } else {
-        this.#resolve(job, reply)
-      }
+        this.#failedReply(job, reply)
+      } else resolveJob(job, reply)
     })
   }
 
   #failed(jobs: readonly Job<Request, Reply>[], error: unknown): void {
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
-    if (jobs.length > 1 && !isUnknown && !isPassing(error)) {
-      // One bad key must fail alone, and nothing was done yet: each is tried by itself.
-      for (const job of jobs) this.#sendAlone(job)
+    if (jobs.length > 1 && !isUnknown && !isPassing(error) && !isOfStore(error)) {
+      // One bad key must fail alone, and nothing was done yet.
+      const middle = jobs.length >> 1
+      this.#halves.unshift(jobs.slice(0, middle), jobs.slice(middle))
+      for (const { key } of jobs) this.#late.holdUp(key)
+      this.#schedule()
       return
     }
-    for (const job of jobs) this.#failedAlone(job, error)
+    const repeated: Job<Request, Reply>[] = []
+    for (const job of jobs) {
+      if (isUnknown) job.mayHaveHappened = true
+      if (this.#mayRepeat(job, error)) repeated.push(job)
+      else rejectJob(job, error)
+    }
+    if (repeated.length > 0) this.#later(repeated, error, this.#options.turn())
   }
 
-  #failedAlone(job: Job<Request, Reply>, error: unknown): void {
+  #failedReply(job: Job<Request, Reply>, { error, isFinal }: KeyFailure): void {
+    const { retryable } = error
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
     if (isUnknown) job.mayHaveHappened = true
+    const isRepeated = isUnknown ? this.#options.canRepeat(job.kind) : retryable
+    if (isRepeated && isFinal !== true) {
+      job.tries += 1
+      this.#later([job], error, pause(jitteredMs(job.tries, patienceMs)))
+    } else rejectJob(job, error)
+  }
+
+  #mayRepeat(job: Job<Request, Reply>, error: unknown): boolean {
     // What may have happened is repeated through everything that passes, until somebody can say.
     const isDoubtful = job.mayHaveHappened && this.#options.canRepeat(job.kind)
-    const isRepeated = isDoubtful ? isUnknown || isPassing(error) : wasNotSent(error)
-    if (isRepeated) this.#later(job, error, this.#options.turn())
-    else this.#reject(job, error)
+    if (!isDoubtful) return wasNotSent(error)
+    return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isPassing(error)
   }
 
-  /** Sends a job by itself. Others of its key wait until it is answered. */
-  #sendAlone(job: Job<Request, Reply>, isRepetition = false): void {
-    if (job.isSettled) return
-    this.#holdUp(job.key)
-    const answer = this.#step([job], isRepetition)
-    if (answer === undefined) this.#letPass(job.key)
-    else void answer.then(() => this.#letPass(job.key))
+  /** Sends jobs in a step of their own. Others of their keys wait until it is answered. */
+  #sendApart(jobs: readonly Job<Request, Reply>[], isRepetition: boolean): void {
+    const unsettled = jobs.filter(({ isSettled }) => !isSettled)
+    if (unsettled.length === 0) return
+    for (const { key } of unsettled) this.#late.holdUp(key)
+    const sent = this.#step(unsettled, isRepetition)
+    void Promise.resolve(sent).then(() => this.#letPass(unsettled))
   }
 
-  /** Sends a job again, alone, after a wait; it is rejected when its time is up. */
-  #later(job: Job<Request, Reply>, error: unknown, wait: Promise<void> | undefined): void {
-    if (job.isSettled) return
+  /** Sends jobs again, together, after a wait; each is rejected when its time is up. */
+  #later(
+    jobs: readonly Job<Request, Reply>[],
+    error: unknown,
+    wait: Promise<void> | undefined,
+  ): void {
     if (wait === undefined) {
-      this.#sendAlone(job, true)
+      this.#sendApart(jobs, true)
       return
     }
-    this.#holdUp(job.key)
-    this.#repeated.set(job, error)
+    for (const job of jobs) this.#late.add(job, error)
     this.#startWatch()
     wait.then(
       () => {
-        if (!this.#repeated.delete(job)) return
-        this.#sendAlone(job, true)
-        this.#letPass(job.key)
+        const waiting = jobs.filter((job) => this.#late.delete(job))
+        this.#sendApart(waiting, true)
+        this.#letPass(waiting)
       },
-      () => this.#drop(job, error),
+      () => {
+        for (const job of jobs) this.#drop(job, error)
+      },
     )
   }
 
   #drop(job: Job<Request, Reply>, error: unknown): void {
-    if (!this.#repeated.delete(job)) return
-    this.#reject(job, error)
-    this.#letPass(job.key)
+    if (!this.#late.delete(job)) return
+    rejectJob(job, error)
+    this.#letPass([job])
   }
 
-  /** Jobs of this key have to wait. */
-  #holdUp(key: string): void {
-    this.#late.set(key, (this.#late.get(key) ?? 0) + 1)
-  }
-
-  #letPass(key: string): void {
-    const left = (this.#late.get(key) ?? 1) - 1
-    if (left === 0) this.#late.delete(key)
-    else this.#late.set(key, left)
+  #letPass(jobs: readonly Job<Request, Reply>[]): void {
+    for (const { key } of jobs) this.#late.letPass(key)
     this.#schedule()
     this.#checkIdle()
-  }
-
-  #resolve(job: Job<Request, Reply>, reply: Reply): void {
-    if (job.isSettled) return
-    job.isSettled = true
-    job.answers.resolve(job.at, reply)
-    for (const { job: follower, answer } of job.followers ?? []) {
-      if (follower.isSettled) continue
-      follower.isSettled = true
-      follower.answers.resolve(follower.at, answer(reply))
-    }
-  }
-
-  #reject(job: Job<Request, Reply>, error: unknown): void {
-    if (job.isSettled) return
-    job.isSettled = true
-    job.answers.reject(job.at, job.mayHaveHappened ? doubtful(error) : error)
-    for (const { job: follower } of job.followers ?? []) this.#reject(follower, error)
   }
 }

@@ -1,79 +1,83 @@
 import {
-  type Awaitable,
   batchKeysMax,
-  type Clock,
   type Failure,
-  type Lease,
   type RenewReply,
-  SluiceError,
   systemClock,
   type Ticker,
   type Timer,
 } from '@sluice/core'
 import type { Keeper } from './age-keeper.ts'
+import type { Engine } from './engine.ts'
 import type { HeldKey } from './held-key.ts'
-import type { HeldSet } from './held-set.ts'
 import { instantSlackMs } from './instants.ts'
+import { leaseLost } from './lease-lost.ts'
 
 /** How much earlier than the store this process stops trusting a lease. */
 function marginMs(leaseMs: number): number {
   return Math.min(Math.max(leaseMs / 10, 250), leaseMs / 2)
 }
 
-/** What the keeper needs of its queue. */
-export interface KeeperOptions {
-  readonly leaseMs: number
-  readonly clock: () => Clock
-  readonly helds: HeldSet
-  /** How long a renewal may take before another one is sent; in real time. */
-  readonly timeoutMs: number
-  renew(leases: readonly Lease[]): Awaitable<readonly (RenewReply | Failure)[]>
-  onLost(held: HeldKey<unknown>, error: SluiceError): void
-  report(error: unknown): void
+/** How often it is looked, within a third of a lease, whether something has to be renewed. */
+function ticksPerRenewal(leaseMs: number): number {
+  return Math.min(10, Math.max(1, Math.floor(leaseMs / 900)))
+}
+
+/** How long a renewal may take, or one that failed is left alone, before another one is sent. */
+function attemptMs(leaseMs: number): number {
+  return Math.max(leaseMs / 10, Math.min(leaseMs / 6, 500))
 }
 
 /**
  * Renews what is held, all in one call at every third of the lease, and aborts what was lost.
  *
  * The store trusts a lease from when it is written; this process trusts it from before the request
- * was sent, and stops a margin earlier, so that it never believes longer than the store does.
+ * was sent, and stops a margin earlier, so that it never believes longer than the store does. A
+ * renewal that is not answered within a tenth of the lease is sent again beside the first, so that
+ * one silent connection does not cost a lease.
  */
 export class LeaseKeeper implements Keeper {
-  readonly #options: KeeperOptions
+  readonly #engine: Engine
+  readonly #leaseMs: number
+  readonly #tickMs: number
   #ticker: Ticker | undefined
   #deadline: Timer | undefined
-  #isWatching = false
-  /** When the renewal that is under way was begun, on the system's monotonic clock. */
-  #renewingSince: number | undefined
+  /** The deadline that the timer is set for. */
+  #watched = Infinity
+  /** How many renewals wait for their turn while the store is in trouble. */
+  #waiting = 0
+  /** When the last renewal under way was sent, on the system's monotonic clock. */
+  #sentAt: number | undefined
+  /** When the last renewal was sent, and when the last one of all that is held. */
+  #triedAt = -Infinity
+  #roundAt = 0
+  /** What was proven to be held before this is due to be renewed. */
+  #provenSince = -Infinity
   #tickedAt = 0
 
-  constructor(options: KeeperOptions) {
-    this.#options = options
+  constructor(engine: Engine) {
+    this.#engine = engine
+    this.#leaseMs = engine.options.leaseMs
+    this.#tickMs = this.#leaseMs / 3 / ticksPerRenewal(this.#leaseMs)
   }
 
   get isOverdue(): boolean {
-    const { clock, leaseMs } = this.#options
-    return this.#ticker !== undefined && clock().monotonicMs() - this.#tickedAt > leaseMs
+    return this.#ticker !== undefined && this.#now() - this.#tickedAt > this.#leaseMs
   }
 
   /** Until when a lease asked for at `sentAt` (monotonic) is trusted. */
   deadlineOf(sentAt: number): number {
-    const { leaseMs } = this.#options
-    return sentAt + leaseMs - marginMs(leaseMs)
+    return sentAt + this.#leaseMs - marginMs(this.#leaseMs)
   }
 
   /** Starts renewing, if it is not under way. It ends by itself when nothing is held any more. */
-  start(): void {
-    if (this.#ticker !== undefined) {
-      if (!this.#isWatching) this.#watchDeadline()
-      return
+  start({ deadline }: HeldKey<unknown>): void {
+    if (this.#ticker === undefined) {
+      this.#tickedAt = this.#now()
+      this.#roundAt = this.#tickedAt
+      this.#provenSince = -Infinity
+      this.#ticker = this.#engine.store.clock.startTicker(this.#tickMs, () => this.#tick())
     }
-    const { leaseMs, clock } = this.#options
-    this.#tickedAt = clock().monotonicMs()
-    this.#ticker = clock().startTicker(leaseMs / 3, () => {
-      void this.#renew()
-    })
-    this.#watchDeadline()
+    if (deadline < this.#watched) this.#watch(deadline)
   }
 
   stop(): void {
@@ -81,93 +85,145 @@ export class LeaseKeeper implements Keeper {
     this.#ticker = undefined
     this.#deadline?.stop()
     this.#deadline = undefined
-    this.#isWatching = false
+    this.#watched = Infinity
   }
 
-  async #renew(): Promise<void> {
-    const { helds, clock } = this.#options
-    this.#tickedAt = clock().monotonicMs()
+  /**
+   * A clock was stepped, or this machine was suspended, so that the store may take the leases of
+   * this process for over: renews all of them at once. What cannot be renewed soon is lost.
+   */
+  doubt(): void {
+    if (this.#ticker === undefined) return
+    const trustedUntil = this.#now() + this.#leaseMs / 3
+    for (const held of this.#engine.helds.active())
+      held.deadline = Math.min(held.deadline, trustedUntil)
+    this.#startRound()
+  }
+
+  #tick(): void {
+    const { helds, steps } = this.#engine
+    const now = this.#now()
+    this.#tickedAt = now
     if (helds.size === 0) {
       this.stop()
       return
     }
-    helds.age()
-    const now = systemClock.monotonicMs()
-    // A renewal that is still under way is judged by its own answer, unless it hangs.
-    if (this.#renewingSince !== undefined && now - this.#renewingSince < this.#options.timeoutMs) {
-      this.#watchDeadline()
+    steps.look()
+    this.#watchDeadline()
+    if (this.#waiting > 0) return
+    // A renewal that is still under way is judged by its own answer, unless it is silent.
+    if (this.#sentAt !== undefined && this.#realMs() - this.#sentAt < attemptMs(this.#leaseMs))
       return
-    }
-    this.#renewingSince = now
-    try {
-      await this.#renewAll([...helds.active()])
-    } catch (error) {
-      // Not renewed, as far as anybody knows: the old deadlines stand, and the next tick tries again.
-      this.#options.report(error)
-    } finally {
-      if (this.#renewingSince === now) this.#renewingSince = undefined
-      this.#watchDeadline()
+    if (now - this.#roundAt >= this.#leaseMs / 3 - this.#tickMs / 2) {
+      helds.age()
+      this.#startRound()
+    } else if (this.#sentAt !== undefined || now - this.#triedAt >= attemptMs(this.#leaseMs)) {
+      this.#tryAgain()
     }
   }
 
-  async #renewAll(all: readonly HeldKey<unknown>[]): Promise<void> {
-    const { clock } = this.#options
+  #now(): number {
+    return this.#engine.store.clock.monotonicMs()
+  }
+
+  #realMs(): number {
+    return systemClock.monotonicMs()
+  }
+
+  #startRound(): void {
+    this.#roundAt = this.#now()
+    this.#provenSince = this.deadlineOf(this.#roundAt)
+    void this.#renew([...this.#engine.helds.active()])
+  }
+
+  /** Renews what the last round has not renewed. */
+  #tryAgain(): void {
+    const late: HeldKey<unknown>[] = []
+    for (const held of this.#engine.helds.active()) {
+      if (held.deadline < this.#provenSince) late.push(held)
+    }
+    if (late.length > 0) void this.#renew(late)
+  }
+
+  async #renew(all: readonly HeldKey<unknown>[]): Promise<void> {
+    const sentAt = this.#realMs()
+    this.#sentAt = sentAt
+    this.#triedAt = this.#now()
+    const batches: Promise<void>[] = []
     for (let at = 0; at < all.length; at += batchKeysMax) {
-      const some = all.slice(at, at + batchKeysMax)
-      const sentAt = clock().monotonicMs()
-      const replies = await this.#options.renew(some.map(({ key, token }) => ({ key, token })))
-      some.forEach((held, index) => {
+      batches.push(this.#renewBatch(all.slice(at, at + batchKeysMax)))
+    }
+    await Promise.all(batches)
+    if (this.#sentAt === sentAt) this.#sentAt = undefined
+    this.#watchDeadline()
+  }
+
+  async #renewBatch(helds: readonly HeldKey<unknown>[]): Promise<void> {
+    const engine = this.#engine
+    const { driver, name } = engine
+    const leaseMs = this.#leaseMs
+    const leases = helds.map(({ key, token }) => ({ key, token }))
+    let sentAt = 0
+    this.#waiting += 1
+    let isWaiting = true
+    const send = () => {
+      isWaiting = false
+      this.#waiting -= 1
+      sentAt = this.#now()
+      return engine.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs))
+    }
+    try {
+      const replies = await engine.attempt(send, false)
+      helds.forEach((held, index) => {
         this.#renewed(held, sentAt, replies[index])
       })
+    } catch (error) {
+      // Not renewed, as far as anybody knows: the old deadlines stand, and it is tried again.
+      if (isWaiting) this.#waiting -= 1
+      else engine.reportTrouble(error)
     }
   }
 
   #renewed(held: HeldKey<unknown>, sentAt: number, reply: RenewReply | Failure | undefined): void {
-    if (reply === undefined || held.phase !== 'held') return
-    if (reply.outcome === 'renewed') {
+    if (reply?.outcome === 'renewed') {
       held.deadline = Math.max(held.deadline, this.deadlineOf(sentAt))
-    } else if (reply.outcome === 'lost') {
-      this.#lose(held, 'somebody else may hold it by now')
+    } else if (reply?.outcome === 'lost' && held.phase === 'held') {
+      this.#engine.lose(held, leaseLost(held.key, 'somebody else may hold it by now'))
     }
   }
 
-  #lose(held: HeldKey<unknown>, why: string): void {
-    this.#options.onLost(
-      held,
-      new SluiceError(
-        'ERR_LEASE_LOST',
-        `the lease of key ${JSON.stringify(held.key)} is lost: ${why}; stop working on it`,
-      ),
-    )
-  }
-
-  /** Sets the timer for the lease that runs out first, renewed or not. */
+  /** Sets the timer for the lease that ends first, renewed or not. */
   #watchDeadline(): void {
-    const { helds, clock } = this.#options
+    if (this.#ticker === undefined) return
     let earliest = Infinity
-    for (const { phase, deadline } of helds.active()) {
-      // What is being given back is judged by the answer to that.
-      if (phase === 'held') earliest = Math.min(earliest, deadline)
+    for (const held of this.#engine.helds.active()) {
+      if (isOwnToLose(held)) earliest = Math.min(earliest, held.deadline)
     }
-    this.#isWatching = earliest !== Infinity
-    if (!this.#isWatching) return
-    const ms = Math.max(0, earliest - clock().monotonicMs())
+    this.#watch(earliest)
+  }
+
+  #watch(deadline: number): void {
+    this.#watched = deadline
+    if (deadline === Infinity) return
+    const { clock } = this.#engine.store
+    const ms = Math.max(0, deadline - clock.monotonicMs())
     if (this.#deadline !== undefined) this.#deadline.reset(ms)
-    else {
-      this.#deadline = clock().startTimer(ms, () => {
-        this.#onDeadline()
-      })
-    }
+    else this.#deadline = clock.startTimer(ms, () => this.#onDeadline())
   }
 
   #onDeadline(): void {
-    const { helds, clock } = this.#options
-    const now = clock().monotonicMs()
+    const { helds } = this.#engine
+    const now = this.#now()
     for (const held of [...helds.active()]) {
-      if (held.deadline <= now + instantSlackMs && held.phase === 'held') {
-        this.#lose(held, 'it could not be renewed in time')
+      if (held.deadline <= now + instantSlackMs && isOwnToLose(held)) {
+        this.#engine.lose(held, leaseLost(held.key, 'it could not be renewed in time'))
       }
     }
     this.#watchDeadline()
   }
+}
+
+/** Whether its deadline decides: what is being given back is judged by the answer to that. */
+function isOwnToLose({ phase, mayBeGivenBack }: HeldKey<unknown>): boolean {
+  return phase === 'held' && !mayBeGivenBack
 }

@@ -68,8 +68,27 @@ export class LimiterInQueue<T> {
     }
   }
 
-  /** What a limiter that counts here has counted; `undefined` if the store does. */
+  /** What a limiter that counts here has counted, 0 if it counts nothing; `undefined` if the store does. */
   numRequeues(item: T): number | undefined {
-    return this.#plan === undefined ? this.#limiter.numRequeues(item) : undefined
+    if (this.#plan === undefined) return this.#limiter.numRequeues(item)
+    return countsPerKey(this.#plan) ? undefined : 0
+  }
+}
+
+/** Whether a part of the plan goes by the failures of a key. Buckets do not. */
+function countsPerKey(plan: LimiterPlan): boolean {
+  switch (plan.kind) {
+    case 'exponential':
+    case 'fastSlow':
+      return true
+    case 'bucket':
+      return false
+    case 'maxOf':
+      return plan.of.some(countsPerKey)
+    case 'maxWait':
+    case 'jittered':
+      return countsPerKey(plan.of)
+    default:
+      return plan satisfies never
   }
 }

@@ -7,7 +7,12 @@ const codesMax = 100
 
 function codeOf(error: unknown): string {
   if (SluiceError.is(error)) return error.code
-  return error instanceof Error ? error.name : typeof error
+  try {
+    return error instanceof Error ? String(error.name) : typeof error
+  } catch {
+    // What was thrown may be a proxy that throws when it is looked at.
+    return typeof error
+  }
 }
 
 /** Lets an error of each code pass once a minute of real time. */

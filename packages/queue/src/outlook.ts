@@ -1,6 +1,5 @@
 import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
 import type { Engine } from './engine.ts'
-import { random } from './random.ts'
 import { StoreTime } from './store-time.ts'
 
 /** How many leases that are over one tick reports, and how many rows it sweeps away. */
@@ -47,6 +46,7 @@ export class Outlook {
   /** The store said that it is `now`, in the answer to what was sent at `sentAt` (monotonic). */
   knowTime(now: EpochMs, sentAt: number): void {
     this.#time.learn(now, sentAt)
+    this.#engine.steps.heard(now, sentAt)
   }
 
   /**
@@ -136,14 +136,9 @@ export class Outlook {
     }
   }
 
-  /** Ends leases that are over. When the lost runs are due now is for the store to say. */
+  /** Acts on leases that are over. When the lost runs are due now is for the store to say. */
   async endLeases(leases: readonly Lease[]): Promise<void> {
-    const { driver, name } = this.#engine
-    const options = { ...this.#engine.plans.expire, jitter: random() }
-    const ended = await this.#engine.call('expire', { leases, options }, () =>
-      driver.expire(name, leases, options),
-    )
-    this.#engine.tally.leasesEnded(ended)
+    await this.#engine.leaseEnds.end(leases)
     this.isStale = true
   }
 }

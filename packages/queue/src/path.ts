@@ -61,6 +61,8 @@ export interface Path {
   giveBackAhead(): Awaitable<void>
   /** Resolves when every accepted call is answered. */
   settled(): Awaitable<void>
-  /** Ends what runs by itself. */
+  /** Answers every call that has no answer yet: its queue is closed, and no longer waits for it. */
+  giveUp(): void
+  /** Ends what runs automatically. */
   stop(): void
 }

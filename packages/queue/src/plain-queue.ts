@@ -22,6 +22,7 @@ import type { Inspect } from './inspect.ts'
 import { ItemAdmission } from './item-admission.ts'
 import { askMany, doneMany } from './many.ts'
 import type { CheckedOptions } from './options.ts'
+import { pause } from './pause.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { QueueTransaction } from './queue-transaction.ts'
@@ -71,12 +72,13 @@ export class PlainQueue<T> implements Queue<T> {
     this.#options = options
     this.engine = engine
     this.policy = policy
-    const { keyOf, schema, maxPending } = options
-    this.#admission = schema === undefined ? undefined : new ItemAdmission(schema)
+    const { keyOf, schema, maxPending, timeoutMs } = options
+    this.#admission = schema === undefined ? undefined : new ItemAdmission(schema, timeoutMs)
     this.isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
     this.#soon = new SoonBuffer({
       report: (error) => engine.report(error),
-      pause: (ms) => engine.pause(ms),
+      reportTrouble: (error) => engine.reportTrouble(error),
+      pause,
       closedError: () => engine.closedError(),
       leaveGate: (user) => engine.store.gate.leave(user),
     })
@@ -364,8 +366,9 @@ export class PlainQueue<T> implements Queue<T> {
     return this.engine.phase !== 'open'
   }
 
-  async close(options?: CloseOptions): Promise<void> {
-    await this.engine.ending.close(checkCloseOptions(options))
+  /** `leftMs`: how long it may take at most; for those who have waited for something else before. */
+  async close(options?: CloseOptions, leftMs?: number): Promise<void> {
+    await this.engine.ending.close(checkCloseOptions(options), leftMs)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -24,6 +24,7 @@ import { keyInfo } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
 import { planOf } from './last-seen.ts'
 import type { KeyFilter, Selection } from './selection.ts'
+import { shownCounts, shownList, shownWorkers } from './shown-instants.ts'
 
 /** How many keys of each state are counted unless something else is said. */
 const capDefault = 10_000
@@ -53,9 +54,10 @@ export class QueueInspection implements Inspect {
   async #counts(cap: number): Promise<Counts> {
     const engine = this.#engine
     const { driver, name } = engine
-    return await engine.inquire(() =>
+    const counts = await engine.inquire(() =>
       engine.call('counts', { cap }, () => driver.counts(name, { cap })),
     )
+    return shownCounts(driver, counts)
   }
 
   async counts(options: { readonly cap?: number } = {}): Promise<QueueCounts> {
@@ -83,9 +85,10 @@ export class QueueInspection implements Inspect {
   async #list(request: Parameters<Engine['driver']['list']>[1]) {
     const engine = this.#engine
     const { driver, name } = engine
-    return await engine.inquire(() =>
+    const reply = await engine.inquire(() =>
       engine.call('list', request, () => driver.list(name, request)),
     )
+    return shownList(driver, reply)
   }
 
   /** One key as it is stored, and the store's time. */
@@ -119,7 +122,8 @@ export class QueueInspection implements Inspect {
   async workers(): Promise<readonly WorkerRow[]> {
     const engine = this.#engine
     const { driver, name } = engine
-    return await engine.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
+    const workers = await engine.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
+    return shownWorkers(driver, workers)
   }
 
   async oldest(): Promise<{ readyAt: EpochMs; ageMs: number } | undefined> {

@@ -15,7 +15,6 @@ import {
 } from '@sluice/core'
 import { checkAddAfter } from './add-after-options.ts'
 import { checkAddOptions } from './add-options.ts'
-import { awaitCommit } from './await-commit.ts'
 import type { Engine } from './engine.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { checkDoneOptions, HeldKey } from './held-key.ts'
@@ -169,7 +168,7 @@ export class QueueTransaction<T> {
       if (reply.outcome === 'failed') throw reply.error
       if (reply.outcome === 'lost') throw this.#lostError(held.key)
       if (finish.as === 'done' && finish.forget) this.#engine.plans.forget(held)
-      awaitCommit(this.#engine, held as HeldKey<unknown>)
+      this.#engine.commits.add(held as HeldKey<unknown>)
       this.#engine.lookSoon()
       return reply.outcome
     })

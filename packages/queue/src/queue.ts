@@ -112,7 +112,8 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
 
   /**
    * Lets go of everything: flushes what was accepted, waits `graceMs` for held keys, aborts their
-   * signals, waits a second more, and leaves the rest to their leases. Calling it again waits for
+   * signals, waits a second more, and leaves the rest to their leases. Ends within `graceMs` and
+   * two seconds, whatever the store does: a call that is given up then rejects. Calling it again waits for
    * the same end; with `graceMs: 0`, for a sooner one.
    */
   close(options?: CloseOptions): Promise<void>
@@ -130,6 +131,9 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome>
   /** Counts failures of the item's key from zero again. What is owed to it stays. */
   forget(item: T): Promise<ForgetOutcome>
-  /** How many failures are counted of the item's key. */
+  /**
+   * How many failures are counted of the item's key; 0 where no part of the limiter goes by them, as
+   * with a bucket alone.
+   */
   numRequeues(item: T): Promise<number>
 }

@@ -36,3 +36,12 @@ export function storeNotOpen(queue: string): SluiceError {
     { retryable: true },
   )
 }
+
+/** What is reported of a Held that was collected before it was finished. */
+export function heldDropped(key: string): SluiceError {
+  return new SluiceError(
+    'ERR_HELD_DROPPED',
+    `key ${JSON.stringify(key)} was taken and never given back: its Held was dropped; finish ` +
+      'every Held, or take it with `await using`',
+  )
+}

@@ -1,3 +1,5 @@
+import { inTime } from './in-time.ts'
+
 /**
  * What Sluice needs of a validator: version 1 of Standard Schema, which the common validation
  * libraries implement.
@@ -20,6 +22,17 @@ export type SchemaResult<T> =
 export interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** What a validator says of an item; rejects with ERR_TIMEOUT if it says nothing for `ms`. */
+export async function validate<T>(
+  schema: StandardSchema<T>,
+  item: unknown,
+  ms: number,
+): Promise<SchemaResult<T>> {
+  const answer = schema['~standard'].validate(item)
+  if ('issues' in answer || 'value' in answer) return answer
+  return await inTime(Promise.resolve(answer), ms, 'check an item', 'the schema')
 }
 
 /** The first issue as one line: where, and what. */

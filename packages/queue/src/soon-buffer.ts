@@ -22,6 +22,8 @@ const patience = { first: 500, longest: 5_000 }
 /** What the buffer needs of its queue. */
 export interface SoonOptions {
   report(error: unknown): void
+  /** Reports an error that comes again and again while the store is in trouble. */
+  reportTrouble(error: unknown): void
   pause(ms: number): Promise<void>
   closedError(): Error
   /** Ends the attempts of a user that wait at the gate of the store. */
@@ -90,9 +92,11 @@ export class SoonBuffer implements GateUser {
         // While it waited for its turn the queue began to close: it is tried at once, and never again.
         if (this.#isFinal && !isLast) continue
         const isOver = isLast || !isTrouble(error)
-        // Told at the first try and at the last, not at every one of an outage.
-        if (tries === 1 || isOver) this.#options.report(error)
-        if (isOver) return
+        if (isOver) {
+          this.#options.report(error)
+          return
+        }
+        this.#options.reportTrouble(error)
         add = replacing(add, take(line) ?? add)
         if (SluiceError.is(error, 'ERR_QUEUE_FULL')) await this.#room(tries)
       }

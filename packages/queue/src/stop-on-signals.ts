@@ -7,7 +7,9 @@ import {
   delayMsMax,
   graceMsDefault,
   SluiceTypeError,
+  systemClock,
 } from '@sluice/core'
+import { closeMs } from './ending.ts'
 
 /** Something that takes work and can stop doing so: a worker. */
 export interface Stops {
@@ -16,7 +18,8 @@ export interface Stops {
 
 /** Something that is let go of when nothing uses it any more: a queue. */
 export interface Closes {
-  close(options: { readonly graceMs: number }): Promise<void>
+  /** `leftMs`: how long it may take at most. */
+  close(options: { readonly graceMs: number }, leftMs?: number): Promise<void>
 }
 
 /** What a signal can stop: a worker or a queue. */
@@ -68,10 +71,12 @@ function checkSignals(signals: readonly NodeJS.Signals[]): void {
 async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<void> {
   const workers = targets.filter((target): target is Stops => 'stop' in target)
   const queues = targets.filter((target): target is Closes => !('stop' in target))
+  const endAt = systemClock.monotonicMs() + graceMs + closeMs
   await Promise.all(workers.map((worker) => worker.stop({ graceMs })))
   // Where there are workers, they have had the grace.
   const left = workers.length > 0 ? 0 : graceMs
-  await Promise.all(queues.map((queue) => queue.close({ graceMs: left })))
+  const leftMs = endAt - systemClock.monotonicMs()
+  await Promise.all(queues.map((queue) => queue.close({ graceMs: left }, leftMs)))
 }
 
 /**

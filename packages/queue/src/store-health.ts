@@ -1,8 +1,11 @@
 import { type Awaitable, heartbeatMs, systemClock } from '@sluice/core'
-import { isTrouble } from './trouble.ts'
+import { isPermanent } from './trouble.ts'
 
 /** How long a store may leave every call unanswered. */
 const silentMsMax = heartbeatMs
+
+/** How long a store may be in trouble before that is more than a disturbance. */
+const troubleMsMax = 30_000
 
 /**
  * Whether the store answers, told from the calls that are made anyway: in real time, since that is
@@ -12,7 +15,8 @@ export class StoreHealth {
   #unanswered = 0
   /** Since when nothing was answered that was asked. */
   #silentSince = 0
-  #isInTrouble = false
+  /** Since when every call has failed. */
+  #troubleSince: number | undefined
 
   /** Makes a call and takes note of what becomes of it. */
   watch<R>(send: () => Awaitable<R>): Awaitable<R> {
@@ -27,14 +31,14 @@ export class StoreHealth {
       if (this.#unanswered === 0) this.#silentSince = systemClock.monotonicMs()
       this.#unanswered += 1
       answer.then(this.#landed, this.#crashed)
-    } else this.#isInTrouble = false
+    } else this.#troubleSince = undefined
     return answer
   }
 
   readonly #landed = (): void => {
     this.#unanswered -= 1
     if (this.#unanswered > 0) this.#silentSince = systemClock.monotonicMs()
-    this.#isInTrouble = false
+    this.#troubleSince = undefined
   }
 
   readonly #crashed = (error: unknown): void => {
@@ -44,12 +48,22 @@ export class StoreHealth {
   }
 
   #failed(error: unknown): void {
-    if (isTrouble(error)) this.#isInTrouble = true
+    if (!isPermanent(error)) this.#troubleSince ??= systemClock.monotonicMs()
   }
 
   /** Whether the last call failed for a reason that may pass, or nothing is answered any more. */
   get isInTrouble(): boolean {
-    if (this.#isInTrouble) return true
-    return this.#unanswered > 0 && systemClock.monotonicMs() - this.#silentSince > silentMsMax
+    return this.#troubleSince !== undefined || this.#silentMs > silentMsMax
+  }
+
+  /** Whether that has lasted for so long that it will probably not pass without help. */
+  get isDegraded(): boolean {
+    const since = this.#troubleSince
+    const troubleMs = since === undefined ? 0 : systemClock.monotonicMs() - since
+    return Math.max(troubleMs, this.#silentMs) >= troubleMsMax
+  }
+
+  get #silentMs(): number {
+    return this.#unanswered === 0 ? 0 : systemClock.monotonicMs() - this.#silentSince
   }
 }

@@ -5,8 +5,8 @@ import type { Store } from './store.ts'
 const driftMax = 0.001
 
 /**
- * The store's time as this process knows it. Under a clock that was given it is that clock's;
- * otherwise it is told from the answers of the store.
+ * The store's time as this process knows it. Where the store follows a clock that was given, it is
+ * that clock's; otherwise it is told from the answers of the store.
  *
  * The time in an answer was read at some instant between sending and answering. It is taken for the
  * instant of sending: then the store is never believed to be behind, so that what is due is looked
@@ -23,9 +23,10 @@ export class StoreTime {
     this.#store = store
   }
 
-  /** Whether the store obeys the clock that its queues were given, so that there is nothing to learn. */
+  /** Whether the store follows the clock that its queues were given, so that there is nothing to learn. */
   get #isGiven(): boolean {
-    return this.#store.hasGivenClock && this.#store.driver.capabilities.clock
+    const { clock, time } = this.#store.driver.capabilities
+    return this.#store.hasGivenClock && clock && time === 'wall'
   }
 
   now(): EpochMs {

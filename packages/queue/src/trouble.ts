@@ -1,5 +1,4 @@
 import { type ErrorCode, SluiceError } from '@sluice/core'
-import type { Patience } from './patience.ts'
 
 /** What a store says that may be reachable, or have room, again later. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -30,6 +29,3 @@ export function isPermanent(error: unknown): boolean {
 export function isTrouble(error: unknown): boolean {
   return SluiceError.is(error) && (error.retryable || passing.has(error.code))
 }
-
-/** How long to wait between tries while the store is in trouble. */
-export const troublePatience: Patience = { first: 100, longest: 5_000 }

@@ -12,6 +12,7 @@ import type { LoopWatch } from './loop-watch.ts'
  * - `QUEUE_SHUT_DOWN`, `QUEUE_CLOSED`: its queue gives it nothing more.
  * - `STORE_NOT_OPEN`: the store has not answered yet.
  * - `STORE_IN_TROUBLE`: the store does not answer, or refuses for a reason that may pass.
+ * - `DEGRADED`: that has lasted for 30 s; it is tried again for ever, but probably needs help.
  * - `LOOP_BLOCKED`: the event loop stood still not long ago.
  */
 export type HealthReason =
@@ -24,6 +25,7 @@ export type HealthReason =
   | 'QUEUE_CLOSED'
   | 'STORE_NOT_OPEN'
   | 'STORE_IN_TROUBLE'
+  | 'DEGRADED'
   | 'LOOP_BLOCKED'
 
 /** How a worker is. */
@@ -59,6 +61,7 @@ function reasonsOf({ engine, loopWatch, beatAt, phase }: Vitals): HealthReason[]
   else if (engine.phase !== 'open') reasons.push('QUEUE_CLOSED')
   else if (!store.isOpen) reasons.push('STORE_NOT_OPEN')
   if (storeHealth.isInTrouble) reasons.push('STORE_IN_TROUBLE')
+  if (storeHealth.isDegraded) reasons.push('DEGRADED')
   if (loopWatch.wasBlockedWithin(heartbeatMs)) reasons.push('LOOP_BLOCKED')
   return reasons
 }

@@ -19,4 +19,12 @@ describe('2 Held: one that is collected unfinished', { timeout: 30_000 }, () => 
       expect(lines[0]).toBe('kept false')
     },
   )
+
+  test.each(['direct', 'lanes', 'late'])(
+    'is no matter if it is finished by item at last, as all others, over %s',
+    async (way) => {
+      const { lines } = await run('dropping', way, 'by item only')
+      expect(lines).toEqual(['kept false', 'idle', 'idle', 'idle'])
+    },
+  )
 })

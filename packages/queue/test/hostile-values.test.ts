@@ -1,7 +1,15 @@
-import { describe, expect, test } from 'vitest'
-import { createWorker, type HandlerResult } from '../src/index.ts'
+import process from 'node:process'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  createDelayingQueue,
+  createRateLimitingQueue,
+  createWorker,
+  type ForeignQueue,
+  type HandlerResult,
+  type Queue,
+} from '../src/index.ts'
 import { refusal } from './refusal.ts'
-import { Scene, setups } from './setups.ts'
+import { direct, Scene, setups, take } from './setups.ts'
 
 const trap = (): never => {
   throw new Error('trap')
@@ -88,7 +96,7 @@ describe.each(setups)('a queue over $way', (setup) => {
       () => queue.numRequeues(value),
       () => queue.cancel(value),
       () => queue.done(value),
-      () => queue.doneMany([value]),
+      () => queue.doneMany([value as never]),
     ]
     for (const call of calls) expect(await refusal(call())).toBeInstanceOf(Error)
     queue.addSoon(value)
@@ -96,3 +104,62 @@ describe.each(setups)('a queue over $way', (setup) => {
     expect(await scene.states()).toEqual({})
   })
 })
+
+describe('where nobody listens', () => {
+  test.each(names)('%s of a limiter and of a schema is one line on stderr', async (name) => {
+    const lines: string[] = []
+    const write = vi.spyOn(process.stderr, 'write').mockImplementation((line) => {
+      lines.push(String(line))
+      return true
+    })
+    onTestFinished(() => write.mockRestore())
+    const fail = (): never => {
+      throw hostileValues()[name]
+    }
+    const scene = new Scene(direct)
+    const limiter = { when: fail, forget: fail, numRequeues: () => 0 }
+    const { onError: _, ...options } = scene.options<string>({ limiter })
+    const queue = scene.keep(createRateLimitingQueue<string>(options))
+    expect(await queue.addRateLimited('a')).toBe('added')
+    await scene.clock.step(1_000)
+    expect(await (await take(queue)).done({ forget: true })).toBe('idle')
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^sluice: queue "q": /)
+  })
+
+  test('an add that addSoon drops is one line on stderr', async () => {
+    const lines: string[] = []
+    const write = vi.spyOn(process.stderr, 'write').mockImplementation((line) => {
+      lines.push(String(line))
+      return true
+    })
+    onTestFinished(() => write.mockRestore())
+    const scene = new Scene(direct)
+    const { onError: _, ...options } = scene.options<string>()
+    const queue = scene.keep(createRateLimitingQueue<string>(options))
+    await queue.shutDown()
+    queue.addSoon('a')
+    queue.addSoon('b')
+    const adapted = createDelayingQueue<string>({ queue: foreign(queue), name: 'around' })
+    adapted.addSoon('c')
+    await scene.quiet()
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toMatch(/queue "q": cannot add key "a" .*ERR_SHUT_DOWN/)
+    expect(lines[1]).toMatch(/queue "around": cannot add key "c" .*ERR_SHUT_DOWN/)
+  })
+})
+
+/** The part of a queue that client-go's interface has. */
+function foreign(queue: Queue<string>): ForeignQueue<string> {
+  return {
+    get shuttingDown() {
+      return queue.shuttingDown
+    },
+    add: (item, options) => queue.add(item, options),
+    get: (options) => queue.get(options),
+    done: (held, options) => queue.done(held, options),
+    len: () => queue.len(),
+    shutDown: () => queue.shutDown(),
+    shutDownWithDrain: (options) => queue.shutDownWithDrain(options),
+  }
+}

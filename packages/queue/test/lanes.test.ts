@@ -208,6 +208,78 @@ describe('5 Flushing: keys that the driver cannot serve', () => {
     expect(Object.keys(await scene.states()).sort()).toEqual(['a', 'b', 'open'])
   })
 
+  test.each([
+    ['add', 1],
+    ['finish', 3],
+  ] as const)(
+    'the bad keys of a thousand in %s are found in steps of which at most %d are under way',
+    async (verb, stepsMax) => {
+      const scene = new Scene(late)
+      const queue = scene.queue()
+      const keys = Array.from({ length: 1_000 }, (_, n) => `k${n}`)
+      if (verb === 'finish') await queue.addMany(keys)
+      const helds = verb === 'finish' ? await queue.getMany(1_000) : []
+      const bad = new Set(['k17', 'k801'])
+      let underWay = 0
+      let most = 0
+      scene.late.before = async (call) => {
+        if (call.verb !== verb) return
+        underWay += 1
+        most = Math.max(most, underWay)
+        await new Promise((resolve) => setImmediate(resolve))
+        underWay -= 1
+        if (keysOf(call.request).some((key) => bad.has(key))) {
+          throw new SluiceError('ERR_STORE', 'value out of range')
+        }
+      }
+      const answers = await Promise.allSettled(
+        verb === 'add' ? keys.map((key) => queue.add(key)) : helds.map((held) => held.done()),
+      )
+      const refused = keys.filter((_, at) => answers[at]?.status === 'rejected')
+      expect(refused).toEqual([...bad])
+      expect(most).toBeLessThanOrEqual(stepsMax)
+      expect(scene.late.count(verb)).toBeLessThan(50)
+      if (verb === 'add') {
+        expect(await drainKeys(queue)).toEqual(keys.filter((key) => !bad.has(key)))
+      }
+    },
+  )
+
+  test('an error of the whole store rejects a step at once', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('open')
+    scene.late.before = ({ verb }) => {
+      if (verb === 'add') throw new SluiceError('ERR_STORE_DAMAGED', 'damaged')
+    }
+    const answers = await Promise.allSettled(['a', 'b', 'c'].map((key) => queue.add(key)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
+    expect(scene.late.count('add')).toBe(2)
+  })
+
+  test('keys that wait to be found are given up after timeoutMs', async ({ onTestFinished }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue({ timeoutMs: 1_000 })
+    await queue.add('open')
+    let calls = 0
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add') return
+      calls += 1
+      if (calls === 1) throw new SluiceError('ERR_STORE', 'value out of range')
+    }
+    scene.late.hold('add')
+    const adds = ['a', 'b', 'c', 'd'].map((key) => seen(queue.add(key)))
+    await time.pass(2_000)
+    expect(adds.map(({ error }) => (error as SluiceError).code)).toEqual([
+      'ERR_UNKNOWN_OUTCOME',
+      'ERR_UNKNOWN_OUTCOME',
+      'ERR_TIMEOUT',
+      'ERR_TIMEOUT',
+    ])
+    scene.late.letGo('add')
+  })
+
   test('a bad key keeps the order of the calls on the others', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()

@@ -34,9 +34,10 @@ export function nextTurn(): Promise<void> {
 export class LateDriver implements Driver {
   readonly name = 'late'
   readonly contractVersion: number
-  readonly capabilities: Capabilities
+  capabilities: Capabilities
   readonly operate: Operate
   readonly inner: Driver
+  ahead = 0
   before: Around = nextTurn
   after: Around = () => undefined
   calls: Call[] = []
@@ -71,6 +72,13 @@ export class LateDriver implements Driver {
   /** How many calls of this verb wait. */
   waiting(verb: string): number {
     return this.#held.get(verb)?.length ?? 0
+  }
+
+  /** Those of this verb that wait go on waiting, until those that were abandoned are let go of. */
+  abandon(verb: string): void {
+    const waiting = this.#held.get(verb) ?? []
+    this.#held.delete(verb)
+    this.#held.set('abandoned', [...(this.#held.get('abandoned') ?? []), ...waiting])
   }
 
   /** Lets calls of this verb go on, those that wait and those that come. */

@@ -1,3 +1,4 @@
+import { batchKeysMax } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { SluiceError } from '../src/index.ts'
 import { fakeRealTime } from './real-time.ts'
@@ -213,23 +214,112 @@ describe('renewals that hang', () => {
     await scene.quiet()
   })
 
-  test('3 Leases: a renewal that hangs longer than timeoutMs is given up for another', async ({
+  test('3 Leases: one that is silent for a tenth of the lease is sent again beside it', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    scene.late.hold('renew')
+    await scene.clock.step(leaseMs / 3)
+    await time.pass(leaseMs / 10 - 50)
+    await scene.clock.step(1_000)
+    expect(scene.late.waiting('renew')).toBe(1)
+    await time.pass(50)
+    await scene.clock.step(1_000)
+    expect(scene.late.waiting('renew')).toBe(2)
+    await time.pass(leaseMs / 10)
+    scene.late.letGo('renew')
+    await scene.clock.step(2 * leaseMs)
+    expect(held.signal.aborted).toBe(false)
+  })
+
+  test('3 Leases: a silent connection costs none, if the others answer', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.addMany(['a', 'b'])
+    const helds = await queue.getMany(2)
+    scene.late.hold('renew')
+    await scene.clock.step(leaseMs / 3)
+    expect(scene.late.waiting('renew')).toBe(1)
+    // The first one is never answered; those that are sent from now on are.
+    scene.late.abandon('renew')
+    for (let second = 0; second < 3 * 30; second += 1) {
+      await time.pass(1_000)
+      await scene.clock.step(1_000)
+    }
+    expect(helds.map(({ signal }) => signal.aborted)).toEqual([false, false])
+    expect(await queue.doneMany(helds)).toEqual(['idle', 'idle'])
+  })
+
+  test('3 Leases: a key whose renewal failed is renewed again by itself, before the next third', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.addMany(['a', 'b'])
+    const [a, b] = await queue.getMany(2)
+    const { inner } = scene
+    const renew = inner.renew.bind(inner)
+    const locked = new SluiceError('ERR_STORE_BUSY', 'locked', { retryable: true })
+    let failures = 2
+    inner.renew = async (name, leases, ms) => {
+      const replies = await renew(name, leases, ms)
+      return replies.map((reply, at) =>
+        leases[at]?.key === 'a' && failures-- > 0 ? { outcome: 'failed', error: locked } : reply,
+      )
+    }
+    await scene.clock.step((2 * leaseMs) / 3 - 1)
+    const asked = scene.late.requests('renew') as { key: string }[][]
+    expect(asked.map((leases) => leases.map(({ key }) => key))).toEqual([['a', 'b'], ['a'], ['a']])
+    expect([a?.signal.aborted, b?.signal.aborted]).toEqual([false, false])
+  })
+
+  test('3 Leases: a batch whose renewal fails does not cost the others theirs', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    const keys = Array.from({ length: batchKeysMax + 1 }, (_, at) => `key/${at}`)
+    await queue.addMany(keys)
+    const helds = [...(await queue.getMany(batchKeysMax)), await take(queue)]
+    scene.late.before = ({ verb, request }) => {
+      if (verb !== 'renew' || (request as unknown[]).length === 1) return
+      throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    await scene.clock.step(leaseMs)
+    const lost = helds.filter(({ signal }) => signal.aborted)
+    expect([lost.length, helds.at(-1)?.signal.aborted]).toEqual([batchKeysMax, false])
+    expect(new Set(scene.takeErrors())).toEqual(new Set(['ERR_STORE']))
+  })
+
+  test('3 Leases: a lease that ends before one that is held already is lost in time', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue({ timeoutMs: 100 })
-    await queue.add('a')
-    const held = await take(queue)
+    await queue.addMany(['a', 'b'])
+    scene.late.hold('claim')
+    const first = seen(queue.get())
+    // Not a whole number of ticks, so that it is not found by chance.
+    await scene.clock.step(leaseMs / 2 + 300)
+    scene.late.abandon('claim')
+    await time.pass(2_000)
+    expect([first.value?.key, ...scene.takeErrors()]).toEqual(['a', 'ERR_TIMEOUT'])
+    scene.late.hold('claim')
     scene.late.hold('renew')
-    await scene.clock.step(leaseMs / 3)
-    await time.pass(100)
-    expect([scene.late.count('renew'), scene.late.waiting('renew')]).toEqual([1, 1])
-    await scene.clock.step(leaseMs / 3)
-    expect([scene.late.count('renew'), scene.late.waiting('renew')]).toEqual([2, 2])
+    const second = seen(queue.get())
+    scene.late.letGo('abandoned')
+    await scene.quiet()
+    expect(second.value?.key).toBe('b')
+    await scene.clock.step(leaseMs / 2 - 300 - margin - 1)
+    expect(second.value?.signal.aborted).toBe(false)
+    await scene.clock.step(1)
+    expect([first.value?.signal.aborted, second.value?.signal.aborted]).toEqual([false, true])
+    scene.late.letGo('claim')
     scene.late.letGo('renew')
-    await scene.clock.step(2 * leaseMs)
-    expect(held.signal.aborted).toBe(false)
   })
 
   test('3 Leases: the deadline is counted from before the claim was sent', async () => {

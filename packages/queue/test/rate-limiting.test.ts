@@ -1,8 +1,8 @@
-import { exponential, fastSlow, maxOf, tokenBucket } from '@sluice/limiters'
+import { exponential, fastSlow, jittered, maxOf, tokenBucket, withMaxWait } from '@sluice/limiters'
 import { describe, expect, test } from 'vitest'
-import type { Limiter } from '../src/index.ts'
+import { createWorker, type Limiter } from '../src/index.ts'
 import { refusal } from './refusal.ts'
-import { drainKeys, Scene, setups, take } from './setups.ts'
+import { direct, drainKeys, Scene, setups, take } from './setups.ts'
 
 describe.each(setups)('addRateLimited over $way', (setup) => {
   test('RL-01: asks for a run after the limiter’s delay, 5 ms doubling by default', async () => {
@@ -156,6 +156,27 @@ describe.each(setups)('limiters of ours over $way', (setup) => {
     expect(await delay('two')).toBe(0)
   })
 
+  test('numRequeues is 0 where no part of the limiter counts, and the store keeps its count', async () => {
+    const scene = new Scene(setup)
+    const bucket = tokenBucket({ perSecond: 1, burst: 100 })
+    const perKey = exponential({ baseMs: 1, maxMs: 10 })
+    const limiters = [
+      [bucket, 0],
+      [maxOf(bucket, tokenBucket({ name: 'other', perSecond: 1, burst: 1 })), 0],
+      [withMaxWait(jittered(bucket, 0.5), 10), 0],
+      [maxOf(), 0],
+      [perKey, 2],
+      [withMaxWait(jittered(maxOf(bucket, perKey), 0.5), 10), 2],
+    ] as const
+    for (const [at, [limiter, count]] of limiters.entries()) {
+      const queue = scene.limited({ name: `q${at}`, limiter })
+      await queue.addRateLimited('a')
+      await queue.addRateLimited('a')
+      expect(await queue.numRequeues('a'), `limiter ${at}`).toBe(count)
+      expect((await scene.row('a', `q${at}`))?.failures).toBe(2)
+    }
+  })
+
   test('3 Limiter state: buckets of one name are shared by all queues', async () => {
     const scene = new Scene(setup)
     const limiter = tokenBucket({ name: 'shared', perSecond: 1, burst: 1 })
@@ -296,4 +317,19 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect(String(await refusal(queue.numRequeues('a')))).toContain('cannot count')
     expect(await queue.add('b')).toBe('added')
   })
+})
+
+test('a heartbeat in memory sweeps thousands of expired counts that no further add sweeps', async () => {
+  const scene = new Scene(direct)
+  const queue = scene.limited({
+    failuresExpireMs: 1_000,
+    limiter: exponential({ baseMs: 1, maxMs: 1 }),
+  })
+  for (let at = 0; at < 3_000; at += 1) await queue.addRateLimited(`key ${at}`)
+  await scene.clock.step(1_000_000)
+  for (let at = 0; at < 3_000; at += 1) await (await take(queue)).done()
+  expect((await queue.inspect.counts()).idle).toBe(3_000)
+  createWorker({ queue, handler: () => {} })
+  await scene.clock.step(20_000)
+  expect((await queue.inspect.counts()).idle).toBe(0)
 })

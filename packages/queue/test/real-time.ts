@@ -8,10 +8,14 @@ export interface RealTime {
   timers(): number
 }
 
-/** Puts the timers of this process under control until the test has finished. */
-export function fakeRealTime(onTestFinished: (undo: () => void) => void): RealTime {
+/** Puts the timers of this process under control until the test has finished; and the date, if asked. */
+export function fakeRealTime(
+  onTestFinished: (undo: () => void) => void,
+  options: { readonly withDate?: boolean } = {},
+): RealTime {
   // real time: is put under control here; setImmediate is not, so that the event loop goes on.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const timers = ['setTimeout', 'clearTimeout', 'performance'] as const // real time: see above.
+  vi.useFakeTimers({ toFake: options.withDate === true ? [...timers, 'Date'] : [...timers] })
   onTestFinished(() => {
     vi.useRealTimers()
   })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Queue, SchemaResult, StandardSchema } from '../src/index.ts'
+import { fakeRealTime } from './real-time.ts'
 import { refusal } from './refusal.ts'
 import { Scene, seen, setups, take } from './setups.ts'
 
@@ -133,6 +134,45 @@ function slowSchema(): { schema: StandardSchema<Order>; answer: (count: number) 
 }
 
 describe.each(setups)('a slow schema over $way', (setup) => {
+  test('one that never answers fails its own calls after timeoutMs, and no others', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(setup)
+    const schema = schemaOf((value) => {
+      if ((value as Order).id === 'stuck') return new Promise(() => undefined)
+      return validate(value)
+    })
+    const queue = scene.queue<Order>({ keyOf, schema, timeoutMs: 1_000 })
+    const stuck = [
+      seen(queue.add({ id: 'stuck', count: 1 })),
+      seen(
+        queue.addMany([
+          { id: 'with it', count: 1 },
+          { id: 'stuck', count: 2 },
+        ]),
+      ),
+    ]
+    const next = [seen(queue.add({ id: 'a', count: 1 })), seen(queue.add({ id: 'b', count: 1 }))]
+    await time.pass(900)
+    expect(next.map(({ state }) => state)).toEqual(['waiting', 'waiting'])
+    await time.pass(200)
+    for (const { error } of stuck) {
+      expect(error).toMatchObject({ code: 'ERR_TIMEOUT', retryable: true })
+      expect(String(error)).toContain('the schema did not answer within timeoutMs')
+    }
+    expect(next.map(({ value }) => value)).toEqual(['added', 'added'])
+    expect(Object.keys(await scene.states())).toEqual(['a', 'b'])
+    // A key that is stored already is parked instead of being held for ever.
+    const other = scene.queue<Order>({ keyOf })
+    await other.add({ id: 'stuck', count: 1 }, { priority: 1 })
+    const got = seen(queue.get())
+    await time.pass(1_100)
+    expect(got.value?.key).toBe('a')
+    expect((await scene.states())['stuck']).toBe('parked')
+    expect(scene.takeErrors()).toEqual(['ERR_TIMEOUT'])
+  })
+
   test('adds take effect in the order of the calls, whatever order they were checked in', async () => {
     const scene = new Scene(setup)
     const { schema, answer } = slowSchema()

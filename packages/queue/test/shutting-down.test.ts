@@ -1,4 +1,7 @@
+import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
+import { createQueue } from '../src/index.ts'
 import { refusal } from './refusal.ts'
 import { drainKeys, Scene, seen, setups, take } from './setups.ts'
 
@@ -184,4 +187,33 @@ describe.each(setups)('giving work back after shutDown over $way', (setup) => {
     await held.release()
     expect((await queue.get())?.key).toBe('a')
   })
+})
+
+test('a get ends at once also while its queue rests because other processes have the keys', async () => {
+  const clock = fakeClock()
+  const inner = memoryDriver()
+  /** Keys are due, and each claim finds them locked. */
+  const driver = new Proxy(inner, {
+    get(_, name) {
+      if (name === 'direct') return undefined
+      if (name === 'claim') return () => ({ claims: [], leaseEnds: [], now: clock.now() })
+      const value: unknown = Reflect.get(inner, name, inner)
+      return typeof value === 'function' ? value.bind(inner) : value
+    },
+  })
+  const queue = createQueue<string>({ name: 'orders', driver, clock, leaseMs: 30_000 })
+  await queue.add('locked')
+  let isTold = false
+  const got = queue.get().then((held) => {
+    isTold = true
+    return held
+  })
+  // Both of the claims after which it rests.
+  await clock.step(0)
+  expect(isTold).toBe(false)
+  await queue.shutDown()
+  await clock.step(0)
+  expect(isTold).toBe(true)
+  expect(await got).toBeUndefined()
+  await queue.close()
 })

@@ -83,6 +83,19 @@ test('a queue is closed, and its holders are told at the second signal', async (
   expect(program.lines).toEqual(['running', 'stopping', 'aborted ERR_CLOSING'])
 })
 
+test('a store that says nothing costs two seconds more than the grace', async () => {
+  const program = new Program('silent')
+  await program.says('running')
+  const begunAt = performance.now()
+  program.child.kill('SIGTERM')
+  const { code } = await program.ended
+  // The grace is half a second; the rest is what it takes to end a process.
+  expect(performance.now() - begunAt).toBeLessThan(3_000)
+  // That the store did not close makes the stop a failed one.
+  expect(code).toBe(1)
+  expect(program.lines).toEqual(['running', 'stopping', 'stopped', 'add ERR_UNKNOWN_OUTCOME'])
+})
+
 test('undoing leaves signals as they were', async () => {
   const before = process.listenerCount('SIGTERM')
   const queue = createQueue({})

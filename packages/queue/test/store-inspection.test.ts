@@ -150,7 +150,7 @@ test('does not take those for queues who share the telling of one', async () => 
 describe('a driver that can do less', () => {
   test('cannot list its queues, and is asked to name them', async () => {
     const inner = memoryDriver()
-    const driver: Driver = Object.assign(Object.create(inner) as Driver, {
+    const driver: Driver = Object.assign(Object.create(inner, { ahead: { value: 0 } }) as Driver, {
       open: inner.open.bind(inner),
       close: inner.close.bind(inner),
       watch: undefined,

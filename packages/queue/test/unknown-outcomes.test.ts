@@ -16,6 +16,50 @@ function errors(verb: string, ...next: (Error | undefined)[]): (call: Call) => v
   }
 }
 
+/** Answers that it is unknown whether a key was served, the next times, after serving it or not. */
+function unknownFor(scene: Scene, verb: 'add' | 'finish', times: number, isServed: boolean): void {
+  const { inner } = scene
+  const real = inner[verb].bind(inner) as (...args: unknown[]) => readonly unknown[]
+  let left = times
+  Object.assign(inner, {
+    [verb]: (...args: unknown[]) => {
+      if (left === 0) return real(...args)
+      left -= 1
+      if (isServed) real(...args)
+      return (args[1] as unknown[]).map(() => ({ outcome: 'failed', error: unknown }))
+    },
+  })
+}
+
+describe.each([
+  ['was served', true],
+  ['was not', false],
+])('3 Store trouble: a driver that does not know of one key, which %s', (_, isServed) => {
+  test('an add is repeated, and is one run', async ({ onTestFinished }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    unknownFor(scene, 'add', 2, isServed)
+    const adding = seen(queue.add('a'))
+    await time.pass(2_000)
+    expect(adding.state).toBe('resolved')
+    expect(await drainKeys(queue)).toEqual(['a'])
+  })
+
+  test('a finish is repeated, and is never said to be lost', async ({ onTestFinished }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.limited()
+    await queue.addMany(['a', 'b'])
+    const [a, b] = await queue.getMany(2)
+    unknownFor(scene, 'finish', 2, isServed)
+    const answers = [seen(a?.done() as Promise<unknown>), seen(b?.retry() as Promise<unknown>)]
+    await time.pass(2_000)
+    expect(answers.map(({ value }) => value)).toEqual(['idle', 'delayed'])
+    expect(await queue.numRequeues('b')).toBe(1)
+  })
+})
+
 describe('3 Store trouble: adds', () => {
   test('an add whose answer was lost is repeated, and is one run', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)

@@ -5,13 +5,14 @@ import {
   createQueue,
   createRateLimitingQueue,
   type DelayingQueue,
+  type ForeignQueue,
   type Held,
   type Limiter,
   type Queue,
   type RateLimitingQueue,
 } from '../src/index.ts'
 import { refusal } from './refusal.ts'
-import { drainKeys, Scene, seen, setups, take } from './setups.ts'
+import { direct, drainKeys, Scene, seen, setups, take } from './setups.ts'
 
 describe.each(setups)('a layer around one of ours over $way', (setup) => {
   test('CFG-02: shares the engine: what one adds the other hands out', async () => {
@@ -255,7 +256,8 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
       [{ queue: 5 }, 'queue'],
       [{ queue: {} }, 'queue.add'],
       [{ queue: { ...queue, get: 5 } }, 'queue.get'],
-      [{ queue, name: 'q' }, 'options.name'],
+      [{ queue, name: 5 }, 'name'],
+      [{ queue, nam: 'q' }, 'options.nam'],
       [{ queue, clock: {} }, 'clock.now'],
       [{ queue, keyOf: 'id' }, 'keyOf'],
       [{ queue, onError: true }, 'onError'],
@@ -265,6 +267,48 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
         expect(() => make(options as never)).toThrow(expect.objectContaining({ parameter }))
       }
     }
+  })
+})
+
+describe('a queue with no more than the methods of client-go’s interface', () => {
+  function bare(scene: Scene) {
+    const queue = scene.queue()
+    const { add, get, done, len, shutDown, shutDownWithDrain } = foreign(queue)
+    const inner: ForeignQueue<string> = {
+      ...{ add, get, done, len, shutDown, shutDownWithDrain },
+      get shuttingDown() {
+        return queue.shuttingDown
+      },
+    }
+    const { clock } = scene
+    return createRateLimitingQueue<string>({ queue: inner, clock, name: 'bare' })
+  }
+
+  test('is wrapped, and has every verb of a queue', async () => {
+    const scene = new Scene(direct)
+    const queue = bare(scene)
+    expect([queue.name, queue.capabilities.delays]).toEqual(['bare', 'process'])
+    expect(await queue.addMany(['a', 'b', 'a'])).toEqual(['added', 'added', 'unchanged'])
+    queue.addSoon('c')
+    await scene.quiet()
+    const [a] = await queue.getMany(5)
+    expect(await queue.doneMany(a === undefined ? [] : [a])).toEqual(['idle'])
+    for await (const held of queue) if (held.key === 'b') break
+    expect(await scene.states()).toEqual({ b: 'ready', c: 'ready' })
+    expect(await queue.cancel('b')).toBe('unchanged')
+    expect(() => queue.within({})).toThrow(expect.objectContaining({ parameter: 'queue.within' }))
+    expect(() => queue.inspect).toThrow(expect.objectContaining({ parameter: 'queue.inspect' }))
+    await queue.close()
+    expect(await refusal(queue.add('d'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
+  })
+
+  test.each([
+    ['addMany', (queue: RateLimitingQueue<string>) => queue.addMany(5 as never)],
+    ['doneMany', (queue: RateLimitingQueue<string>) => queue.doneMany(5 as never)],
+  ])('%s of no array is refused', async (_verb, call) => {
+    expect(await refusal(call(bare(new Scene(direct))))).toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+    })
   })
 })
 

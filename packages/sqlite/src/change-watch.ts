@@ -25,9 +25,9 @@ export interface WatchedStore {
  *
  * SQLite has no notifications. It has a number that changes when another connection has committed,
  * and reading it costs a few microseconds; so it is read again and again, and less often once
- * nothing has happened for a minute. Most commits of an idle process are heartbeats, so a second
- * number, in the file, decides whether anybody is woken. It says neither which queue nor what;
- * those who are woken look for themselves.
+ * nothing has happened for a minute. The commits of an idle process are heartbeats, so a second
+ * number, which the file keeps, decides whether the watchers are called. It says neither which queue
+ * has changed nor how; the watchers look for themselves.
  */
 export class ChangeWatch {
   readonly #clock: Clock

@@ -43,7 +43,7 @@ export class Connection {
         for (const time of this.#times.values()) time.read()
         return this.#session && numberIn(this.#session.dataVersion.get(), 'data_version')
       },
-      work: () => this.#session && numberIn(this.#session.storeRead.get(), 'work'),
+      work: () => this.#session && numberIn(this.#session.workSum.get(), 'work'),
     })
   }
 

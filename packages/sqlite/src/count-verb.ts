@@ -91,14 +91,10 @@ function countWaiting(session: Session, queueId: number, now: EpochMs, cap: numb
   let laterLeft = 2 * cap + 1
   for (const { priority, ready_at } of levelsOf(session, queueId)) {
     if (ready_at <= now) {
-      // Looked at once the cap is reached too: the oldest may stand at the last priority.
-      const limit = Math.max(1, ready.room)
-      const row = session.countReady.get(queueId, priority, now, limit) as {
-        readonly n: number
-        readonly oldest: number | null
-      }
+      oldestReadyAt = Math.min(oldestReadyAt, ready_at)
+      const limit = Math.max(0, ready.room)
+      const row = session.countReady.get(queueId, priority, now, limit) as { readonly n: number }
       ready.add(row.n)
-      oldestReadyAt = Math.min(oldestReadyAt, row.oldest ?? never)
     }
     if (laterLeft <= 0) continue
     const rows = session.countDelayed.all(queueId, priority, now, laterLeft) as {

@@ -14,13 +14,13 @@ interface CheckpointRow {
 /**
  * Looks at the write-ahead log after each commit, which takes a microsecond.
  *
- * It must not grow without bound. SQLite copies it back into the file every thousand pages, and then
- * starts it over, unless somebody is still reading from it: a program that has left a query half
- * read can make it grow until the disk is full. A log that is too long is emptied, and reported if a
+ * It must not grow without bound. SQLite copies it back into the file every few thousand pages and
+ * then starts it over, unless a connection is still reading from it: a query that is left half read
+ * can make it grow until the disk is full. A log that is too long is emptied, and reported if a
  * reader prevents that.
  *
- * And it must be there: SQLite goes on writing to a log that was deleted, in which nobody else finds
- * what it has committed.
+ * And it must be there: SQLite goes on writing to a log that was deleted, which no other process
+ * reads.
  */
 export class LogGuard {
   readonly #path: string
@@ -48,8 +48,7 @@ export class LogGuard {
     if (ino !== this.#inode) {
       throw new SluiceError(
         'ERR_UNKNOWN_OUTCOME',
-        `${this.#path} was removed while it was in use; whether what was committed is in the file ` +
-          'is open',
+        `${this.#path} was removed while it was in use; the outcome of the last commit is unknown`,
       )
     }
     if (size <= this.#bytesMax) return

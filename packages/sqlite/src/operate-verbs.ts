@@ -6,10 +6,7 @@ import type { QueueTransaction } from './queue-transaction.ts'
 export function pauseVerb(tx: QueueTransaction, paused: boolean): OperateOutcome {
   const stored = paused ? 1 : 0
   const { changes } = tx.session.queuePause.run(stored, tx.queueId, stored)
-  if (Number(changes) === 0) return 'unchanged'
-  // Workers of other processes have to hear of it, although no key has changed.
-  tx.store.raiseWork()
-  return 'changed'
+  return Number(changes) > 0 ? 'changed' : 'unchanged'
 }
 
 function each(

@@ -144,6 +144,5 @@ export class QueueTransaction {
   end(): void {
     if (!this.#hasWritten) return
     this.session.queueSave.run(this.#seq, this.#owed, this.queueId)
-    this.store.raiseWork()
   }
 }

@@ -24,9 +24,6 @@ create table sluice_store (
   -- so that a file which was deleted and created again does not give out tokens that an outside
   -- system has seen already.
   token integer not null check (token > 0),
-  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
-  -- renewals leave it alone: a process that waits looks at the queues only after it has risen.
-  work integer not null default 0,
   -- By how many milliseconds the store's time is ahead of the wall clock, since that was set back.
   ahead real not null default 0 check (ahead >= 0),
   -- The newest instant that is known to have passed, by the store's time. It only rises.
@@ -41,7 +38,10 @@ create table sluice_queues (
   -- The last place in line that was given out.
   seq integer not null default 0,
   -- How many keys are owed a run: a count that is kept, because counting would take time.
-  owed integer not null default 0 check (owed >= 0)
+  owed integer not null default 0 check (owed >= 0),
+  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
+  -- renewals leave it alone: a process that waits looks for keys only after the sum has risen.
+  work integer not null default 0
 ) strict;
 
 -- The names of holders, so that rows need not carry them. Ids are never used twice.
@@ -275,14 +275,13 @@ from (
   where queue = +? and token is null and parked = 1
   limit +?
 )`,
-  countReady: `select count(*) as n, min(ready_at) as oldest
+  countReady: `select count(*) as n
 from (
-  select ready_at
+  select 1
   from sluice_keys indexed by sluice_keys_waiting
   where
     queue = +? and priority = +? and ready_at <= +?
     and token is null and parked = 0 and due_at is not null
-  order by ready_at, seq
   limit +?
 )`,
   doneClean: `delete from sluice_keys
@@ -423,10 +422,10 @@ where name = +?`,
   queueMake: `insert into sluice_queues (name)
 values (?)`,
   queuePause: `update sluice_queues
-set paused = ?
+set paused = ?, work = work + 1
 where id = +? and paused <> +?`,
   queueSave: `update sluice_queues
-set seq = ?, owed = ?
+set seq = ?, owed = ?, work = work + 1
 where id = +?`,
   queuesList: `select q.name
 from sluice_queues q
@@ -445,11 +444,11 @@ where id in (
   cross join sluice_keys k on k.queue = +? and k.key = j.value ->> 0 and k.token = j.value ->> 1
 )
 returning key, lease_until`,
-  storeRead: `select token, work, ahead, latest
+  storeRead: `select token, ahead, latest
 from sluice_store
 where id = 1`,
   storeSave: `update sluice_store
-set token = ?, work = ?, ahead = ?, latest = ?
+set token = ?, ahead = ?, latest = ?
 where id = 1`,
   sweepIdle: `delete from sluice_keys
 where id in (
@@ -459,6 +458,8 @@ where id in (
   order by failed_at
   limit +?
 )`,
+  workSum: `select total(work) as work
+from sluice_queues`,
   workerSave: `insert into sluice_workers (queue, holder, info, started_at, seen_at)
 values (?, ?, ?, ?, ?)
 on conflict (queue, holder) do update

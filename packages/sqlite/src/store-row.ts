@@ -9,7 +9,6 @@ const aheadMsMin = 1
 
 interface StoreColumns {
   readonly token: number
-  readonly work: number
   readonly ahead: number
   readonly latest: EpochMs
 }
@@ -55,7 +54,6 @@ export class StoreRow {
   readonly #time: StoreTime
   readonly #before: StoreColumns
   #token: number
-  #hasWork = false
 
   constructor(session: Session, time: StoreTime) {
     const row = session.storeRead.get() as StoreColumns | undefined
@@ -89,25 +87,14 @@ export class StoreRow {
     this.#token = Math.max(this.#token, floor)
   }
 
-  /** Says that a key may have become claimable, now or later. */
-  raiseWork(): void {
-    this.#hasWork = true
-  }
-
   /** Writes back what has changed. To be called once, at the end of a transaction that writes. */
   save(): void {
-    const { token, work, ahead, latest } = this.#before
+    const { token, ahead, latest } = this.#before
     const isCurrent =
-      !this.#hasWork &&
       this.#token === token &&
       this.now - latest < latestMsMax &&
       this.#time.ahead - ahead < aheadMsMin
     if (isCurrent) return
-    this.#session.storeSave.run(
-      this.#token,
-      this.#hasWork ? work + 1 : work,
-      Math.max(ahead, this.#time.ahead),
-      this.now,
-    )
+    this.#session.storeSave.run(this.#token, Math.max(ahead, this.#time.ahead), this.now)
   }
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -7,8 +8,19 @@ import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import type { Durability, LibraryName, SqliteDatabase } from '@sluice/sqlite'
 import { sqliteDriver } from '@sluice/sqlite'
+
+<<<<<<< HEAD
+
 import { describe } from 'vitest'
 import { canCutPower, forkSqlite, onDisk, servedDriver } from './power-cut.ts'
+
+=======
+
+import { describe, onTestFinished, test } from 'vitest'
+import { canCutPower, forkSqlite, onDisk } from './power-cut.ts'
+import { ask, askOptions } from './store.ts'
+
+>>>>>>> origin/main
 
 const requireHere = createRequire(import.meta.url)
 
@@ -74,9 +86,34 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
 
 const cuts = allCases.filter((each) => each.needs?.cutPower)
 
+/** A coin that falls in the same way each time. */
+function coin(): () => boolean {
+  let state = 1
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % 2 === 0
+  }
+}
+
 describe.skipIf(!canCutPower)('power cuts', () => {
   examine('a file whose power is cut', () => onDisk(servedDriver, ['better-sqlite3', 'power']), {
     cases: cuts,
     timeoutMs: 60_000,
   })
+  examine('a file of which half is written', () => onDisk(servedDriver, ['node:sqlite', 'power'], coin()), {
+    cases: cuts,
+    timeoutMs: 60_000,
+  })
+
+  test('show what was not synced: with durability process, the last adds are gone', async () => {
+    const { driver, cutPower, dispose } = await onDisk(servedDriver, ['better-sqlite3', 'process'])
+    onTestFinished(async () => await dispose())
+    await driver.open({})
+    const keys = Array.from({ length: 50 }, (_, nth) => `key ${nth}`)
+    for (const key of keys) await driver.add('q', [ask(key)], askOptions)
+    const after = await cutPower()
+    await after.open({})
+    assert.ok((await after.list('q', { limit: 100 })).rows.length < keys.length)
+    await after.close()
+  }, 60_000)
 })

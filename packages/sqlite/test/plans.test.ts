@@ -44,6 +44,7 @@ const hot: Partial<Record<StatementName, readonly string[]>> = {
 const mayScan: Readonly<Partial<Record<StatementName, string>>> = {
   checkRows: 'an examination by hand',
   queuesList: 'the queues are few',
+  workSum: 'the queues are few, and it is asked only after a commit of another process',
   bucketsList: 'the buckets are few',
   holdersSweep: 'only if there are more than a thousand holders, and then only held keys',
 }

@@ -38,12 +38,17 @@ const lookMs = 10
 type Change = (before: Buffer) => Buffer
 
 /**
- * The files of a store, as a disk keeps them that loses whatever was not synced. Names of files are
- * durable at once, what is in them is not.
+ * The files of a store, as a disk keeps them that loses what was not synced, but for the writes that
+ * `isKept` says reached it all the same. Names of files are durable at once, what is in them is not.
  */
 class Disk {
+  readonly #isKept: () => boolean
   readonly #durable = new Map<string, Buffer>()
   readonly #pending = new Map<string, Change[]>()
+
+  constructor(isKept: () => boolean) {
+    this.#isKept = isKept
+  }
 
   /** Replays what `strace` saw a process do in `folder`. */
   replay(log: string, folder: string): void {
@@ -98,6 +103,14 @@ class Disk {
 
   /** Writes what is durable into a folder, from where the next process goes on. */
   restore(folder: string): void {
+    for (const [file, changes] of this.#pending) {
+      const before = this.#durable.get(file) ?? Buffer.alloc(0)
+      const kept = changes.filter(this.#isKept)
+      this.#durable.set(
+        file,
+        kept.reduce((bytes, change) => change(bytes), before),
+      )
+    }
     this.#pending.clear()
     for (const [file, bytes] of this.#durable) writeFileSync(join(folder, file), bytes)
   }
@@ -118,9 +131,13 @@ function resized(before: Buffer, length: number): Buffer {
  * A subject whose driver runs in a process that `strace` watches. A power cut kills the process, and
  * leaves of its files what it had synced.
  */
-export async function onDisk(module: URL, args: readonly string[]): Promise<Subject> {
+export async function onDisk(
+  module: URL,
+  args: readonly string[],
+  isKept: () => boolean = () => false,
+): Promise<Subject & Required<Pick<Subject, 'cutPower' | 'dispose'>>> {
   const place = mkdtempSync(join(tmpdir(), 'sluice-power-'))
-  const disk = new Disk()
+  const disk = new Disk(isKept)
   let runs = 0
   let running: { readonly other: OtherProcess; readonly log: string; readonly folder: string }
   const start = async (): Promise<OtherProcess> => {

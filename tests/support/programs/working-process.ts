@@ -63,6 +63,7 @@ const worker = createWorker({
 worker.stopped.catch((error: unknown) => say({ stopped: String(error), at: Date.now() }))
 
 let cpu = process.cpuUsage()
+// real time: see where it is started.
 let soon: ReturnType<typeof setInterval> | undefined
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -36,6 +36,7 @@ async function takeAll(): Promise<void> {
   const helds = await queue.getMany(4)
   for (const held of helds) {
     if (held.key === 'kept') kept.push(held)
+    if (what === 'by item only') continue
     if (held.key === 'finished') await held.done()
     if (held.key === 'again') await held.release()
   }
@@ -53,7 +54,10 @@ async function pass(): Promise<void> {
 await takeAll()
 for (let round = 0; round < 6; round += 1) await pass()
 console.log(`kept ${kept[0]?.signal.aborted}`)
-if (way !== 'direct') {
+if (what === 'by item only') {
+  for (const item of ['dropped', 'finished', 'again']) console.log(await queue.done(item))
+}
+if (way !== 'direct' && what !== 'by item only') {
   // Not renewed any more, the key comes back when its lease ends.
   const waiting = [queue.get(), queue.get()]
   await clock.step(40_000)

@@ -1,7 +1,12 @@
-import { createQueue, createWorker, stopOnSignals } from '../../src/index.ts'
+import { memoryDriver } from '@sluice/memory'
+import { createQueue, createWorker, type SluiceError, stopOnSignals } from '../../src/index.ts'
+import { LateDriver } from '../late-driver.ts'
 
 const mode = process.argv[2]
-const queue = createQueue<string>({})
+const driver = new LateDriver(memoryDriver())
+const queue = createQueue<string>(
+  mode === 'silent' ? { name: 'q', driver, leaseMs: 30_000, ref: true } : {},
+)
 await queue.add('a')
 
 function say(line: string): void {
@@ -41,14 +46,19 @@ if (mode === 'queue') {
       // real time: it only keeps this process alive
       const alive = setInterval(() => undefined, 1_000)
       say('running')
-      if (mode === 'worker') {
+      if (mode === 'silent') {
+        for (const verb of ['add', 'claim', 'finish', 'renew', 'tick', 'close']) driver.hold(verb)
+        queue.add('b').catch((error: unknown) => say(`add ${(error as SluiceError).code}`))
+        await stopping
+      } else if (mode === 'worker') {
         await stopping
         say('finished')
       } else await onAbort(signal)
       clearInterval(alive)
     },
   })
-  stopOnSignals([worker, queue], { graceMs: 60_000, exit: mode === 'exit' })
+  const graceMs = mode === 'silent' ? 500 : 60_000
+  stopOnSignals([worker, queue], { graceMs, exit: mode === 'exit' || mode === 'silent' })
   await worker.stopped
   say('stopped')
 }

@@ -16,9 +16,6 @@ create table sluice_store (
   -- so that a file which was deleted and created again does not give out tokens that an outside
   -- system has seen already.
   token integer not null check (token > 0),
-  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
-  -- renewals leave it alone: a process that waits looks at the queues only after it has risen.
-  work integer not null default 0,
   -- By how many milliseconds the store's time is ahead of the wall clock, since that was set back.
   ahead real not null default 0 check (ahead >= 0),
   -- The newest instant that is known to have passed, by the store's time. It only rises.
@@ -33,7 +30,10 @@ create table sluice_queues (
   -- The last place in line that was given out.
   seq integer not null default 0,
   -- How many keys are owed a run: a count that is kept, because counting would take time.
-  owed integer not null default 0 check (owed >= 0)
+  owed integer not null default 0 check (owed >= 0),
+  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
+  -- renewals leave it alone: a process that waits looks for keys only after the sum has risen.
+  work integer not null default 0
 ) strict;
 
 -- The names of holders, so that rows need not carry them. Ids are never used twice.

@@ -1,13 +1,12 @@
 -- How many keys of one priority can be claimed, up to a cap.
 -- Parameters: queue, priority, now, cap.
 -- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
-select count(*) as n, min(ready_at) as oldest
+select count(*) as n
 from (
-  select ready_at
+  select 1
   from sluice_keys indexed by sluice_keys_waiting
   where
     queue = +? and priority = +? and ready_at <= +?
     and token is null and parked = 0 and due_at is not null
-  order by ready_at, seq
   limit +?
 )

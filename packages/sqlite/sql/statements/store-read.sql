@@ -1,5 +1,5 @@
 -- The one row of the store.
 -- Why this plan: by rowid.
-select token, work, ahead, latest
+select token, ahead, latest
 from sluice_store
 where id = 1

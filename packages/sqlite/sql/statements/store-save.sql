@@ -1,6 +1,6 @@
 -- Writes back the one row of the store.
--- Parameters: token, work, ahead, latest.
+-- Parameters: token, ahead, latest.
 -- Why this plan: by rowid.
 update sluice_store
-set token = ?, work = ?, ahead = ?, latest = ?
+set token = ?, ahead = ?, latest = ?
 where id = 1

@@ -1,0 +1,71 @@
+import { type EpochMs, leaseMsDefault } from '@sluice/core'
+import type { Engine } from './engine.ts'
+
+/** A shorter difference is left to drift, and to the time that an answer takes. */
+const stepMsMin = 1_000
+
+/**
+ * Notices steps of a wall clock, by the monotonic clock of this process: those of the store's clock
+ * in the times that it answers with, those of this process' clock by looking at it.
+ *
+ * A machine that was suspended looks like a step forward: its monotonic clock stood still.
+ */
+export class ClockSteps {
+  readonly #engine: Engine
+  /** The lease of others, as far as is known: that of this queue, or the default. */
+  readonly leaseMs: number
+  readonly #stepMs: number
+  /** Between which bounds the store's time less the monotonic clock was, by its last answer. */
+  #store: { readonly least: number; readonly most: number } | undefined
+  /** The wall clock of this process less its monotonic clock. */
+  #wall: number | undefined
+  /** When the last step was noticed, on the monotonic clock. */
+  #at = -Infinity
+  /** How many steps were noticed. */
+  count = 0
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+    const { leaseMs } = engine.options
+    this.leaseMs = leaseMs === Infinity ? leaseMsDefault : leaseMs
+    this.#stepMs = Math.max(stepMsMin, this.leaseMs / 4)
+  }
+
+  /** For how long leases that seem to be over may still be those of healthy holders; mostly 0. */
+  get doubtMs(): number {
+    return Math.max(0, this.#at + this.leaseMs - this.#engine.store.clock.monotonicMs())
+  }
+
+  /** The store's time in an answer to a call that was sent at `sentAt`, on the monotonic clock. */
+  heard(now: EpochMs, sentAt: number): void {
+    this.look()
+    const last = this.#store
+    const least = now - this.#engine.store.clock.monotonicMs()
+    const most = now - sentAt
+    this.#store = { least, most }
+    if (last === undefined) return
+    if (least > last.most + this.#stepMs || most < last.least - this.#stepMs) this.#stepped()
+  }
+
+  /** Looks at the wall clock of this process. */
+  look(): void {
+    const last = this.#wall
+    const { store, driver } = this.#engine
+    // The store's time follows no wall clock, so that its steps tell nothing about leases.
+    if (driver.capabilities.time === 'monotonic') return
+    const wall = store.clock.now() - store.clock.monotonicMs()
+    this.#wall = wall
+    if (last !== undefined && Math.abs(wall - last) > this.#stepMs) {
+      // A store that follows this clock is expected to tell of the same step.
+      this.#store = undefined
+      this.#stepped()
+    }
+  }
+
+  #stepped(): void {
+    this.#at = this.#engine.store.clock.monotonicMs()
+    this.count += 1
+    this.#engine.keeper.doubt()
+    void this.#engine.path.giveBackAhead()
+  }
+}

@@ -1,0 +1,93 @@
+import { batchKeysMax, type Lease, systemClock } from '@sluice/core'
+import type { Engine } from './engine.ts'
+import type { HeldKey } from './held-key.ts'
+import { jitteredMs } from './patience.ts'
+
+/** How long to wait between looking whether transactions of the caller's have committed. */
+const commitPatience = { first: 5, longest: 1_000 }
+
+/** A key that was given back in a transaction whose end is not known. */
+interface Doubt {
+  readonly lease: Lease
+  // Weakly: a Held that is dropped after a rollback must still be noticed.
+  readonly ref: WeakRef<HeldKey<unknown>>
+}
+
+/**
+ * Finds out whether the transactions have committed in which keys were given back, by renewing their
+ * leases: while a transaction is open that fails, since the row is locked; after a commit the lease
+ * is lost, and after a rollback it is renewed.
+ */
+export class CommitWatch {
+  readonly #engine: Engine
+  readonly #doubts = new Map<number, Doubt>()
+  #isRunning = false
+  #tries = 0
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** A key was given back in a transaction of the caller's. */
+  add(held: HeldKey<unknown>): void {
+    const { key, token } = held
+    held.mayBeGivenBack = true
+    this.#doubts.set(token, { lease: { key, token }, ref: new WeakRef(held) })
+    this.#tries = 0
+    if (!this.#isRunning) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    while (this.#doubts.size > 0) {
+      this.#tries += 1
+      await unreferencedPause(jitteredMs(this.#tries, commitPatience))
+      try {
+        await this.#look()
+      } catch (error) {
+        this.#engine.reportTrouble(error)
+      }
+    }
+    this.#isRunning = false
+  }
+
+  async #look(): Promise<void> {
+    const engine = this.#engine
+    for (const [token, { ref }] of this.#doubts) {
+      if (!isOpen(engine, ref.deref())) this.#doubts.delete(token)
+    }
+    const doubts = [...this.#doubts.values()].slice(0, batchKeysMax)
+    if (doubts.length === 0) return
+    const { driver, name, options } = engine
+    const { leaseMs } = options
+    const leases = doubts.map(({ lease }) => lease)
+    const replies = await engine.attempt(
+      () => engine.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs)),
+      false,
+    )
+    doubts.forEach((doubt, at) => {
+      const outcome = replies[at]?.outcome
+      if (outcome === 'lost' || outcome === 'renewed') this.#settle(doubt, outcome === 'lost')
+    })
+  }
+
+  #settle(doubt: Doubt, hasCommitted: boolean): void {
+    const held = doubt.ref.deref()
+    // A later finish of the key, in another transaction, is not what was asked about.
+    if (this.#doubts.get(doubt.lease.token) !== doubt) return
+    this.#doubts.delete(doubt.lease.token)
+    if (held === undefined || !isOpen(this.#engine, held)) return
+    if (hasCommitted) this.#engine.committed(held)
+    else held.mayBeGivenBack = false
+  }
+}
+
+function isOpen(engine: Engine, held: HeldKey<unknown> | undefined): boolean {
+  return held?.phase === 'held' && !held.isLost && engine.phase !== 'closed'
+}
+
+function unreferencedPause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    systemClock.startTimer(ms, resolve)
+  })
+}

@@ -1,0 +1,246 @@
+import { type ErrorCode, SluiceError } from '@sluice/core'
+import { memoryDriver } from '@sluice/memory'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  createRateLimitingQueue,
+  createWorker,
+  type RateLimitingQueue,
+  type Worker,
+} from '../src/index.ts'
+import { type Call, LateDriver, nextTurn } from './late-driver.ts'
+import { fakeRealTime, type RealTime } from './real-time.ts'
+import { seen } from './setups.ts'
+
+const minute = 60_000
+
+function failure(code: ErrorCode): SluiceError {
+  return new SluiceError(code, 'trouble', { retryable: code !== 'ERR_UNKNOWN_OUTCOME' })
+}
+
+const writes = new Set(['add', 'claim', 'finish', 'renew', 'expire', 'open'])
+
+function isWrite({ verb, request }: Call): boolean {
+  const brings = verb === 'tick' && (request as { worker?: unknown }).worker !== undefined
+  return writes.has(verb) || brings
+}
+
+/** A store on which real time is under control, and queues and workers on it. */
+class Site {
+  readonly time: RealTime = fakeRealTime(onTestFinished, { withDate: true })
+  readonly driver = new LateDriver(memoryDriver())
+  readonly told: unknown[] = []
+  readonly started: string[] = []
+  readonly #workers: Worker[] = []
+  readonly #queues: RateLimitingQueue<string>[] = []
+  #calls = 0
+
+  constructor() {
+    onTestFinished(async () => {
+      this.well()
+      const ends = [...this.#workers.map((worker) => worker.stop({ graceMs: 0 }))]
+      const closes = this.#queues.map((queue) => queue.close())
+      const ended = seen(Promise.all([...ends, ...closes]))
+      await this.time.pass(5_000)
+      expect(ended.state).toBe('resolved')
+      expect(this.time.timers()).toBe(0)
+    })
+  }
+
+  queue(name = 'q'): RateLimitingQueue<string> {
+    const onError = (error: unknown): unknown => this.told.push(error)
+    const queue = createRateLimitingQueue<string>({
+      name,
+      driver: this.driver,
+      leaseMs: 30_000,
+      onError,
+    })
+    this.#queues.push(queue)
+    return queue
+  }
+
+  worker(queue: RateLimitingQueue<string>, concurrency = 1): Worker {
+    const worker = createWorker({
+      queue,
+      concurrency,
+      handler: (item) => {
+        this.started.push(item)
+      },
+    })
+    this.#workers.push(worker)
+    return worker
+  }
+
+  /** Every call fails in this way from now on; `fails` may let some pass. */
+  fail(code: ErrorCode, fails: (call: Call) => boolean = () => true, afterMs = 0): void {
+    this.driver.before = async (call) => {
+      await nextTurn()
+      if (call.verb === 'close' || !fails(call)) return
+      this.#calls += 1
+      // real time: is under control here, and so is a store that takes its time to fail.
+      if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs))
+      throw failure(code)
+    }
+  }
+
+  well(): void {
+    this.driver.before = nextTurn
+  }
+
+  /** How many calls failed since this was asked last. */
+  takeCalls(): number {
+    const calls = this.#calls
+    this.#calls = 0
+    return calls
+  }
+}
+
+/** Ways in which a store may be in trouble. */
+const troubles: { readonly how: string; begin(site: Site): void }[] = [
+  { how: 'is down', begin: (site) => site.fail('ERR_STORE') },
+  { how: 'is busy', begin: (site) => site.fail('ERR_STORE_BUSY') },
+  { how: 'is full', begin: (site) => site.fail('ERR_STORE_FULL', isWrite) },
+  { how: 'is slow', begin: (site) => site.fail('ERR_TIMEOUT', () => true, 700) },
+  { how: 'cuts connections', begin: (site) => site.fail('ERR_UNKNOWN_OUTCOME') },
+  {
+    how: 'answers every other call',
+    begin: (site) => {
+      let calls = 0
+      site.fail('ERR_STORE', () => {
+        calls += 1
+        return calls % 2 === 0
+      })
+    },
+  },
+]
+
+describe.each(troubles)('a store that $how', ({ begin, how }) => {
+  const isHalf = how === 'answers every other call'
+
+  test('a worker whose key falls due then attempts two calls a second at most', async () => {
+    const site = new Site()
+    const queue = site.queue()
+    site.worker(queue)
+    await queue.addAfter('due', 5_000)
+    await site.time.pass(1_000)
+    begin(site)
+    await site.time.pass(minute)
+    const calls = site.takeCalls()
+    if (!isHalf) expect(calls).toBeGreaterThan(20)
+    expect(calls).toBeLessThanOrEqual(120)
+    site.well()
+    await site.time.pass(2_000)
+    expect(new Set(site.started)).toEqual(new Set(['due']))
+  })
+
+  test('and so do fifty waiters', async () => {
+    const site = new Site()
+    const queue = site.queue()
+    await queue.addAfter('due', 5_000)
+    const waits = Array.from({ length: 50 }, () =>
+      seen(queue.get().then(async (held) => await held?.done())),
+    )
+    await site.time.pass(1_000)
+    begin(site)
+    await site.time.pass(minute)
+    expect(site.takeCalls()).toBeLessThanOrEqual(120)
+    site.well()
+    await site.time.pass(2_000)
+    expect(waits.filter(({ state }) => state === 'resolved')).toHaveLength(1)
+  })
+
+  test('and twenty queue objects with workers together', async () => {
+    const site = new Site()
+    const queues = Array.from({ length: 20 }, (_, at) => site.queue(`q${at}`))
+    for (const queue of queues) {
+      site.worker(queue)
+      await queue.addAfter(`due in ${queue.name}`, 5_000)
+    }
+    await site.time.pass(1_000)
+    begin(site)
+    await site.time.pass(minute)
+    // All of them may have a call under way when the trouble begins.
+    expect(site.takeCalls()).toBeLessThanOrEqual(120 + 20)
+    site.well()
+    await site.time.pass(2_000)
+    expect(new Set(site.started).size).toBe(20)
+  })
+
+  test('and the renewals of a key that is held', async () => {
+    const site = new Site()
+    const queue = site.queue()
+    await queue.add('held')
+    const held = await queue.get()
+    begin(site)
+    await site.time.pass(15_000)
+    expect(site.takeCalls()).toBeLessThanOrEqual(30)
+    site.well()
+    await site.time.pass(minute)
+    expect(held?.signal.aborted).toBe(false)
+    await held?.done()
+  })
+
+  test('and adds that nobody waits for', async () => {
+    const site = new Site()
+    const queue = site.queue()
+    await queue.len()
+    begin(site)
+    for (let at = 0; at < 200; at += 1) queue.addSoon(`soon/${at}`)
+    await site.time.pass(minute)
+    expect(site.takeCalls()).toBeLessThanOrEqual(122)
+    site.well()
+    await site.time.pass(2_000)
+    expect(await queue.len()).toBe(200)
+  })
+})
+
+test.each([1_000, 600_000])(
+  'after an outage of %i ms work goes on within two seconds',
+  async (ms) => {
+    const site = new Site()
+    const queue = site.queue()
+    site.worker(queue)
+    await queue.addAfter('due', 500)
+    await site.time.pass(100)
+    site.fail('ERR_STORE')
+    await site.time.pass(ms)
+    site.well()
+    const adding = seen(queue.add('added'))
+    await site.time.pass(2_000)
+    expect(adding.value).toBe('added')
+    expect(site.started.sort()).toEqual(['added', 'due'])
+  },
+)
+
+test('the first try of a call is made at once, however long the store was away', async () => {
+  const site = new Site()
+  const queue = site.queue()
+  site.worker(queue)
+  site.fail('ERR_STORE')
+  await site.time.pass(minute)
+  for (let at = 0; at < 10; at += 1) {
+    const adding = seen(queue.add('k'))
+    await nextTurn()
+    await nextTurn()
+    await nextTurn()
+    expect(adding.error).toMatchObject({ code: 'ERR_STORE' })
+  }
+  site.well()
+  expect(await queue.add('k')).toBe('added')
+})
+
+test('a store that cannot be opened is tried twice a second at most, and told of once a minute', async () => {
+  const site = new Site()
+  site.fail('ERR_UNKNOWN_OUTCOME', ({ verb }) => verb === 'open')
+  const queue = site.queue()
+  const worker = site.worker(queue)
+  await site.time.pass(minute - 1_000)
+  expect(site.takeCalls()).toBeLessThanOrEqual(120)
+  expect(site.told.map((error) => (error as SluiceError).code)).toEqual(['ERR_STORE'])
+  expect(worker.health()).toMatchObject({ live: true, ready: false })
+  expect(worker.health().reasons).toContain('DEGRADED')
+  await site.time.pass(minute)
+  expect(site.told).toHaveLength(2)
+  site.well()
+  await site.time.pass(2_000)
+  expect(worker.health()).toEqual({ live: true, ready: true, reasons: [] })
+})

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import pg from 'pg'
+import { type OwnServer, ownServer } from '../postgres-server.ts'
+import { type Cell, cellsOf, type Told, watchMs } from './clock-cells.ts'
+import { SteppedClock } from './stepped-clock.ts'
+
+const program = new URL('../programs/clock-worker.ts', import.meta.url).pathname
+
+/** The stores of the matrix, and whose clock is stepped. */
+export const clockStores = ['memory', 'sqlite', 'postgres-server', 'postgres-client'] as const
+export type ClockStore = (typeof clockStores)[number]
+
+/** The steps of the matrix, by their names. */
+export const clockSteps: Readonly<Record<string, number>> = {
+  '+1 s': 1_000,
+  '-1 s': -1_000,
+  '+lease': 3_000,
+  '-lease': -3_000,
+  '+1 h': 3_600_000,
+  '-1 h': -3_600_000,
+  '+10 y': 315_576_000_000,
+  '-10 y': -315_576_000_000,
+}
+
+class ClockWorker {
+  readonly child: ChildProcess
+  readonly told: Told[]
+  #onTold: () => void = () => {}
+
+  constructor(name: string, address: string, clock: SteppedClock | undefined, told: Told[]) {
+    this.told = told
+    const args = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning', program]
+    this.child = spawn(process.execPath, [...args, address, name], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...clock?.env },
+    })
+    createInterface({ input: this.child.stdout! }).on('line', (line) => {
+      told.push(JSON.parse(line) as Told)
+      this.#onTold()
+    })
+    this.child.once('exit', () => this.#onTold())
+  }
+
+  /** Waits until something was told that is looked for. */
+  async until(isFound: (told: readonly Told[]) => boolean): Promise<void> {
+    while (!isFound(this.told)) {
+      if (this.child.exitCode !== null) throw new Error('a process of the clock matrix has ended')
+      await new Promise<void>((resolve) => {
+        this.#onTold = resolve
+      })
+    }
+  }
+
+  async obey(order: string): Promise<void> {
+    const before = this.told.length
+    this.child.stdin?.write(`${order}\n`)
+    await this.until((told) =>
+      told.slice(before).some(({ what, key }) => what === 'obeyed' && key === order),
+    )
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    const ended = new Promise((resolve) => this.child.once('exit', resolve))
+    this.child.kill('SIGKILL')
+    await ended
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  // real time: the clocks of processes and servers are what is tested.
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+async function serverWith(clock: SteppedClock | undefined): Promise<OwnServer> {
+  const { env } = process
+  // The server takes the environment of this process.
+  const before = Object.keys(clock?.env ?? {}).map((name) => [name, env[name]] as const)
+  Object.assign(env, clock?.env)
+  try {
+    return await ownServer()
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete env[name]
+      else env[name] = value
+    }
+  }
+}
+
+async function serverWall(server: OwnServer): Promise<number> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
+  await client.end()
+  return Number(rows[0]?.now)
+}
+
+/** What a step of a clock by so many milliseconds does to each kind of key of a store. */
+export async function clockRun(store: ClockStore, stepMs: number): Promise<readonly Cell[]> {
+  const clock = new SteppedClock()
+  const ofServer = store === 'postgres-server'
+  const server = store.startsWith('postgres')
+    ? await serverWith(ofServer ? clock : undefined)
+    : undefined
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'))
+  const address = server?.url ?? (store === 'memory' ? 'memory' : join(folder, 'queue.db'))
+  const told: Told[] = []
+  const start = (name: string) => new ClockWorker(name, address, ofServer ? undefined : clock, told)
+  const workers: ClockWorker[] = []
+  try {
+    const first = start('first')
+    workers.push(first)
+    const [dying, waiting] = store === 'memory' ? [first, first] : [start('die'), start('second')]
+    workers.push(dying, waiting)
+    await dying.obey('die')
+    await dying.until((all) => all.some(({ what, key }) => what === 'start' && key === 'dead'))
+    await first.obey('hold')
+    await first.until((all) => all.some(({ what, key }) => what === 'start' && key === 'alive'))
+    await waiting.obey('wait')
+    await first.obey('time')
+    await waiting.until((all) => all.some(({ what, key }) => what === 'start' && key === 'backoff'))
+    await pause(200)
+    if (dying !== first) await dying.kill()
+    clock.set(stepMs)
+    const steppedAt = Number(process.hrtime.bigint()) / 1e6
+    await pause(500)
+    await first.obey('go')
+    const wall = server === undefined || !ofServer ? told.at(-1)?.wall : await serverWall(server)
+    const offMs = (wall ?? 0) - Date.now()
+    // A step that did not happen shows nothing.
+    if (Math.abs(offMs - stepMs) > 900) throw new Error(`the clock is off by ${offMs} ms`)
+    await pause(watchMs - 500)
+    return cellsOf(told, steppedAt)
+  } finally {
+    await Promise.all(workers.map((worker) => worker.kill()))
+    await server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

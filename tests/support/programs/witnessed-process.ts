@@ -1,0 +1,106 @@
+/**
+ * A process that adds keys and works on them, and writes down what it does in a file of its own, each
+ * line with a sync. Takes the address of the store, the path of the record, its name and a seed.
+ */
+import { fsyncSync, openSync, writeSync } from 'node:fs'
+import { Chance } from '@sluice/conformance'
+import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
+import { driverAt } from '../store-address.ts'
+import type { Line } from '../witness/record.ts'
+
+const [address = '', path = '', name = '', seed = '0'] = process.argv.slice(2)
+const file = openSync(path, 'a')
+const chance = new Chance(Number(seed))
+
+/** The machine's monotonic clock, which all processes read alike. */
+const now = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
+
+type Unstamped = Line extends infer L ? (L extends Line ? Omit<L, 'at'> : never) : never
+
+function write(line: Unstamped, at = now()): void {
+  writeSync(file, `${JSON.stringify({ ...line, at })}\n`)
+  fsyncSync(file)
+}
+
+/** Writes down how long a call was pending. */
+async function timed<T>(call: string, promise: Promise<T>): Promise<T> {
+  const from = now()
+  try {
+    return await promise
+  } finally {
+    const ms = now() - from
+    if (ms > 1_000) write({ what: 'pending', ms, call })
+  }
+}
+
+async function passes(ms: number): Promise<void> {
+  // real time: the work of a handler, and the pauses of a program that adds.
+  await new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+write({ what: 'process', process: name })
+const queue = createRateLimitingQueue<string>({
+  name: 'orders',
+  driver: driverAt(address),
+  leaseMs: 2_000,
+  timeoutMs: 5_000,
+  limiter: exponential({ baseMs: 5, maxMs: 500 }),
+  maxCrashes: 1_000_000,
+  onError() {},
+})
+
+const worker = createWorker({
+  queue,
+  concurrency: 4,
+  async handler(key, { token, signal }) {
+    write({ what: 'began', key, token })
+    let hasEnded = false
+    const end = (): void => {
+      if (!hasEnded) write({ what: 'ended', key, token })
+      hasEnded = true
+    }
+    signal.addEventListener('abort', end)
+    await passes(chance.pick([0, 0, 10, 100, 300, 1_500]))
+    end()
+    if (chance.happens(0.1)) throw new Error('a run that fails')
+  },
+  onError() {},
+})
+worker.stopped.catch((error: unknown) => {
+  console.error(`${name}: the worker ended by itself`, error)
+  process.exit(1)
+})
+
+let isAdding = true
+// The first line says that nothing more is to be added.
+process.stdin.once('data', () => {
+  isAdding = false
+})
+let adds = 0
+
+async function adder(): Promise<void> {
+  while (isAdding) {
+    adds += 1
+    const add = adds
+    const key = `key ${chance.below(150)}`
+    write({ what: 'sent', add, key })
+    try {
+      const adding = chance.happens(0.3) ? queue.addAfter(key, chance.below(500)) : queue.add(key)
+      await timed('add', adding)
+      write({ what: 'acknowledged', add })
+    } catch {
+      // Refused, or nobody knows: nothing was promised.
+    }
+    await passes(20)
+  }
+}
+
+await Promise.all([adder(), adder()])
+// Works on until it is ended, for what others have added.
+process.on('SIGTERM', () => {
+  void timed('stop', worker.stop({ graceMs: 1_000 }))
+    .then(() => timed('close', queue.close()))
+    // What was given up is named in the error; that it took no longer is what matters here.
+    .catch((error: unknown) => console.error(`${name}: ${String(error)}`))
+    .then(() => process.exit(0))
+})

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Line, type Record, readRecord } from './record.ts'
+
+const program = new URL('../programs/witnessed-process.ts', import.meta.url).pathname
+
+/** Where Debian has the library that sets the wall clock of a single process. */
+const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
+
+/** Whether the wall clock of a process can be set. */
+export const canStep: boolean = existsSync(faketime)
+
+/** The machine's monotonic clock, as the records have it. */
+export const monotonicNow = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
+
+interface Member {
+  readonly name: string
+  readonly child: ChildProcess
+  readonly path: string
+  readonly ended: Promise<number | null>
+}
+
+/** Processes that work on one store, and what can be done to them. */
+export class Crowd {
+  readonly #folder: string
+  readonly #address: string
+  readonly #members: Member[] = []
+  readonly #former: Member[] = []
+  readonly #own: Line[] = [{ what: 'process', at: 0, process: 'the program' }]
+  readonly #clock: string
+  #started = 0
+  /** Processes that ended although nobody ended them. */
+  readonly deaths: string[] = []
+
+  constructor(folder: string, address: string, size: number) {
+    this.#folder = folder
+    this.#address = address
+    this.#clock = join(folder, 'clock')
+    writeFileSync(this.#clock, '+0s')
+    for (let at = 0; at < size; at += 1) this.#start()
+  }
+
+  #start(): void {
+    this.#started += 1
+    const name = `process ${this.#started}`
+    const path = join(this.#folder, `${this.#started}.record`)
+    const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
+    const child = spawn(
+      process.execPath,
+      [...flags, program, this.#address, path, name, String(this.#started)],
+      {
+        stdio: ['pipe', 'inherit', 'inherit'],
+        env: {
+          ...process.env,
+          ...(canStep && {
+            LD_PRELOAD: faketime,
+            FAKETIME_TIMESTAMP_FILE: this.#clock,
+            FAKETIME_CACHE_DURATION: '1',
+            FAKETIME_DONT_FAKE_MONOTONIC: '1',
+          }),
+        },
+      },
+    )
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+    const member = { name, child, path, ended }
+    this.#members.push(member)
+    void ended.then((code) => {
+      if (this.#members.includes(member)) this.deaths.push(`${name} ended with ${code}`)
+    })
+  }
+
+  /** Sets the wall clock of all processes. */
+  setWallClock(aheadSeconds: number): void {
+    writeFileSync(this.#clock, `${aheadSeconds < 0 ? '' : '+'}${aheadSeconds}s`)
+  }
+
+  /** Kills a process and starts another one. */
+  async kill(index: number): Promise<void> {
+    const [member] = this.#members.splice(index % this.#members.length, 1)
+    if (member === undefined) return
+    this.#former.push(member)
+    member.child.kill('SIGKILL')
+    await member.ended
+    this.#start()
+  }
+
+  /** Stops a process for a while, as a virtual machine does that is moved. */
+  async pause(index: number, during: () => Promise<void>): Promise<void> {
+    const member = this.#members[index % this.#members.length]
+    if (member === undefined) return
+    const at = monotonicNow()
+    member.child.kill('SIGSTOP')
+    await during()
+    member.child.kill('SIGCONT')
+    this.#own.push({ what: 'paused', at, until: monotonicNow(), process: member.name })
+  }
+
+  /** Lets nobody add keys any more. */
+  stopAdding(): void {
+    for (const { child } of this.#members) child.stdin?.write('no more\n')
+  }
+
+  /** Ends all processes in order; says how long the slowest took. */
+  async end(): Promise<number> {
+    const from = monotonicNow()
+    const members = this.#members.splice(0)
+    this.#former.push(...members)
+    for (const { child } of members) child.kill('SIGTERM')
+    await Promise.all(members.map(({ ended }) => ended))
+    return monotonicNow() - from
+  }
+
+  /** Ends what is left, however a run went. */
+  abandon(): void {
+    for (const { child } of this.#members.splice(0)) child.kill('SIGKILL')
+  }
+
+  records(): Record[] {
+    const written = this.#former.filter(({ path }) => existsSync(path))
+    return [...written.map(({ path }) => readRecord(readFileSync(path, 'utf8'))), this.#own]
+  }
+}

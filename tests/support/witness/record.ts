@@ -1,0 +1,41 @@
+/**
+ * One line of the record that stands outside the store. Instants are milliseconds of the machine's
+ * monotonic clock, which all processes share.
+ */
+export type Line =
+  /** A process begins to write; the processes of a run have different names. */
+  | { readonly what: 'process'; readonly at: number; readonly process: string }
+  /** An add is sent; `add` numbers the adds of a process. */
+  | { readonly what: 'sent'; readonly at: number; readonly add: number; readonly key: string }
+  /** The add was acknowledged. */
+  | { readonly what: 'acknowledged'; readonly at: number; readonly add: number }
+  /** A handler begins. */
+  | { readonly what: 'began'; readonly at: number; readonly key: string; readonly token: number }
+  /** The handler's signal is aborted, or it has returned. */
+  | { readonly what: 'ended'; readonly at: number; readonly key: string; readonly token: number }
+  /** A promise of the library was pending for so long. */
+  | { readonly what: 'pending'; readonly at: number; readonly ms: number; readonly call: string }
+  /** The process was stopped and continued; written by the process that did it. */
+  | {
+      readonly what: 'paused'
+      readonly at: number
+      readonly until: number
+      readonly process: string
+    }
+
+/** What is read of one process: its lines, in their order. */
+export type Record = readonly Line[]
+
+/** Reads a record; the last line of a process that was killed may be half a line. */
+export function readRecord(text: string): Record {
+  const lines = text.split('\n')
+  return lines.flatMap((line, index): Line[] => {
+    if (line === '') return []
+    try {
+      return [JSON.parse(line) as Line]
+    } catch (error) {
+      if (index >= lines.length - 1) return []
+      throw new Error(`line ${index + 1} of a record is damaged: ${line}`, { cause: error })
+    }
+  })
+}

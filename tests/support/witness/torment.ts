@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Chance } from '@sluice/conformance'
+import { canMount, fullDisk, lockedFile, type Trouble } from '../outage/troubles.ts'
+import { ownServer } from '../postgres-server.ts'
+import { driverAt } from '../store-address.ts'
+import { type ProxyMode, StoreProxy } from '../store-proxy.ts'
+import { checkRecords } from './check-records.ts'
+import { Crowd, canStep } from './crowd.ts'
+
+/** How a run is made. */
+export interface TormentOptions {
+  readonly store: 'sqlite' | 'postgres'
+  readonly seed: number
+  readonly seconds: number
+  /** Only these faults. */
+  readonly only?: readonly string[] | undefined
+}
+
+/** What a run met, and what its records prove to be wrong. */
+export interface TormentReport {
+  readonly met: Readonly<Record<string, number>>
+  readonly problems: readonly string[]
+}
+
+/** One kind of fault, from its beginning to its end. */
+type Fault = (crowd: Crowd, chance: Chance) => Promise<void>
+
+/** The queue's `timeoutMs` in the processes, and what it may take beyond that. */
+const pendingMsMax = 5_000 + 5_000
+
+/** How late the timers of a busy machine may be. */
+const overlapMsMax = 400
+
+/** How long it may take until all keys have run once the faults are over. */
+const drainMsMax = 60_000
+
+async function passes(ms: number): Promise<void> {
+  await new Promise((resolve) => {
+    // real time: faults last, and processes need some in between.
+    setTimeout(resolve, ms)
+  })
+}
+
+const toProcesses: Readonly<Record<string, Fault>> = {
+  kill: (crowd, chance) => crowd.kill(chance.below(3)),
+  pause: (crowd, chance) => crowd.pause(chance.below(3), () => passes(chance.pick([500, 3_500]))),
+}
+
+function clockSteps(): Readonly<Record<string, Fault>> {
+  if (!canStep) return {}
+  return {
+    async 'clock step'(crowd, chance) {
+      crowd.setWallClock(chance.pick([-3_600, -1, 1, 60, 3_600]))
+      await passes(3_000)
+    },
+  }
+}
+
+/** Trouble that begins, lasts and ends. */
+function lasting(trouble: Trouble): Fault {
+  return async (_, chance) => {
+    await trouble.begin()
+    await passes(chance.pick([300, 2_500]))
+    await trouble.end()
+  }
+}
+
+/** Lets processes work on a store while faults come, and reads what they have written down. */
+export async function torment(options: TormentOptions): Promise<TormentReport> {
+  const { store } = options
+  if (store === 'sqlite') {
+    const trouble = canMount ? fullDisk() : lockedFile()
+    const faults = {
+      ...toProcesses,
+      ...clockSteps(),
+      [trouble.name]: lasting(trouble),
+    }
+    try {
+      return await run(options, trouble.address, trouble.address, faults)
+    } finally {
+      await trouble.dispose()
+    }
+  }
+  const server = await ownServer()
+  const proxy = await StoreProxy.start(server.port)
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const by = (mode: ProxyMode): Fault => {
+    return async (_, chance) => {
+      await proxy.become(mode)
+      await passes(chance.pick([0, 300, 2_500]))
+      await proxy.become('pass')
+    }
+  }
+  const faults: Readonly<Record<string, Fault>> = {
+    ...toProcesses,
+    'cut connections': by('cut'),
+    'black hole': by('silent'),
+    'half-open connections': by('half-open'),
+    'refused connections': by('refuse'),
+    async 'server crash'() {
+      await server.crash()
+      await passes(500)
+      await server.start()
+    },
+  }
+  try {
+    return await run(options, url.href, server.url, faults)
+  } finally {
+    await proxy.stop()
+    await server.stop()
+  }
+}
+
+async function run(
+  { seed, seconds, only }: TormentOptions,
+  address: string,
+  directly: string,
+  faults: Readonly<Record<string, Fault>>,
+): Promise<TormentReport> {
+  const chance = new Chance(seed)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-torment-'))
+  const crowd = new Crowd(folder, address, 3)
+  const met: Record<string, number> = {}
+  const saw = (what: string, count = 1): void => {
+    met[what] = (met[what] ?? 0) + count
+  }
+  try {
+    // Until the processes are at work.
+    await passes(2_500)
+    const names = Object.keys(faults).filter((name) => only?.includes(name) ?? true)
+    const until = performance.now() + seconds * 1_000
+    // Every fault comes once before chance decides.
+    const order = [...names]
+    while (performance.now() < until || order.length > 0) {
+      const name = order.shift() ?? chance.pick(names)
+      await faults[name]?.(crowd, chance)
+      saw(name)
+      await passes(chance.pick([100, 500, 1_500]))
+    }
+    crowd.stopAdding()
+    const problems = await drained(directly)
+    const endMs = await crowd.end()
+    if (endMs > 3_500) problems.push(`SIGTERM took ${Math.round(endMs)} ms`)
+    const records = crowd.records()
+    for (const { what } of records.flat()) saw(what)
+    problems.push(...crowd.deaths, ...checkRecords(records, { pendingMsMax, overlapMsMax }))
+    return { met, problems }
+  } finally {
+    crowd.abandon()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Waits until nothing is left of the queue. */
+async function drained(address: string): Promise<string[]> {
+  const driver = driverAt(address)
+  await driver.open({})
+  try {
+    const until = performance.now() + drainMsMax
+    for (;;) {
+      const counts = await driver.counts('orders', { cap: 1_000 })
+      const { ready, delayed, backoff, processing, dirty, parked } = counts
+      if (ready + delayed + backoff + processing + dirty + parked === 0) return []
+      if (performance.now() > until) {
+        return [`${JSON.stringify(counts)} ${drainMsMax / 1_000} s after the last fault`]
+      }
+      await passes(200)
+    }
+  } finally {
+    await driver.close()
+  }
+}
+
+/** Holds for runs in which something happened: work, and all that was to be met. */
+export function checkMet(met: Readonly<Record<string, number>>): void {
+  for (const what of ['sent', 'acknowledged', 'began', 'ended']) {
+    assert.ok((met[what] ?? 0) > 5, `${met[what] ?? 0} lines of ${what}`)
+  }
+  assert.ok((met['sent'] ?? 0) > (met['acknowledged'] ?? 0), 'some adds were not acknowledged')
+}
