@@ -8,9 +8,19 @@ import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import type { Durability, LibraryName, SqliteDatabase } from '@sluice/sqlite'
 import { sqliteDriver } from '@sluice/sqlite'
+
+<<<<<<< HEAD
+
+import { describe } from 'vitest'
+import { canCutPower, forkSqlite, onDisk, servedDriver } from './power-cut.ts'
+
+=======
+
 import { describe, onTestFinished, test } from 'vitest'
 import { canCutPower, forkSqlite, onDisk } from './power-cut.ts'
 import { ask, askOptions } from './store.ts'
+
+>>>>>>> origin/main
 
 const requireHere = createRequire(import.meta.url)
 
@@ -86,17 +96,17 @@ function coin(): () => boolean {
 }
 
 describe.skipIf(!canCutPower)('power cuts', () => {
-  examine('a file whose power is cut', () => onDisk('better-sqlite3', 'power'), {
+  examine('a file whose power is cut', () => onDisk(servedDriver, ['better-sqlite3', 'power']), {
     cases: cuts,
     timeoutMs: 60_000,
   })
-  examine('a file of which half is written', () => onDisk('node:sqlite', 'power', coin()), {
+  examine('a file of which half is written', () => onDisk(servedDriver, ['node:sqlite', 'power'], coin()), {
     cases: cuts,
     timeoutMs: 60_000,
   })
 
   test('show what was not synced: with durability process, the last adds are gone', async () => {
-    const { driver, cutPower, dispose } = await onDisk('better-sqlite3', 'process')
+    const { driver, cutPower, dispose } = await onDisk(servedDriver, ['better-sqlite3', 'process'])
     onTestFinished(async () => await dispose())
     await driver.open({})
     const keys = Array.from({ length: 50 }, (_, nth) => `key ${nth}`)

@@ -8,7 +8,8 @@ import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import type { Durability, LibraryName } from '@sluice/sqlite'
 
-const program = new URL('children/served-driver.ts', import.meta.url)
+/** Serves a driver on the file that its last argument names. */
+export const servedDriver: URL = new URL('children/served-driver.ts', import.meta.url)
 
 const nodeFlags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
 
@@ -27,8 +28,12 @@ export function forkSqlite(
   library: LibraryName,
   durability: Durability,
 ): Promise<OtherProcess> {
-  return forkDriver(program, [file, library, durability], { execArgv: nodeFlags })
+  return forkDriver(servedDriver, [library, durability, file], { execArgv: nodeFlags })
 }
+
+/** How often the log of the tracer is read until it is whole, and how long between two looks. */
+const looksMax = 500
+const lookMs = 10
 
 type Change = (before: Buffer) => Buffer
 
@@ -127,8 +132,8 @@ function resized(before: Buffer, length: number): Buffer {
  * leaves of its files what it had synced.
  */
 export async function onDisk(
-  library: LibraryName,
-  durability: Durability,
+  module: URL,
+  args: readonly string[],
   isKept: () => boolean = () => false,
 ): Promise<Subject & Required<Pick<Subject, 'cutPower' | 'dispose'>>> {
   const place = mkdtempSync(join(tmpdir(), 'sluice-power-'))
@@ -143,7 +148,7 @@ export async function onDisk(
     const file = join(folder, 'queue.db')
     const log = join(place, `run ${runs}.log`)
     const strace = ['-D', '-f', '-xx', '-y', '-s', '100000000', '-o', log, '-e', `trace=${calls}`]
-    const other = await forkDriver(program, [file, library, durability], {
+    const other = await forkDriver(module, [...args, file], {
       execPath: 'strace',
       execArgv: [...strace, process.execPath, ...nodeFlags],
     })
@@ -170,12 +175,13 @@ export async function onDisk(
 
 /** The log once the tracer has seen the process end. */
 async function wholeLog(log: string): Promise<string> {
-  for (;;) {
+  for (let look = 0; look < looksMax; look += 1) {
     const text = existsSync(log) ? readFileSync(log, 'latin1') : ''
     const threads = new Set(text.match(/^\d+/gm))
     const ended = text.match(/^\d+ +\+\+\+ .* \+\+\+$/gm)?.length ?? 0
     if (ended > 0 && ended >= threads.size) return text
     // real time: the tracer is a process of its own, which says nothing when it ends
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
   }
+  throw new Error(`the tracer did not see the process end: ${log}`)
 }

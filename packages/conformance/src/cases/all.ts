@@ -25,6 +25,7 @@ import { processCases } from './processes.ts'
 import { queueCases } from './queues.ts'
 import { retryCases } from './retry.ts'
 import { sizeCases } from './size.ts'
+import { sizeGrowthCases } from './size-growth.ts'
 import { sizeLimitCases } from './size-limits.ts'
 import { subjectCases } from './subject.ts'
 import { tableCases } from './table.ts'
@@ -60,6 +61,7 @@ export const allCases: readonly Case[] = [
   ...transactCases,
   ...transferCases,
   ...sizeCases,
+  ...sizeGrowthCases,
   ...sizeLimitCases,
   ...companyCases,
   ...wholeCases,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { batchKeysMax, type Claim, type Lease } from '@sluice/core'
 import type { Scene } from '../scene.ts'
 
@@ -44,9 +45,27 @@ export async function claimMany(
   }
 }
 
+/**
+ * Holds if two long lists are the same. Only the first difference is shown: working out all of them
+ * takes minutes for thousands of rows.
+ */
+export function assertSame<T>(actual: readonly T[], expected: readonly T[], what: string): void {
+  const length = Math.max(actual.length, expected.length)
+  for (let i = 0; i < length; i += 1) {
+    if (isDeepStrictEqual(actual[i], expected[i])) continue
+    const place = `${what}, number ${i} of ${actual.length}, where ${expected.length} are expected`
+    assert.deepEqual(actual[i], expected[i], place)
+    // Equal for `deepEqual`, and not strictly so.
+    assert.fail(place)
+  }
+}
+
 /** Holds if `claims` are these keys, each once. */
-export function assertKeys(claims: readonly { readonly key: string }[], keys: readonly string[]) {
-  assert.deepEqual(claims.map(({ key }) => key).sort(), [...keys].sort())
+export function assertKeys(
+  claims: readonly { readonly key: string }[],
+  keys: readonly string[],
+): void {
+  assertSame(claims.map(({ key }) => key).sort(), [...keys].sort(), 'keys')
 }
 
 /** Finishes everything with `done`. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Lease } from '@sluice/core'
 import type { Case } from '../case.ts'
 import type { Scene } from '../scene.ts'
-import { addMany, claimMany, listMany, manyKeys } from './many-keys.ts'
+import { addMany, assertSame, claimMany, listMany, manyKeys } from './many-keys.ts'
 
 const needs = { durable: true } as const
 
@@ -23,19 +23,19 @@ function withOneBad<T extends object>(list: readonly T[], member: keyof T): read
 }
 
 /** Everything that can be seen of the store. */
-async function seen(s: Scene): Promise<unknown> {
+async function seen(s: Scene): Promise<readonly unknown[]> {
   const { now: _, ...tick } = await s.tick()
   const buckets = await s.driver.buckets?.()
-  return { rows: await listMany(s), counts: await s.counts(), tick, buckets }
+  return [await s.counts(), { tick, buckets }, ...(await listMany(s))]
 }
 
 /** Holds if `act` fails and nothing of it was done, here and for a later process. */
 async function nothingDone(s: Scene, act: () => unknown): Promise<Scene> {
   const before = await seen(s)
   await assert.rejects(async () => void (await act()))
-  assert.deepEqual(await seen(s), before, 'nothing was done')
+  assertSame(await seen(s), before, 'what is there after the failure')
   const again = await s.restart()
-  assert.deepEqual(await seen(again), before, 'nothing is found later')
+  assertSame(await seen(again), before, 'what a later process finds')
   return again
 }
 

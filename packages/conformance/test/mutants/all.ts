@@ -1,5 +1,6 @@
 import { addingMutants } from './adding-mutants.ts'
 import { clockMutants } from './clock-mutants.ts'
+import { companyMutants, processMutants } from './company-mutants.ts'
 import { failureMutants } from './failure-mutants.ts'
 import { finishMutants } from './finish-mutants.ts'
 import { leaseMutants } from './lease-mutants.ts'
@@ -11,6 +12,7 @@ import { orderMutants } from './order-mutants.ts'
 import { parkingMutants } from './parking-mutants.ts'
 import { planMutants } from './plan-mutants.ts'
 import { raceMutants } from './race-mutants.ts'
+import { sizeMutants } from './size-mutants.ts'
 import { theEleven } from './the-eleven.ts'
 import { transactMutants } from './transact-mutants.ts'
 import { transferMutants } from './transfer-mutants.ts'
@@ -33,5 +35,8 @@ export const allMutants: readonly Mutant[] = [
   ...clockMutants,
   ...transactMutants,
   ...transferMutants,
+  ...sizeMutants,
+  ...companyMutants,
+  ...processMutants,
   ...raceMutants,
 ]

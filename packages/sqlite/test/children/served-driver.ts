@@ -3,7 +3,7 @@ import process from 'node:process'
 import { serveDriver } from '@sluice/conformance/other-process'
 import { type Durability, type LibraryName, sqliteDriver } from '@sluice/sqlite'
 
-const [, , file = '', library, durability] = process.argv
+const [, , library, durability, file = ''] = process.argv
 
 serveDriver(
   sqliteDriver({

@@ -1,0 +1,63 @@
+/**
+ * One line of our drivers changed at a time: each change is seen by the suite that every driver is
+ * examined with, and not only by the driver's own tests.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { allCases, type Case, type CreateSubject, runCase } from '@sluice/conformance'
+import { forkDriver } from '@sluice/conformance/other-process'
+import type { Driver } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { canCutPower, onDisk } from '../../packages/sqlite/test/power-cut.ts'
+import { driverMutants } from '../support/driver-mutants/all.ts'
+import {
+  brokenCopy,
+  type DriverMutant,
+  removeCopy,
+} from '../support/driver-mutants/broken-driver.ts'
+
+const served = new URL('../support/driver-mutants/served-copy.ts', import.meta.url)
+
+async function subjectsOf(mutant: DriverMutant): Promise<CreateSubject> {
+  const path = brokenCopy(mutant)
+  const module = (await import(path)) as {
+    memoryDriver(): Driver
+    sqliteDriver(options: { readonly file: string }): Driver
+  }
+  if (mutant.driver === 'memory') {
+    return () => ({ driver: module.memoryDriver(), clock: fakeClock() })
+  }
+  if (mutant.caughtBy.startsWith('power.')) return () => onDisk(served, [path])
+  return () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-mutant-'))
+    const file = join(folder, 'queue.db')
+    const make = () => module.sqliteDriver({ file })
+    return {
+      driver: make(),
+      clock: fakeClock(),
+      restart: make,
+      peer: make,
+      otherProcess: () =>
+        forkDriver(served, [path, file], {
+          execArgv: ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
+        }),
+      dispose: () => rmSync(folder, { recursive: true, force: true }),
+    }
+  }
+}
+
+describe('a driver with one line changed is seen by the suite', () => {
+  for (const mutant of driverMutants) {
+    const { id, caughtBy } = mutant
+    const skips = caughtBy.startsWith('power.') && !canCutPower
+    test.skipIf(skips)(`${id}: ${caughtBy}`, async () => {
+      onTestFinished(() => removeCopy(mutant))
+      const create = await subjectsOf(mutant)
+      const chosen = allCases.find((each) => each.id === caughtBy) as Case
+      const { verdict } = await runCase(chosen, create, { hintMs: 500, timeoutMs: 20_000 })
+      expect(verdict).toBe('failed')
+    })
+  }
+})
