@@ -9,18 +9,9 @@ import { fakeClock } from '@sluice/core/testing'
 import type { Durability, LibraryName, SqliteDatabase } from '@sluice/sqlite'
 import { sqliteDriver } from '@sluice/sqlite'
 
-<<<<<<< HEAD
-
-import { describe } from 'vitest'
-import { canCutPower, forkSqlite, onDisk, servedDriver } from './power-cut.ts'
-
-=======
-
 import { describe, onTestFinished, test } from 'vitest'
-import { canCutPower, forkSqlite, onDisk } from './power-cut.ts'
+import { canCutPower, forkSqlite, onDisk, servedDriver } from './power-cut.ts'
 import { ask, askOptions } from './store.ts'
-
->>>>>>> origin/main
 
 const requireHere = createRequire(import.meta.url)
 
@@ -100,10 +91,14 @@ describe.skipIf(!canCutPower)('power cuts', () => {
     cases: cuts,
     timeoutMs: 60_000,
   })
-  examine('a file of which half is written', () => onDisk(servedDriver, ['node:sqlite', 'power'], coin()), {
-    cases: cuts,
-    timeoutMs: 60_000,
-  })
+  examine(
+    'a file of which half is written',
+    () => onDisk(servedDriver, ['node:sqlite', 'power'], coin()),
+    {
+      cases: cuts,
+      timeoutMs: 60_000,
+    },
+  )
 
   test('show what was not synced: with durability process, the last adds are gone', async () => {
     const { driver, cutPower, dispose } = await onDisk(servedDriver, ['better-sqlite3', 'process'])
