@@ -9,19 +9,16 @@ import { allCases, type Case, type CreateSubject, runCase } from '@sluice/confor
 import { forkDriver } from '@sluice/conformance/other-process'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import { changedCopy } from '@sluice/needs/changed-copy'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { canCutPower, onDisk } from '../../packages/sqlite/test/power-cut.ts'
-import { driverMutants } from '../support/driver-mutants/all.ts'
-import {
-  brokenCopy,
-  type DriverMutant,
-  removeCopy,
-} from '../support/driver-mutants/broken-driver.ts'
+import { type DriverMutant, driverMutants } from '../support/driver-mutants.ts'
 
-const served = new URL('../support/driver-mutants/served-copy.ts', import.meta.url)
+const served = new URL('../support/children/served-copy.ts', import.meta.url)
 
 async function subjectsOf(mutant: DriverMutant): Promise<CreateSubject> {
-  const path = brokenCopy(mutant)
+  const folder = join(import.meta.dirname, '..', '..', 'packages', mutant.driver)
+  const { module: path, remove } = changedCopy(folder, mutant)
+  onTestFinished(remove)
   const module = (await import(path)) as {
     memoryDriver(): Driver
     sqliteDriver(options: { readonly file: string }): Driver
@@ -29,10 +26,9 @@ async function subjectsOf(mutant: DriverMutant): Promise<CreateSubject> {
   if (mutant.driver === 'memory') {
     return () => ({ driver: module.memoryDriver(), clock: fakeClock() })
   }
-  if (mutant.caughtBy.startsWith('power.')) return () => onDisk(served, [path])
   return () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-mutant-'))
-    const file = join(folder, 'queue.db')
+    const scratch = mkdtempSync(join(tmpdir(), 'sluice-mutant-'))
+    const file = join(scratch, 'queue.db')
     const make = () => module.sqliteDriver({ file })
     return {
       driver: make(),
@@ -43,7 +39,7 @@ async function subjectsOf(mutant: DriverMutant): Promise<CreateSubject> {
         forkDriver(served, [path, file], {
           execArgv: ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
         }),
-      dispose: () => rmSync(folder, { recursive: true, force: true }),
+      dispose: () => rmSync(scratch, { recursive: true, force: true }),
     }
   }
 }
@@ -51,9 +47,7 @@ async function subjectsOf(mutant: DriverMutant): Promise<CreateSubject> {
 describe('a driver with one line changed is seen by the suite', () => {
   for (const mutant of driverMutants) {
     const { id, caughtBy } = mutant
-    const skips = caughtBy.startsWith('power.') && !canCutPower
-    test.skipIf(skips)(`${id}: ${caughtBy}`, async () => {
-      onTestFinished(() => removeCopy(mutant))
+    test(`${id}: ${caughtBy}`, async () => {
       const create = await subjectsOf(mutant)
       const chosen = allCases.find((each) => each.id === caughtBy) as Case
       const { verdict } = await runCase(chosen, create, { hintMs: 500, timeoutMs: 20_000 })

@@ -1,19 +1,44 @@
 import { describe, expect, test } from 'vitest'
+import type { Case } from '../src/case.ts'
 import { allCases } from '../src/cases/all.ts'
+import { companyCases } from '../src/cases/company.ts'
 import { historyCases } from '../src/cases/histories.ts'
 import { modelCases } from '../src/cases/model.ts'
+import { modelLargeCases } from '../src/cases/model-large.ts'
+import { powerCases } from '../src/cases/power.ts'
+import { processCases } from '../src/cases/processes.ts'
+import { sizeCases } from '../src/cases/size.ts'
+import { sizeGrowthCases } from '../src/cases/size-growth.ts'
+import { sizeLimitCases } from '../src/cases/size-limits.ts'
+import { wholeCases } from '../src/cases/whole.ts'
 import { runCase } from '../src/run-cases.ts'
 import { allMutants } from './mutants/all.ts'
+import { companyMutants, processMutants } from './mutants/company-mutants.ts'
+import type { Mutant } from './mutants/mutant.ts'
 import { raceMutants } from './mutants/race-mutants.ts'
+import { sizeMutants } from './mutants/size-mutants.ts'
 import { theEleven } from './mutants/the-eleven.ts'
 
 /** A mutant that breaks more than this share of the promises proves nothing about any of them. */
 const shareMax = 0.25
 
 /** Cases that search, and take longer: tried on those mutants only that need them. */
-const searches = [...modelCases, ...historyCases]
-const lookups = allCases.filter((each) => !searches.includes(each))
+const searches = [...modelCases, ...modelLargeCases, ...historyCases]
 const searched = new Set([...raceMutants, ...theEleven])
+
+/** Cases of many keys or of much company, likewise. */
+const large: readonly (readonly [readonly Mutant[], readonly Case[]])[] = [
+  [sizeMutants, [...sizeCases, ...sizeGrowthCases, ...sizeLimitCases]],
+  [companyMutants, [...companyCases, ...wholeCases]],
+  [processMutants, [...processCases, ...powerCases]],
+]
+const elsewhere = new Set([...searches, ...large.flatMap(([, cases]) => cases)])
+const lookups = allCases.filter((each) => !elsewhere.has(each))
+
+function casesFor(mutant: Mutant): readonly Case[] {
+  const own = large.filter(([mutants]) => mutants.includes(mutant)).flatMap(([, cases]) => cases)
+  return [...lookups, ...own, ...(searched.has(mutant) ? searches : [])]
+}
 
 /** Enough for the rarest of them to show. */
 const chance = { seed: 7, histories: 80, modelRuns: 400 }
@@ -25,7 +50,7 @@ describe('every mutant is caught, and is a subtle one', () => {
     const { id, title, create } = mutant
     test(`${id}: ${title}`, { timeout: 60_000 }, async () => {
       const failed: string[] = []
-      for (const chosen of searched.has(mutant) ? allCases : lookups) {
+      for (const chosen of casesFor(mutant)) {
         const options = { hintMs: 20, timeoutMs: 20_000, chance }
         const { verdict } = await runCase(chosen, create, options)
         if (verdict === 'failed') failed.push(chosen.id)

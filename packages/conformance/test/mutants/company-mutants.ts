@@ -366,7 +366,7 @@ export const processMutants: readonly Mutant[] = [
         add(queue, asks, options) {
           store.wake = hasWoken ? () => {} : watch
           hasWoken = true
-          setTimeout(() => {
+          setImmediate(() => {
             hasWoken = false
           })
           const replies = driver.add(queue, asks, options)
