@@ -154,6 +154,41 @@ test('where only the second step of a finish is in doubt, the keys of the first 
   expect(second).toMatchObject({ outcome: 'failed', error: { code: 'ERR_UNKNOWN_OUTCOME' } })
 })
 
+test('a new connection that is silent is given up for another one: nothing was sent', async () => {
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  made += 1
+  // No connection is kept, so that each call makes a new one.
+  const pool = new pg.Pool({ connectionString: url.href, maxUses: 1 })
+  let open = 0
+  pool.on('connect', () => (open += 1))
+  pool.on('remove', () => (open -= 1))
+  const schema = `silent_${made}`
+  driver = postgresDriver({ pool, schema, notify: false, timeoutMs: 20_000, onWarning() {} })
+  await driver.open({})
+  await vi.waitFor(() => expect(open).toBe(0))
+  proxy.cutNext('black hole')
+  expect(await driver.add('q', [ask('a')], options)).toMatchObject([{ outcome: 'added' }])
+  expect(proxy.made).toBe(1)
+  void pool.end()
+})
+
+test('a connection that leads nowhere is given up soon after that is known', async () => {
+  const clock = fakeClock()
+  const machine = { clock, random: () => 0.5 }
+  let isLost = false
+  const waiting = withDeadline(machine, 10_000, 'a statement', new Promise(() => {}), {
+    suspicion: { afterMs: 1_000, isLost: async () => isLost },
+  }).catch((error: unknown) => error)
+  await clock.step(1_010)
+  isLost = true
+  const knownAt = clock.monotonicMs()
+  for (let ms = 0; ms < 400; ms += 10) await clock.step(10)
+  expect(clock.waiters()).toBe(0)
+  expect(await waiting).toMatchObject({ isLost: true })
+  expect(clock.monotonicMs() - knownAt).toBe(400)
+})
+
 test('what moves is not silent', async () => {
   const clock = fakeClock()
   const machine = { clock, random: () => 0.5 }
