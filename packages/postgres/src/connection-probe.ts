@@ -35,6 +35,8 @@ export class ConnectionProbe {
   readonly #make: () => PgListener
   #isTrusted = false
   #last: Probe | undefined
+  /** When the last connection that fell silent was in use; others have to show that they live. */
+  silentSince = -Infinity
 
   constructor(machine: Machine, make: () => PgListener) {
     this.#machine = machine

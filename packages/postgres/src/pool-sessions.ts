@@ -244,6 +244,8 @@ export class PoolSessions implements Sessions {
     if (error instanceof DeadlineError) {
       // Whatever took this connection away may have taken others: they have to show that they live.
       this.#silentSince = Math.max(this.#silentSince, this.#takenAt.get(client) ?? -Infinity)
+      const { probe } = this.#use
+      if (probe !== undefined) probe.silentSince = this.#silentSince
       this.#discard(client, error)
       return
     }

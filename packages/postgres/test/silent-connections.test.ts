@@ -22,7 +22,7 @@ function ask(key: string) {
   return { key, item: undefined, priority: 0, delayMs: 0 }
 }
 
-async function opened(timeoutMs?: number): Promise<void> {
+async function opened(timeoutMs?: number, notify = false): Promise<void> {
   const url = new URL(server.url)
   url.port = String(proxy.port)
   made += 1
@@ -30,7 +30,7 @@ async function opened(timeoutMs?: number): Promise<void> {
     connectionString: url.href,
     schema: `silent_${made}`,
     poolSize: 5,
-    notify: false,
+    notify,
     ...(timeoutMs !== undefined && { timeoutMs }),
     onWarning() {},
   })
@@ -81,6 +81,22 @@ test('the server is asked about a silent connection, and one that it forgot is g
   // Much sooner than after ten seconds.
   expect(performance.now() - startedAt).toBeLessThan(4_000)
   expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
+})
+
+test('after one silent connection, the one that listens is not relied on', async () => {
+  await opened(undefined, true)
+  const unwatch = await driver.watch?.(() => {})
+  await warm()
+  const tick = { holder: 'h', limit: 1, failuresExpireMs: 1_000, worker: undefined }
+  await driver.tick('q', tick)
+  proxy.silence()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  const startedAt = performance.now()
+  await driver.tick('q', tick)
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  await unwatch?.()
 })
 
 test('a statement that the server is at work on is awaited', async () => {
