@@ -3,6 +3,8 @@ import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { PgListener } from '../src/client-shapes.ts'
+import { ConnectionProbe } from '../src/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../src/deadline.ts'
 import { postgresDriver } from '../src/index.ts'
 import { type CuttingProxy, startProxy } from './cutting-proxy.ts'
@@ -203,6 +205,24 @@ test('a connection that leads nowhere is given up soon after that is known', asy
   expect(clock.waiters()).toBe(0)
   expect(await waiting).toMatchObject({ isLost: true })
   expect(clock.monotonicMs() - knownAt).toBe(400)
+})
+
+test('an answer that came too early for a statement is followed by a question a second later', async () => {
+  await opened()
+  const clock = fakeClock()
+  let asked = 0
+  const probe = new ConnectionProbe({ clock, random: () => 0.5 }, () => {
+    asked += 1
+    return new pg.Client({ connectionString: server.url }) as unknown as PgListener
+  })
+  await clock.step(1_000)
+  const sentAt = clock.monotonicMs() - 100
+  expect(await probe.isReachable(sentAt - 900)).toBe(true)
+  await clock.step(900)
+  expect([await probe.isReachable(sentAt), asked]).toEqual([false, 1])
+  await clock.step(150)
+  expect([await probe.isReachable(sentAt - 900), asked]).toEqual([true, 1])
+  expect([await probe.isReachable(sentAt), asked]).toEqual([true, 2])
 })
 
 test('what moves is not silent', async () => {
