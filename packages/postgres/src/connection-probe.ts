@@ -35,6 +35,8 @@ export class ConnectionProbe {
   readonly #make: () => PgListener
   #isTrusted = false
   #last: Probe | undefined
+  /** When the last connection that fell silent was in use; others have to show that they live. */
+  silentSince = -Infinity
 
   constructor(machine: Machine, make: () => PgListener) {
     this.#machine = machine
@@ -61,8 +63,10 @@ export class ConnectionProbe {
   async #probe(sentAt: number): Promise<ReadonlySet<number> | undefined> {
     const now = this.#machine.clock.monotonicMs()
     const last = this.#last
-    if (last !== undefined && now - last.startedAt < last.restMs) {
-      return last.startedAt > sentAt + arrivalMs ? await last.active : undefined
+    if (last !== undefined) {
+      const isLater = last.startedAt > sentAt + arrivalMs
+      const restMs = isLater ? last.restMs : probeMs
+      if (now - last.startedAt < restMs) return isLater ? await last.active : undefined
     }
     const probe: Probe = {
       startedAt: now,

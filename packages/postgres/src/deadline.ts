@@ -4,9 +4,13 @@ function ignore(): void {}
 
 /** Marks what ended because its time was over. */
 export class DeadlineError extends Error {
-  constructor(what: string, ms: number) {
+  /** Whether it was given up early, since it was known to be lost. */
+  readonly isLost: boolean
+
+  constructor(what: string, ms: number, isLost = false) {
     super(`${what} got no answer within ${ms} ms`)
     this.name = 'DeadlineError'
+    this.isLost = isLost
   }
 }
 
@@ -22,7 +26,7 @@ export interface DeadlineOptions<T> {
 
 /** How far two questions are apart, and how long an answer that may just be coming is still awaited,
  * in milliseconds. */
-const againMs = 500
+const againMs = 100
 const lastMs = 250
 
 /** The same promise, but rejecting with a {@link DeadlineError} after `ms` of real time. */
@@ -65,7 +69,8 @@ export function withDeadline<T>(
       leftMs -= partMs
       if (leftMs <= 0) {
         isOver = true
-        reject(new DeadlineError(what, Math.round(machine.clock.monotonicMs() - startedAt)))
+        const tookMs = Math.round(machine.clock.monotonicMs() - startedAt)
+        reject(new DeadlineError(what, tookMs, isLost))
         return
       }
       goOn()

@@ -94,6 +94,11 @@ export class Listener {
     const client = this.#client
     if (!this.#isProven || client === undefined || this.#isBusy) return undefined
     const { machine, probe } = this.#use
+    if (probe !== undefined && this.#answeredAt < probe.silentSince) {
+      // Whatever took another connection away may have taken this one.
+      this.#doubt()
+      return undefined
+    }
     this.#isBusy = true
     try {
       const use = { machine, timeoutMs: answerMs, ...(probe !== undefined && { probe }) }

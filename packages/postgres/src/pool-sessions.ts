@@ -176,15 +176,11 @@ export class PoolSessions implements Sessions {
 
   async #take({ withinMs = Infinity }: RunOptions): Promise<PgPoolClient> {
     const { machine, timeoutMs } = this.#use
+    const endAt = machine.clock.monotonicMs() + Math.min(timeoutMs, withinMs)
     try {
       for (;;) {
-        const client = await withDeadline(
-          machine,
-          Math.min(timeoutMs, withinMs),
-          'the wait for a connection',
-          this.#pool.connect(),
-          { late: (late) => late.release(), suspicion: this.#connectSuspicion() },
-        )
+        const client = await this.#connect(endAt - machine.clock.monotonicMs())
+        if (client === undefined) continue
         if (this.#isTrusted(client)) {
           client.on('error', ignore)
           this.#takenAt.set(client, machine.clock.monotonicMs())
@@ -200,6 +196,22 @@ export class PoolSessions implements Sessions {
         })
       }
       throw storeError(error, 'unsent')
+    }
+  }
+
+  /** Waits for a connection; `undefined` if the one that is being made is lost. */
+  async #connect(withinMs: number): Promise<PgPoolClient | undefined> {
+    const what = 'the wait for a connection'
+    const connecting = this.#pool.connect()
+    const options = {
+      late: (late: PgPoolClient) => late.release(),
+      suspicion: this.#connectSuspicion(),
+    }
+    try {
+      return await withDeadline(this.#use.machine, withinMs, what, connecting, options)
+    } catch (error) {
+      if (error instanceof DeadlineError && error.isLost) return undefined
+      throw error
     }
   }
 
@@ -232,6 +244,8 @@ export class PoolSessions implements Sessions {
     if (error instanceof DeadlineError) {
       // Whatever took this connection away may have taken others: they have to show that they live.
       this.#silentSince = Math.max(this.#silentSince, this.#takenAt.get(client) ?? -Infinity)
+      const { probe } = this.#use
+      if (probe !== undefined) probe.silentSince = this.#silentSince
       this.#discard(client, error)
       return
     }

@@ -3,6 +3,8 @@ import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { PgListener } from '../src/client-shapes.ts'
+import { ConnectionProbe } from '../src/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../src/deadline.ts'
 import { postgresDriver } from '../src/index.ts'
 import { type CuttingProxy, startProxy } from './cutting-proxy.ts'
@@ -22,7 +24,7 @@ function ask(key: string) {
   return { key, item: undefined, priority: 0, delayMs: 0 }
 }
 
-async function opened(timeoutMs?: number): Promise<void> {
+async function opened(timeoutMs?: number, notify = false): Promise<void> {
   const url = new URL(server.url)
   url.port = String(proxy.port)
   made += 1
@@ -30,7 +32,7 @@ async function opened(timeoutMs?: number): Promise<void> {
     connectionString: url.href,
     schema: `silent_${made}`,
     poolSize: 5,
-    notify: false,
+    notify,
     ...(timeoutMs !== undefined && { timeoutMs }),
     onWarning() {},
   })
@@ -81,6 +83,22 @@ test('the server is asked about a silent connection, and one that it forgot is g
   // Much sooner than after ten seconds.
   expect(performance.now() - startedAt).toBeLessThan(4_000)
   expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
+})
+
+test('after one silent connection, the one that listens is not relied on', async () => {
+  await opened(undefined, true)
+  const unwatch = await driver.watch?.(() => {})
+  await warm()
+  const tick = { holder: 'h', limit: 1, failuresExpireMs: 1_000, worker: undefined }
+  await driver.tick('q', tick)
+  proxy.silence()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  const startedAt = performance.now()
+  await driver.tick('q', tick)
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  await unwatch?.()
 })
 
 test('a statement that the server is at work on is awaited', async () => {
@@ -152,6 +170,59 @@ test('where only the second step of a finish is in doubt, the keys of the first 
   expect(proxy.made).toBe(1)
   expect(first).toMatchObject({ outcome: 'idle' })
   expect(second).toMatchObject({ outcome: 'failed', error: { code: 'ERR_UNKNOWN_OUTCOME' } })
+})
+
+test('a new connection that is silent is given up for another one: nothing was sent', async () => {
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  made += 1
+  // No connection is kept, so that each call makes a new one.
+  const pool = new pg.Pool({ connectionString: url.href, maxUses: 1 })
+  let open = 0
+  pool.on('connect', () => (open += 1))
+  pool.on('remove', () => (open -= 1))
+  const schema = `silent_${made}`
+  driver = postgresDriver({ pool, schema, notify: false, timeoutMs: 20_000, onWarning() {} })
+  await driver.open({})
+  await vi.waitFor(() => expect(open).toBe(0))
+  proxy.cutNext('black hole')
+  expect(await driver.add('q', [ask('a')], options)).toMatchObject([{ outcome: 'added' }])
+  expect(proxy.made).toBe(1)
+  void pool.end()
+})
+
+test('a connection that leads nowhere is given up soon after that is known', async () => {
+  const clock = fakeClock()
+  const machine = { clock, random: () => 0.5 }
+  let isLost = false
+  const waiting = withDeadline(machine, 10_000, 'a statement', new Promise(() => {}), {
+    suspicion: { afterMs: 1_000, isLost: async () => isLost },
+  }).catch((error: unknown) => error)
+  await clock.step(1_010)
+  isLost = true
+  const knownAt = clock.monotonicMs()
+  for (let ms = 0; ms < 400; ms += 10) await clock.step(10)
+  expect(clock.waiters()).toBe(0)
+  expect(await waiting).toMatchObject({ isLost: true })
+  expect(clock.monotonicMs() - knownAt).toBe(400)
+})
+
+test('an answer that came too early for a statement is followed by a question a second later', async () => {
+  await opened()
+  const clock = fakeClock()
+  let asked = 0
+  const probe = new ConnectionProbe({ clock, random: () => 0.5 }, () => {
+    asked += 1
+    return new pg.Client({ connectionString: server.url }) as unknown as PgListener
+  })
+  await clock.step(1_000)
+  const sentAt = clock.monotonicMs() - 100
+  expect(await probe.isReachable(sentAt - 900)).toBe(true)
+  await clock.step(900)
+  expect([await probe.isReachable(sentAt), asked]).toEqual([false, 1])
+  await clock.step(150)
+  expect([await probe.isReachable(sentAt - 900), asked]).toEqual([true, 1])
+  expect([await probe.isReachable(sentAt), asked]).toEqual([true, 2])
 })
 
 test('what moves is not silent', async () => {

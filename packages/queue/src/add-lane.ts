@@ -50,6 +50,7 @@ export class AddLane {
       // An add is owed at least as early as it was, however often it is repeated.
       canRepeat: () => true,
       turn: () => engine.store.gate.turn(engine),
+      pass: engine.store.gate.pass,
       watch: (send) => engine.store.gate.watch(send),
       timeoutMs: engine.options.timeoutMs,
       batchMax: batchKeysMax,

@@ -274,7 +274,7 @@ export class Claimer {
     const turn = store.gate.turn(this.#engine, this.#isRef)
     if (turn !== undefined) await turn
     const limit = this.#wanted()
-    if (limit <= 0) return
+    if (limit <= 0) return store.gate.pass()
     const { flights } = this
     const flownBefore = flights.count - flights.size
     const brought = await store.gate.watch(() => this.#fly(limit))

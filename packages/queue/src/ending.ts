@@ -1,5 +1,6 @@
 import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
 import type { Engine } from './engine.ts'
+import { closedHolding } from './refusals.ts'
 
 /** How long holders have, after their signals were aborted, before the rest is left to its lease. */
 const settleMs = 1_000
@@ -229,6 +230,7 @@ export class Ending {
       endAt - leaveMs,
     )
     if (!isAnswered) engine.path.giveUp()
+    this.#reportHeld()
     engine.keeper.stop()
     engine.alarm.off()
     engine.path.stop()
@@ -248,6 +250,13 @@ export class Ending {
     for (const flush of this.beforeClose) await flush()
     await path.giveBackAhead()
     await path.settled()
+  }
+
+  /** Tells of the keys that nobody has given back in time: those being given back tell themselves. */
+  #reportHeld(): void {
+    const { helds, name, options } = this.#engine
+    const keys = [...helds.active()].filter(({ phase }) => phase === 'held').map(({ key }) => key)
+    if (keys.length > 0) this.#engine.report(closedHolding(name, keys, options.leaseMs))
   }
 
   #closingError(): SluiceError {

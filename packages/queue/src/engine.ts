@@ -68,7 +68,7 @@ export class Engine implements StoreUser {
   readonly alarm: Alarm
   readonly path: Path
   readonly ending: Ending
-  readonly storeHealth: StoreHealth = new StoreHealth()
+  readonly storeHealth: StoreHealth = new StoreHealth(() => this.store.gate.answered())
   readonly steps: ClockSteps
   readonly leaseEnds: LeaseEnds = new LeaseEnds(this)
   readonly commits: CommitWatch = new CommitWatch(this)

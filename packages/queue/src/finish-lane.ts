@@ -53,6 +53,7 @@ export class FinishLane {
       send: (_kind, jobs) => this.#send(jobs),
       canRepeat: () => true,
       turn: () => engine.store.gate.turn(engine),
+      pass: engine.store.gate.pass,
       watch: (send) => engine.store.gate.watch(send),
       timeoutMs: engine.options.timeoutMs,
       batchMax: batchKeysMax,

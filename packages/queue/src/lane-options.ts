@@ -17,6 +17,8 @@ export interface LaneOptions<Request, Reply> {
   canRepeat(kind: string): boolean
   /** The turn of a repetition while the store is in trouble; `undefined` if it is now. */
   turn(): Promise<void> | undefined
+  /** Gives on a turn for which there is nothing to repeat any more. */
+  pass(): void
   /** Makes a repetition whose turn it is, so that others know what becomes of it. */
   watch<R>(send: () => Awaitable<R>): Awaitable<R>
   readonly timeoutMs: number

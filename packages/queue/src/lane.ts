@@ -310,7 +310,7 @@ export class Lane<Request, Reply> {
       if (this.#mayRepeat(job, error)) repeated.push(job)
       else rejectJob(job, error)
     }
-    if (repeated.length > 0) this.#later(repeated, error, this.#options.turn())
+    if (repeated.length > 0) this.#later(repeated, error, this.#options.turn(), this.#options.pass)
   }
 
   #failedReply(job: Job<Request, Reply>, { error, isFinal }: KeyFailure): void {
@@ -331,23 +331,30 @@ export class Lane<Request, Reply> {
     return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isPassing(error)
   }
 
-  /** Sends jobs in a step of their own. Others of their keys wait until it is answered. */
-  #sendApart(jobs: readonly Job<Request, Reply>[], isRepetition: boolean): void {
+  /** Sends jobs again in a step of their own. Others of their keys wait until it is answered. */
+  #sendApart(jobs: readonly Job<Request, Reply>[], pass?: () => void): void {
     const unsettled = jobs.filter(({ isSettled }) => !isSettled)
-    if (unsettled.length === 0) return
+    if (unsettled.length === 0) {
+      pass?.()
+      return
+    }
     for (const { key } of unsettled) this.#late.holdUp(key)
-    const sent = this.#step(unsettled, isRepetition)
+    const sent = this.#step(unsettled, true)
     void Promise.resolve(sent).then(() => this.#letPass(unsettled))
   }
 
-  /** Sends jobs again, together, after a wait; each is rejected when its time is up. */
+  /**
+   * Sends jobs again, together, after a wait; each is rejected when its time is up. `pass` is called
+   * if none is left by then.
+   */
   #later(
     jobs: readonly Job<Request, Reply>[],
     error: unknown,
     wait: Promise<void> | undefined,
+    pass?: () => void,
   ): void {
     if (wait === undefined) {
-      this.#sendApart(jobs, true)
+      this.#sendApart(jobs, pass)
       return
     }
     for (const job of jobs) this.#late.add(job, error)
@@ -355,7 +362,7 @@ export class Lane<Request, Reply> {
     wait.then(
       () => {
         const waiting = jobs.filter((job) => this.#late.delete(job))
-        this.#sendApart(waiting, true)
+        this.#sendApart(waiting, pass)
         this.#letPass(waiting)
       },
       () => {

@@ -5,7 +5,7 @@ import { isPermanent } from './trouble.ts'
 /** How long the pause after a failure lasts at first, and how long at most. */
 const patience = { first: 500, longest: 1_500 }
 
-/** How much of a pause each failure costs: two a second at most, whatever ends pauses early. */
+/** How far attempts are apart at least after a failure: two a second, whatever ends pauses early. */
 const failureMs = 500
 
 /** How long an attempt may stay without an answer before another one is made. */
@@ -33,8 +33,9 @@ interface Waiting {
  * queue objects, workers and waiters does not matter.
  *
  * Attempts are made at once while they succeed. After a failure they line up: one at a time is made,
- * with a pause after each failure that grows to 1.5 s. When one succeeds the line moves on, twice as
- * many at a time after each success. The first attempt of a call of the user is made without asking
+ * with a pause after each attempt that fails, which grows to 1.5 s and begins with the attempt, so
+ * that one that was silent for longer is repeated at once. When one succeeds the line moves on, twice
+ * as many at a time after each success. The first attempt of a call of the user is made without asking
  * here. In real time, since that is what stores and networks take.
  */
 export class RetryGate {
@@ -42,6 +43,9 @@ export class RetryGate {
   /** Attempts in a row that have failed. */
   #failures = 0
   #failedAt = -Infinity
+  /** When the last attempt was made, and when any call was answered last. */
+  #sentAt = -Infinity
+  #answeredAt = -Infinity
   /** The pause that is under way does not end before. */
   #pauseEndMin = 0
   /** How many attempts the next success lets go. */
@@ -65,7 +69,10 @@ export class RetryGate {
     return turn === undefined ? this.watch(send) : turn.then(() => this.watch(send))
   }
 
-  /** The turn of an attempt; `undefined` if it is now. What is attempted then is to be watched. */
+  /**
+   * The turn of an attempt; `undefined` if it is now. What is attempted then is to be watched; if it
+   * is not wanted any more, the turn is to be passed on.
+   */
   turn(user: GateUser, isRef = true): Promise<void> | undefined {
     if (!this.#isClosed) return undefined
     if (this.#timer !== undefined || this.#line.length > 0) return this.#wait(user, isRef)
@@ -80,20 +87,29 @@ export class RetryGate {
     })
   }
 
+  /** Gives on a turn that has come but is not used. */
+  readonly pass = (): void => {
+    if (!this.#isClosed || this.#isPausing) return
+    this.#stopTimer()
+    this.#goOn()
+  }
+
   /** Makes an attempt whose turn it is, and takes note of what becomes of it. */
   watch<R>(send: () => Awaitable<R>): Awaitable<R> {
+    const sentAt = systemClock.monotonicMs()
+    this.#sentAt = sentAt
     let answer: Awaitable<R>
     try {
       answer = send()
     } catch (error) {
-      this.failed(error)
+      this.failed(error, sentAt)
       throw error
     }
     if (!(answer instanceof Promise)) {
       if (this.#isClosed) this.#succeeded()
       return answer
     }
-    answer.then(this.#onSuccess, this.failed)
+    answer.then(this.#onSuccess, (error: unknown) => this.failed(error, sentAt))
     return answer
   }
 
@@ -101,8 +117,8 @@ export class RetryGate {
     if (this.#isClosed) this.#succeeded()
   }
 
-  /** An attempt has failed. */
-  readonly failed = (error: unknown): void => {
+  /** An attempt has failed that was made at `sentAt`. */
+  failed(error: unknown, sentAt: number = systemClock.monotonicMs()): void {
     if (isPermanent(error)) return
     const now = systemClock.monotonicMs()
     if (this.#isClosed && this.#isPausing) {
@@ -112,10 +128,14 @@ export class RetryGate {
     }
     this.#failures = now - this.#failedAt > calmMs ? 1 : this.#failures + 1
     this.#failedAt = now
-    this.#pauseEndMin = now + failureMs
+    const lastAt = Math.max(this.#sentAt, sentAt)
+    this.#pauseEndMin = lastAt + failureMs
     this.#isClosed = true
     this.#width = 1
-    this.#pause(jitteredMs(this.#failures, patience))
+    // It was silent for long, and an answer to a later call says more of how the store is now.
+    const isOld = this.#answeredAt > sentAt && now - sentAt >= patience.longest
+    const pauseMs = isOld ? failureMs : jitteredMs(this.#failures, patience)
+    this.#pause(Math.max(0, lastAt + pauseMs - now))
   }
 
   #succeeded(): void {
@@ -133,10 +153,12 @@ export class RetryGate {
     } else this.#awaitAnswer()
   }
 
-  /** A call of the user was answered, so the store is probably well: what waits need not wait long. */
+  /** Any call was answered, so the store is probably well: what waits need not wait long. */
   answered(): void {
-    if (!this.#isClosed || !this.#isPausing) return
-    this.#pause(Math.max(0, this.#pauseEndMin - systemClock.monotonicMs()))
+    this.#answeredAt = systemClock.monotonicMs()
+    if (!this.#isClosed || this.#timer === undefined) return
+    if (this.#isPausing) this.#pause(Math.max(0, this.#pauseEndMin - this.#answeredAt))
+    else this.#startTimer(Math.max(0, this.#sentAt + failureMs - this.#answeredAt))
   }
 
   /** Ends the attempts of a queue object that wait. */
@@ -161,9 +183,7 @@ export class RetryGate {
     this.#timer = systemClock.startTimer(ms, () => {
       this.#timer = undefined
       this.#isPausing = false
-      if (this.#line.length === 0) return
-      this.#awaitAnswer()
-      this.#letGo(1)
+      this.#goOn()
     })
     if (this.#line.some(({ isRef }) => isRef)) this.#timer.ref()
   }
@@ -172,6 +192,13 @@ export class RetryGate {
     this.#timer?.stop()
     this.#timer = undefined
     this.#isPausing = false
+  }
+
+  /** Lets the next in line have its turn. */
+  #goOn(): void {
+    if (this.#line.length === 0) return
+    this.#awaitAnswer()
+    this.#letGo(1)
   }
 
   #letGo(count: number): void {

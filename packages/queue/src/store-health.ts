@@ -17,6 +17,12 @@ export class StoreHealth {
   #silentSince = 0
   /** Since when every call has failed. */
   #troubleSince: number | undefined
+  readonly #onAnswer: () => void
+
+  /** `onAnswer` is told of every call that succeeds. */
+  constructor(onAnswer: () => void) {
+    this.#onAnswer = onAnswer
+  }
 
   /** Makes a call and takes note of what becomes of it. */
   watch<R>(send: () => Awaitable<R>): Awaitable<R> {
@@ -31,20 +37,25 @@ export class StoreHealth {
       if (this.#unanswered === 0) this.#silentSince = systemClock.monotonicMs()
       this.#unanswered += 1
       answer.then(this.#landed, this.#crashed)
-    } else this.#troubleSince = undefined
+    } else this.#answered()
     return answer
   }
 
   readonly #landed = (): void => {
     this.#unanswered -= 1
     if (this.#unanswered > 0) this.#silentSince = systemClock.monotonicMs()
-    this.#troubleSince = undefined
+    this.#answered()
   }
 
   readonly #crashed = (error: unknown): void => {
     this.#unanswered -= 1
     if (this.#unanswered > 0) this.#silentSince = systemClock.monotonicMs()
     this.#failed(error)
+  }
+
+  #answered(): void {
+    this.#troubleSince = undefined
+    this.#onAnswer()
   }
 
   #failed(error: unknown): void {

@@ -47,12 +47,13 @@ class Site {
     })
   }
 
-  queue(name = 'q'): RateLimitingQueue<string> {
+  queue(name = 'q', timeoutMs = 15_000): RateLimitingQueue<string> {
     const onError = (error: unknown): unknown => this.told.push(error)
     const queue = createRateLimitingQueue<string>({
       name,
       driver: this.driver,
       leaseMs: 30_000,
+      timeoutMs,
       onError,
     })
     this.#queues.push(queue)
@@ -85,6 +86,12 @@ class Site {
 
   well(): void {
     this.driver.before = nextTurn
+  }
+
+  /** Lets time pass until the next call fails. */
+  async nextFailure(): Promise<void> {
+    const calls = this.#calls
+    while (this.#calls === calls) await this.time.pass(50)
   }
 
   /** How many calls failed since this was asked last. */
@@ -183,8 +190,8 @@ describe.each(troubles)('a store that $how', ({ begin, how }) => {
     await queue.add('held')
     const held = await queue.get()
     begin(site)
-    await site.time.pass(15_000)
-    expect(site.takeCalls()).toBeLessThanOrEqual(30)
+    await site.time.pass(20_000)
+    expect(site.takeCalls()).toBeLessThanOrEqual(40)
     site.well()
     await site.time.pass(minute)
     expect(held?.signal.aborted).toBe(false)
@@ -238,6 +245,68 @@ test('the first try of a call is made at once, however long the store was away',
   }
   site.well()
   expect(await queue.add('k')).toBe('added')
+})
+
+test('a call that is answered shortens the pause of what waits', async () => {
+  const site = new Site()
+  const queue = site.queue()
+  site.worker(queue)
+  await queue.addAfter('due', 500)
+  site.fail('ERR_STORE')
+  await site.time.pass(minute)
+  await site.nextFailure()
+  await site.time.pass(450)
+  expect(site.started).toEqual([])
+  site.well()
+  expect(await site.queue('other').len()).toBe(0)
+  await site.time.pass(100)
+  expect(site.started).toEqual(['due'])
+})
+
+test('a getter that gave up does not keep others waiting with its turn', async () => {
+  const site = new Site()
+  const [one, other] = [site.queue('one'), site.queue('other')]
+  await other.add('k')
+  const holders: unknown[] = []
+  site.fail('ERR_STORE', ({ request }) => {
+    holders.push((request as { holder?: string }).holder)
+    return true
+  })
+  const controller = new AbortController()
+  const getting = seen(one.get({ signal: controller.signal }))
+  const waiting = seen(other.get())
+  await site.time.pass(minute)
+  // The other one has just failed, so that the next turn is the first one's.
+  const isOther = (): boolean => holders.at(-1) !== holders[0]
+  do await site.nextFailure()
+  while (!isOther())
+  controller.abort()
+  site.well()
+  await site.time.pass(1_550)
+  expect(getting.state).toBe('rejected')
+  expect(waiting.value?.key).toBe('k')
+  await waiting.value?.done()
+})
+
+test('an add whose time is over does not keep others waiting with its turn', async () => {
+  const site = new Site()
+  const [one, other] = [site.queue('one', 500), site.queue('other')]
+  await other.add('k')
+  site.fail('ERR_STORE')
+  const waiting = seen(other.get())
+  await site.time.pass(minute)
+  await site.nextFailure()
+  site.fail('ERR_UNKNOWN_OUTCOME')
+  const adding = seen(one.add('late'))
+  await site.nextFailure()
+  // The add is the second in line; its time is over before the pause is.
+  site.fail('ERR_STORE')
+  await site.nextFailure()
+  expect(adding.state).toBe('rejected')
+  site.well()
+  await site.time.pass(1_550)
+  expect(waiting.value?.key).toBe('k')
+  await waiting.value?.done()
 })
 
 test('a store that cannot be opened is tried twice a second at most, and told of once a minute', async () => {

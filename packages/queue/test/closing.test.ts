@@ -34,7 +34,8 @@ describe.each(setups)('close over $way', (setup) => {
     ]
     for (const other of others) expect(await refusal(other)).toMatchObject({ code: 'ERR_CLOSED' })
     queue.addSoon('a')
-    expect(scene.takeErrors()).toEqual(['ERR_CLOSED'])
+    // Of the keys that it still held, and of the add that nobody waits for.
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING', 'ERR_CLOSED'])
     expect(queue.shuttingDown).toBe(true)
   })
 
@@ -83,6 +84,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(drained.state).toBe('resolved')
     await scene.clock.step(1_000)
     await closing
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
   test('3 close: without a grace, signals are aborted at once and a second is waited', async () => {
@@ -99,6 +101,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(closing.state).toBe('resolved')
     expect(await held.done()).toBe('lost')
     expect(await scene.states()).toEqual({ a: 'processing' })
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
   test('3 close: work given back within that second counts, and ends the wait', async () => {
@@ -126,8 +129,10 @@ describe.each(setups)('close over $way', (setup) => {
     expect([held.signal.aborted, closing.state]).toEqual([false, 'waiting'])
     await scene.clock.step(1)
     expect([held.signal.aborted, closing.state]).toEqual([true, 'waiting'])
+    expect(scene.errors).toEqual([])
     await scene.clock.step(1_000)
     expect(closing.state).toBe('resolved')
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
   test('3 close: the grace ends with the last key that is given back', async () => {
@@ -143,6 +148,22 @@ describe.each(setups)('close over $way', (setup) => {
     await b?.done()
     await scene.quiet()
     expect([closing.state, b?.signal.aborted]).toEqual(['resolved', false])
+  })
+
+  test('keys that are not given back in time are named in one error', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.addMany(Array.from({ length: 12 }, (_, at) => `k${at}`))
+    const helds = await queue.getMany(12)
+    await helds[0]?.done()
+    const closing = queue.close()
+    await scene.clock.step(1_000)
+    await closing
+    const [error] = scene.errors
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
+    expect(String(error)).toContain('"k1", "k2", "k3"')
+    expect(String(error)).toContain('"k10", 1 more; they ')
+    expect(String(error)).not.toContain('"k0"')
   })
 
   test('3 close: a holder may ask for its key again until it is closed, nobody may add', async () => {
@@ -204,6 +225,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await another).toBe(undefined)
     expect(scene.clock.waiters()).toBe(0)
     expect(held.signal.aborted).toBe(true)
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
   test('3 close: leaving a scope closes the queue', async () => {

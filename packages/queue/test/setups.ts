@@ -154,12 +154,15 @@ export class Scene {
     return errors.map((error) => (error as { code?: string }).code ?? String(error))
   }
 
-  /** Closes every queue, whatever it holds. */
+  /** Closes every queue, whatever it holds; that it holds something is no error here. */
   async end(): Promise<void> {
+    const { errors } = this
+    this.errors = []
     const closing = Promise.all(this.#queues.map((queue) => queue.close()))
     await this.clock.step(0)
     await this.clock.step(1_000)
     await closing
+    this.errors = [...errors, ...this.errors.filter((it) => !SluiceError.is(it, 'ERR_CLOSING'))]
   }
 }
 
