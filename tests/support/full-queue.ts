@@ -1,7 +1,8 @@
 import { batchKeysMax, type Driver, type KeyRow, never } from '@sluice/core'
-import type { FakeClock } from '@sluice/core/testing'
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { createQueue, createRateLimitingQueue, exponential, maxOf, tokenBucket } from 'sluice'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
+import type { StoreKind } from './stores.ts'
 
 /** The name of the queue that {@link fill} fills. */
 export const queueName = 'orders'
@@ -25,6 +26,27 @@ export async function keepOpen(driver: Driver, clock: FakeClock): Promise<void> 
   const queue = createQueue<string>({ name: 'nothing', driver, clock })
   await queue.len()
   onTestFinished(() => queue.close())
+}
+
+/** An open store whose time is ahead of its wall clock, since that was set back. */
+export async function steppedStore(kind: StoreKind, ahead: number): Promise<[Driver, FakeClock]> {
+  const driver = kind.make()
+  const clock = fakeClock(1_000_000_000 + ahead)
+  await keepOpen(driver, clock)
+  clock.setTime(1_000_000_000)
+  await driver.counts(queueName, { cap: 1 })
+  expect(driver.ahead).toBe(ahead)
+  return [driver, clock]
+}
+
+/** A row whose instants are later by so much. */
+export function shifted(row: Partial<KeyRow>, ms: number): Partial<KeyRow> {
+  const instants = ['dueAt', 'laterAt', 'readyAt', 'askedAt', 'failedAt'] as const
+  const moved = instants.flatMap((name) => {
+    const instant = row[name]
+    return instant === undefined ? [] : [[name, instant + ms] as const]
+  })
+  return { ...row, ...Object.fromEntries(moved) }
 }
 
 /** A few more keys than one page has. */

@@ -1,9 +1,9 @@
 import { needs } from '@sluice/needs'
+import { fakeTimeLibrary } from '@sluice/needs/stepped-clock'
 import { describe, expect, test } from 'vitest'
 import { clockBounds } from '../support/clock/clock-bounds.ts'
 import { cellsOf, type Told } from '../support/clock/clock-cells.ts'
 import { type ClockStore, clockRun } from '../support/clock/clock-run.ts'
-import { fakeTimeLibrary } from '../support/clock/stepped-clock.ts'
 
 // real time: the clocks of processes and of a server are set. `npm run torture -- clock` has all.
 const hour = 3_600_000
@@ -12,6 +12,8 @@ const runs: readonly [ClockStore, number][] = [
   ['sqlite', hour],
   ['sqlite', -hour],
   ['postgres-client', hour],
+  ['postgres-server', hour],
+  ['postgres-server', -hour],
 ]
 
 describe.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(

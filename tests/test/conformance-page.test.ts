@@ -82,6 +82,7 @@ not to do. *not asked*: nothing was set up to ask it, such as a second process. 
 breaks the promise, and the reason is below.
 
 A driver of your own is examined in the same way: [Writing a driver](../guides/writing-a-driver.md).
+What steps of a wall clock do to keys is measured: [Steps of the wall clock](../operating/clock-steps.md).
 
 ## The driver
 

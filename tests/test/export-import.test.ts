@@ -1,7 +1,7 @@
 import { fakeClock } from '@sluice/core/testing'
 import { createQueue, exportQueue, importQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
-import { fill, keepOpen, queueOn, rowsOf } from '../support/full-queue.ts'
+import { fill, keepOpen, queueOn, rowsOf, shifted, steppedStore } from '../support/full-queue.ts'
 import { postgresKind } from '../support/postgres-kind.ts'
 import { storeKinds } from '../support/stores.ts'
 
@@ -53,6 +53,28 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     expect(await collect(exportQueue(target))).toHaveLength(lines.length)
     await old?.release()
     await young?.release()
+    await source.close()
+    await target.close()
+  })
+
+  test('an export has the instants of the wall clock, and an import those of its store', async () => {
+    const [from, clock] = await steppedStore({ name: '', make }, 3_600_000)
+    const [to, other] = await steppedStore({ name: '', make }, 60_000)
+    await fill(from, clock, 20)
+    const source = queueOn(from, clock)
+    const target = queueOn(to, other)
+    const lines = await collect(exportQueue(source))
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ exportedAt: clock.now() })
+    const later = lines.find((line) => line.includes('"later"')) ?? ''
+    expect(JSON.parse(later)).toMatchObject({ dueAt: clock.now() + 60_000 })
+    await importQueue(target, lines)
+    const rows = await rowsOf(from)
+    expect(await rowsOf(to)).toEqual(rows.map((row) => shifted(row, 60_000 - 3_600_000)))
+    // Of a store whose time is ahead, too: made again, it changes nothing.
+    expect(await importQueue(target, lines)).toMatchObject({ imported: 0, merged: 0 })
+    const [bucket] = (await from.buckets?.()) ?? []
+    const at = (bucket?.at ?? 0) + 60_000 - 3_600_000
+    expect(await to.buckets?.()).toEqual([{ ...bucket, at }])
     await source.close()
     await target.close()
   })

@@ -2,10 +2,20 @@ import { type Driver, never } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver, migrate } from 'sluice'
 import { describe, expect, test } from 'vitest'
-import { fill, keepOpen, queueName, queueOn, rowsOf } from '../support/full-queue.ts'
+import {
+  fill,
+  keepOpen,
+  queueName,
+  queueOn,
+  rowsOf,
+  shifted,
+  steppedStore,
+} from '../support/full-queue.ts'
 import { postgresKind } from '../support/postgres-kind.ts'
 import { type StoreKind, storeKinds } from '../support/stores.ts'
 import { Strike, struckDriver } from '../support/struck-driver.ts'
+
+const hour = 3_600_000
 
 const kinds = [...storeKinds, postgresKind()]
 const pairs = kinds.flatMap((from) => kinds.map((to) => ({ from, to })))
@@ -46,6 +56,23 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await second?.release()
     await queue.close()
     expect(await from.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+  })
+
+  test.each([
+    ['the source', hour, 0],
+    ['the target', 0, hour],
+    ['each, by another amount,', hour, 60_000],
+  ])('instants stay those of the wall clock if %s is ahead of it', async (_, ahead, ahead2) => {
+    const [from, clock] = await steppedStore(pair.from, ahead)
+    const [to] = await steppedStore(pair.to, ahead2)
+    await fill(from, clock, 20)
+    const before = await rowsOf(from)
+    const buckets = (await from.buckets?.()) ?? []
+    await migrate({ from, to })
+    expect(await rowsOf(to)).toEqual(before.map((row) => shifted(row, ahead2 - ahead)))
+    expect(await rowsOf(from)).toEqual([])
+    const moved = buckets.map((bucket) => ({ ...bucket, at: bucket.at + ahead2 - ahead }))
+    expect(await to.buckets?.()).toEqual(moved)
   })
 
   test('held keys are awaited, and those whose holders vanished are ended', async () => {

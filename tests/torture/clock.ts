@@ -25,7 +25,11 @@ export async function main(args: string[]): Promise<void> {
     for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
       const { store, step } = run
       const stepMs = clockSteps[step] ?? 0
-      const cells = await clockRun(store, stepMs)
+      const cells = await clockRun(store, stepMs).catch((error: unknown) => String(error))
+      if (typeof cells === 'string') {
+        broken.push(`${store}, ${step}: ${cells}`)
+        continue
+      }
       const row: Record<string, string> = { store, step }
       for (const cell of cells) {
         const doubles = cell.doubles === 0 ? '' : `, ${cell.doubles} double`

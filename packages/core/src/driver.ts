@@ -114,7 +114,8 @@ export interface Operate {
 
 /**
  * The verbs that move keys between stores. `list` is the way out; `transferRow` makes a row of what
- * it gives. Every verb may be repeated.
+ * it gives. Every verb may be repeated. Instants are those of the store's time: the caller subtracts
+ * `ahead` of the store that rows come from, and adds that of the store they go to.
  */
 export interface Transfer {
   /**

@@ -2,13 +2,16 @@
 import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
+import { fakeTimeLibrary } from '@sluice/needs/stepped-clock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../src/index.ts'
 import { sql } from './server.ts'
-import { faketimePath, type SteppedServer, startSteppedServer } from './stepped-server.ts'
+import { type SteppedServer, startSteppedServer } from './stepped-server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+
+const canStep = needs('libfaketime', fakeTimeLibrary !== undefined)
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const tickRequest = { holder: 'h', limit: 100, failuresExpireMs: 86_400_000 }
@@ -24,7 +27,7 @@ function claimOf(driver: Driver, limit = 10) {
   return driver.claim('q', { limit, holder: 'h', claimId: `c${Math.random()}`, leaseMs })
 }
 
-describe.skipIf(!needs('libfaketime', faketimePath !== undefined))('the server is stepped', () => {
+describe.skipIf(!canStep)('the server is stepped', () => {
   let server: SteppedServer
   let made = 0
   const open: Driver[] = []

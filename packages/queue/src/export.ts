@@ -2,6 +2,7 @@ import { batchKeysMax, SluiceTypeError, transferRow } from '@sluice/core'
 import type { Engine } from './engine.ts'
 import { PlainQueue } from './plain-queue.ts'
 import type { Queue } from './queue.ts'
+import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.ts'
 import { writeLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
 
@@ -15,7 +16,7 @@ export function engineOf<T>(queue: Queue<T>): Engine {
  * Gives everything that is stored of a queue as lines of JSON, each with its line feed: a head, the
  * buckets of the store, the keys in their order, and an end by which a cut-off copy is told.
  *
- * Changes nothing. Each key is given as it is when it is its turn; one that is held is given as if
+ * Instants are those of the wall clock. Changes nothing. Each key is given as it is when it is its turn; one that is held is given as if
  * it had been released, so that a copy promises every run that is not finished. Pause the queue for
  * a copy of one moment.
  */
@@ -25,16 +26,21 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   if (engine.phase === 'closed') throw engine.closedError()
   const transfer = transferOf('queue', driver)
   await engine.open()
-  const exportedAt = await engine.path.now()
+  // The answer also says by how much the store's time is ahead.
+  const exportedAt = leavingInstant(driver, await engine.path.now())
   const lastToken = await transfer.lastToken()
   yield writeLine({ as: 'head', head: { queue: name, exportedAt, lastToken } })
-  for (const bucket of (await driver.buckets?.()) ?? []) yield writeLine({ as: 'bucket', bucket })
+  for (const bucket of (await driver.buckets?.()) ?? []) {
+    yield writeLine({ as: 'bucket', bucket: leavingBucket(driver, bucket) })
+  }
   let keys = 0
   let cursor: string | undefined
   do {
     const request = { cursor, limit: batchKeysMax }
     const page = await engine.call('list', request, () => driver.list(name, request))
-    for (const row of page.rows) yield writeLine({ as: 'key', row: transferRow(row) })
+    for (const row of page.rows) {
+      yield writeLine({ as: 'key', row: leavingRow(driver, transferRow(row)) })
+    }
     keys += page.rows.length
     cursor = page.cursor
   } while (cursor !== undefined)

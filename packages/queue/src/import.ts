@@ -8,6 +8,7 @@ import {
 } from '@sluice/core'
 import { engineOf } from './export.ts'
 import type { Queue } from './queue.ts'
+import { enteringBucket, enteringRow } from './transfer-instants.ts'
 import { readLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
 
@@ -38,11 +39,13 @@ export async function importQueue<T>(
   if (engine.phase === 'closed') throw engine.closedError()
   const transfer = transferOf('queue', driver)
   await engine.open()
+  // The answer says by how much the store's time is ahead of its wall clock.
+  await engine.path.now()
   const result = { imported: 0, merged: 0, unchanged: 0 }
   let batch = new Map<string, TransferRow>()
   const flush = async (): Promise<void> => {
     if (batch.size === 0) return
-    const rows = [...batch.values()]
+    const rows = [...batch.values()].map((row) => enteringRow(driver, row))
     batch = new Map()
     for (const outcome of await transfer.importRows(name, rows)) result[outcome] += 1
   }
@@ -61,8 +64,9 @@ export async function importQueue<T>(
       )
     }
     if (line.as === 'head') await transfer.raiseTokens(line.head.lastToken)
-    else if (line.as === 'bucket') await transfer.importBuckets([line.bucket])
-    else if (line.as === 'end') expected = line.keys
+    else if (line.as === 'bucket') {
+      await transfer.importBuckets([enteringBucket(driver, line.bucket)])
+    } else if (line.as === 'end') expected = line.keys
     else {
       keys += 1
       if (batch.size >= batchKeysMax || batch.has(line.row.key)) await flush()

@@ -23,6 +23,7 @@ import {
 import { markOf, setMark } from './migration-mark.ts'
 import { defaultRetryPlan } from './retry-plans.ts'
 import { Store, type StoreUser } from './store.ts'
+import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
 
 /** A queue at which a worker was seen within this time is in use. */
@@ -77,6 +78,8 @@ class Side implements StoreUser {
   async open(): Promise<void> {
     this.store.join(this)
     await this.store.open()
+    // The answer says by how much the store's time is ahead of its wall clock.
+    await this.driver.counts('', { cap: 1 })
   }
 
   async leave(): Promise<void> {
@@ -176,7 +179,9 @@ class QueueMove {
       return 0
     }
     const moving = rows.map(transferRow)
-    await this.#patiently(() => this.#to.transfer.importRows(this.#queue, moving))
+    const { driver: to, transfer: target } = this.#to
+    const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
+    await this.#patiently(() => target.importRows(this.#queue, entering))
     // What was changed since it was listed stays, and is listed and merged once more.
     const outcomes = await this.#patiently(() => transfer.dropRows(this.#queue, moving))
     return outcomes.filter((outcome) => outcome === 'dropped').length
@@ -231,8 +236,9 @@ async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<bo
 }
 
 /**
- * Moves queues from one store to another with everything that is stored of them: times, places,
- * failures, priorities, parked keys, buckets, and fencing numbers that go on rising.
+ * Moves queues from one store to another with everything that is stored of them: times (those of the
+ * wall clock, by which keys stay due when they were), places, failures, priorities, parked keys,
+ * buckets, and fencing numbers that go on rising.
  *
  * Pauses each queue on both sides, waits until all held keys were given back, moves the keys, and
  * resumes the queue at its new place, unless somebody had paused it before; at the old one it stays
@@ -269,7 +275,10 @@ export async function migrate(options: MigrateOptions): Promise<readonly Migrate
     if (names === undefined) {
       throw new SluiceTypeError('queues', `must be given: ${from.driver.name} cannot list them`)
     }
-    await to.transfer.importBuckets((await from.driver.buckets?.()) ?? [])
+    const buckets = ((await from.driver.buckets?.()) ?? []).map((bucket) =>
+      enteringBucket(to.driver, leavingBucket(from.driver, bucket)),
+    )
+    await to.transfer.importBuckets(buckets)
     const done: MigratedQueue[] = []
     for (const queue of names) {
       done.push(await new QueueMove(from, to, queue, signal).run(resume, onProgress))

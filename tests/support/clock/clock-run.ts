@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { SteppedClock, startWithClock } from '@sluice/needs/stepped-clock'
 import pg from 'pg'
 import { type OwnServer, ownServer } from '../postgres-server.ts'
 import { type Cell, cellsOf, type Told, watchMs } from './clock-cells.ts'
-import { SteppedClock } from './stepped-clock.ts'
+
+/** Taken before a server is started, which borrows the environment of this process for its clock. */
+const environment = { ...process.env }
 
 const program = new URL('../programs/clock-worker.ts', import.meta.url).pathname
 
@@ -36,7 +39,7 @@ class ClockWorker {
     const args = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning', program]
     this.child = spawn(process.execPath, [...args, address, name], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, ...clock?.env },
+      env: { ...environment, ...clock?.env },
     })
     createInterface({ input: this.child.stdout! }).on('line', (line) => {
       told.push(JSON.parse(line) as Told)
@@ -76,21 +79,6 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-async function serverWith(clock: SteppedClock | undefined): Promise<OwnServer> {
-  const { env } = process
-  // The server takes the environment of this process.
-  const before = Object.keys(clock?.env ?? {}).map((name) => [name, env[name]] as const)
-  Object.assign(env, clock?.env)
-  try {
-    return await ownServer()
-  } finally {
-    for (const [name, value] of before) {
-      if (value === undefined) delete env[name]
-      else env[name] = value
-    }
-  }
-}
-
 async function serverWall(server: OwnServer): Promise<number> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
@@ -104,7 +92,7 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
   const clock = new SteppedClock()
   const ofServer = store === 'postgres-server'
   const server = store.startsWith('postgres')
-    ? await serverWith(ofServer ? clock : undefined)
+    ? await startWithClock(ofServer ? clock : undefined, () => ownServer())
     : undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'))
   const address = server?.url ?? (store === 'memory' ? 'memory' : join(folder, 'queue.db'))
@@ -138,6 +126,7 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
   } finally {
     await Promise.all(workers.map((worker) => worker.kill()))
     await server?.stop()
+    clock.remove()
     rmSync(folder, { recursive: true, force: true })
   }
 }
