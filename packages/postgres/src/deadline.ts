@@ -10,7 +10,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** What {@link withDeadline} does besides waiting. */
+/** What {@link withDeadline} does in addition to waiting. */
 export interface DeadlineOptions<T> {
   /** Called with what comes too late, if it comes at all. */
   readonly late?: (value: T) => void

@@ -230,7 +230,7 @@ export class PoolSessions implements Sessions {
   #giveBack(client: PgPoolClient, error?: unknown): void {
     client.removeListener('error', ignore)
     if (error instanceof DeadlineError) {
-      // Whatever took this connection away may have taken others: they have to show that they live.
+      // The cause may have broken other connections too: they have to prove that they work.
       this.#silentSince = Math.max(this.#silentSince, this.#takenAt.get(client) ?? -Infinity)
       this.#discard(client, error)
       return

@@ -65,7 +65,7 @@ export class StoreTime {
     return { now: null, least: this.#latest + Math.max(0, risen) }
   }
 
-  /** The present by the monotonic clock, without slack: what a server that fell behind is told. */
+  /** The present by the monotonic clock, without slack: sent to a server that fell behind. */
   expected(): EpochMs {
     return this.#latest + (this.#monotonicMs() - this.#heardAt)
   }

@@ -70,7 +70,7 @@ export class Claimer {
     this.serve()
   }
 
-  /** Lets the store know of the worker here, unless it was told lately. */
+  /** Registers the worker of this process with the store, unless that was done lately. */
   async heartbeat(): Promise<void> {
     if (!this.#outlook.isBeatDue) return
     await this.#askAlone()
@@ -94,7 +94,7 @@ export class Claimer {
     this.serve()
   }
 
-  /** Asks the store though nobody waits; not again while that is under way or waits for its turn. */
+  /** Ticks although no getter waits; not again while a tick is under way or waits for its turn. */
   async #askAlone(): Promise<void> {
     if (this.#isAskingAlone) return
     this.#isAskingAlone = true
@@ -340,7 +340,7 @@ export class Claimer {
   #handOut(brought: HeldKey<unknown>[]): void {
     const { waiters, phase } = this.#engine
     const claims = brought.filter((held) => held.mayStart())
-    // The store is to say when the leases end of those that came too late.
+    // The store has to report when the leases of claims that came too late end.
     if (claims.length < brought.length) this.#outlook.isStale = true
     let at = 0
     while (at < claims.length) {

@@ -56,7 +56,7 @@ export class ClockSteps {
     const wall = store.clock.now() - store.clock.monotonicMs()
     this.#wall = wall
     if (last !== undefined && Math.abs(wall - last) > this.#stepMs) {
-      // A store that follows this clock is expected to tell of the same step.
+      // A store that follows this clock is expected to show the same step.
       this.#store = undefined
       this.#stepped()
     }

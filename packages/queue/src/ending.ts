@@ -192,8 +192,8 @@ export class Ending {
   }
 
   /**
-   * Lets go of everything. Called again with a grace of 0, it takes away what is left of it. `leftMs`:
-   * how long it may take at most, in real time.
+   * Closes the queue. Called again with a grace of 0, it skips the rest of the grace. `leftMs`: how
+   * long it may take at most, in real time.
    */
   close(graceMs: number = 0, leftMs: number = graceMs + closeMs): Promise<void> {
     if (this.#closed === undefined) this.#closed = this.#close(graceMs, leftMs)

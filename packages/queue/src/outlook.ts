@@ -2,7 +2,7 @@ import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@s
 import type { Engine } from './engine.ts'
 import { StoreTime } from './store-time.ts'
 
-/** How many leases that are over one tick reports, and how many rows it sweeps away. */
+/** How many expired leases one tick reports, and how many rows it sweeps away. */
 const tickLimit = 100
 
 /** A little less than a beat is a beat. */
@@ -136,7 +136,7 @@ export class Outlook {
     }
   }
 
-  /** Acts on leases that are over. When the lost runs are due now is for the store to say. */
+  /** Acts on expired leases. The store then says when the lost runs are due. */
   async endLeases(leases: readonly Lease[]): Promise<void> {
     await this.#engine.leaseEnds.end(leases)
     this.isStale = true

@@ -191,7 +191,7 @@ describe.each(troubles)('a store that $how', ({ begin, how }) => {
     await held?.done()
   })
 
-  test('and adds that nobody waits for', async () => {
+  test('and adds that no caller awaits', async () => {
     const site = new Site()
     const queue = site.queue()
     await queue.len()
@@ -240,7 +240,7 @@ test('the first try of a call is made at once, however long the store was away',
   expect(await queue.add('k')).toBe('added')
 })
 
-test('a store that cannot be opened is tried twice a second at most, and told of once a minute', async () => {
+test('a store that cannot be opened is tried twice a second at most, and reported once a minute', async () => {
   const site = new Site()
   site.fail('ERR_UNKNOWN_OUTCOME', ({ verb }) => verb === 'open')
   const queue = site.queue()

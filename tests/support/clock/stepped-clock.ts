@@ -32,7 +32,7 @@ export class SteppedClock {
   /** Sets the clock to so many milliseconds from that of this machine. */
   set(offsetMs: number): void {
     const seconds = offsetMs / 1_000
-    // Renamed, so that nobody reads half of it.
+    // Renamed, so that no process reads half of it.
     writeFileSync(`${this.#file}.new`, `${seconds < 0 ? '' : '+'}${seconds}s`, { mode: 0o644 })
     renameSync(`${this.#file}.new`, this.#file)
   }
