@@ -35,7 +35,7 @@ export async function connect(settings: Settings): Promise<Connected> {
   const { default: pg } = await import('pg')
   const config = {
     connectionString,
-    // A connection that leads nowhere any more is noticed while nothing is asked.
+    // A broken connection is noticed even while no statement is sent.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'sluice',

@@ -27,8 +27,8 @@ interface Probe {
 }
 
 /**
- * Tells a connection that leads nowhere any more from a statement that takes long: asks the server,
- * over a new connection, whether it is at work for the old one.
+ * Tells a broken connection from a slow statement: asks the server, over a new connection, whether it
+ * is working for the old one.
  */
 export class ConnectionProbe {
   readonly #machine: Machine

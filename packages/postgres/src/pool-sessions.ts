@@ -219,7 +219,7 @@ export class PoolSessions implements Sessions {
     return (this.#heardAt.get(client) ?? -Infinity) >= this.#silentSince
   }
 
-  /** Out of the pool, without a goodbye, for which a client would wait. */
+  /** Takes it out of the pool without ending the session, for which a client would wait. */
   #discard(client: PgPoolClient, error?: unknown): void {
     client.on('error', ignore)
     client.release(error instanceof Error ? error : true)

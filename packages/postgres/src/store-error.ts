@@ -62,7 +62,7 @@ interface Meaning {
   readonly retryable: boolean
 }
 
-/** What the server says when a page of it cannot be read as what it should be. */
+/** SQLSTATEs of a page or an index that is damaged. */
 const damage: ReadonlySet<string> = new Set(['XX001', 'XX002'])
 
 /**

@@ -23,7 +23,7 @@ export interface Claimed {
   readonly claims: HeldKey<unknown>[]
   /** Expired leases that have not been ended yet. */
   readonly leaseEnds: readonly Lease[]
-  /** A step of a clock was noticed meanwhile, so that the leases may be over already. */
+  /** A step of a clock was noticed meanwhile, so that the leases may have expired already. */
   readonly isDoubtful: boolean
 }
 

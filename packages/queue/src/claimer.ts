@@ -207,7 +207,7 @@ export class Claimer {
     return { count: claims.length, hasCrashed, leaseEnds }
   }
 
-  /** Ends leases that a claim found over, after what it brought was handed out. */
+  /** Ends leases that a claim found expired, after the keys it brought were handed out. */
   async #endLeases({ leaseEnds }: Brought): Promise<void> {
     if (leaseEnds.length === 0) return
     await this.#engine.attempt(() => this.#outlook.endLeases(leaseEnds), this.#isRef)
@@ -246,7 +246,7 @@ export class Claimer {
     }
   }
 
-  /** What waits goes on waiting, unless no repetition can help; attempts are spaced by the gate. */
+  /** Getters go on waiting, unless no repetition can help; attempts are spaced by the gate. */
   #inTrouble(error: unknown): void {
     const { store, waiters } = this.#engine
     if (this.#isStopped) return

@@ -223,7 +223,7 @@ export class Ending {
     for (const held of [...engine.helds.active()]) held.abort(this.#closingError())
     await this.#allGivenBack(settleMs, endAt - leaveMs)
     engine.phase = 'closed'
-    // What holders have given back meanwhile is on its way.
+    // Keys that holders have given back meanwhile are on their way to the store.
     const isAnswered = await endsBy(
       answered.then(() => engine.path.settled()),
       endAt - leaveMs,

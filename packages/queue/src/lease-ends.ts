@@ -8,7 +8,7 @@ const leasesMax = 3
 /**
  * Acts on leases that the store reports as expired: the only place that calls `expire`.
  *
- * While a clock may have been stepped, the holder of a lease that seems to have expired may be healthy.
+ * While a clock may have been stepped, the holder of a seemingly expired lease may be healthy.
  * Such a lease is extended to the end of that doubt instead. A healthy holder renews it meanwhile;
  * that of a dead one has expired by then, and is reported again.
  */

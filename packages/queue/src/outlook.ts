@@ -64,14 +64,14 @@ export class Outlook {
     return this.#engine.store.clock.monotonicMs() - this.#tickedAt < beatMs
   }
 
-  /** Whether it is time to let the store know of the worker here. */
+  /** Whether it is time to register the worker of this process with the store. */
   get isBeatDue(): boolean {
     const { store, tally } = this.#engine
     return !this.wasAskedLately || tally.isDue(store.clock.monotonicMs(), beatMs)
   }
 
   /**
-   * Asks the store, and ends the leases that it reports to be over. `registers`: takes the worker
+   * Asks the store, and ends the leases that it reports as expired. `registers`: takes the worker
    * here along if its registration is due. Others are woken by that write, so it is never made
    * because this process was woken.
    */
