@@ -63,7 +63,7 @@ describe('is found:', () => {
     found([one, record('two', began(50, 2), ended(60, 2))], /after it had begun under 2/)
   })
 
-  test('a run of a process that was never paused, beside one that was', () => {
+  test('a run of a process that was never paused, next to one that was', () => {
     const pause: Line = { what: 'paused', at: 5, until: 90, process: 'two' }
     const one = record('one', began(1, 1), ended(100, 1))
     found([one, record('two', began(50, 2)), record('parent', pause)], /at a time/)

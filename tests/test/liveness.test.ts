@@ -7,7 +7,7 @@ import { liveness, sightsOfTrouble } from '../support/liveness/liveness.ts'
 
 const seeds = [1, 8, 10, 15, 17, 19, 20, 23, 31, 32, 33, 34]
 
-test('whatever a store refuses, loses or is late with: all that was asked for happens', async () => {
+test('whatever a store refuses, loses or delays, every pending run happens', async () => {
   // Together, since most of a run waits for the pauses between tries, which take real time.
   const runs = await Promise.all(
     seeds.map((seed) => liveness(memoryDriver, { seed, actions: 120 })),

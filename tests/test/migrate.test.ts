@@ -223,7 +223,7 @@ describe.each(struckPairs)('from $from.name to $to.name, where the power fails',
   )
 })
 
-/** A driver that does something more around one of its verbs, within `transfer` or beside it. */
+/** A driver that does something more around one of its verbs, within `transfer` or next to it. */
 function around(driver: Driver, name: string, extra: () => unknown): Driver {
   const wrap = (target: object): object =>
     new Proxy(target, {

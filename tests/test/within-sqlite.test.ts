@@ -80,7 +80,7 @@ describe('what a run writes, what it asks for next, and its end', () => {
     expect(await held.done()).toBe('idle')
   })
 
-  test('go together, and a lease that is lost later is told of as ever', async () => {
+  test('commit together, and a lease that is lost later is reported as usual', async () => {
     const { clock, database, queue, transaction } = setUp()
     await queue.add('order/1')
     const held = await queue.get()
@@ -94,7 +94,7 @@ describe('what a run writes, what it asks for next, and its end', () => {
     expect(fail).toThrow('changed my mind')
     // The renewal that shows that nothing was committed.
     await expect.poll(() => renewals.length).toBeGreaterThan(0)
-    // Somebody else takes the key behind the back of this process.
+    // Another process takes the key unnoticed by this one.
     database.exec('update sluice_keys set token = token + 1')
     await clock.step(10_000)
     expect(held.signal.reason).toMatchObject({ code: 'ERR_LEASE_LOST' })
@@ -139,7 +139,7 @@ describe('what a run writes, what it asks for next, and its end', () => {
   })
 })
 
-test('a limiter that counts in this process is told to forget in a transaction, too', async () => {
+test('a limiter that counts in this process is called with forget in a transaction, too', async () => {
   const database = new DatabaseSync(emptyFile())
   const forgot: string[] = []
   const limiter = {

@@ -9,7 +9,7 @@ const torture = new URL('../support/torture.ts', import.meta.url).pathname
 /** A mutant that makes a run hang is found, too. */
 const runMsMax = 180_000
 
-/** What `mutate.mjs` exits with when a text is not there any more. */
+/** What `mutate.mjs` exits with when a text is no longer found. */
 const stale = 70
 
 interface Outcome {

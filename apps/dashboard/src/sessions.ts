@@ -9,7 +9,7 @@ const sessionMs = 12 * 60 * 60 * 1_000
 /** How many sessions that were ended by hand are remembered as such. */
 const endedMax = 10_000
 
-/** How many wrong tokens are told to be wrong at once, and a second after that. */
+/** Wrong tokens are answered with 401 up to this burst and rate a second; beyond it with 429. */
 const wrongTokens = { burst: 10, perSecond: 1 / 6 }
 
 /** Somebody who was let in. */

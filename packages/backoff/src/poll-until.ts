@@ -1,49 +1,67 @@
 import {
   type Clock,
   checkBoolean,
+  checkDelay,
   checkFunction,
   checkObject,
   checkSignal,
   systemClock,
 } from '@sluice/core'
+import type { DelayFn } from './backoff.ts'
 import { checkDuration } from './duration.ts'
 import type { Condition } from './exponential-backoff.ts'
 import { timedOut } from './interrupted.ts'
 import { neverAborted } from './never-aborted.ts'
 import { pause } from './pause.ts'
 
-/** How {@link pollUntil} asks, and for how long. */
+/** How {@link pollUntil} polls, and for how long. */
 export interface PollOptions {
-  /** How often to ask, in milliseconds. 0: again and again, as soon as others had their turn. */
-  readonly intervalMs: number
+  /**
+   * How long to wait before each poll, in milliseconds. A number is an interval: 0 polls again and
+   * again, and lets other work run in between. A function, such as `backoff.delayFn()`, is called
+   * once for each wait and returns how long it is; zero and less mean none.
+   */
+  readonly intervalMs: number | DelayFn
+  /**
+   * True: a wait begins when the condition has answered. False, the default: it begins when the
+   * condition is called; a condition that takes longer than the wait is called again right after,
+   * and missed polls are not made up for.
+   */
+  readonly sliding?: boolean | undefined
   /** Gives up after this many milliseconds. Left out, never. */
   readonly timeoutMs?: number | undefined
-  /** Asks at once instead of after the first interval; then it asks once in any case. */
+  /**
+   * Polls at once instead of after the first wait. That first poll happens even if the time is up
+   * or the signal is aborted already.
+   */
   readonly immediate?: boolean | undefined
   /** Gives up when it is aborted, with its reason. */
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
 }
 
-const members = ['intervalMs', 'timeoutMs', 'immediate', 'signal', 'clock']
+const members = ['intervalMs', 'sliding', 'timeoutMs', 'immediate', 'signal', 'clock']
 
 /**
- * Asks `condition` once each interval until it holds.
+ * Polls `condition` until it holds: each interval, or after delays that grow.
  *
  * Resolves when it holds. Rejects with `ERR_TIMEOUT` after `timeoutMs`, with the reason of the
- * signal, or with the error of the condition. Giving up comes first: once time is up the condition
- * is not asked again, even if its turn comes at the same time; and the signal that the condition is
- * given is aborted, though a condition that is under way is awaited, and believed if it holds.
+ * signal, or with the error of the condition or of the delay function. Giving up comes first: once
+ * the time is up the condition is not called again, even if its next poll is due at the same time.
+ * The signal that the condition is given is then aborted; a call that is running is awaited, and
+ * its answer counts.
  *
- * A condition that takes longer than the interval is asked again right after; turns that were
- * missed are not made up for.
+ * An interval that is not sliding keeps its rhythm: after a slow condition, polls go on at multiples
+ * of the interval since the start.
  */
 export async function pollUntil(condition: Condition, options: PollOptions): Promise<void> {
   checkFunction('condition', condition)
   const given = checkObject('options', options, members)
-  const { timeoutMs, immediate = false, signal = neverAborted(), clock = systemClock } = given
-  const intervalMs = checkDuration('options.intervalMs', given.intervalMs)
+  const { timeoutMs, sliding = false, immediate = false } = given
+  const { signal = neverAborted(), clock = systemClock } = given
+  const interval = checkInterval(given.intervalMs)
   if (timeoutMs !== undefined) checkDuration('options.timeoutMs', timeoutMs)
+  checkBoolean('options.sliding', sliding)
   checkBoolean('options.immediate', immediate)
   checkSignal('options.signal', signal)
   checkObject('options.clock', clock)
@@ -57,31 +75,57 @@ export async function pollUntil(condition: Condition, options: PollOptions): Pro
   // Armed before anything else, so that it goes first when several are due.
   const timeout = timeoutMs === undefined ? undefined : clock.startTimer(timeoutMs, onTimeout)
   try {
-    await poll(condition, intervalMs, immediate, clock, over.signal)
+    const schedule = sliding || typeof interval === 'function' ? delays(interval) : ticks(interval)
+    await poll(condition, schedule, { sliding, immediate, clock }, over.signal)
   } finally {
     timeout?.stop()
     signal.removeEventListener('abort', onAbort)
   }
 }
 
+function checkInterval(intervalMs: unknown): number | DelayFn {
+  if (typeof intervalMs !== 'function') return checkDuration('options.intervalMs', intervalMs)
+  const delayFn = intervalMs as DelayFn
+  return () => checkDelay('options.intervalMs()', delayFn())
+}
+
+/** When the wait that begins now ends; both in milliseconds since the start. */
+type Schedule = (elapsedMs: number) => number
+
+function delays(interval: number | DelayFn): Schedule {
+  return (elapsedMs) => elapsedMs + (typeof interval === 'function' ? interval() : interval)
+}
+
+/** Multiples of the interval. Counted, so that an interval that no float holds exactly adds up. */
+function ticks(intervalMs: number): Schedule {
+  if (intervalMs === 0) return delays(0)
+  let tick = 0
+  return (elapsedMs) => {
+    tick = Math.max(tick, Math.floor(elapsedMs / intervalMs)) + 1
+    return tick * intervalMs
+  }
+}
+
 async function poll(
   condition: Condition,
-  intervalMs: number,
-  immediate: boolean,
-  clock: Clock,
+  schedule: Schedule,
+  { sliding, immediate, clock }: { sliding: boolean; immediate: boolean; clock: Clock },
   over: AbortSignal,
 ): Promise<void> {
   const startMs = clock.monotonicMs()
-  let turn = 0
-  if (immediate && (await condition(over))) return
-  for (;;) {
-    const leftMs = (turn + 1) * intervalMs - (clock.monotonicMs() - startMs)
-    // A pause even if nothing is left: a condition that never waits would let nobody else run.
-    await pause(clock, Math.max(0, leftMs), over)
-    over.throwIfAborted()
-    if (intervalMs > 0) {
-      turn = Math.max(turn + 1, Math.floor((clock.monotonicMs() - startMs) / intervalMs))
-    }
+  const elapsedMs = () => clock.monotonicMs() - startMs
+  // As in the original, a non-sliding first wait begins before the immediate poll.
+  let dueMs = sliding && immediate ? 0 : schedule(0)
+  if (immediate) {
     if (await condition(over)) return
+    if (sliding) dueMs = schedule(elapsedMs())
+  }
+  for (;;) {
+    // A pause even if nothing is left: a condition that never waits would let nothing else run.
+    await pause(clock, Math.max(0, dueMs - elapsedMs()), over)
+    over.throwIfAborted()
+    if (!sliding) dueMs = schedule(elapsedMs())
+    if (await condition(over)) return
+    if (sliding) dueMs = schedule(elapsedMs())
   }
 }

@@ -45,7 +45,6 @@ const amounts: readonly [string, (value: unknown) => unknown][] = [
   ['periodMs', (periodMs) => loose(nonSlidingUntil)(nothing, periodMs)],
   ['periodMs', (periodMs) => loose(jitterUntil)(nothing, periodMs, 0)],
   ['periodMs', (periodMs) => loose(forever)(nothing, periodMs)],
-  ['options.intervalMs', (intervalMs) => loose(pollUntil)(never, { intervalMs })],
   ['options.timeoutMs', (timeoutMs) => loose(pollUntil)(never, { intervalMs: 1, timeoutMs })],
 ]
 
@@ -66,6 +65,17 @@ test.each([...amounts, ...signed])('%s must be a number', async (parameter, call
     const caught = await catchError(() => call(value))
     expect(caught).toBeInstanceOf(SluiceTypeError)
     expect(caught).toMatchObject({ parameter, code: 'ERR_INVALID_INPUT' })
+  }
+})
+
+test('options.intervalMs must be a number that is not negative, or a function', async () => {
+  for (const intervalMs of [...wrong, undefined, -1, -Infinity]) {
+    if (typeof intervalMs === 'function') continue
+    const caught = await catchError(() => loose(pollUntil)(never, { intervalMs }))
+    const kind =
+      typeof intervalMs === 'number' && intervalMs < 0 ? SluiceRangeError : SluiceTypeError
+    expect(caught).toBeInstanceOf(kind)
+    expect(caught).toMatchObject({ parameter: 'options.intervalMs', code: 'ERR_INVALID_INPUT' })
   }
 })
 
@@ -115,6 +125,7 @@ test.each<[string, () => unknown]>([
   ['options.clock', () => loose(exponentialBackoff)(backoff, never, { clock: 5 })],
   ['condition', () => loose(pollUntil)('x', { intervalMs: 1 })],
   ['options.immediate', () => loose(pollUntil)(never, { intervalMs: 1, immediate: 1 })],
+  ['options.sliding', () => loose(pollUntil)(never, { intervalMs: 1, sliding: 'yes' })],
   ['options.signal', () => loose(pollUntil)(never, { intervalMs: 1, signal: 'x' })],
   ['options.interval', () => loose(pollUntil)(never, { interval: 1 })],
 ])('%s is named when it is refused', async (parameter, call) => {

@@ -275,6 +275,92 @@ describe('pollUntil', () => {
     expect(askedMs).toHaveLength(20)
   })
 
+  // A condition that takes 25 ms; delays of 10 ms, or of 10, 20, 40, 80 ms.
+  test.each<[string, boolean, boolean, boolean, readonly number[]]>([
+    ['LOOP-08 fixed, non-sliding', false, false, false, [10, 35, 60, 85]],
+    ['LOOP-08 fixed, non-sliding, immediate', false, false, true, [0, 25, 50, 75]],
+    ['LOOP-09 constant, sliding', false, true, false, [10, 45, 80, 115]],
+    ['LOOP-09 constant, sliding, immediate', false, true, true, [0, 35, 70, 105]],
+    ['LOOP-09 growing, non-sliding', true, false, false, [10, 35, 75, 155]],
+    ['LOOP-09 growing, non-sliding, immediate', true, false, true, [0, 25, 50, 90]],
+    ['LOOP-09 growing, sliding', true, true, false, [10, 55, 120, 225]],
+    ['LOOP-09 growing, sliding, immediate', true, true, true, [0, 35, 80, 145]],
+  ])('%s: polls at these times', async (_, growing, sliding, immediate, expected) => {
+    const backoff = new Backoff({ durationMs: 10, factor: 2, steps: 9 })
+    const intervalMs = growing ? backoff.delayFn() : 10
+    const fourthEndsMs = (expected[3] ?? 0) + 25
+    const options = { intervalMs, sliding, immediate }
+    const { clock, askedMs, promise } = polled(options, fourthEndsMs, () => 25)
+    expect(await settle(clock, promise)).toEqual({ outcome: 'resolved', endedMs: fourthEndsMs })
+    expect(askedMs).toEqual(expected)
+    expect(clock.waiters()).toBe(0)
+  })
+
+  test('LOOP-05 sliding: a condition of 3 ms every 10 ms is polled at 0, 13, 26', async () => {
+    const options = { intervalMs: 10, sliding: true, immediate: true }
+    const { clock, askedMs, promise } = polled(options, 29, () => 3)
+    await settle(clock, promise)
+    expect(askedMs).toEqual([0, 13, 26])
+  })
+
+  test('LOOP-09 growing delays begin with a wait, and end with the timeout', async () => {
+    const backoff = new Backoff({ durationMs: 10, factor: 2, steps: 9 })
+    for (const sliding of [false, true]) {
+      const intervalMs = backoff.delayFn()
+      const { clock, askedMs, promise } = polled({ intervalMs, sliding, timeoutMs: 70 })
+      expect(await settle(clock, promise)).toMatchObject({ outcome: timeout, endedMs: 70 })
+      expect(askedMs).toEqual([10, 30])
+    }
+  })
+
+  test('LOOP-07 the delay function is called once for each wait, and not after the condition holds', async () => {
+    for (const [sliding, immediate, calls] of [
+      [true, false, 3],
+      [true, true, 2],
+      [false, false, 4],
+      [false, true, 3],
+    ] as const) {
+      const intervalMs = vi.fn(() => 10)
+      const { clock, askedMs, promise } = polled(
+        { intervalMs, sliding, immediate },
+        immediate ? 20 : 30,
+      )
+      await settle(clock, promise)
+      expect([askedMs.length, intervalMs.mock.calls.length]).toEqual([3, calls])
+    }
+  })
+
+  test('LOOP-09 a delay of zero or less polls again at once, and lets others have their turn', async () => {
+    const clock = fakeClock()
+    const delays = [0, -5, 0]
+    let asked = 0
+    const condition = () => {
+      asked += 1
+      return asked === 100
+    }
+    const promise = pollUntil(condition, { intervalMs: () => delays[asked % 3] ?? 0, clock })
+    expect(await settle(clock, promise, 0)).toEqual({ outcome: 'resolved', endedMs: 0 })
+  })
+
+  test('a delay function that throws or gives no number ends the poll', async () => {
+    const error = new Error('no delay')
+    const throws = polled({
+      intervalMs: () => {
+        throw error
+      },
+    })
+    expect((await settle(throws.clock, throws.promise)).outcome).toBe(error)
+    for (const ms of ['10', Number.NaN, undefined, Infinity]) {
+      const { clock, askedMs, promise } = polled({ intervalMs: () => ms as number })
+      const { outcome } = await settle(clock, promise)
+      expect(outcome).toMatchObject({
+        code: 'ERR_INVALID_INPUT',
+        parameter: 'options.intervalMs()',
+      })
+      expect([askedMs, clock.waiters()]).toEqual([[], 0])
+    }
+  })
+
   test('on the clock of the runtime, too', async () => {
     let asked = 0
     await pollUntil(

@@ -12,7 +12,7 @@ export interface SubjectTransaction {
   rollback(): Awaitable<void>
 }
 
-/** A process that has opened the store under examination, besides the one that the suite runs in. */
+/** A process that has opened the store under examination, other than the one that the suite runs in. */
 export interface OtherProcess {
   /**
    * A driver on the same store whose verbs the other process carries out, not opened. It obeys the
@@ -51,7 +51,7 @@ export interface Subject {
   readonly otherProcess?: () => Awaitable<OtherProcess>
   /**
    * Cuts the power of the machine that the store is on: every process that has opened the store
-   * ends, and the store loses what it has not made durable. Resolves to a driver on what is left, not
+   * ends, and the store loses what it has not made durable. Resolves to a driver on that store, not
    * opened. The drivers from before the cut are still closed; that may fail. Optional: without it,
    * promises about power cuts are not asked.
    */

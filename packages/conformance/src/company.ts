@@ -24,7 +24,7 @@ export async function otherProcess(s: Scene, holder = 'other'): Promise<OtherSce
   }
 }
 
-/** Cuts the power, and opens a driver on what is left of the store. */
+/** Cuts the power, and opens a driver on what the store kept. */
 export async function afterPowerCut(s: Scene): Promise<Scene> {
   const { subject, opened } = s.stage
   assert.ok(subject.cutPower, 'the case needs cutPower')

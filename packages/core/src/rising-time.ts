@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from './clock.ts'
 
-/** A step of the wall clock shorter than this is left for the next reading to tell from drift. */
+/** A shorter step of the wall clock may be drift: the next reading decides. */
 const stepMsMin = 1_000
 
 /**

@@ -66,7 +66,7 @@ function resting(state: KeyState, now: EpochMs): FinishOutcome {
   return state.dueAt <= now ? 'ready' : 'delayed'
 }
 
-/** done: the run has ended, so its crashes are over. With `forget` its failures are forgotten too. */
+/** done: the run has ended, so its crashes are set to 0. With `forget` its failures are forgotten too. */
 export function done(
   state: KeyState,
   token: number,

@@ -5,7 +5,7 @@ import { fakeClock } from '../src/testing/index.ts'
 const hour = 3_600_000
 
 describe('RisingTime', () => {
-  it('is the wall clock while nobody sets that', async () => {
+  it('is the wall clock while that is not set', async () => {
     const clock = fakeClock()
     const time = new RisingTime(clock)
     expect(time.now()).toBe(clock.now())

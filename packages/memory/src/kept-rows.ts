@@ -18,7 +18,7 @@ import type { StoreTime } from './store-time.ts'
 import { StringIndex } from './string-index.ts'
 import { WorkerBook } from './worker-book.ts'
 
-/** How many stale rows an add sweeps away at the most, and after how long it looks for some again. */
+/** At most how many stale rows an add sweeps away, and after how long adds sweep again. */
 const sweepRows = 64
 const sweepAgainMs = 1_000
 
@@ -140,7 +140,7 @@ export class KeptRows {
     return swept
   }
 
-  /** Sweeps along with adds: rows do not grow where nobody ticks, or faster than ticks sweep. */
+  /** Sweeps along with adds: rows do not pile up without ticks, or faster than ticks sweep. */
   protected sweepAlong(failuresExpireMs: number, now: EpochMs): void {
     if (this.sweep(sweepRows, failuresExpireMs, now) === sweepRows) return
     this.sweepAt = now + sweepAgainMs

@@ -62,7 +62,7 @@ export interface MemoryDriverOptions {
 const expectedKeysMax = 100_000_000
 /** How many leases that are over one claim reports. */
 const leaseEndsMax = 100
-/** For how long a worker that is not seen any more stays on record: a day. */
+/** For how long a worker stays on record after its last heartbeat: a day. */
 const workerMsMax = 24 * 60 * 60 * 1_000
 /** How many names of queues are remembered at least. */
 const namesMaxMin = 64
@@ -99,7 +99,7 @@ class MemoryDriver implements Driver {
   readonly #store: MemoryStore
   readonly #bell: WakeBell = new WakeBell()
   readonly #queues: Map<string, WeakRef<MemoryQueue>> = new Map()
-  /** At how many names those that store nothing are let go of. */
+  /** At this many names, those of queues that store nothing are dropped. */
   #namesMax: number = namesMaxMin
   readonly #expectedKeys: number
   readonly #order: MemoryDriverOptions['order']
@@ -259,7 +259,7 @@ class MemoryDriver implements Driver {
     return queue
   }
 
-  /** Lets go of queues that store nothing. One that somebody still has directly keeps its name. */
+  /** Drops queues that store nothing. A direct queue that is still referenced keeps its name. */
   #leaveUnused(): void {
     const workersSince = this.#store.time.exact() - workerMsMax
     for (const [name, kept] of this.#queues) {

@@ -33,7 +33,7 @@ interface Held {
 class Pair {
   readonly clock = new HandClock(1_000_000)
   readonly driver = memoryDriver()
-  /** Goes on at the pace of the other one, whatever that is set to. */
+  /** Goes on at the pace of the other clock, and ignores steps of that. */
   readonly time = new HandClock(1_000_000)
   readonly naive = new NaiveQueue(this.time)
   /** Also those that were finished since, whose tokens are stale. */

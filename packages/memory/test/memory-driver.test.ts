@@ -265,7 +265,7 @@ test('adds sweep what is stale, so that rows do not grow without a worker', () =
   // Those of the second that counts, and of the one until the next sweep.
   expect(most).toBeLessThanOrEqual(1_100)
   clock.pass(expireMs)
-  // Whatever there is goes in small steps, with adds of any kind.
+  // Stale rows go in small steps, with adds of any kind.
   for (let at = 0; at < 100; at += 1) queue.add(`plain ${at % 2}`, undefined, 0, own)
   expect(rows()).toBe(2)
 })
@@ -291,7 +291,7 @@ test('workers that were not seen for a day are forgotten, however soon failures 
   expect(workers()).toEqual(['two'])
 })
 
-test('a claim takes nothing when no greater token can be told apart', () => {
+test('a claim takes nothing when the next token would be above 2^53', () => {
   const { driver } = open()
   const queue = driver.direct!('q')
   void driver.transfer!.raiseTokens(Number.MAX_SAFE_INTEGER - 2)

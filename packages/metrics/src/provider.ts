@@ -67,8 +67,8 @@ export interface MetricsProvider {
   newReconcileMetrics?(name: string): ReconcileMetrics
 
   /**
-   * The queue was closed, and what was measured of it has been read since: nothing of it is exported
-   * any more. If a queue of that name is opened again, its metrics are made anew and begin at 0.
+   * The queue was closed, and its metrics have been read since: they are no longer exported.
+   * If a queue of that name is opened again, new metrics are made, which begin at 0.
    */
   forgetQueue?(name: string): void
 }

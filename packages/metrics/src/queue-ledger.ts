@@ -21,7 +21,7 @@ const sharedMarksMax = 10_000
 /** A key that has been due for longer than any call takes was due before it was asked for again. */
 const dueBeforeMs = 1_000
 
-/** A moment by both clocks: the store's time, which instants are told by, and one that never jumps. */
+/** A moment by both clocks: the store's time, in which instants are given, and one that never jumps. */
 export interface Moment {
   readonly now: EpochMs
   readonly monotonicMs: number

@@ -26,7 +26,7 @@ import {
 } from './recorder-options.ts'
 import { StoreReader } from './store-reader.ts'
 
-/** How many queues are remembered, closed or not, before closed ones that nobody reads are dropped. */
+/** How many queues are remembered, closed or not, before closed ones that are not read are dropped. */
 const namesMaxMin = 1_000
 
 /** How often the ages of what is worked on are brought up to date, as in the original. */

@@ -75,7 +75,7 @@ test('a series that two queues share is dropped with the last of them', async ()
   expect(await namesIn(register)).toEqual([])
 })
 
-test('thousands of closed queues that nobody reads are dropped too', async () => {
+test('thousands of closed queues that are never read are dropped too', async () => {
   const { register, useOnce } = setUp()
   for (let n = 0; n < 1_300; n += 1) useOnce(`tenant ${n}`)
   expect((await namesIn(register)).length).toBeLessThanOrEqual(1_000)

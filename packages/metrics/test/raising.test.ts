@@ -117,7 +117,7 @@ test('the depth of a ready key moves to the priority that it has risen to', asyn
   expect(Object.fromEntries(depths)).toEqual({ 0: 0, 5: 0 })
 })
 
-test('delays are counted in by the time of the store, whatever the wall clock is set to', async () => {
+test('delays are counted by the time of the store, not by the wall clock', async () => {
   const { clock, ledger } = stage()
   const driver = storeDriver(clock)
   let ahead = 0

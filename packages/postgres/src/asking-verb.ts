@@ -140,7 +140,7 @@ export async function addWorkedOut(
   const { maxPending = never, failuresExpireMs } = options
   const { statements } = store
   const charge: InBuckets = inBuckets ?? ((work) => work(session))
-  // A transaction of the caller's would keep everybody else who adds waiting until it ends.
+  // A transaction of the caller's would block all other adds until it ends.
   const locksQueue = inBuckets === undefined
   let pending = 0
   if (maxPending !== never) {

@@ -33,7 +33,7 @@ export interface PgPoolClient extends PgClient {
 
 /** A pool of `pg`. */
 export interface PgPool {
-  /** How many wait for a connection that is in use; those that wait for a new one are not counted. */
+  /** How many requests wait for a connection that is in use, not for one that is being opened. */
   readonly waitingCount?: number
   connect(): Promise<PgPoolClient>
   on(event: 'error', listener: (error: Error) => void): unknown

@@ -35,7 +35,7 @@ export async function connect(settings: Settings): Promise<Connected> {
   const { default: pg } = await import('pg')
   const config = {
     connectionString,
-    // A connection that leads nowhere any more is noticed while nothing is asked.
+    // A broken connection is noticed even while no statement is sent.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'sluice',
@@ -79,7 +79,7 @@ function ownPoolLike(pool: PgPool, use: PoolUse): Sessions | undefined {
   const { options, constructor: PoolLike } = pool as PoolInside
   if (options === undefined || typeof PoolLike !== 'function') return undefined
   const more = { max: 1, min: 0, allowExitOnIdle: true }
-  // A copy would leave out the password, which a pool hides from those who print it.
+  // A copy would leave out the password, which a pool hides when it is printed.
   const own = new (PoolLike as PoolClass)({ ...options, password: options.password, ...more })
   keepAlive(own)
   const sessions = new PoolSessions(own, { ...use, end: () => own.end() })

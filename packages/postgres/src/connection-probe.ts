@@ -27,8 +27,8 @@ interface Probe {
 }
 
 /**
- * Tells a connection that leads nowhere any more from a statement that takes long: asks the server,
- * over a new connection, whether it is at work for the old one.
+ * Tells a broken connection from a slow statement: asks the server, over a new connection, whether it
+ * is working for the old one.
  */
 export class ConnectionProbe {
   readonly #machine: Machine
@@ -36,7 +36,7 @@ export class ConnectionProbe {
   #isTrusted = false
   #last: Probe | undefined
   /** When the last connection that fell silent was in use; others have to show that they live. */
-  silentSince = -Infinity
+  silentSince: number = -Infinity
 
   constructor(machine: Machine, make: () => PgListener) {
     this.#machine = machine

@@ -14,9 +14,9 @@ export class DeadlineError extends Error {
   }
 }
 
-/** What {@link withDeadline} does besides waiting. */
+/** What {@link withDeadline} does in addition to waiting. */
 export interface DeadlineOptions<T> {
-  /** Called with what comes too late, if it comes at all. */
+  /** Called with a late answer, if there is one. */
   readonly late?: (value: T) => void
   /** A number that changes while something is under way: then it may take `ms` more. */
   readonly progress?: () => number

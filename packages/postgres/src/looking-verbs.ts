@@ -21,7 +21,7 @@ import type { Moment } from './store-time.ts'
 /** How many keys one page looks at, so that a page of a rare state is no endless search. */
 const looksMax = 10_000
 
-/** Hears what a row says of the store's time. */
+/** Takes the store's time from a row. */
 function hear({ time }: Store, row: Row, moment: Moment): void {
   time.ahead = number(row['ahead'])
   time.heard(number(row['now']), moment)

@@ -231,7 +231,7 @@ export class PoolSessions implements Sessions {
     return (this.#heardAt.get(client) ?? -Infinity) >= this.#silentSince
   }
 
-  /** Out of the pool, without a goodbye, for which a client would wait. */
+  /** Takes it out of the pool without ending the session, for which a client would wait. */
   #discard(client: PgPoolClient, error?: unknown): void {
     client.on('error', ignore)
     client.release(error instanceof Error ? error : true)
@@ -242,7 +242,7 @@ export class PoolSessions implements Sessions {
   #giveBack(client: PgPoolClient, error?: unknown): void {
     client.removeListener('error', ignore)
     if (error instanceof DeadlineError) {
-      // Whatever took this connection away may have taken others: they have to show that they live.
+      // The cause may have broken other connections too: they have to prove that they work.
       this.#silentSince = Math.max(this.#silentSince, this.#takenAt.get(client) ?? -Infinity)
       const { probe } = this.#use
       if (probe !== undefined) probe.silentSince = this.#silentSince

@@ -39,7 +39,7 @@ export class SingleSession implements Sessions {
     this.#use = use
   }
 
-  // Nothing comes between a process and itself: no statement has to be shorter than others.
+  // There is no network in between, so no statement needs a shorter deadline than others.
   async run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
     return await this.connected((session) => session.query(statement, values))
   }

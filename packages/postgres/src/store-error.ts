@@ -62,7 +62,7 @@ interface Meaning {
   readonly retryable: boolean
 }
 
-/** What the server says when a page of it cannot be read as what it should be. */
+/** SQLSTATEs of a page or an index that is damaged. */
 const damage: ReadonlySet<string> = new Set(['XX001', 'XX002'])
 
 /**
@@ -79,13 +79,13 @@ function leavesUnknown(error: unknown, state: string | undefined): boolean {
 /**
  * What passes: lost races; a server that is out of something, starting, stopping or not writable;
  * credentials that are being changed; and internal errors, which poolers give for passing reasons.
- * What needs an administrator is told at once to the caller of an add; workers wait for that as well.
+ * Errors that need an administrator reject an add at once; workers wait for them to pass as well.
  */
 const passing = /^(08|0A000|25006|25P0|28|40|53|55000|55006|57|58|XX)/
 
 function meaningOf(error: unknown, progress: Progress): Meaning {
   const state = sqlStateOf(error)
-  // Between a connection that broke and the commit, nobody can say which came first.
+  // Between a connection that broke and the commit, it is not known which came first.
   if (progress === 'sent' && leavesUnknown(error, state)) {
     return { code: 'ERR_UNKNOWN_OUTCOME', retryable: false }
   }

@@ -30,7 +30,7 @@ function risingTimeOf(clock: Clock): RisingTime {
  *
  * Every statement takes along the least that the present can be, by earlier answers and the monotonic
  * clock of this process. A server that answers with exactly that has fallen behind it, and `onBehind`
- * has to tell it for other processes.
+ * has to tell the server so, for other processes.
  */
 export class StoreTime {
   readonly #given: RisingTime | undefined
@@ -65,7 +65,7 @@ export class StoreTime {
     return { now: null, least: this.#latest + Math.max(0, risen) }
   }
 
-  /** The present by the monotonic clock, without slack: what a server that fell behind is told. */
+  /** The present by the monotonic clock, without slack: sent to a server that fell behind. */
   expected(): EpochMs {
     return this.#latest + (this.#monotonicMs() - this.#heardAt)
   }

@@ -45,7 +45,7 @@ export class Store {
   async start(): Promise<void> {
     const [row] = await this.run('present', [])
     this.time.ahead = number(row?.['ahead'])
-    // A server that was set back while nobody looked is behind what it said last.
+    // A server that was set back while no process was connected is behind the last noted present.
     this.time.startAt(Math.max(number(row?.['now']), number(row?.['latest'])))
   }
 

@@ -30,7 +30,7 @@ export interface TransactionUse {
 /** The end of the verbs that were called on a client, so that they follow one another. */
 const turns = new WeakMap<object, Promise<unknown>>()
 
-/** Clients that did not answer in time, so that nobody knows what they are doing. */
+/** Clients that did not answer in time, so that their state is unknown. */
 const silent = new WeakSet<object>()
 
 /**
@@ -69,7 +69,7 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
     if (silent.has(client)) {
       throw new SluiceError(
         'ERR_STORE',
-        'this client did not answer an earlier verb in time; roll back, and connect anew',
+        'this client did not answer an earlier verb in time; roll back, and open a new connection',
       )
     }
     const store = await use.store()

@@ -16,7 +16,7 @@ const canStep = needs('libfaketime', fakeTimeLibrary !== undefined)
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const tickRequest = { holder: 'h', limit: 100, failuresExpireMs: 86_400_000 }
 const leaseMs = 60_000
-/** How much a step may move the store's time, in milliseconds, beside what really passes. */
+/** How much a step may move the store's time, in milliseconds, in addition to the time that passes. */
 const slackMs = 1_000
 
 function ask(key: string, delayMs = 0) {

@@ -7,7 +7,7 @@ export interface Keeper {
   /** Called with every claim; must cost next to nothing when it is running already. */
   start(held: HeldKey<unknown>): void
   stop(): void
-  /** A clock was stepped: the store may take leases for over that were just renewed. */
+  /** A clock was stepped: the store may report leases as expired that were just renewed. */
   doubt(): void
   /** Until when, on the monotonic clock, a claim that was sent at `sentAt` is trusted. */
   deadlineOf(sentAt: number): number

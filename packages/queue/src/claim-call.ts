@@ -21,9 +21,9 @@ export interface ClaimCaller {
 /** What one claim has brought. */
 export interface Claimed {
   readonly claims: HeldKey<unknown>[]
-  /** Leases that are over, which somebody has to end. */
+  /** Expired leases that have not been ended yet. */
   readonly leaseEnds: readonly Lease[]
-  /** A step of a clock was noticed meanwhile, so that the leases may be over already. */
+  /** A step of a clock was noticed meanwhile, so that the leases may have expired already. */
   readonly isDoubtful: boolean
 }
 

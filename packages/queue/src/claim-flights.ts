@@ -6,7 +6,7 @@ export interface Brought {
   readonly count: number
   /** A key that has crashed a worker comes alone, so there may be more behind it. */
   readonly hasCrashed: boolean
-  /** Leases that are over, which somebody has to end. */
+  /** Expired leases that have not been ended yet. */
   readonly leaseEnds: readonly Lease[]
 }
 

@@ -70,7 +70,7 @@ export class Claimer {
     this.serve()
   }
 
-  /** Lets the store know of the worker here, unless it was told lately. */
+  /** Registers the worker of this process with the store, unless that was done lately. */
   async heartbeat(): Promise<void> {
     if (!this.#outlook.isBeatDue) return
     await this.#askAlone()
@@ -94,7 +94,7 @@ export class Claimer {
     this.serve()
   }
 
-  /** Asks the store though nobody waits; not again while that is under way or waits for its turn. */
+  /** Ticks although no getter waits; not again while a tick is under way or waits for its turn. */
   async #askAlone(): Promise<void> {
     if (this.#isAskingAlone) return
     this.#isAskingAlone = true
@@ -207,7 +207,7 @@ export class Claimer {
     return { count: claims.length, hasCrashed, leaseEnds }
   }
 
-  /** Ends leases that a claim found over, after what it brought was handed out. */
+  /** Ends leases that a claim found expired, after the keys it brought were handed out. */
   async #endLeases({ leaseEnds }: Brought): Promise<void> {
     if (leaseEnds.length === 0) return
     await this.#engine.attempt(() => this.#outlook.endLeases(leaseEnds), this.#isRef)
@@ -246,7 +246,7 @@ export class Claimer {
     }
   }
 
-  /** What waits goes on waiting, unless no repetition can help; attempts are spaced by the gate. */
+  /** Getters go on waiting, unless no repetition can help; attempts are spaced by the gate. */
   #inTrouble(error: unknown): void {
     const { store, waiters } = this.#engine
     if (this.#isStopped) return
@@ -340,7 +340,7 @@ export class Claimer {
   #handOut(brought: HeldKey<unknown>[]): void {
     const { waiters, phase } = this.#engine
     const claims = brought.filter((held) => held.mayStart())
-    // The store is to say when the leases end of those that came too late.
+    // The store has to report when the leases of claims that came too late end.
     if (claims.length < brought.length) this.#outlook.isStale = true
     let at = 0
     while (at < claims.length) {

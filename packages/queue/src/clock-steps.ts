@@ -31,7 +31,7 @@ export class ClockSteps {
     this.#stepMs = Math.max(stepMsMin, this.leaseMs / 4)
   }
 
-  /** For how long leases that seem to be over may still be those of healthy holders; mostly 0. */
+  /** For how long leases that seem to have expired may still be those of healthy holders; mostly 0. */
   get doubtMs(): number {
     return Math.max(0, this.#at + this.leaseMs - this.#engine.store.clock.monotonicMs())
   }
@@ -51,12 +51,12 @@ export class ClockSteps {
   look(): void {
     const last = this.#wall
     const { store, driver } = this.#engine
-    // The store's time follows no wall clock, so that its steps tell nothing about leases.
+    // The store's time follows no wall clock, so that its steps mean nothing for leases.
     if (driver.capabilities.time === 'monotonic') return
     const wall = store.clock.now() - store.clock.monotonicMs()
     this.#wall = wall
     if (last !== undefined && Math.abs(wall - last) > this.#stepMs) {
-      // A store that follows this clock is expected to tell of the same step.
+      // A store that follows this clock is expected to show the same step.
       this.#store = undefined
       this.#stepped()
     }

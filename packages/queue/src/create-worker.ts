@@ -185,7 +185,7 @@ class QueueWorker<T> implements Worker {
         await this.#engine.ending.nextGivenBack()
         continue
       }
-      // What ran since it was handed over may have kept it waiting.
+      // Other work since it was handed out may have delayed it.
       if (!held.mayStart()) continue
       const run = new HandlerRun<T>(this.#engine, this.#options, held, concurrency)
       this.#runs.add(run)

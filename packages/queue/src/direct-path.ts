@@ -19,7 +19,7 @@ import type { Waiter } from './waiters.ts'
 /** How many leases of others to look after, and how many stale rows to sweep, in one go. */
 const leaseEndsMax = 100
 
-/** How often one heartbeat ticks at the most while there is more to sweep: a millisecond or so. */
+/** At most how often one heartbeat ticks while there is more to sweep: a millisecond or so. */
 const sweepTicksMax = 50
 
 /** Of a claim that is put back at once. */

@@ -193,8 +193,8 @@ export class Ending {
   }
 
   /**
-   * Lets go of everything. Called again with a grace of 0, it takes away what is left of it. `leftMs`:
-   * how long it may take at most, in real time.
+   * Closes the queue. Called again with a grace of 0, it skips the rest of the grace. `leftMs`: how
+   * long it may take at most, in real time.
    */
   close(graceMs: number = 0, leftMs: number = graceMs + closeMs): Promise<void> {
     if (this.#closed === undefined) this.#closed = this.#close(graceMs, leftMs)
@@ -224,7 +224,7 @@ export class Ending {
     for (const held of [...engine.helds.active()]) held.abort(this.#closingError())
     await this.#allGivenBack(settleMs, endAt - leaveMs)
     engine.phase = 'closed'
-    // What holders have given back meanwhile is on its way.
+    // Keys that holders have given back meanwhile are on their way to the store.
     const isAnswered = await endsBy(
       answered.then(() => engine.path.settled()),
       endAt - leaveMs,

@@ -217,7 +217,7 @@ export class Engine implements StoreUser {
   }
 
   /**
-   * Asks for a run that was accepted before, whatever has happened to the queue since; with `user`
+   * Asks for a run that was accepted before, even if the queue was shut down since; with `user`
    * as one of the automatic attempts on the store.
    */
   async askAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {

@@ -22,7 +22,7 @@ export class ErrorReports {
     this.#options = options
   }
 
-  /** Reports an error. Where nobody listens, each code is printed once a minute. */
+  /** Reports an error. If nothing listens, each code is printed once a minute. */
   report(error: unknown): void {
     const { queue, onError, printed } = this.#options
     notice({ ...this.#options.event(), error })

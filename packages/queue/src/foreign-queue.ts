@@ -21,7 +21,7 @@ export function checkQueue<T>(queue: ForeignQueue<T>): ForeignQueue<T> {
   return queue
 }
 
-/** What is known of a queue that says nothing about itself. */
+/** What is assumed of a queue without a description. */
 const noCapabilities: Omit<QueueCapabilities, 'delays' | 'dedupe'> = {
   durable: false,
   shared: false,

@@ -12,8 +12,8 @@ function notGivenBack(key: string, cause: unknown): SluiceError {
 }
 
 /**
- * Gives back a key that nothing here works on, however long that takes while the queue is open. If it
- * cannot be given back, it is not renewed any more, so that its lease ends.
+ * Gives back a key that nothing in this process works on, however long that takes while the queue is open. If it
+ * cannot be given back, it is no longer renewed, so that its lease expires.
  */
 export async function giveBack(
   engine: Engine,

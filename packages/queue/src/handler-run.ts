@@ -205,7 +205,7 @@ export class HandlerRun<T> {
       hasFailed ? this.#failed(failure) : this.#succeeded(result)
     for (let isFirst = true; this.#mayFinish(); isFirst = false) {
       try {
-        // The work is done; only the store has to be told, which the lease leaves time for.
+        // The work is done; only the finish has to reach the store, which the lease leaves time for.
         await (isFirst ? finish() : this.#engine.attempt(finish))
         break
       } catch (error) {

@@ -99,7 +99,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     return this.controller.signal
   }
 
-  /** Whether work on it may begin. If its lease may be over it is lost, and left to its end. */
+  /** Whether work on it may begin. A key whose lease may have expired is lost, and left to that lease. */
   mayStart(): boolean {
     if (this.isLost) return false
     const { engine, deadline } = this

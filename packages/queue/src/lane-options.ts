@@ -13,7 +13,7 @@ export interface LaneOptions<Request, Reply> {
     earlier: Job<Request, Reply>,
     later: Job<Request, Reply>,
   ): ((reply: Reply) => Reply) | undefined
-  /** Whether a step of this kind may be repeated when nobody knows whether it took effect. */
+  /** Whether a step of this kind may be repeated when it is not known whether it took effect. */
   canRepeat(kind: string): boolean
   /** The turn of a repetition while the store is in trouble; `undefined` if it is now. */
   turn(): Promise<void> | undefined

@@ -3,7 +3,7 @@ import type { Job } from './lane-job.ts'
 /** Jobs of a lane that are sent again later, and the keys whose other jobs wait until then. */
 export class LateJobs<Request, Reply> {
   readonly #keys = new Map<string, number>()
-  /** Those that wait, and what they are rejected with when their time is up. */
+  /** Waiting jobs, with the errors that they are rejected with when their time is up. */
   readonly #waiting = new Map<Job<Request, Reply>, unknown>()
 
   /** Keys of which a job is late. */
@@ -31,7 +31,7 @@ export class LateJobs<Request, Reply> {
     this.holdUp(job.key)
   }
 
-  /** Takes a job out; false if it is not waiting any more. */
+  /** Takes a job out; false if it no longer waits. */
   delete(job: Job<Request, Reply>): boolean {
     return this.#waiting.delete(job)
   }

@@ -6,11 +6,11 @@ import { random } from './random.ts'
 const leasesMax = 3
 
 /**
- * Acts on leases that the store reports as over: the only place that calls `expire`.
+ * Acts on leases that the store reports as expired: the only place that calls `expire`.
  *
- * While a clock may have been stepped, the holder of a lease that seems to be over may be healthy.
+ * While a clock may have been stepped, the holder of a seemingly expired lease may be healthy.
  * Such a lease is extended to the end of that doubt instead. A healthy holder renews it meanwhile;
- * that of a dead one is over by then, and is reported again.
+ * that of a dead one has expired by then, and is reported again.
  */
 export class LeaseEnds {
   readonly #engine: Engine

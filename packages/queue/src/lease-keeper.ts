@@ -32,8 +32,8 @@ function attemptMs(leaseMs: number): number {
  *
  * The store trusts a lease from when it is written; this process trusts it from before the request
  * was sent, and stops a margin earlier, so that it never believes longer than the store does. A
- * renewal that is not answered within a tenth of the lease is sent again beside the first, so that
- * one silent connection does not cost a lease.
+ * renewal that is not answered within a tenth of the lease is sent again in parallel to the first,
+ * so that one silent connection does not cost a lease.
  */
 export class LeaseKeeper implements Keeper {
   readonly #engine: Engine
@@ -89,8 +89,8 @@ export class LeaseKeeper implements Keeper {
   }
 
   /**
-   * A clock was stepped, or this machine was suspended, so that the store may take the leases of
-   * this process for over: renews all of them at once. What cannot be renewed soon is lost.
+   * A clock was stepped, or this machine was suspended, so that the store may report the leases
+   * of this process as expired: renews all of them at once. What cannot be renewed soon is lost.
    */
   doubt(): void {
     if (this.#ticker === undefined) return
@@ -178,7 +178,7 @@ export class LeaseKeeper implements Keeper {
         this.#renewed(held, sentAt, replies[index])
       })
     } catch (error) {
-      // Not renewed, as far as anybody knows: the old deadlines stand, and it is tried again.
+      // Not known to be renewed: the old deadlines stand, and it is tried again.
       if (isWaiting) this.#waiting -= 1
       else engine.reportTrouble(error)
     }
@@ -188,7 +188,7 @@ export class LeaseKeeper implements Keeper {
     if (reply?.outcome === 'renewed') {
       held.deadline = Math.max(held.deadline, this.deadlineOf(sentAt))
     } else if (reply?.outcome === 'lost' && held.phase === 'held') {
-      this.#engine.lose(held, leaseLost(held.key, 'somebody else may hold it by now'))
+      this.#engine.lose(held, leaseLost(held.key, 'another worker may hold it by now'))
     }
   }
 

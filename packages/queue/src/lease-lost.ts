@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 
-/** What the holder of a lost key is told. */
+/** The error that the holder of a lost key gets. */
 export function leaseLost(key: string, why: string): SluiceError {
   return new SluiceError(
     'ERR_LEASE_LOST',

@@ -192,7 +192,7 @@ class QueueMove {
     await this.#to.transfer.raiseTokens(await this.#from.transfer.lastToken())
   }
 
-  /** Waits until no process holds a key of the source. Leases that are over are ended. */
+  /** Waits until no process holds a key of the source. Expired leases are ended. */
   async #givenBack(): Promise<void> {
     const { driver } = this.#from
     for (;;) {

@@ -2,7 +2,7 @@ import { SluiceError, systemClock } from '@sluice/core'
 
 const minuteMs = 60_000
 
-/** More kinds of error than this are not told apart. */
+/** More kinds of error than this share one entry. */
 const codesMax = 100
 
 function codeOf(error: unknown): string {

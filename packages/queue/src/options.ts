@@ -61,7 +61,7 @@ export interface QueueOptions<T> {
   readonly failuresExpireMs?: number
   /**
    * How often in a row holders may vanish with a key before it is parked. A run that ends (done,
-   * retry, park) starts the count anew; a release does not. Default 5.
+   * retry, park) sets the count to 0; a release does not. Default 5.
    */
   readonly maxCrashes?: number
   /** Whether waiting keeps the process alive. Default true. */

@@ -2,7 +2,7 @@ import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@s
 import type { Engine } from './engine.ts'
 import { StoreTime } from './store-time.ts'
 
-/** How many leases that are over one tick reports, and how many rows it sweeps away. */
+/** How many expired leases one tick reports, and how many rows it sweeps away. */
 const tickLimit = 100
 
 /** A little less than a beat is a beat. */
@@ -64,14 +64,14 @@ export class Outlook {
     return this.#engine.store.clock.monotonicMs() - this.#tickedAt < beatMs
   }
 
-  /** Whether it is time to let the store know of the worker here. */
+  /** Whether it is time to register the worker of this process with the store. */
   get isBeatDue(): boolean {
     const { store, tally } = this.#engine
     return !this.wasAskedLately || tally.isDue(store.clock.monotonicMs(), beatMs)
   }
 
   /**
-   * Asks the store, and ends the leases that it reports to be over. `registers`: takes the worker
+   * Asks the store, and ends the leases that it reports as expired. `registers`: takes the worker
    * here along if its registration is due. Others are woken by that write, so it is never made
    * because this process was woken.
    */
@@ -136,7 +136,7 @@ export class Outlook {
     }
   }
 
-  /** Acts on leases that are over. When the lost runs are due now is for the store to say. */
+  /** Acts on expired leases. The store then says when the lost runs are due. */
   async endLeases(leases: readonly Lease[]): Promise<void> {
     await this.#engine.leaseEnds.end(leases)
     this.isStale = true

@@ -366,7 +366,7 @@ export class PlainQueue<T> implements Queue<T> {
     return this.engine.phase !== 'open'
   }
 
-  /** `leftMs`: how long it may take at most; for those who have waited for something else before. */
+  /** `leftMs`: how long it may take at most, for callers that have used up a part of the time. */
   async close(options?: CloseOptions, leftMs?: number): Promise<void> {
     await this.engine.ending.close(checkCloseOptions(options), leftMs)
   }

@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-/** Writes an error that nobody listens for as one line on stderr. */
+/** Writes an error without a listener as one line on stderr. */
 export function printError(queue: string, error: unknown): void {
   const line = textOf(error).replaceAll(/\s*\n\s*/g, ' ')
   process.stderr.write(`sluice: queue ${JSON.stringify(queue)}: ${line}\n`)

@@ -27,7 +27,7 @@ export function queueClosed(queue: string): SluiceError {
   )
 }
 
-/** What a transaction is told whose verbs are synchronous, so that they cannot wait for the store. */
+/** For transactions with synchronous verbs, which cannot wait until the store is open. */
 export function storeNotOpen(queue: string): SluiceError {
   return new SluiceError(
     'ERR_STORE',

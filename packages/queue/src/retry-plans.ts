@@ -4,7 +4,7 @@ import type { CheckedOptions } from './options.ts'
 /** How a failed key comes back where no limiter says it, and one whose holder vanished. */
 export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
 
-/** A limiter, whatever items it is for. */
+/** A limiter for items of any type. */
 type AnyLimiter = Pick<Limiter<never>, 'forget' | 'plan'>
 
 /** By which limiters the keys of a queue object come back. */

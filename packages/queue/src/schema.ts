@@ -24,7 +24,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** What a validator says of an item; rejects with ERR_TIMEOUT if it says nothing for `ms`. */
+/** What a validator answers for an item; rejects with ERR_TIMEOUT if it does not answer for `ms`. */
 export async function validate<T>(
   schema: StandardSchema<T>,
   item: unknown,

@@ -1,7 +1,7 @@
 import type { BucketRow, Counts, Driver, KeyRow, ListReply, WorkerRow } from '@sluice/core'
 
 /**
- * Answers of a store as people are shown them: by its wall clock, which its time is ahead of once
+ * Answers of a store as they are shown to users: by its wall clock, which its time is ahead of once
  * that clock was set back. What is compared with each other comes from here, or none of it.
  */
 

@@ -6,7 +6,7 @@ const driftMax = 0.001
 
 /**
  * The store's time as this process knows it. Where the store follows a clock that was given, it is
- * that clock's; otherwise it is told from the answers of the store.
+ * that clock's; otherwise it is taken from the answers of the store.
  *
  * The time in an answer was read at some instant between sending and answering. It is taken for the
  * instant of sending: then the store is never believed to be behind, so that what is due is looked

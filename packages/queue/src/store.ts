@@ -42,7 +42,7 @@ export class Store {
   readonly driver: Driver
   /** Spaces what is attempted automatically while the store is in trouble. */
   readonly gate: RetryGate = new RetryGate()
-  /** Errors of its queue objects that were printed, since nobody listens for them. */
+  /** Errors of its queue objects that were printed, since nothing listens for them. */
   readonly printed: OncePerMinute = new OncePerMinute()
   #clock: Clock | undefined
   #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'

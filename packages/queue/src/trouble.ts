@@ -9,7 +9,7 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_UNKNOWN_OUTCOME',
 ])
 
-/** What no repetition changes: the call, the driver or the store must be put right. */
+/** Errors that no repetition changes: the call, the driver or the store must be fixed. */
 const permanent: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_SCHEMA_NEWER',
   'ERR_SCHEMA_OLDER',
@@ -20,7 +20,7 @@ const permanent: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_INVALID_INPUT',
 ])
 
-/** Whether an error ends what waits: workers, getters, iterations and drains. */
+/** Whether an error ends workers, and getters, iterations and drains that wait. */
 export function isPermanent(error: unknown): boolean {
   return SluiceError.is(error) && permanent.has(error.code)
 }

@@ -51,7 +51,7 @@ export class WorkTally {
   #runs = 0
   #failed = 0
   #leaseEnds = 0
-  /** The store has been told of the worker here, as far as anybody knows. */
+  /** The worker of this process is registered with the store, as far as is known. */
   isRegistered = false
   #sentAt = 0
   #sentConcurrency = 0
@@ -90,8 +90,8 @@ export class WorkTally {
   }
 
   /**
-   * Whether the store is to be told of the worker here at `now` (monotonic): `everyMs` after it was
-   * last told, and when the concurrency has changed.
+   * Whether the worker is to be registered with the store at `now` (monotonic): `everyMs` after the
+   * last time, and when the concurrency has changed.
    */
   isDue(now: number, everyMs: number): boolean {
     if (!this.#hasBegun) return false
@@ -99,7 +99,7 @@ export class WorkTally {
     return this.#concurrency() !== this.#sentConcurrency
   }
 
-  /** What the store is told if that is due; counts as told. */
+  /** What to send to the store if a registration is due; it then counts as sent. */
   dueWorker(now: number, everyMs: number): WorkerInfo | undefined {
     if (!this.isDue(now, everyMs)) return undefined
     const worker = this.worker()

@@ -12,7 +12,7 @@ import type { LoopWatch } from './loop-watch.ts'
  * - `QUEUE_SHUT_DOWN`, `QUEUE_CLOSED`: its queue gives it nothing more.
  * - `STORE_NOT_OPEN`: the store has not answered yet.
  * - `STORE_IN_TROUBLE`: the store does not answer, or refuses for a reason that may pass.
- * - `DEGRADED`: that has lasted for 30 s; it is tried again for ever, but probably needs help.
+ * - `DEGRADED`: that has lasted for 30 s; the worker retries for ever, but the store probably needs help.
  * - `LOOP_BLOCKED`: the event loop stood still not long ago.
  */
 export type HealthReason =

@@ -106,7 +106,7 @@ describe('addSoon and a store that is away', () => {
     expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
   })
 
-  test('2 addSoon: the item added last wins, whatever was tried in between', async ({
+  test('2 addSoon: the item added last wins, also after failed attempts in between', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('./real-time.ts')
@@ -167,7 +167,7 @@ describe('addSoon and a store that is away', () => {
     expect(await queue.len()).toBe(2_000)
   })
 
-  test('2 addSoon: what waits for its turn is tried once more by close, and told of', async ({
+  test('2 addSoon: what waits for its turn is tried once more by close, and reported', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('./real-time.ts')

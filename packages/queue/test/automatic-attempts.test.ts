@@ -198,7 +198,7 @@ describe.each(troubles)('a store that $how', ({ begin, how }) => {
     await held?.done()
   })
 
-  test('and adds that nobody waits for', async () => {
+  test('and adds that no caller awaits', async () => {
     const site = new Site()
     const queue = site.queue()
     await queue.len()
@@ -309,7 +309,7 @@ test('an add whose time is over does not keep others waiting with its turn', asy
   await waiting.value?.done()
 })
 
-test('a store that cannot be opened is tried twice a second at most, and told of once a minute', async () => {
+test('a store that cannot be opened is tried twice a second at most, and reported once a minute', async () => {
   const site = new Site()
   site.fail('ERR_UNKNOWN_OUTCOME', ({ verb }) => verb === 'open')
   const queue = site.queue()

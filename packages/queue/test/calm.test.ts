@@ -287,7 +287,7 @@ describe('opening', () => {
     expect(scene.takeErrors()).toEqual(['ERR_STORE'])
   })
 
-  test('that is cut is told to an add as a failure that changed nothing', async () => {
+  test('that is cut rejects an add as a failure that changed nothing', async () => {
     const scene = new Scene(late)
     failing(scene, 'open', unknown, 1)
     const queue = scene.queue()
@@ -323,7 +323,7 @@ describe.each([late, unleased])('an end over $way', (setup) => {
     }
   })
 
-  test('a worker that holds a key and cannot tell the store stops, and what is given up is told', async () => {
+  test('a worker that holds a key and cannot reach the store stops, and reports what is given up', async () => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(setup)
     const queue = scene.queue()
@@ -348,7 +348,7 @@ describe.each([late, unleased])('an end over $way', (setup) => {
   })
 })
 
-describe('errors that nobody listens for', () => {
+describe('errors without a listener', () => {
   test('are one line on stderr, once a minute for each code', async () => {
     const time = fakeRealTime(onTestFinished)
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)

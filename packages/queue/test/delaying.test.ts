@@ -59,7 +59,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('D-12: a key is handed out when its delay is over, whatever the wall clock is set to', async () => {
+  test('D-12: a key is handed out when its delay has elapsed, whatever the wall clock is set to', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const hour = 3_600_000

@@ -11,7 +11,7 @@ import {
 } from '../src/index.ts'
 import { direct, Scene, setups, take } from './setups.ts'
 
-/** A limiter without a plan, which keeps an entry for each key until it is told to forget it. */
+/** A limiter without a plan, which keeps an entry for each key until its forget is called. */
 function counting() {
   const counts = new Map<string, number>()
   const forgot: string[] = []
@@ -41,7 +41,7 @@ const ends: Record<string, (queue: Queue, held: Held<string>) => Promise<unknown
 }
 
 describe.each(setups)('a limiter that counts in this process, over $way', (setup) => {
-  test.each(Object.keys(ends))('is told to forget by %s', async (name) => {
+  test.each(Object.keys(ends))('is called with forget by %s', async (name) => {
     const scene = new Scene(setup)
     const { limiter, counts, forgot } = counting()
     const queue = scene.limited({ limiter })
@@ -55,7 +55,7 @@ describe.each(setups)('a limiter that counts in this process, over $way', (setup
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
-  test('is told of the item, also where that is no string', async () => {
+  test('is called with the item, also where that is no string', async () => {
     const scene = new Scene(setup)
     const forgot: unknown[] = []
     const limiter = {
@@ -69,7 +69,7 @@ describe.each(setups)('a limiter that counts in this process, over $way', (setup
     expect(forgot).toEqual([{ id: 7 }])
   })
 
-  test('is not told of a run that ends without, of a key that is lost, and of parked ones', async () => {
+  test('is not called for a run that ends without forget, a lost key, or a parked one', async () => {
     const scene = new Scene(setup)
     const { limiter, forgot } = counting()
     const queue = scene.limited({ limiter })
@@ -81,7 +81,7 @@ describe.each(setups)('a limiter that counts in this process, over $way', (setup
     expect(forgot).toEqual([])
   })
 
-  test('is told within maxOf, together with the parts that have a plan', async () => {
+  test('is called within maxOf, together with the parts that have a plan', async () => {
     const scene = new Scene(setup)
     const { limiter: own, counts } = counting()
     const queue = scene.limited({ limiter: maxOf(own, exponential({ baseMs: 5, maxMs: 1_000 })) })
@@ -92,7 +92,7 @@ describe.each(setups)('a limiter that counts in this process, over $way', (setup
     expect([counts.size, await queue.numRequeues('a')]).toEqual([0, 0])
   })
 
-  test('is told of a key that was taken through a layer below', async () => {
+  test('is called for a key that was taken through a layer below', async () => {
     const scene = new Scene(setup)
     const { limiter, forgot } = counting()
     const below = scene.queue()
@@ -116,7 +116,7 @@ describe.each(setups)('a limiter that counts in this process, over $way', (setup
 })
 
 describe('a limiter around a queue that is not ours', () => {
-  test.each(Object.keys(ends))('is told to forget by %s', async (name) => {
+  test.each(Object.keys(ends))('is called with forget by %s', async (name) => {
     const scene = new Scene(direct)
     const { limiter, counts, forgot } = counting()
     // Not an instance of a class of ours, so that its Helds are adapted.

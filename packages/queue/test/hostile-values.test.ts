@@ -105,7 +105,7 @@ describe.each(setups)('a queue over $way', (setup) => {
   })
 })
 
-describe('where nobody listens', () => {
+describe('without a listener', () => {
   test.each(names)('%s of a limiter and of a schema is one line on stderr', async (name) => {
     const lines: string[] = []
     const write = vi.spyOn(process.stderr, 'write').mockImplementation((line) => {

@@ -74,7 +74,7 @@ export class LateDriver implements Driver {
     return this.#held.get(verb)?.length ?? 0
   }
 
-  /** Those of this verb that wait go on waiting, until those that were abandoned are let go of. */
+  /** Waiting calls of this verb go on waiting until the abandoned ones are released. */
   abandon(verb: string): void {
     const waiting = this.#held.get(verb) ?? []
     this.#held.delete(verb)

@@ -214,7 +214,7 @@ describe('renewals that hang', () => {
     await scene.quiet()
   })
 
-  test('3 Leases: one that is silent for a tenth of the lease is sent again beside it', async ({
+  test('3 Leases: a renewal that is silent for a tenth of the lease is sent again in parallel', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -257,7 +257,7 @@ describe('renewals that hang', () => {
     expect(await queue.doneMany(helds)).toEqual(['idle', 'idle'])
   })
 
-  test('3 Leases: a key whose renewal failed is renewed again by itself, before the next third', async () => {
+  test('3 Leases: a key whose renewal failed is renewed again alone, before the next third', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])

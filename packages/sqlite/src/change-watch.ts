@@ -11,7 +11,7 @@ const quietAfterMs = 60_000
 
 type OnWake = (queue: string | undefined) => void
 
-/** What can be read of a store while nothing is asked of it; `undefined` without a connection. */
+/** What can be read of a store without a transaction; `undefined` without a connection. */
 export interface WatchedStore {
   /** Changes when another connection has committed. */
   version(): number | undefined
@@ -140,7 +140,7 @@ export class ChangeWatch {
       this.#lastWork = work
       return true
     } catch {
-      // What keeps the store from being read is for the next operation to say.
+      // If the store cannot be read, the next operation reports why.
       return false
     }
   }

@@ -39,7 +39,7 @@ export class Connection {
     this.#logGuard = new LogGuard(source.file, machine)
     this.changes = new ChangeWatch(machine.clock, {
       version: () => {
-        // A step back is told from time that passed by reading the clock often.
+        // A step back is distinguished from elapsed time by reading the clock often.
         for (const time of this.#times.values()) time.read()
         return this.#session && numberIn(this.#session.dataVersion.get(), 'data_version')
       },

@@ -62,7 +62,7 @@ describe('after the wall clock was set back', () => {
     await two.driver.close()
   })
 
-  test('while no process had the file open, a second is lost at the most', async () => {
+  test('while no process had the file open, at most a second is lost', async () => {
     const file = scratchFile()
     const clock = fakeClock()
     const one = await opened(file, clock)

@@ -39,7 +39,7 @@ describe('who waits', () => {
     await two.driver.close()
   })
 
-  test('is not told of heartbeats and renewals of another process', async () => {
+  test('is not woken by heartbeats and renewals of another process', async () => {
     const file = scratchFile()
     const one = storeOn(file)
     const two = storeOn(file)
@@ -87,7 +87,7 @@ describe('who waits', () => {
     },
   }
   for (const [what, act] of Object.entries(work)) {
-    test(`is told of ${what} of another process`, async () => {
+    test(`is woken by ${what} of another process`, async () => {
       const file = scratchFile()
       const one = storeOn(file)
       const two = storeOn(file)
@@ -108,7 +108,7 @@ describe('who waits', () => {
     })
   }
 
-  test('is told of what was done while its connection was given up', async () => {
+  test('is woken by what was done while its connection was given up', async () => {
     const file = scratchFile()
     const one = storeOn(file)
     const two = storeOn(file)
@@ -126,7 +126,7 @@ describe('who waits', () => {
     const claim = async () => await one.driver.claim('q', claimRequest())
     await assert.rejects(claim)
     await one.real.step(1_000)
-    assert.equal(wakes, 0, 'a store in trouble wakes nobody')
+    assert.equal(wakes, 0, 'a store in trouble wakes no watcher')
     await two.driver.add('q', [ask('a')], askOptions)
     one.library.fault = {}
     await one.driver.counts('q', { cap: 1 })

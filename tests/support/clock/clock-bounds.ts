@@ -4,7 +4,7 @@ import type { ClockStore } from './clock-run.ts'
 /** What a machine that is busy may add to anything. */
 const slackMs = 1_500
 
-/** How late a key may be at the most, in milliseconds. */
+/** How late a key may be at most, in milliseconds. */
 const lateMax: Readonly<Record<CellState, number>> = {
   ready: slackMs,
   delayed: slackMs,

@@ -86,7 +86,7 @@ export class Crew {
       onError() {},
     })
     worker.stopped.catch((error: unknown) => {
-      this.#book.saw('a worker has ended by itself')
+      this.#book.saw('a worker has ended without being stopped')
       this.#book.errors.push(error)
     })
     this.#workers.add(worker)

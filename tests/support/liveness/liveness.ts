@@ -148,7 +148,7 @@ async function calm(
   await until('everything that is awaited ends', () => book.pending.length === 0)
 }
 
-/** More getters than keys: those that get none are told of the shutdown at once. */
+/** More getters than keys: getters without a key end at once with the shutdown. */
 async function endsTogether(
   crews: readonly Crew[],
   clock: ReturnType<typeof fakeClock>,
@@ -158,7 +158,7 @@ async function endsTogether(
   await clock.step(1)
   let told = 0
   const waiting = crews.slice(1).flatMap((crew) => [1, 2, 3, 4].map(() => crew.queue.get()))
-  // A finish would make the queue look again, so that there is none before all are told.
+  // A finish would make the queue look again, so that there is none before all have ended.
   const helds: Held<string>[] = []
   for (const get of waiting) {
     void get.then((held) => {

@@ -5,7 +5,7 @@ import { type Clock, type Driver, SluiceError } from '@sluice/core'
 export interface Trouble {
   /** Refused before anything was done. */
   refused: number
-  /** Lost before or after it took effect: nobody can tell. */
+  /** Lost before or after it took effect; the caller cannot tell which. */
   lost: number
   /** Late, before or after it took effect. */
   late: number

@@ -67,7 +67,7 @@ const worker = createWorker({
   onError() {},
 })
 worker.stopped.catch((error: unknown) => {
-  console.error(`${name}: the worker ended by itself`, error)
+  console.error(`${name}: the worker ended without being stopped`, error)
   process.exit(1)
 })
 
@@ -89,7 +89,7 @@ async function adder(): Promise<void> {
       await timed('add', adding)
       write({ what: 'acknowledged', add })
     } catch {
-      // Refused, or nobody knows: nothing was promised.
+      // Refused, or the outcome is unknown: nothing was promised.
     }
     await passes(20)
   }

@@ -1,6 +1,6 @@
 import type { Line, Record } from './record.ts'
 
-/** What a run is checked for besides the rules that always hold. */
+/** What a run is checked for in addition to the rules that always hold. */
 export interface CheckOptions {
   /** How long a promise may be pending. */
   readonly pendingMsMax: number
@@ -98,7 +98,7 @@ function wrongTokens(
         problems.push(`${key} ran twice under the token ${run.token}`)
         continue
       }
-      // Who is stopped cannot know that its lease has ended.
+      // A paused process cannot know that its lease has expired.
       const wasPaused = pauses.some(
         ({ process, at, until }) =>
           process === run.process && at <= run.until && until + noticeMs >= run.from,

@@ -30,7 +30,7 @@ export class Crowd {
   readonly #own: Line[] = [{ what: 'process', at: 0, process: 'the program' }]
   readonly #clock: string
   #started = 0
-  /** Processes that ended although nobody ended them. */
+  /** Processes that ended without being ended. */
   readonly deaths: string[] = []
 
   constructor(folder: string, address: string, size: number) {
@@ -96,7 +96,7 @@ export class Crowd {
     this.#own.push({ what: 'paused', at, until: monotonicNow(), process: member.name })
   }
 
-  /** Lets nobody add keys any more. */
+  /** Ends all adding of keys. */
   stopAdding(): void {
     for (const { child } of this.#members) child.stdin?.write('no more\n')
   }
@@ -111,7 +111,7 @@ export class Crowd {
     return monotonicNow() - from
   }
 
-  /** Ends what is left, however a run went. */
+  /** Ends all processes that still run, however a run went. */
   abandon(): void {
     for (const { child } of this.#members.splice(0)) child.kill('SIGKILL')
   }

@@ -34,7 +34,7 @@ const pendingMsMax = 5_000 + 5_000
 /** How late the timers of a busy machine may be. */
 const overlapMsMax = 400
 
-/** How long it may take until all keys have run once the faults are over. */
+/** How long it may take until all keys have run once the faults have ended. */
 const drainMsMax = 60_000
 
 async function passes(ms: number): Promise<void> {

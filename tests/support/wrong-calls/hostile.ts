@@ -19,7 +19,7 @@ function circular(): object {
   return value
 }
 
-/** Values that somebody may pass by mistake; each call makes them anew. */
+/** Values that a caller may pass by mistake; each call makes new ones. */
 const values: readonly (() => unknown)[] = [
   () => undefined,
   () => null,

@@ -16,7 +16,7 @@ export interface Target {
   readonly name: string
   readonly call: (...args: readonly unknown[]) => unknown
   readonly sound: readonly unknown[]
-  /** It may be pending for as long as nobody ends it. */
+  /** It may be pending until it is ended. */
   readonly waits: boolean
 }
 

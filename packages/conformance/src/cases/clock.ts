@@ -206,7 +206,8 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.closed',
-    title: 'a wall clock that is set back while nobody has the store open loses a second at most',
+    title:
+      'a wall clock that is set back while no process has the store open loses a second at most',
     needs: { durable: true },
     async run(s) {
       await s.addAll(['ready', s.ask('delayed', { delayMs: 5_000 })])

@@ -125,7 +125,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.wake',
-    title: 'what one process does wakes those that wait in others, whichever queue it is in',
+    title: 'what one process does wakes drivers that wait in others, in every queue',
     needs: { ...needs, watch: true },
     async run(s) {
       const { scene: other } = await otherProcess(s)
@@ -167,7 +167,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.workers',
-    title: 'the workers of all processes are told, and a pause of one holds for all',
+    title: 'the workers of all processes are listed, and a pause by one holds for all',
     needs: { ...needs, workers: true, operate: true },
     async run(s) {
       const { scene: other } = await otherProcess(s)

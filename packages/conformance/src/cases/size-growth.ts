@@ -27,7 +27,7 @@ export const sizeGrowthCases: readonly Case[] = [
         }),
       )
       const twice = new Set(failed.map(({ key }) => key))
-      // A second promise beside the delayed one.
+      // A second promise, in addition to the delayed one.
       await s.addAll([...twice])
       for (const batch of inBatches(rest)) await s.addAll(batch.map(asked))
       const rows = await listMany(s)

@@ -90,7 +90,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.priorities.next',
-    title: 'with many priorities a tick tells of the next key that is due, in whichever it is',
+    title: 'with many priorities a tick reports the next key that is due, whatever its priority',
     async run(s) {
       const all = priorities(40)
       await s.addAll(all.map((priority, i) => s.ask(`k${i}`, { priority, delayMs: hour + i })))
@@ -188,7 +188,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.queues',
-    title: 'hundreds of queues keep their keys apart, and all are told',
+    title: 'hundreds of queues keep their keys apart, and all are listed',
     needs: { queues: true },
     async run(s) {
       const names = manyKeys(300, 'queue')
@@ -205,7 +205,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.workers',
-    title: 'hundreds of workers of a queue are all told',
+    title: 'hundreds of workers of a queue are all listed',
     needs: { workers: true },
     async run(s) {
       const holders = manyKeys(300, 'worker')
@@ -269,7 +269,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.purge',
-    title: 'a purge removes thousands of keys of every state, and leaves those that are held',
+    title: 'a purge removes thousands of keys of every state, and leaves held keys',
     needs: { operate: true },
     async run(s) {
       await addMany(s, manyKeys(700, 'parked'))

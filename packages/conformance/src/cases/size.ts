@@ -190,7 +190,7 @@ export const sizeCases: readonly Case[] = [
   },
   {
     id: 'size.expire',
-    title: 'thousands of leases that are over are all reported, and a thousand end in one batch',
+    title: 'thousands of expired leases are all reported, and a thousand end in one batch',
     async run(s) {
       const keys = manyKeys(2_000)
       await addMany(s, keys)
@@ -213,7 +213,7 @@ export const sizeCases: readonly Case[] = [
   },
   {
     id: 'size.expire.claims',
-    title: 'claims alone report thousands of leases that are over, bit by bit',
+    title: 'claims alone report thousands of expired leases, bit by bit',
     async run(s) {
       await addMany(s, manyKeys(1_500))
       await claimMany(s, { leaseMs: 1_000 })

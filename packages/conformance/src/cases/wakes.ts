@@ -38,12 +38,12 @@ export async function wakes(watching: Scene, act: () => Promise<unknown>): Promi
   await allWake(watching, [watching.queue], act)
 }
 
-/** Does something, and holds if nobody was woken by it after a while. */
+/** Does something, and holds if it has woken no watcher after a while. */
 export async function noneWakes(
   watching: readonly Scene[],
   act: () => Promise<unknown>,
 ): Promise<void> {
-  // What was done before may still be told.
+  // Wakes for earlier changes may still arrive.
   await pause(watching)
   let woken = 0
   const stops = await Promise.all(
@@ -53,13 +53,13 @@ export async function noneWakes(
       }),
     ),
   )
-  // Watching may itself be told of what came before it.
+  // A new watcher may be called for changes from before.
   await pause(watching)
   woken = 0
   await act()
   await pause(watching)
   for (const stop of stops) await stop?.()
-  assert.equal(woken, 0, 'nobody is woken')
+  assert.equal(woken, 0, 'no watcher is woken')
 }
 
 /** How long a hint that does not come is waited for, in milliseconds: several looks of a driver. */

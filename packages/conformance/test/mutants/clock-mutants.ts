@@ -22,7 +22,7 @@ class TimePerDriver extends ModelStore {
   }
 }
 
-/** The wall clock, whatever is done to it. */
+/** The wall clock, followed in both directions. */
 function wallTime(clock: Clock): StoreTime {
   return { now: () => clock.now(), ahead: 0 }
 }

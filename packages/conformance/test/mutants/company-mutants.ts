@@ -260,7 +260,7 @@ export const companyMutants: readonly Mutant[] = [
       },
     }
   }),
-  verbMutant('company-tick-wakes', 'a heartbeat wakes everybody', (driver, store) => ({
+  verbMutant('company-tick-wakes', 'a heartbeat wakes every watcher', (driver, store) => ({
     tick(queue, request) {
       const reply = driver.tick(queue, request)
       if (request.worker !== undefined) store.wake(undefined)
@@ -296,7 +296,7 @@ export const companyMutants: readonly Mutant[] = [
   ),
   othersMutant(
     'company-open-empties',
-    'of drivers that open together the last starts anew',
+    'of drivers that open together the last empties the store',
     (subject, store) => ({
       async peer() {
         const driver = (await subject.peer?.()) as Driver
@@ -378,7 +378,7 @@ export const processMutants: readonly Mutant[] = [
   ),
   othersMutant(
     'process-idle-wakes',
-    'a heartbeat of another process wakes everybody',
+    'a heartbeat of another process wakes every watcher',
     (subject, store) =>
       otherWith(subject, (driver) => ({
         tick(queue, request) {
@@ -387,7 +387,7 @@ export const processMutants: readonly Mutant[] = [
         },
       })),
   ),
-  othersMutant('process-workers-own', 'another process tells of its own workers', (subject) =>
+  othersMutant('process-workers-own', 'another process lists its own workers only', (subject) =>
     otherWith(subject, (driver) => ({
       async workers(queue, withinMs) {
         const workers = (await driver.workers?.(queue, withinMs)) ?? []

@@ -15,7 +15,7 @@ class ShortTokens extends ModelStore {
   }
 }
 
-/** The rows of a queue whose lease is over, among the first so many. */
+/** The rows of a queue whose lease has expired, among the first so many. */
 function overAmong(store: ModelStore, queue: string, count: number, now: number): Lease[] {
   return [...store.queue(queue).keys.values()]
     .slice(0, count)
@@ -121,7 +121,7 @@ export const sizeMutants: readonly Mutant[] = [
   ),
   verbMutant(
     'size-ends-first',
-    'claims look for leases that are over among the first keys',
+    'claims look for expired leases among the first keys',
     (driver, store) => ({
       claim(queue, request) {
         const reply = driver.claim(queue, request)
@@ -131,7 +131,7 @@ export const sizeMutants: readonly Mutant[] = [
   ),
   verbMutant(
     'size-ticks-first',
-    'ticks look for leases that are over among the first keys',
+    'ticks look for expired leases among the first keys',
     (driver, store) => ({
       tick(queue, request) {
         const reply = driver.tick(queue, request)
@@ -187,7 +187,7 @@ export const sizeMutants: readonly Mutant[] = [
   })),
   verbMutant(
     'size-next-first',
-    'when to look again is looked for among the first keys',
+    'the next due time is looked for among the first keys',
     (driver, store) => ({
       tick(queue, request) {
         const reply = driver.tick(queue, request)
@@ -310,10 +310,10 @@ export const sizeMutants: readonly Mutant[] = [
         ),
     }),
   ),
-  verbMutant('size-queues-some', 'no more than 256 queues are told', (driver) => ({
+  verbMutant('size-queues-some', 'no more than 256 queues are listed', (driver) => ({
     queues: () => driver.queues().slice(0, 256),
   })),
-  verbMutant('size-workers-some', 'no more than 256 workers are told', (driver) => ({
+  verbMutant('size-workers-some', 'no more than 256 workers are listed', (driver) => ({
     workers: (queue, withinMs) => driver.workers(queue, withinMs).slice(0, 256),
   })),
   verbMutant(

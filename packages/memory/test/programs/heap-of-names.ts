@@ -69,7 +69,7 @@ for (const names of [4_000, 20_000]) {
   }
   heaps.push(await heapBytes())
 }
-// The queue of a direct queue that somebody has is the one that its name leads to.
+// A direct queue that is still referenced is the one that its name leads to.
 kept.add('b', undefined, 0, options)
 check((driver.claim('kept', claimRequest) as ClaimReply).claims[0]?.key === 'b', 'b is missing')
 console.log(JSON.stringify({ heaps, queues: driver.queues!() }))

@@ -1,4 +1,4 @@
--- The heartbeat: registers a worker, reports leases that are over, says when to look again, sweeps,
+-- The heartbeat: registers a worker, reports expired leases, says when to look again, sweeps,
 -- and notes the present, at most every nine seconds in the whole store.
 --
 -- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
