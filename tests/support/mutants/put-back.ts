@@ -65,7 +65,7 @@ async function ended(edits: readonly SourceEdit[], args: readonly string[]): Pro
     endGroup()
   }, runMsMax)
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  exited.then(endGroup)
+  void exited.then(endGroup)
   await new Promise((resolve) => child.once('close', resolve))
   clearTimeout(timer)
   return { code: await exited, hung, stderr }

@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import suite from '../../../vitest.config.ts'
-import { edited } from './edited.mjs'
+import { edited } from './edited.ts'
 
 const mutation = {
   name: 'source-mutant',
