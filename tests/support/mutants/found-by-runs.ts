@@ -10,22 +10,6 @@ const wrongCalls = ['wrong-calls', '--rounds=4', '--seed=1']
 /** Defects that a bounded run of a fuzzer, or of a program of `tests/torture`, finds. */
 export const foundByRuns: readonly SourceMutant[] = [
   {
-    name: 'idle processes on one SQLite file wake each other',
-    edits: [
-      {
-        file: 'packages/queue/src/outlook.ts',
-        find: 'registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined',
-        replace: 'tally.worker()',
-      },
-      {
-        file: 'packages/sqlite/src/change-watch.ts',
-        find: 'if (work === this.#lastWork) return false',
-        replace: '',
-      },
-    ],
-    finder: { torture: ['idle', '--seconds=10', '--quiet=5'] },
-  },
-  {
     name: 'the rows of a queue in memory begin with a hole',
     edits: [
       {
@@ -78,7 +62,7 @@ export const foundByRuns: readonly SourceMutant[] = [
         replace: 'return undefined',
       },
     ],
-    finder: { torture: outage },
+    finder: { torture: outage, says: 'automatic attempts' },
   },
   {
     name: 'adds are acknowledged into a SQLite file that is gone',
@@ -112,18 +96,5 @@ export const foundByRuns: readonly SourceMutant[] = [
       },
     ],
     finder: { torture: wrongCalls },
-  },
-  {
-    name: 'SQLite does not roll back',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection.ts',
-        find: 'session.rollback.run()',
-        replace: "session.database.exec('commit')",
-      },
-    ],
-    finder: {
-      torture: ['faults', '--store=sqlite', '--seconds=15', '--seed=1', '--only=SQLite, disk full'],
-    },
   },
 ]
