@@ -1,19 +1,4 @@
-/** A change of a source file that puts a defect back, and the bounded run that finds it. */
-export interface SourceMutant {
-  /** What is wrong with it. */
-  readonly name: string
-  readonly edits: readonly SourceEdit[]
-  /** The torture command, with its arguments, that fails. */
-  readonly run: readonly string[]
-}
-
-export interface SourceEdit {
-  /** A source file, from the root of the repository. */
-  readonly file: string
-  /** A text that occurs in it once. */
-  readonly find: string
-  readonly replace: string
-}
+import type { SourceMutant } from './source-mutant.ts'
 
 const liveness = ['liveness', '--runs=30', '--seed=1']
 const differential = (store: string): readonly string[] => {
@@ -22,24 +7,8 @@ const differential = (store: string): readonly string[] => {
 const outage = ['outage', '--seconds=6']
 const wrongCalls = ['wrong-calls', '--rounds=4', '--seed=1']
 
-/** Known defects, put back one at a time. */
-export const sourceMutants: readonly SourceMutant[] = [
-  {
-    name: 'idle processes on one SQLite file wake each other',
-    edits: [
-      {
-        file: 'packages/queue/src/outlook.ts',
-        find: 'registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined',
-        replace: 'tally.worker()',
-      },
-      {
-        file: 'packages/sqlite/src/change-watch.ts',
-        find: 'if (work === this.#lastWork) return false',
-        replace: '',
-      },
-    ],
-    run: ['idle', '--seconds=10', '--quiet=5'],
-  },
+/** Defects that a bounded run of a fuzzer, or of a program of `tests/torture`, finds. */
+export const foundByRuns: readonly SourceMutant[] = [
   {
     name: 'the rows of a queue in memory begin with a hole',
     edits: [
@@ -49,7 +18,7 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: '',
       },
     ],
-    run: differential('memory'),
+    finder: { torture: differential('memory') },
   },
   {
     name: 'a key of memory keeps the name of its last but one holder',
@@ -60,7 +29,7 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: 'holds.holders[this.slot] ||= this.holder',
       },
     ],
-    run: differential('memory'),
+    finder: { torture: differential('memory') },
   },
   {
     name: 'a key whose release fails is held, and renewed, for ever',
@@ -71,7 +40,7 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: 'engine.reportTrouble(error)\n        return',
       },
     ],
-    run: liveness,
+    finder: { torture: liveness },
   },
   {
     name: 'getters hang after a shutdown whose claim brought some keys',
@@ -82,7 +51,7 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: 'if (count === 0)\n      if',
       },
     ],
-    run: liveness,
+    finder: { torture: liveness },
   },
   {
     name: 'a store in trouble is asked without a pause',
@@ -93,7 +62,7 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: 'return undefined',
       },
     ],
-    run: outage,
+    finder: { torture: outage, says: 'automatic attempts' },
   },
   {
     name: 'adds are acknowledged into a SQLite file that is gone',
@@ -104,7 +73,7 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: 'if (now >= 0) {',
       },
     ],
-    run: outage,
+    finder: { torture: outage },
   },
   {
     name: 'addMany of an array with holes never answers',
@@ -115,7 +84,7 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: 'items.map((item) => this.#encoded(item, priority))',
       },
     ],
-    run: wrongCalls,
+    finder: { torture: wrongCalls },
   },
   {
     name: 'an import of something that has no lines is an untyped error',
@@ -126,17 +95,6 @@ export const sourceMutants: readonly SourceMutant[] = [
         replace: '',
       },
     ],
-    run: wrongCalls,
-  },
-  {
-    name: 'SQLite does not roll back',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection.ts',
-        find: 'session.rollback.run()',
-        replace: "session.database.exec('commit')",
-      },
-    ],
-    run: ['faults', '--store=sqlite', '--seconds=15', '--seed=1', '--only=SQLite, disk full'],
+    finder: { torture: wrongCalls },
   },
 ]

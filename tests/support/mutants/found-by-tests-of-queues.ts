@@ -1,0 +1,338 @@
+import type { FoundByTest } from './source-mutant.ts'
+
+/** Defects of the queue, and the tests of the suite that find them. */
+export const foundByTestsOfQueues: readonly FoundByTest[] = [
+  {
+    name: 'a queue that was never used does not open its store for a transaction',
+    edits: [
+      {
+        file: 'packages/queue/src/queue-transaction.ts',
+        find: "return then(inTime(this.#engine.open(), timeoutMs, 'open the store'), send) as Awaitable<R>",
+        replace: "void inTime(this.#engine.open(), timeoutMs, 'open the store')\n    return send()",
+      },
+    ],
+    finder: {
+      file: 'tests/test/within-postgres.test.ts',
+      title: 'may be an add in a transaction, which opens the store',
+    },
+  },
+  {
+    name: 'trouble while a key is parked ends the waiter',
+    edits: [
+      {
+        file: 'packages/queue/src/item-inspection.ts',
+        find: 'void giveBack(this.#engine, held, () => held.park(problem))',
+        replace: 'await held.park(problem)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'trouble while a key is parked ends no worker',
+    },
+  },
+  {
+    name: 'an older item that was added soon is stored last',
+    edits: [
+      {
+        file: 'packages/queue/src/soon-buffer.ts',
+        find: 'if (line !== undefined) {',
+        replace: 'if (line !== undefined && this.#isFinal) {',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/adding-soon.test.ts',
+      title: 'the item added last wins, whatever was tried in between',
+    },
+  },
+  {
+    name: 'a step of the clock goes unnoticed',
+    edits: [
+      {
+        file: 'packages/queue/src/clock-steps.ts',
+        find: 'this.count += 1\n    this.#engine.keeper.doubt()\n    void this.#engine.path.giveBackAhead()',
+        replace: 'this.#at = -Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/clock-steps.test.ts',
+      title: 'hands out no key of a healthy holder',
+    },
+  },
+  {
+    name: 'a key that was claimed ahead is handed out after its lease',
+    edits: [
+      {
+        file: 'packages/queue/src/ahead.ts',
+        find: 'if (early.held.mayStart()) return',
+        replace: 'if (!early.held.isLost) return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/late-hand-outs.test.ts',
+      title: 'a key that was claimed ahead is not handed out',
+    },
+  },
+  {
+    name: 'what a late claim brings is handed out',
+    edits: [
+      {
+        file: 'packages/queue/src/claimer.ts',
+        find: 'const claims = brought.filter((held) => held.mayStart())',
+        replace: 'const claims = brought',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/late-hand-outs.test.ts',
+      title: 'the answer of a claim that comes too late',
+    },
+  },
+  {
+    name: 'a handler is called for a key whose lease ended after it was handed over',
+    edits: [
+      {
+        file: 'packages/queue/src/create-worker.ts',
+        find: 'if (!held.mayStart()) continue',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/late-hand-outs.test.ts',
+      title: 'a handler is not called for a key that was handed over before it',
+    },
+  },
+  {
+    name: 'an answer that was overtaken puts off a due key',
+    edits: [
+      {
+        file: 'packages/queue/src/outlook.ts',
+        find: 'question < this.#heard ? Math.min(this.nextAt, nextAt) : nextAt',
+        replace: 'nextAt',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'an answer that was overtaken by a younger one puts no key off',
+    },
+  },
+  {
+    name: 'counts of failures that have expired are deleted a hundred in ten seconds',
+    edits: [
+      {
+        file: 'packages/queue/src/outlook.ts',
+        find: 'if (reply.swept >= tickLimit) this.#sweepOn()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'that have expired are swept away in steps',
+    },
+  },
+  {
+    name: 'a lease that is lost after a rollback goes unnoticed',
+    edits: [
+      {
+        file: 'packages/queue/src/commit-watch.ts',
+        find: 'else held.mayBeGivenBack = false',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/within-sqlite.test.ts',
+      title: 'go together, and a lease that is lost later is told of as ever',
+    },
+  },
+  {
+    name: 'a migration raises fencing numbers only before it moves keys',
+    edits: [
+      {
+        file: 'packages/queue/src/migrate.ts',
+        find: 'given out more.\n    await this.#raiseTokens()',
+        replace: 'given out more.',
+      },
+    ],
+    finder: {
+      file: 'tests/test/migrate.test.ts',
+      title: 'fencing numbers stay above those of a source that is resumed',
+    },
+  },
+  {
+    name: 'an import may raise fencing numbers to 2^53',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer-lines.ts',
+        find: 'const tokenFloorMax = 2 ** 52',
+        replace: 'const tokenFloorMax = 2 ** 53',
+      },
+    ],
+    finder: {
+      file: 'tests/test/export-import.test.ts',
+      title: 'a last token of',
+    },
+  },
+  {
+    name: "done does not tell the user's limiter to forget",
+    edits: [
+      {
+        file: 'packages/queue/src/engine.ts',
+        find: "if (finish.as === 'done' && finish.forget && outcome !== 'lost') this.plans.forget(held)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/forgetting.test.ts',
+      title: 'is told to forget by',
+    },
+  },
+  {
+    name: 'requeue wins over requeueAfterMs',
+    edits: [
+      {
+        file: 'packages/queue/src/handler-result.ts',
+        find: 'if (delayMs !== undefined && delayMs > 0) return',
+        replace:
+          "if (requeue === true) return { as: 'requeue', priority }\n  if (delayMs !== undefined && delayMs > 0) return",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker.test.ts',
+      title: 'lets requeueAfterMs win over requeue',
+    },
+  },
+  {
+    name: 'a slow answer makes the time of the store seem earlier',
+    edits: [
+      {
+        file: 'packages/queue/src/store-time.ts',
+        find: 'if (known !== undefined && highest > known + driftMs && lowest <= known) return\n    this.#offsetMs = highest',
+        replace: 'this.#offsetMs = lowest',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'a key that is due is handed out on time though an answer was late',
+    },
+  },
+  {
+    name: 'a given clock is estimated from answers',
+    edits: [
+      {
+        file: 'packages/queue/src/store-time.ts',
+        find: 'if (this.#isGiven) {',
+        replace: 'if (this.#isGiven && this.#offsetMs === undefined) {',
+      },
+      {
+        file: 'packages/queue/src/store-time.ts',
+        find: 'if (known !== undefined && highest > known + driftMs && lowest <= known) return\n    this.#offsetMs = highest',
+        replace: 'this.#offsetMs = lowest',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'under a given clock it is that of the clock',
+    },
+  },
+  {
+    name: 'an answer that is lost while the store opens is taken for that of the claim',
+    edits: [
+      {
+        file: 'packages/queue/src/store.ts',
+        find: "if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error",
+        replace: 'if (error !== undefined) return error',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'that is cut is no unknown outcome',
+    },
+  },
+  {
+    name: 'a renewal without an answer is waited for',
+    edits: [
+      {
+        file: 'packages/queue/src/lease-keeper.ts',
+        find: 'if (this.#sentAt !== undefined && this.#realMs() - this.#sentAt < attemptMs(this.#leaseMs))',
+        replace: 'if (this.#sentAt !== undefined)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases.test.ts',
+      title: 'a silent connection costs none, if the others answer',
+    },
+  },
+  {
+    name: 'a close waits for a store that does not answer',
+    edits: [
+      {
+        file: 'packages/queue/src/ending.ts',
+        find: 'await endsBy(answered, endAt - leaveMs - settleMs)',
+        replace: 'await answered',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'ms of grace comes within two seconds more',
+    },
+  },
+  {
+    name: 'a thrown value that cannot be read takes a slot of the worker for good',
+    edits: [
+      {
+        file: 'packages/queue/src/handler-run.ts',
+        find: 'try {\n    return error instanceof TerminalError\n  } catch {\n    return false\n  }',
+        replace: 'return error instanceof TerminalError',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/hostile-values.test.ts',
+      title: 'gives slot and key back when a handler throws',
+    },
+  },
+  {
+    name: 'a result that cannot be read leaves its key held',
+    edits: [
+      {
+        file: 'packages/queue/src/handler-run.ts',
+        find: 'this.#report(error)\n      return this.#failed(error)',
+        replace: 'this.#report(error)\n      throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/hostile-values.test.ts',
+      title: 'gives slot and key back when a handler returns',
+    },
+  },
+  {
+    name: 'idle processes on one SQLite file wake each other',
+    edits: [
+      {
+        file: 'packages/queue/src/outlook.ts',
+        find: 'registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined',
+        replace: 'tally.worker()',
+      },
+      {
+        file: 'packages/sqlite/src/change-watch.ts',
+        find: 'if (work === this.#lastWork) return false',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/idle.test.ts',
+      title: 'idle processes on one store',
+    },
+  },
+  {
+    name: 'a put-back that fails once is not tried again',
+    edits: [
+      {
+        file: 'packages/queue/src/give-back.ts',
+        find: 'engine.reportTrouble(error)\n        continue',
+        replace: 'engine.reportTrouble(error)\n        return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'because its getter gave up is given back through trouble',
+    },
+  },
+]

@@ -1,0 +1,230 @@
+import type { FoundByTest } from './source-mutant.ts'
+
+/** Defects of the stores and of what else the queue stands on, and the tests that find them. */
+export const foundByTestsOfStores: readonly FoundByTest[] = [
+  {
+    name: 'a transaction on another copy of SQLite is accepted',
+    edits: [
+      {
+        file: 'packages/sqlite/src/transact.ts',
+        find: 'if (difference === undefined) return\n',
+        replace: 'if (place !== undefined) return\n',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/transact.test.ts',
+      title: 'a connection of another library is refused',
+    },
+  },
+  {
+    name: 'a passing error of a pooler is taken for damage',
+    edits: [
+      {
+        file: 'packages/postgres/src/store-error.ts',
+        find: "new Set(['XX001', 'XX002'])",
+        replace: "new Set(['XX000', 'XX001', 'XX002'])",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/store-error.test.ts',
+      title: 'tuple concurrently updated',
+    },
+  },
+  {
+    name: 'verbs of one transaction undo each other',
+    edits: [
+      {
+        file: 'packages/postgres/src/transaction.ts',
+        find: '(turns.get(client) ?? Promise.resolve()).then(verb)',
+        replace: 'Promise.resolve().then(verb)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/transact.test.ts',
+      title: 'verbs of one transaction that are called together',
+    },
+  },
+  {
+    name: 'time goes back with the wall clock',
+    edits: [
+      {
+        file: 'packages/core/src/rising-time.ts',
+        find: 'const wasSetBack = wall < this.#latest || wall < expected - stepMsMin',
+        replace: 'const wasSetBack = false',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/time.test.ts',
+      title: 'ready keys stay ready and delays end on time',
+    },
+  },
+  {
+    name: 'fencing numbers of SQLite pass 2^53',
+    edits: [
+      {
+        file: 'packages/sqlite/src/store-row.ts',
+        find: 'if (this.#token > Number.MAX_SAFE_INTEGER - n) {',
+        replace: 'if (n < 0) {',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/time.test.ts',
+      title: 'is not passed beyond 2^53',
+    },
+  },
+  {
+    name: 'crashes outlast a run that ended well',
+    edits: [
+      {
+        file: 'packages/core/src/transitions-holding.ts',
+        find: 'if (forgets) forget(state)\n  state.crashes = 0',
+        replace: 'if (forgets) forget(state)',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/transition-table.test.ts',
+      title: 'a run that has ended leaves no crashes',
+    },
+  },
+  {
+    name: 'a timer fires half a millisecond early',
+    edits: [
+      {
+        file: 'packages/core/src/system-clock.ts',
+        find: 'if (leftMs > 0) {',
+        replace: 'if (leftMs > 0.5) {',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/system-clock.test.ts',
+      title: 'do not fire while a fraction of a millisecond is left',
+    },
+  },
+  {
+    name: 'metrics keep every deadline that a delayed key ever had',
+    edits: [
+      {
+        file: 'packages/metrics/src/due-heap.ts',
+        find: 'this.#settle(this.#positions.get(entry.key) ?? this.#entries.length, entry)',
+        replace: 'this.#settle(this.#entries.length, entry)',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/raising.test.ts',
+      title: 'a key that is delayed a million times over is remembered once',
+    },
+  },
+  {
+    name: 'metrics count a raised priority as an add',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue-ledger.ts',
+        find: ": dedupe !== 'earliest' || mark?.dueAt === dueAt || dueAt < now - dueBeforeMs",
+        replace: ": dedupe !== 'earliest'",
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/raising.test.ts',
+      title: 'is no add, and its wait goes on',
+    },
+  },
+  {
+    name: 'metrics count in later what was only raised',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue-ledger.ts',
+        find: "if (dedupe === 'client-go' && !isPromised)",
+        replace: 'if (!isPromised)',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/raising.test.ts',
+      title: 'raises its priority, and promises nothing for later',
+    },
+  },
+  {
+    name: 'a tick forgets workers when failures expire',
+    edits: [
+      {
+        file: 'packages/memory/src/memory-driver.ts',
+        find: 'target.workers.forgetBefore(now - workerMsMax)',
+        replace: 'target.workers.forgetBefore(now - failuresExpireMs)',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/memory-driver.test.ts',
+      title: 'workers that were not seen for a day are forgotten',
+    },
+  },
+  {
+    name: 'names of queues that were used once are kept',
+    edits: [
+      {
+        file: 'packages/memory/src/memory-driver.ts',
+        find: 'if (this.#queues.size >= this.#namesMax) this.#leaveUnused()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/heap.test.ts',
+      title: 'names of queues that were used once leave nothing behind',
+    },
+  },
+  {
+    name: 'a role whose transactions are read-only by default only looks open',
+    edits: [
+      {
+        file: 'packages/postgres/src/survey.ts',
+        find: " && row['read_only'] === 'off'",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/migrate.test.ts',
+      title: 'a role whose transactions are read-only by default is told to write',
+    },
+  },
+  {
+    name: 'wrong tokens of others keep the owner out',
+    edits: [
+      {
+        file: 'apps/dashboard/src/sessions.ts',
+        find: 'if (!isSame(token, auth.token)) {\n      if (this.#wrong.allow()) {',
+        replace:
+          'const isAllowed = this.#wrong.allow()\n    if (!isAllowed || !isSame(token, auth.token)) {\n      if (isAllowed) {',
+      },
+    ],
+    finder: {
+      file: 'apps/dashboard/test/sign-in.test.ts',
+      title: 'is not kept from the owner by the wrong tokens of others',
+    },
+  },
+  {
+    name: 'SQLite does not roll back',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection.ts',
+        find: 'session.rollback.run()',
+        replace: "session.database.exec('commit')",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/conformance.test.ts',
+      title: 'whole.add',
+    },
+  },
+  {
+    name: 'buckets are charged over the pool of the callers',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-driver.ts',
+        find: 'buckets: () => this.#open.connected.buckets',
+        replace: 'buckets: () => this.#open.connected.sessions',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/transact.test.ts',
+      title: 'limited verbs in transactions on all clients of a pool',
+    },
+  },
+]
