@@ -319,7 +319,9 @@ export const processMutants: readonly Mutant[] = [
       otherWith(subject, (driver) => ({
         claim(queue, request) {
           const held = [...store.queue(queue).keys.values()].find(({ state }) => state.token !== 0)
-          if (held !== undefined && request.limit > 50) held.state.token = 0
+          if (held !== undefined && request.limit > 50) {
+            Object.assign(held.state, { token: 0, dueAt: 0 })
+          }
           return driver.claim(queue, request)
         },
       })),
