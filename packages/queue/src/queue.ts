@@ -112,7 +112,8 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
 
   /**
    * Lets go of everything: flushes what was accepted, waits `graceMs` for held keys, aborts their
-   * signals, waits a second more, and leaves the rest to their leases. Ends within `graceMs` and
+   * signals, waits a second more, and leaves the rest to their leases, naming them in one error that
+   * is reported as ERR_CLOSING. Ends within `graceMs` and
    * two seconds, whatever the store does: a call that is given up then rejects. Calling it again waits for
    * the same end; with `graceMs: 0`, for a sooner one.
    */
