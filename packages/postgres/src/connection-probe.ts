@@ -36,7 +36,7 @@ export class ConnectionProbe {
   #isTrusted = false
   #last: Probe | undefined
   /** When the last connection that fell silent was in use; others have to show that they live. */
-  silentSince = -Infinity
+  silentSince: number = -Infinity
 
   constructor(machine: Machine, make: () => PgListener) {
     this.#machine = machine
