@@ -18,6 +18,7 @@ import type { HeldKey } from './held-key.ts'
 import { LoopWatch } from './loop-watch.ts'
 import { nextTurn } from './next-turn.ts'
 import { PlainQueue } from './plain-queue.ts'
+import { keysLeft } from './refusals.ts'
 import type { Working } from './work-tally.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 import { healthOf, type Vitals, type WorkerHealth } from './worker-health.ts'
@@ -214,8 +215,17 @@ class QueueWorker<T> implements Worker {
     if (await this.#endsWithin(ended, graceMs)) return
     for (const run of this.#runs) run.abort(this.#closing())
     if (await this.#endsWithin(ended, settleMs)) return
-    for (const run of this.#runs) run.abandon()
+    this.#abandonAll()
     await this.#endsWithin(ended, slackMs)
+  }
+
+  /** Leaves the keys of handlers that do not stop, and names them in one error. */
+  #abandonAll(): void {
+    const { name, options } = this.#engine
+    const keys = [...this.#runs].filter((run) => run.abandon()).map((run) => run.request().key)
+    if (keys.length === 0) return
+    const ended = `the worker of queue ${JSON.stringify(name)} was stopped`
+    this.#engine.report(keysLeft(ended, keys, options.leaseMs))
   }
 
   #dismiss(): void {

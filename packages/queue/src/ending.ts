@@ -1,6 +1,6 @@
 import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
 import type { Engine } from './engine.ts'
-import { closedHolding } from './refusals.ts'
+import { keysLeft } from './refusals.ts'
 
 /** How long holders have, after their signals were aborted, before the rest is left to its lease. */
 const settleMs = 1_000
@@ -256,7 +256,9 @@ export class Ending {
   #reportHeld(): void {
     const { helds, name, options } = this.#engine
     const keys = [...helds.active()].filter(({ phase }) => phase === 'held').map(({ key }) => key)
-    if (keys.length > 0) this.#engine.report(closedHolding(name, keys, options.leaseMs))
+    if (keys.length === 0) return
+    const ended = `queue ${JSON.stringify(name)} was closed`
+    this.#engine.report(keysLeft(ended, keys, options.leaseMs))
   }
 
   #closingError(): SluiceError {

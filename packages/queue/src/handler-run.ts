@@ -149,9 +149,9 @@ export class HandlerRun<T> {
     this.#watchAbandon()
   }
 
-  /** Stops waiting for a handler that does not stop. */
-  abandon(): void {
-    if (this.#isAbandoned || this.#held.phase === 'finished') return
+  /** Stops waiting for a handler that does not stop; whether this leaves its key behind. */
+  abandon(): boolean {
+    if (this.#isAbandoned || this.#held.phase === 'finished') return false
     this.#isAbandoned = true
     this.#engine.lose(
       this.#held as HeldKey<unknown>,
@@ -162,6 +162,8 @@ export class HandlerRun<T> {
       ),
     )
     this.#freeSlot()
+    // A key that is being given back tells by itself what becomes of that.
+    return this.#held.phase === 'held'
   }
 
   #startTimer(): void {

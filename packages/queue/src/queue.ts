@@ -112,9 +112,10 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
 
   /**
    * Lets go of everything: flushes what was accepted, waits `graceMs` for held keys, aborts their
-   * signals, waits a second more, and leaves the rest to their leases. Ends within `graceMs` and
-   * two seconds, even if the store does not answer: a call that is given up then rejects. Calling it
-   * again waits for the same end; with `graceMs: 0`, for a sooner one.
+   * signals, waits a second more, and leaves the rest to their leases, named in one ERR_CLOSING that
+   * is reported. Ends within `graceMs` and two seconds, even if the store does not answer: a call
+   * that is given up then rejects. Calling it again waits for the same end; with `graceMs: 0`, for a
+   * sooner one.
    */
   close(options?: CloseOptions): Promise<void>
 }

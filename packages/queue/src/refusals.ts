@@ -49,18 +49,13 @@ export function heldDropped(key: string): SluiceError {
 /** How many keys an error names. */
 const namesMax = 10
 
-/** What is reported of keys that were still held when a queue was closed. */
-export function closedHolding(
-  queue: string,
-  keys: readonly string[],
-  leaseMs: number,
-): SluiceError {
+/** What is reported of keys that were not given back in time: `ended` says before what. */
+export function keysLeft(ended: string, keys: readonly string[], leaseMs: number): SluiceError {
   const names = keys.slice(0, namesMax).map((key) => JSON.stringify(key))
   if (keys.length > namesMax) names.push(`${keys.length - namesMax} more`)
   const fate = leaseMs === Infinity ? 'they stay held' : 'they run again when their leases end'
   return new SluiceError(
     'ERR_CLOSING',
-    `queue ${JSON.stringify(queue)} was closed while keys were held that were not given back in ` +
-      `time: ${names.join(', ')}; ${fate}`,
+    `${ended} before these keys were given back: ${names.join(', ')}; ${fate}`,
   )
 }

@@ -161,7 +161,9 @@ describe.each(setups)('close over $way', (setup) => {
     await closing
     const [error] = scene.errors
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
-    expect(String(error)).toContain('"k1", "k2", "k3"')
+    expect(String(error)).toContain(
+      'was closed before these keys were given back: "k1", "k2", "k3"',
+    )
     expect(String(error)).toContain('"k10", 1 more; they ')
     expect(String(error)).not.toContain('"k0"')
   })

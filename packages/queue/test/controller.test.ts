@@ -181,6 +181,7 @@ test('a store that stays away costs the key its lease, and a stop does not wait 
   await scene.clock.step(1_500)
   await stopping
   expect(await scene.row('k')).toMatchObject({ state: 'processing' })
+  expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   scene.late.before = nextTurn
 })
 

@@ -239,5 +239,6 @@ describe.each(setups)('a signal over $way', (setup) => {
     await scene.clock.step(1_000)
     await closing
     expect(reasons.length).toBe(1)
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 })

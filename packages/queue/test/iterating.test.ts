@@ -222,5 +222,6 @@ describe.each(setups)('iteration at the end over $way', (setup) => {
     await closing
     await scene.quiet()
     expect(waiting.value).toEqual({ done: true, value: undefined })
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 })

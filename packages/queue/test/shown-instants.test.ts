@@ -66,5 +66,6 @@ describe('3 Time: what is shown of a store whose time is ahead of its wall clock
     )
     void worker.stop({ graceMs: 0 })
     await scene.clock.step(2_000)
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 })

@@ -161,6 +161,7 @@ describe.each(setups)('what a worker tells of itself, over $way', (setup) => {
     const stopping = worker.stop({ graceMs: 0 })
     await scene.clock.step(1_000)
     await stopping
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
   test('counts adds one by one and many at a time, refused ones not', async () => {

@@ -242,7 +242,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('stop waits for the grace, then aborts, then leaves what does not end', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row, errors } = setUp()
     const polite = gate()
     const worker = createWorker<string>({
       queue,
@@ -266,11 +266,14 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     expect(isStopped).toBe(false)
     await clock.step(1_000)
     await stopping
+    expect(errors).toMatchObject([{ code: 'ERR_CLOSING' }])
+    expect(String(errors[0])).toContain('before these keys were given back: "rude"; they ')
     expect(await row('rude')).toMatchObject({ state: 'processing' })
     polite.resolve()
     const closing = queue.close()
     await clock.step(1_000)
     await closing
+    expect(errors).toHaveLength(1)
   })
 
   test('ends when its queue is shut down, after what comes back meanwhile', async () => {
