@@ -7,6 +7,9 @@ import type { RunBook } from './run-book.ts'
 /** A key whose run fails says so to the worker. */
 class Failed extends Error {}
 
+/** How many keys there are. */
+const keyCount = 30
+
 /** What one process does: it adds keys, waits for some, and lets workers run. */
 export class Crew {
   readonly queue
@@ -38,8 +41,8 @@ export class Crew {
   act(): void {
     const chance = this.#chance
     const { queue } = this
-    const key = `key ${chance.below(30)}`
-    const many = [key, `key ${chance.below(30)}`, `key ${chance.below(30)}`]
+    const key = `key ${chance.below(keyCount)}`
+    const many = [key, `key ${chance.below(keyCount)}`, `key ${chance.below(keyCount)}`]
     switch (chance.below(12)) {
       case 0:
       case 1:
@@ -98,6 +101,17 @@ export class Crew {
     this.#workers.delete(worker)
     this.#book.saw('a worker is stopped')
     await this.#book.watch('stop', worker.stop({ graceMs: this.#chance.pick([0, 500, 10_000]) }))
+  }
+
+  /** Adds every key. */
+  addAll(): void {
+    const keys = Array.from({ length: keyCount }, (_, at) => `key ${at}`)
+    void this.#book.add('addMany', keys, this.queue.addMany(keys))
+  }
+
+  /** Waits for many keys. */
+  want(): void {
+    for (let nth = 0; nth < 10; nth += 1) void this.#get()
   }
 
   abortGets(): void {

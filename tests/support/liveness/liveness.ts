@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Chance } from '@sluice/conformance'
-import type { Driver } from '@sluice/core'
+import { type Driver, SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import type { Held } from 'sluice'
 import { Crew } from './crew.ts'
@@ -84,7 +84,7 @@ export async function liveness(
     await realTime(realMs)
   }
 
-  Object.assign(trouble, noTrouble)
+  await giveUp(crews, trouble, clock)
   try {
     await calm(inner, crews, clock, book)
   } catch (error) {
@@ -106,6 +106,30 @@ export async function liveness(
   }
   await inner.close()
   return book.seen
+}
+
+/** The last of the trouble: getters give up, and the keys that come for them cannot be put back. */
+async function giveUp(
+  crews: readonly Crew[],
+  trouble: Trouble,
+  clock: ReturnType<typeof fakeClock>,
+): Promise<void> {
+  Object.assign(trouble, noTrouble)
+  await clock.step(1)
+  // What waits for the end of a pause is tried.
+  await realTime(pauseMsMax)
+  for (const crew of crews) crew.addAll()
+  await clock.step(1)
+  Object.assign(trouble, { late: 1, lateMs: 200 })
+  for (const crew of crews) crew.want()
+  await clock.step(200)
+  for (const crew of crews) crew.abortGets()
+  Object.assign(trouble, { ...noTrouble, refused: 1 })
+  await clock.step(200)
+  await realTime(realMs)
+  Object.assign(trouble, noTrouble)
+  // Renewals are made again before a lease has passed: a key that is kept for nothing stays held.
+  await realTime(pauseMsMax)
 }
 
 async function calm(
@@ -146,6 +170,10 @@ async function calm(
   await until('drains end', () => !book.pending.includes('drain'))
   for (const crew of crews) void crew.end()
   await until('everything that is awaited ends', () => book.pending.length === 0)
+  // A crew finishes each key that it is handed. One that the library keeps for nothing is renewed
+  // until it is collected.
+  const dropped = book.errors.filter((error) => SluiceError.is(error, 'ERR_HELD_DROPPED'))
+  assert.deepEqual(dropped, [], 'no key is held by nothing')
 }
 
 /** More getters than keys: those that get none are told of the shutdown at once. */
