@@ -4,7 +4,7 @@ import { checkMet, torment } from '../support/witness/torment.ts'
 /**
  * Processes that work while they are killed and stopped, and while their store is cut off, full, or
  * crashes: `--store=sqlite` or `postgres` (default: both), `--seconds=60`, `--seed=1`,
- * `--only=kill,pause`. A witness outside the store says what they did.
+ * `--only=kill,disk full` (parts of names). A witness outside the store says what they did.
  */
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { sourceMutants } from '../support/mutants/all.ts'
-import { passesWithout, putBack } from '../support/mutants/put-back.ts'
+import { outcomeWith } from '../support/mutants/put-back.ts'
 import { isTest, type Run, type Test } from '../support/mutants/source-mutant.ts'
 
 function nameOf(finder: Run | Test): string {
@@ -8,8 +8,8 @@ function nameOf(finder: Run | Test): string {
 }
 
 /**
- * Puts known defects back one at a time, and shows which run or test finds each; a test has to pass
- * without. `--only=<part of a name>`, `--by=tests` or `--by=runs`.
+ * Puts known defects back one at a time, and shows which run or test finds each: it has to fail
+ * with the edits, and to pass without. `--only=<part of a name>`, `--by=tests` or `--by=runs`.
  */
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -22,13 +22,15 @@ export async function main(args: string[]): Promise<void> {
   })
   const missed: string[] = []
   console.log('found | mutant | finder | what it says')
-  for (const mutant of chosen) {
-    const { finder, name } = mutant
-    const { isFound, why } = await putBack(mutant)
-    const isReason = isFound && (!isTest(finder) || (await passesWithout(finder)))
-    const verdict = isReason ? 'yes' : isFound ? 'NO, fails without' : 'NO'
+  for (const { name, edits, finder } of chosen) {
+    const found = await outcomeWith(edits, finder)
+    // What fails anyway has found nothing.
+    const without = found.as === 'failed' ? await outcomeWith([], finder) : undefined
+    const isFound = without?.as === 'passed'
+    const { why } = without === undefined || isFound ? found : without
+    const verdict = isFound ? 'yes' : without === undefined ? 'NO' : 'NO, fails without'
     console.log([verdict, name, nameOf(finder), why.slice(0, 200)].join(' | '))
-    if (!isReason) missed.push(name)
+    if (!isFound) missed.push(name)
   }
   if (missed.length > 0) throw new Error(`not found: ${missed.join('; ')}`)
 }

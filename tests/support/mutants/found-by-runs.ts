@@ -4,27 +4,10 @@ const liveness = ['liveness', '--runs=30', '--seed=1']
 const differential = (store: string): readonly string[] => {
   return ['differential', `--store=${store}`, '--runs=3', '--steps=400', '--seed=1']
 }
-const outage = ['outage', '--seconds=6']
 const wrongCalls = ['wrong-calls', '--rounds=4', '--seed=1']
 
 /** Defects that a bounded run of a fuzzer, or of a program of `tests/torture`, finds. */
 export const foundByRuns: readonly SourceMutant[] = [
-  {
-    name: 'idle processes on one SQLite file wake each other',
-    edits: [
-      {
-        file: 'packages/queue/src/outlook.ts',
-        find: 'registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined',
-        replace: 'tally.worker()',
-      },
-      {
-        file: 'packages/sqlite/src/change-watch.ts',
-        find: 'if (work === this.#lastWork) return false',
-        replace: '',
-      },
-    ],
-    finder: { torture: ['idle', '--seconds=10', '--quiet=5'] },
-  },
   {
     name: 'the rows of a queue in memory begin with a hole',
     edits: [
@@ -70,28 +53,6 @@ export const foundByRuns: readonly SourceMutant[] = [
     finder: { torture: liveness },
   },
   {
-    name: 'a store in trouble is asked without a pause',
-    edits: [
-      {
-        file: 'packages/queue/src/retry-gate.ts',
-        find: 'if (!this.#isClosed) return undefined',
-        replace: 'return undefined',
-      },
-    ],
-    finder: { torture: outage },
-  },
-  {
-    name: 'adds are acknowledged into a SQLite file that is gone',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection.ts',
-        find: 'if (!this.#source.isReplaced()) {',
-        replace: 'if (now >= 0) {',
-      },
-    ],
-    finder: { torture: outage },
-  },
-  {
     name: 'addMany of an array with holes never answers',
     edits: [
       {
@@ -112,18 +73,5 @@ export const foundByRuns: readonly SourceMutant[] = [
       },
     ],
     finder: { torture: wrongCalls },
-  },
-  {
-    name: 'SQLite does not roll back',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection.ts',
-        find: 'session.rollback.run()',
-        replace: "session.database.exec('commit')",
-      },
-    ],
-    finder: {
-      torture: ['faults', '--store=sqlite', '--seconds=15', '--seed=1', '--only=SQLite, disk full'],
-    },
   },
 ]

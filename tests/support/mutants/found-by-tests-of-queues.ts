@@ -302,4 +302,51 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'gives slot and key back when a handler returns',
     },
   },
+  {
+    name: 'idle processes on one SQLite file wake each other',
+    edits: [
+      {
+        file: 'packages/queue/src/outlook.ts',
+        find: 'registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined',
+        replace: 'tally.worker()',
+      },
+      {
+        file: 'packages/sqlite/src/change-watch.ts',
+        find: 'if (work === this.#lastWork) return false',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/idle.test.ts',
+      title: 'idle processes on one store',
+    },
+  },
+  {
+    name: 'a put-back that fails once is not tried again',
+    edits: [
+      {
+        file: 'packages/queue/src/give-back.ts',
+        find: 'engine.reportTrouble(error)\n        continue',
+        replace: 'engine.reportTrouble(error)\n        return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/calm.test.ts',
+      title: 'because its getter gave up is given back through trouble',
+    },
+  },
+  {
+    name: 'a store in trouble is asked without a pause',
+    edits: [
+      {
+        file: 'packages/queue/src/retry-gate.ts',
+        find: 'if (!this.#isClosed) return undefined',
+        replace: 'return undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/automatic-attempts.test.ts',
+      title: 'a worker whose key falls due then attempts two calls a second at most',
+    },
+  },
 ]

@@ -31,20 +31,6 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'buckets are charged over the pool of the callers',
-    edits: [
-      {
-        file: 'packages/postgres/src/transaction.ts',
-        find: ': (charge) => use.buckets().transaction(charge).catch(notCharged)',
-        replace: ': (charge) => store.once(charge)',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/transact.test.ts',
-      title: 'limited verbs in transactions on all clients of a pool',
-    },
-  },
-  {
     name: 'verbs of one transaction undo each other',
     edits: [
       {
@@ -84,20 +70,6 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     finder: {
       file: 'packages/sqlite/test/time.test.ts',
       title: 'is not passed beyond 2^53',
-    },
-  },
-  {
-    name: 'a claim of nothing reads all delayed keys once a clock was ahead',
-    edits: [
-      {
-        file: 'packages/sqlite/src/claim-verb.ts',
-        find: 'if (level.ready_at > now) continue',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/time.test.ts',
-      title: 'a claim that finds nothing costs no more after an add',
     },
   },
   {
@@ -225,6 +197,48 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     finder: {
       file: 'apps/dashboard/test/sign-in.test.ts',
       title: 'is not kept from the owner by the wrong tokens of others',
+    },
+  },
+  {
+    name: 'SQLite does not roll back',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection.ts',
+        find: 'session.rollback.run()',
+        replace: "session.database.exec('commit')",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/conformance.test.ts',
+      title: 'whole.add',
+    },
+  },
+  {
+    name: 'buckets are charged over the pool of the callers',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-driver.ts',
+        find: 'buckets: () => this.#open.connected.buckets',
+        replace: 'buckets: () => this.#open.connected.sessions',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/transact.test.ts',
+      title: 'limited verbs in transactions on all clients of a pool',
+    },
+  },
+  {
+    name: 'adds are acknowledged into a SQLite file that is gone',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection.ts',
+        find: 'if (!this.#source.isReplaced()) {',
+        replace: 'if (now >= 0) {',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/trouble.test.ts',
+      title: 'a process that only adds notices within a second that its file',
     },
   },
 ]

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { isTest, type SourceEdit, type SourceMutant, type Test } from './source-mutant.ts'
+import { isTest, type Run, type SourceEdit, type Test } from './source-mutant.ts'
 
 const root = new URL('../../../', import.meta.url).pathname
 const preload = new URL('mutate.mjs', import.meta.url).href
@@ -18,9 +18,10 @@ const runMsMax = 180_000
 /** What a mutant may fill before it is ended; some loop, and keep what they loop over. */
 const heapMb = 1_500
 
+/** What has become of a run. One that says nothing about the sources is neither. */
 export interface Outcome {
-  readonly isFound: boolean
-  /** The first line that says what was found, or why nothing was. */
+  readonly as: 'failed' | 'passed' | 'neither'
+  /** The first line that says why. */
   readonly why: string
 }
 
@@ -97,9 +98,9 @@ async function testOutcome(edits: readonly SourceEdit[], { file, title }: Test):
   try {
     const args = [vitest, 'run', ...options, `--outputFile=${outputFile}`, ...chosen]
     const { hung, stderr } = await ended(edits, args)
-    if (hung) return { isFound: true, why: 'it did not end' }
+    if (hung) return { as: 'failed', why: 'it did not end' }
     if (!existsSync(outputFile))
-      return { isFound: false, why: `no report: ${firstLine(stderr, /\S/)}` }
+      return { as: 'neither', why: `no report: ${firstLine(stderr, /\S/)}` }
     report = JSON.parse(readFileSync(outputFile, 'utf8')) as TestReport
   } finally {
     rmSync(folder, { recursive: true })
@@ -111,30 +112,33 @@ async function testOutcome(edits: readonly SourceEdit[], { file, title }: Test):
     ...(failed?.failureMessages ?? []),
   ].join('\n')
   const broken = firstLine(messages, /mutant is stale|SyntaxError/)
-  if (broken !== '') return { isFound: false, why: broken }
-  if (failed !== undefined) return { isFound: true, why: firstLine(messages, /\S/) }
+  if (broken !== '') return { as: 'neither', why: broken }
+  if (failed !== undefined) return { as: 'failed', why: firstLine(messages, /\S/) }
   const passed = tests.filter(({ status }) => status === 'passed').length
   return passed > 0
-    ? { isFound: false, why: `${passed} tests passed` }
-    : { isFound: false, why: 'there is no such test' }
+    ? { as: 'passed', why: `${passed} tests passed` }
+    : { as: 'neither', why: 'there is no such test' }
 }
 
-async function runOutcome(edits: readonly SourceEdit[], run: readonly string[]): Promise<Outcome> {
+async function runOutcome(edits: readonly SourceEdit[], run: Run): Promise<Outcome> {
   const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
-  const { code, hung, stderr } = await ended(edits, [...flags, torture, ...run])
-  if (hung) return { isFound: true, why: 'it did not end' }
+  const { code, hung, stderr } = await ended(edits, [...flags, torture, ...run.torture])
+  if (hung) return { as: 'failed', why: 'it did not end' }
   const stale = firstLine(stderr, /mutant is stale/)
-  if (stale !== '') return { isFound: false, why: stale }
-  return { isFound: code !== 0, why: firstLine(stderr, /Error:|Error \[|FATAL/) }
+  if (stale !== '') return { as: 'neither', why: stale }
+  const { says } = run
+  const lines = stderr.split('\n')
+  const why = lines.find((line) =>
+    says === undefined ? /Error:|Error \[|FATAL/.test(line) : line.includes(says),
+  )
+  const isFailed = code !== 0 && (says === undefined || why !== undefined)
+  return { as: isFailed ? 'failed' : 'passed', why: why?.trim() ?? '' }
 }
 
-/** Runs what is to find the mutant, with its edits in the sources. */
-export async function putBack({ edits, finder }: SourceMutant): Promise<Outcome> {
-  return isTest(finder) ? await testOutcome(edits, finder) : await runOutcome(edits, finder.torture)
-}
-
-/** Whether a test passes as the sources are, so that the mutant is what makes it fail. */
-export async function passesWithout(test: Test): Promise<boolean> {
-  const { isFound, why } = await testOutcome([], test)
-  return !isFound && /tests passed/.test(why)
+/** Runs what is to find a mutant, with these edits in the sources. */
+export async function outcomeWith(
+  edits: readonly SourceEdit[],
+  finder: Run | Test,
+): Promise<Outcome> {
+  return isTest(finder) ? await testOutcome(edits, finder) : await runOutcome(edits, finder)
 }

@@ -18,13 +18,15 @@ export interface SourceEdit {
 export interface Run {
   /** The command, with its arguments. */
   readonly torture: readonly string[]
+  /** A part of what it says then, where it may fail for another reason on a machine that is busy. */
+  readonly says?: string
 }
 
 /** A test of the suite. */
 export interface Test {
   /** Its file, from the root of the repository. */
   readonly file: string
-  /** A part of its title that is no placeholder. */
+  /** A part of its title without placeholders, or the id of a case of the conformance suite. */
   readonly title: string
 }
 

@@ -21,6 +21,7 @@ export default defineConfig({
         ...project.test,
         fsModuleCache: false,
         testTimeout: 30_000,
+        hookTimeout: 30_000,
         expect: { poll: { timeout: 15_000 } },
       },
     })),

@@ -131,7 +131,9 @@ async function run(
   try {
     // Until the processes are at work.
     await passes(2_500)
-    const names = Object.keys(faults).filter((name) => only?.includes(name) ?? true)
+    const names = Object.keys(faults).filter(
+      (name) => only?.some((part) => name.includes(part)) ?? true,
+    )
     const until = performance.now() + seconds * 1_000
     // Every fault comes once before chance decides.
     const order = [...names]
