@@ -4,7 +4,6 @@ const liveness = ['liveness', '--runs=30', '--seed=1']
 const differential = (store: string): readonly string[] => {
   return ['differential', `--store=${store}`, '--runs=3', '--steps=400', '--seed=1']
 }
-const outage = ['outage', '--seconds=6']
 const wrongCalls = ['wrong-calls', '--rounds=4', '--seed=1']
 
 /** Defects that a bounded run of a fuzzer, or of a program of `tests/torture`, finds. */
@@ -52,28 +51,6 @@ export const foundByRuns: readonly SourceMutant[] = [
       },
     ],
     finder: { torture: liveness },
-  },
-  {
-    name: 'a store in trouble is asked without a pause',
-    edits: [
-      {
-        file: 'packages/queue/src/retry-gate.ts',
-        find: 'if (!this.#isClosed) return undefined',
-        replace: 'return undefined',
-      },
-    ],
-    finder: { torture: outage, says: 'automatic attempts' },
-  },
-  {
-    name: 'adds are acknowledged into a SQLite file that is gone',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection.ts',
-        find: 'if (!this.#source.isReplaced()) {',
-        replace: 'if (now >= 0) {',
-      },
-    ],
-    finder: { torture: outage },
   },
   {
     name: 'addMany of an array with holes never answers',

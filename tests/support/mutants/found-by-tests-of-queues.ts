@@ -335,4 +335,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'because its getter gave up is given back through trouble',
     },
   },
+  {
+    name: 'a store in trouble is asked without a pause',
+    edits: [
+      {
+        file: 'packages/queue/src/retry-gate.ts',
+        find: 'if (!this.#isClosed) return undefined',
+        replace: 'return undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/automatic-attempts.test.ts',
+      title: 'a worker whose key falls due then attempts two calls a second at most',
+    },
+  },
 ]
