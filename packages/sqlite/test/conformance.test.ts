@@ -8,7 +8,6 @@ import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import type { Durability, LibraryName, SqliteDatabase } from '@sluice/sqlite'
 import { sqliteDriver } from '@sluice/sqlite'
-
 import { describe, onTestFinished, test } from 'vitest'
 import { canCutPower, forkSqlite, onDisk, servedDriver } from './power-cut.ts'
 import { ask, askOptions } from './store.ts'

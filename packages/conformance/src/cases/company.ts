@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Claim, emptyKeyState, never, transferRow } from '@sluice/core'
+import { type Claim, emptyKeyState, never, transferRow, type WorkerInfo } from '@sluice/core'
 import type { Case } from '../case.ts'
 import type { Scene } from '../scene.ts'
 import { addMany, assertKeys, claimMany, doneMany, inBatches, manyKeys } from './many-keys.ts'
@@ -34,7 +34,7 @@ export function assertOnce(claims: readonly Claim[], keys: readonly string[]): v
 }
 
 /** A worker as a queue registers it. */
-export function worker(holder: string) {
+export function worker(holder: string): WorkerInfo {
   return { holder, host: 'here', pid: 1, concurrency: 4, settings: {} }
 }
 

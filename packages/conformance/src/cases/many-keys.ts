@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
-import { batchKeysMax, type Claim, type Lease } from '@sluice/core'
+import { batchKeysMax, type Claim, type KeyRow, type Lease } from '@sluice/core'
 import type { Scene } from '../scene.ts'
 
 /** `count` keys in an order that is neither theirs nor its opposite. */
@@ -79,8 +79,11 @@ export async function doneMany(s: Scene, leases: readonly Lease[]): Promise<void
 }
 
 /** Every row of the queue, page by page. */
-export async function listMany(s: Scene, request: Parameters<Scene['list']>[0] = {}) {
-  const rows: Awaited<ReturnType<Scene['list']>>['rows'][number][] = []
+export async function listMany(
+  s: Scene,
+  request: Parameters<Scene['list']>[0] = {},
+): Promise<KeyRow[]> {
+  const rows: KeyRow[] = []
   let cursor: string | undefined
   do {
     const page = await s.list({ limit: batchKeysMax, ...request, ...(cursor && { cursor }) })
