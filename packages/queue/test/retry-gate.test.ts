@@ -171,7 +171,7 @@ describe('the gate of a store', () => {
     const silent = new Promise((_, reject) => setTimeout(() => reject(away), 2_000))
     void seen(Promise.resolve(gate.attempt(user, () => silent)))
     await time.pass(1_900)
-    gate.attempt(user, () => undefined)
+    void gate.attempt(user, () => undefined)
     gate.answered()
     await time.pass(100)
     expect(gate.isClosed).toBe(true)

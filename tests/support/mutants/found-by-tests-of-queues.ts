@@ -41,7 +41,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/adding-soon.test.ts',
-      title: 'the item added last wins, whatever was tried in between',
+      title: 'the item added last wins, also after failed attempts in between',
     },
   },
   {
@@ -139,7 +139,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'tests/test/within-sqlite.test.ts',
-      title: 'go together, and a lease that is lost later is told of as ever',
+      title: 'commit together, and a lease that is lost later is reported as usual',
     },
   },
   {
@@ -181,7 +181,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/forgetting.test.ts',
-      title: 'is told to forget by',
+      title: 'is called with forget by',
     },
   },
   {

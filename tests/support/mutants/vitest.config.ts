@@ -1,6 +1,13 @@
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import suite from '../../../vitest.config.ts'
+import {
+  defineConfig,
+  type TestProjectInlineConfiguration,
+  type ViteUserConfig,
+} from 'vitest/config'
 import { edited } from './edited.ts'
+
+// The configuration of the root, which is no package that could be imported by its name.
+const root = new URL('vitest.config.ts', new URL('../../../', import.meta.url))
+const suite = ((await import(root.href)) as { readonly default: ViteUserConfig }).default
 
 const mutation = {
   name: 'source-mutant',

@@ -161,8 +161,8 @@ export class QueueScene {
     await this.until(() => what.state !== 'waiting')
   }
 
-  /** Waits until something holds, in real time if need be, while time on the clock creeps on. */
-  async until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  /** Waits until something holds, in real time if need be, while time on the clock moves on slowly. */
+  async until(holds: () => boolean | Promise<boolean>, stepMs: number = creepMs): Promise<void> {
     const soonMs = this.store.stage.hintMs * soonHints
     const endsAt = systemClock.monotonicMs() + soonMs
     for (;;) {
@@ -170,7 +170,7 @@ export class QueueScene {
       if (await holds()) return
       if (systemClock.monotonicMs() > endsAt) throw new Error('what should come soon did not come')
       await realTurn()
-      await this.clock.step(creepMs)
+      await this.clock.step(stepMs)
     }
   }
 

@@ -51,7 +51,8 @@ export const troubleCases: readonly QueueCase[] = [
       await s.step(5_000)
       assert.equal(waiting.state, 'waiting')
       trouble.now()
-      await s.step(30_000)
+      // A store in trouble is asked again in real time, whatever clock is given.
+      await s.settled(waiting)
       assert.equal(waiting.value?.item, 'a')
     },
   },
@@ -117,7 +118,7 @@ export const troubleCases: readonly QueueCase[] = [
       const waiting = seen(queue.get())
       await s.quiet()
       trouble.now()
-      await s.step(60_000)
+      await s.settled(waiting)
       assert.equal(waiting.value?.item, 'a')
       assert.equal(await waiting.value?.done(), 'idle')
     },
@@ -147,6 +148,11 @@ export const troubleCases: readonly QueueCase[] = [
       trouble.now({ refused: 1 })
       await s.step(15_000)
       trouble.now()
+      // A store in trouble is asked again in real time, whatever clock is given.
+      await s.until(async () => {
+        const { rows } = await s.driver.list('q', { keys: ['a'], limit: 1 })
+        return rows[0]?.leaseUntil === s.clock.now() + 30_000
+      }, 0)
       await s.step(60_000)
       assert.equal(held.signal.aborted, false)
       assert.equal(await held.done(), 'idle')
