@@ -245,12 +245,23 @@ const expireReported = fc.record({ queueIndex, via, dedupe }).map((parts) =>
   }),
 )
 
+/**
+ * Deletes expired failure counts from both. When a driver deletes them is its own choice; verbs that
+ * answer whether a key is there are called after it.
+ */
+async function sweepBoth(run: ModelRun, queue: string): Promise<void> {
+  const request = { holder: 'sweeper', limit: 100, failuresExpireMs }
+  await run.real(0).tick(queue, request)
+  run.model.tick(queue, request)
+}
+
 const simple = fc
   .record({ queueIndex, via, keys, verb: fc.constantFrom('forget', 'cancel') })
   .map((parts) =>
     command(`${parts.verb} in ${parts.queueIndex}: ${parts.keys.join(', ')}`, async (run) => {
       const verb = parts.verb as 'forget' | 'cancel'
       const queue = queueOf(run, parts.queueIndex)
+      await sweepBoth(run, queue)
       const real = await run.real(parts.via)[verb](queue, parts.keys)
       assert.deepEqual(real, run.model[verb](queue, parts.keys))
     }),
@@ -261,11 +272,7 @@ const step = fc
   .map((ms) => command(`step ${ms} ms`, (run) => run.step(ms)))
 
 const sweep = queueIndex.map((index) =>
-  command(`sweep ${index}`, async (run) => {
-    const request = { holder: 'sweeper', limit: 100, failuresExpireMs }
-    await run.real(0).tick(queueOf(run, index), request)
-    run.model.tick(queueOf(run, index), request)
-  }),
+  command(`sweep ${index}`, (run) => sweepBoth(run, queueOf(run, index))),
 )
 
 const restart = fc.constant(command('restart', (run) => run.restart()))
@@ -313,6 +320,7 @@ const operate = fc
   .map(({ queueIndex: index, via: by, keys: named, verb }) =>
     command(`${verb} in ${index}: ${named.join(', ')}`, async (run) => {
       const queue = queueOf(run, index)
+      await sweepBoth(run, queue)
       const real = run.real(by).operate as Operate
       const answer = await operated(real, verb, queue, named)
       assert.deepEqual(answer, await operated(run.model.operate, verb, queue, named))
