@@ -171,9 +171,11 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     await clock.step(5_000)
     expect(await read('workqueue_unfinished_work_seconds')).toBeCloseTo(1, 1)
     await held.done()
-    await queue.close()
-    expect(await read('workqueue_unfinished_work_seconds')).toBe(0)
     expect(await read(depthName)).toBe(0)
+    await queue.close()
+    // A queue that was closed is exported once more.
+    expect(await read('workqueue_unfinished_work_seconds')).toBe(0)
+    expect(await read('workqueue_unfinished_work_seconds')).toBeUndefined()
   })
 
   test('what an operator does is seen too', async () => {
