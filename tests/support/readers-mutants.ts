@@ -11,7 +11,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'string-index.ts',
     from: 'if (((slot - home) & mask) >= ((slot - hole) & mask)) {',
     to: 'if (((slot - home) & mask) > ((slot - hole) & mask)) {',
-    caughtBy: '?',
+    caughtBy: 'size.come-and-go',
   },
   {
     id: 'memory-held-rows-lost-when-they-grow',
@@ -19,7 +19,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'hold-table.ts',
     from: 'this.rows = doubled(this.rows)',
     to: 'this.rows = new Int32Array(this.rows.length * 2)',
-    caughtBy: '?',
+    caughtBy: 'size.counts',
   },
   {
     id: 'memory-names-the-last-holder',
@@ -27,7 +27,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'row-cursor.ts',
     from: 'holds.holders[this.slot] = this.holder',
     to: 'holds.holders[this.slot] ||= this.holder',
-    caughtBy: '?',
+    caughtBy: 'list.row.holder',
   },
   {
     id: 'memory-expired-run-is-not-pending',
@@ -35,7 +35,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'memory-queue.ts',
     from: '    if (dueBefore === never) this.owed += 1\n',
     to: '',
-    caughtBy: '?',
+    caughtBy: 'add.max-pending.lease-end',
   },
   {
     id: 'memory-lists-only-keys-in-order',
@@ -43,7 +43,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'queue-census.ts',
     from: 'compareKeys(key, page[limit]!.key) > 0',
     to: 'compareKeys(key, page[0]!.key) > 0',
-    caughtBy: '?',
+    caughtBy: 'size.list',
   },
   {
     id: 'memory-forgets-a-paused-queue',
@@ -51,15 +51,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'kept-rows.ts',
     from: 'if (this.isStored || this.line.isTold) return',
     to: 'if (this.size > 0 || this.workers.size > 0 || this.line.isTold) return',
-    caughtBy: '?',
-  },
-  {
-    id: 'memory-another-queue-sets-time-back',
-    driver: 'memory',
-    file: 'store-time.ts',
-    from: 'Math.max(clock.now(), this.exact())',
-    to: 'clock.now()',
-    caughtBy: '?',
+    caughtBy: 'size.queues.paused',
   },
   {
     id: 'sqlite-endless-lease-hides-the-others',
@@ -67,7 +59,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'statements.generated.ts',
     from: 'where queue = +? and token is not null and lease_until is not null\n',
     to: 'where queue = +? and token is not null\n',
-    caughtBy: '?',
+    caughtBy: 'tick.next.dirty-sleeps',
   },
   {
     id: 'sqlite-second-promise-is-not-adopted',
@@ -75,7 +67,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'claim-verb.ts',
     from: '    record.claim = claim\n',
     to: '',
-    caughtBy: '?',
+    caughtBy: 'adopt.second-promise',
   },
   {
     id: 'sqlite-finishes-share-a-place',
@@ -83,7 +75,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'finish-verb.ts',
     from: 'const seq = firstSeq + index',
     to: 'const seq = firstSeq + 0 * index',
-    caughtBy: '?',
+    caughtBy: 'order.done.batch',
   },
   {
     id: 'sqlite-work-of-quiet-queues-unseen',
@@ -91,7 +83,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'statements.generated.ts',
     from: 'select total(work) as work',
     to: 'select max(work) as work',
-    caughtBy: '?',
+    caughtBy: 'processes.wake.quiet',
   },
   {
     id: 'sqlite-next-due-of-the-lowest-priority',
@@ -99,7 +91,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'tick-verb.ts',
     from: 'next = Math.min(next, ready_at)',
     to: 'next = ready_at',
-    caughtBy: '?',
+    caughtBy: 'size.priorities.next',
   },
   {
     id: 'sqlite-long-holder-swept',
@@ -107,7 +99,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'statements.generated.ts',
     from: '  and id not in (\n    select holder\n',
     to: '  and 0 not in (\n    select holder\n',
-    caughtBy: '?',
+    caughtBy: 'size.holders',
   },
   {
     id: 'sqlite-items-after-an-ask-without',
@@ -115,6 +107,6 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'add-verb.ts',
     from: 'const hasItems = asks.some(({ item }) => item !== undefined)',
     to: 'const hasItems = first.item !== undefined',
-    caughtBy: '?',
+    caughtBy: 'item.batch.first-without',
   },
 ]

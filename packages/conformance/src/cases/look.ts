@@ -162,6 +162,25 @@ export const lookCases: readonly Case[] = [
     },
   },
   {
+    id: 'list.row.holder',
+    title: 'a key that one holder gave back and another claimed is listed with the second',
+    async run(s) {
+      await s.addAll(['a', 'b'])
+      const [first] = (await s.as('first').claim()).claims
+      assert.ok(first)
+      await s.row('b')
+      await s.add(first.key, { priority: 1 })
+      await s.done(first)
+      await s.as('second').claimOne(first.key)
+      await s.row('b')
+      const { rows } = await s.list({ state: 'processing' })
+      assert.deepEqual(
+        rows.map(({ key, holder }) => [key, holder]),
+        [[first.key, 'second']],
+      )
+    },
+  },
+  {
     id: 'list.keys',
     title: 'named keys are listed if there is something to them, in any number',
     async run(s) {
