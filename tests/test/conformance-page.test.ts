@@ -64,6 +64,14 @@ const columns: readonly Column[] = [
     },
   },
   {
+    name: 'Postgres behind a pooler',
+    subject: {
+      driver: postgresDriver({ connectionString: 'postgres://nowhere/never-opened' }),
+      clock,
+    },
+    except: { 'company.drivers.idle': 'where no hint comes, a poll wakes each driver' },
+  },
+  {
     name: 'PGlite',
     subject: { driver: postgresDriver({ client: pglite }), clock },
     except: { 'key.exact': 'PGlite drops a byte order mark at the start of a text' },
@@ -105,7 +113,7 @@ function reportsOn(cases: readonly Case[], shown: readonly Column[]): Report[] {
 }
 
 test('the page of promises is the one that the suite makes', async () => {
-  const throughQueue = columns.filter(({ name }) => name !== 'PGlite')
+  const throughQueue = columns.filter(({ name }) => !/PGlite|pooler/.test(name))
   const heading = '###'
   const page = [
     preface,
