@@ -12,6 +12,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { changedCopy } from '@sluice/needs/changed-copy'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type DriverMutant, driverMutants } from '../support/driver-mutants.ts'
+import { readersMutants } from '../support/readers-mutants.ts'
 
 const served = new URL('../support/children/served-copy.ts', import.meta.url)
 
@@ -45,7 +46,7 @@ async function subjectsOf(mutant: DriverMutant): Promise<CreateSubject> {
 }
 
 describe('a driver with one line changed is seen by the suite', () => {
-  for (const mutant of driverMutants) {
+  for (const mutant of [...driverMutants, ...readersMutants]) {
     const { id, caughtBy } = mutant
     test(`${id}: ${caughtBy}`, async () => {
       const create = await subjectsOf(mutant)

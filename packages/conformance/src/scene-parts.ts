@@ -34,6 +34,9 @@ export interface ExpireParts {
 /** What a case may say about a retry. */
 export type RetryParts = Partial<Omit<Extract<Finish, { as: 'retry' }>, 'as' | 'key' | 'token'>>
 
+/** More claims than a case needs: a store that hands out keys without end fails at this one. */
+export const claimsMax = 20_000
+
 /** Everything that scenes of one case have in common. */
 export interface Stage {
   readonly create: CreateSubject

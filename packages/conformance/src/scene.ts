@@ -25,6 +25,7 @@ import { CallLog, recorded } from './recorded.ts'
 import {
   type AskParts,
   type ClaimParts,
+  claimsMax,
   dayMs,
   type ExpireParts,
   hintMsUsual,
@@ -228,6 +229,7 @@ export class Scene {
 
   async claim(parts: ClaimParts = {}): Promise<ClaimReply> {
     this.#stage.claimsMade += 1
+    assert.ok(this.#stage.claimsMade <= claimsMax, 'the claims of a case come to an end')
     const reply = await this.driver.claim(this.queue, {
       limit: parts.limit ?? 1,
       holder: parts.holder ?? this.#holder,

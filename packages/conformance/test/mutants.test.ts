@@ -15,6 +15,7 @@ import { runCase } from '../src/run-cases.ts'
 import { allMutants } from './mutants/all.ts'
 import { companyMutants, processMutants } from './mutants/company-mutants.ts'
 import type { Mutant } from './mutants/mutant.ts'
+import { namesMutants } from './mutants/names-mutants.ts'
 import { raceMutants } from './mutants/race-mutants.ts'
 import { sizeMutants } from './mutants/size-mutants.ts'
 import { theEleven } from './mutants/the-eleven.ts'
@@ -28,7 +29,10 @@ const searched = new Set([...raceMutants, ...theEleven])
 
 /** Cases of many keys or of much company, likewise. */
 const large: readonly (readonly [readonly Mutant[], readonly Case[]])[] = [
-  [sizeMutants, [...sizeCases, ...sizeGrowthCases, ...sizeLimitCases]],
+  [
+    [...sizeMutants, ...namesMutants],
+    [...sizeCases, ...sizeGrowthCases, ...sizeLimitCases],
+  ],
   [companyMutants, [...companyCases, ...wholeCases]],
   [processMutants, [...processCases, ...powerCases]],
 ]

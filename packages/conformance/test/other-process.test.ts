@@ -12,7 +12,7 @@ const served = new URL('fixtures/served-model.ts', import.meta.url)
 
 const forked = () =>
   forkDriver(served, [], {
-    execArgv: ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
+    execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
   })
 
 /** Verbs, groups of verbs, instants without end, failures and wakes, all across processes. */

@@ -135,4 +135,16 @@ export const addCases: readonly Case[] = [
       assert.equal((await s.add('b', { maxPending: 1 })).outcome, 'added')
     },
   },
+  {
+    id: 'add.max-pending.lease-end',
+    title: 'a run that comes back because its lease ended counts for maxPending',
+    async run(s) {
+      await s.addAll(['a', 'b'])
+      const { claims } = await s.claim({ limit: 2, leaseMs: 1_000 })
+      await s.step(1_000)
+      assert.deepEqual(await s.expireAll(claims), ['expired', 'expired'])
+      assert.equal((await s.add('c', { maxPending: 2 })).outcome, 'full')
+      assert.equal((await s.add('c', { maxPending: 3 })).outcome, 'added')
+    },
+  },
 ]

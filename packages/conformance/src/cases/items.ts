@@ -197,4 +197,18 @@ export const itemCases: readonly Case[] = [
       for (const key of keys) assert.equal((await s.row(key)).key, key)
     },
   },
+  {
+    id: 'item.batch.first-without',
+    title: 'a batch that begins with a key without an item stores the items of the others',
+    async run(s) {
+      await s.addAll(['a', s.ask('b', { item: '2' }), 'c', s.ask('d', { item: '4' })])
+      const { claims } = await s.claim({ limit: 4 })
+      assert.deepEqual(claims.map(({ key, item }) => [key, item]).sort(), [
+        ['a', undefined],
+        ['b', '2'],
+        ['c', undefined],
+        ['d', '4'],
+      ])
+    },
+  },
 ]

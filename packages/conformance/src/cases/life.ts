@@ -283,4 +283,16 @@ export const lifeCases: readonly Case[] = [
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'first'), [c])
     },
   },
+  {
+    id: 'adopt.second-promise',
+    title: 'a claim of a key that is owed a second run is found again like the others',
+    needs: { adopt: true },
+    async run(s) {
+      await s.addAll(['a', 'b'])
+      await s.addAfter('a', 1_000)
+      const { claims } = await s.claim({ limit: 2, claimId: 'lost' })
+      assert.equal(claims.length, 2)
+      assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
+    },
+  },
 ]

@@ -162,6 +162,21 @@ export const lookCases: readonly Case[] = [
     },
   },
   {
+    id: 'list.row.holder',
+    title: 'a key that one holder gave back and another claimed is listed with the second',
+    async run(s) {
+      await s.add('a')
+      await s.addAfter('b', 1_000)
+      const first = await s.as('first').claimOne('a')
+      await s.row('b')
+      await s.add('a')
+      await s.done(first)
+      await s.as('second').claimOne('a')
+      await s.row('b')
+      assert.equal((await s.row('a')).holder, 'second')
+    },
+  },
+  {
     id: 'list.keys',
     title: 'named keys are listed if there is something to them, in any number',
     async run(s) {

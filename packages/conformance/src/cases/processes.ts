@@ -146,6 +146,17 @@ export const processCases: readonly Case[] = [
     },
   },
   {
+    id: 'processes.wake.quiet',
+    title: 'what one process does in a queue where little happened wakes drivers in others',
+    needs: { ...needs, watch: true },
+    async run(s) {
+      const { scene: other } = await otherProcess(s)
+      for (let round = 0; round < 5; round += 1) await s.on('busy').addAll([`${round}`])
+      await allWake(s, ['quiet'], () => other.on('quiet').add('a'))
+      await allWake(other, ['quiet'], () => s.on('quiet').add('b'))
+    },
+  },
+  {
     id: 'processes.idle',
     title: 'heartbeats of workers wake no other process while nothing changes',
     needs: { ...needs, watch: true },

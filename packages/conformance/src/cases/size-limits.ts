@@ -204,6 +204,31 @@ export const sizeLimitCases: readonly Case[] = [
     },
   },
   {
+    id: 'size.queues.paused',
+    title: 'a paused queue without keys stays paused and listed while a hundred others are used',
+    needs: { queues: true, operate: true },
+    async run(s) {
+      const paused = s.on('paused')
+      await s.operate.pause(paused.queue)
+      for (const name of manyKeys(100, 'queue')) await s.on(name).cancel('a')
+      assert.deepEqual(await s.driver.queues?.(), ['paused'])
+      await paused.add('a')
+      await paused.claimNone()
+    },
+  },
+  {
+    id: 'size.holders',
+    title: 'a held key is listed with its holder, however many others have claimed since',
+    timeoutMs: 30_000,
+    async run(s) {
+      await s.add('long')
+      await s.as('patient').claimOne('long', { leaseMs: Infinity })
+      await addMany(s, manyKeys(1_100))
+      for (const holder of manyKeys(1_100, 'holder')) await s.as(holder).claimOne()
+      assert.equal((await s.row('long')).holder, 'patient')
+    },
+  },
+  {
     id: 'size.workers',
     title: 'hundreds of workers of a queue are all listed',
     needs: { workers: true },

@@ -50,10 +50,6 @@ function rowOf({ key, item, holder, lastError, state }: ModelKey, word: KeyState
   }
 }
 
-function bytewise(a: ModelKey, b: ModelKey): number {
-  return Buffer.compare(Buffer.from(a.key), Buffer.from(b.key))
-}
-
 /** One page of keys, sorted by their bytes. The cursor is the last key of the page. */
 export function listKeys(
   keys: readonly ModelKey[],
@@ -64,12 +60,13 @@ export function listKeys(
   const { state, prefix = '', cursor } = request
   const wanted = request.keys === undefined ? undefined : new Set(request.keys)
   const after = cursor === undefined ? undefined : Buffer.from(cursor)
-  const found = [...keys]
-    .sort(bytewise)
+  const found = keys
     .filter(({ key }) => wanted === undefined || wanted.has(key))
     .filter(({ key }) => key.startsWith(prefix))
-    .filter(({ key }) => after === undefined || Buffer.compare(Buffer.from(key), after) > 0)
-    .map((entry) => rowOf(entry, rules.stateWord(entry.state, now)))
+    .map((entry) => ({ entry, bytes: Buffer.from(entry.key) }))
+    .filter(({ bytes }) => after === undefined || Buffer.compare(bytes, after) > 0)
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+    .map(({ entry }) => rowOf(entry, rules.stateWord(entry.state, now)))
     .filter((row) => state === undefined || row.state === state)
   if (wanted !== undefined) return { now, rows: found }
   const rows = found.slice(0, request.limit)

@@ -7,6 +7,7 @@ import { leaseMutants } from './lease-mutants.ts'
 import { lifeMutants } from './life-mutants.ts'
 import { lookMutants } from './look-mutants.ts'
 import type { Mutant } from './mutant.ts'
+import { namesMutants } from './names-mutants.ts'
 import { operateMutants } from './operate-mutants.ts'
 import { orderMutants } from './order-mutants.ts'
 import { parkingMutants } from './parking-mutants.ts'
@@ -36,6 +37,7 @@ export const allMutants: readonly Mutant[] = [
   ...transactMutants,
   ...transferMutants,
   ...sizeMutants,
+  ...namesMutants,
   ...companyMutants,
   ...processMutants,
   ...raceMutants,

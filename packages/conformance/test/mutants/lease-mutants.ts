@@ -1,5 +1,5 @@
 import { never, noToken } from '@sluice/core'
-import { type Mutant, ruleMutant } from './mutant.ts'
+import { type Mutant, ruleMutant, verbMutant } from './mutant.ts'
 
 /** Leases, one rule wrong in each. */
 export const leaseMutants: readonly Mutant[] = [
@@ -90,6 +90,21 @@ export const leaseMutants: readonly Mutant[] = [
     (rules) => ({
       expire: (state, token, delayMs, maxCrashes, _, now, seq) =>
         rules.expire(state, token, delayMs, maxCrashes, 'client-go', now, seq),
+    }),
+  ),
+  verbMutant(
+    'pending-after-lease-end',
+    'runs of expired leases are not pending',
+    (driver, store) => ({
+      add(queue, asks, options) {
+        const { maxPending } = options
+        if (maxPending === undefined) return driver.add(queue, asks, options)
+        const rows = [...store.queue(queue).keys.values()]
+        const lost = rows.filter(
+          ({ state }) => state.crashes > 0 && state.dueAt !== Infinity,
+        ).length
+        return driver.add(queue, asks, { ...options, maxPending: maxPending + lost })
+      },
     }),
   ),
 ]

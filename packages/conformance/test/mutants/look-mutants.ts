@@ -242,4 +242,21 @@ export const lookMutants: readonly Mutant[] = [
       },
     }),
   ),
+  verbMutant('list-first-holder', 'a key is listed with the first who ever held it', (driver) => {
+    const first = new Map<string, string>()
+    return {
+      claim(queue, request) {
+        const reply = driver.claim(queue, request)
+        for (const { key } of reply.claims) {
+          if (!first.has(key)) first.set(key, request.holder)
+        }
+        return reply
+      },
+      list(queue, request) {
+        const { rows, ...rest } = driver.list(queue, request)
+        const named = rows.map((row) => ({ ...row, holder: row.holder && first.get(row.key) }))
+        return { ...rest, rows: named }
+      },
+    }
+  }),
 ]

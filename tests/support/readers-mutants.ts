@@ -1,0 +1,112 @@
+import type { DriverMutant } from './driver-mutants.ts'
+
+/**
+ * Changed lines as in `driverMutants`, chosen by a reader of the two drivers who had not read the
+ * cases of the suite.
+ */
+export const readersMutants: readonly DriverMutant[] = [
+  {
+    id: 'memory-keys-behind-a-hole',
+    driver: 'memory',
+    file: 'string-index.ts',
+    from: 'if (((slot - home) & mask) >= ((slot - hole) & mask)) {',
+    to: 'if (((slot - home) & mask) > ((slot - hole) & mask)) {',
+    caughtBy: 'size.come-and-go',
+  },
+  {
+    id: 'memory-held-rows-lost-when-they-grow',
+    driver: 'memory',
+    file: 'hold-table.ts',
+    from: 'this.rows = doubled(this.rows)',
+    to: 'this.rows = new Int32Array(this.rows.length * 2)',
+    caughtBy: 'size.counts',
+  },
+  {
+    id: 'memory-names-the-last-holder',
+    driver: 'memory',
+    file: 'row-cursor.ts',
+    from: 'holds.holders[this.slot] = this.holder',
+    to: 'holds.holders[this.slot] ||= this.holder',
+    caughtBy: 'list.row.holder',
+  },
+  {
+    id: 'memory-expired-run-is-not-pending',
+    driver: 'memory',
+    file: 'memory-queue.ts',
+    from: '    if (dueBefore === never) this.owed += 1\n',
+    to: '',
+    caughtBy: 'add.max-pending.lease-end',
+  },
+  {
+    id: 'memory-lists-only-keys-in-order',
+    driver: 'memory',
+    file: 'queue-census.ts',
+    from: 'compareKeys(key, page[limit]!.key) > 0',
+    to: 'compareKeys(key, page[0]!.key) > 0',
+    caughtBy: 'size.list',
+  },
+  {
+    id: 'memory-forgets-a-paused-queue',
+    driver: 'memory',
+    file: 'kept-rows.ts',
+    from: 'if (this.isStored || this.line.isTold) return',
+    to: 'if (this.size > 0 || this.workers.size > 0 || this.line.isTold) return',
+    caughtBy: 'size.queues.paused',
+  },
+  {
+    id: 'sqlite-endless-lease-hides-the-others',
+    driver: 'sqlite',
+    file: 'statements.generated.ts',
+    from: 'where queue = +? and token is not null and lease_until is not null\n',
+    to: 'where queue = +? and token is not null\n',
+    caughtBy: 'tick.next.dirty-sleeps',
+  },
+  {
+    id: 'sqlite-second-promise-is-not-adopted',
+    driver: 'sqlite',
+    file: 'claim-verb.ts',
+    from: '    record.claim = claim\n',
+    to: '',
+    caughtBy: 'adopt.second-promise',
+  },
+  {
+    id: 'sqlite-finishes-share-a-place',
+    driver: 'sqlite',
+    file: 'finish-verb.ts',
+    from: 'const seq = firstSeq + index',
+    to: 'const seq = firstSeq + 0 * index',
+    caughtBy: 'order.done.batch',
+  },
+  {
+    id: 'sqlite-work-of-quiet-queues-unseen',
+    driver: 'sqlite',
+    file: 'statements.generated.ts',
+    from: 'select total(work) as work',
+    to: 'select max(work) as work',
+    caughtBy: 'processes.wake.quiet',
+  },
+  {
+    id: 'sqlite-next-due-of-the-lowest-priority',
+    driver: 'sqlite',
+    file: 'tick-verb.ts',
+    from: 'next = Math.min(next, ready_at)',
+    to: 'next = ready_at',
+    caughtBy: 'size.priorities.next',
+  },
+  {
+    id: 'sqlite-long-holder-swept',
+    driver: 'sqlite',
+    file: 'statements.generated.ts',
+    from: '  and id not in (\n    select holder\n',
+    to: '  and 0 not in (\n    select holder\n',
+    caughtBy: 'size.holders',
+  },
+  {
+    id: 'sqlite-items-after-an-ask-without',
+    driver: 'sqlite',
+    file: 'add-verb.ts',
+    from: 'const hasItems = asks.some(({ item }) => item !== undefined)',
+    to: 'const hasItems = first.item !== undefined',
+    caughtBy: 'item.batch.first-without',
+  },
+]
