@@ -7,9 +7,9 @@ import {
   type Failure,
   type ForgetOutcome,
 } from '@sluice/core'
-import type { Engine } from './engine.ts'
-import { Lane } from './lane.ts'
-import type { Answers, Job } from './lane-job.ts'
+import type { Engine } from '../core/queue-core.ts'
+import type { Answers, Job } from './batch-job.ts'
+import { Lane } from './batcher.ts'
 
 type AddRequest = Ask | undefined
 type AddReply = AskReply | CancelOutcome | ForgetOutcome

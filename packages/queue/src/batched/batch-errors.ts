@@ -1,5 +1,5 @@
 import { type Failure, SluiceError } from '@sluice/core'
-import { isPermanent } from './trouble.ts'
+import { isPermanent } from '../driver/retryable.ts'
 
 /** The answer for one key that could not be served. `isFinal`: no repetition can tell more. */
 export interface KeyFailure extends Failure {

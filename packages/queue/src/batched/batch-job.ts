@@ -1,4 +1,4 @@
-import { doubtful } from './lane-errors.ts'
+import { doubtful } from './batch-errors.ts'
 
 /** Where the answers to jobs go, each with the place that its job has among others. */
 export interface Answers<Reply> {

@@ -10,16 +10,16 @@ import {
   type ForgetOutcome,
   transitions,
 } from '@sluice/core'
-import { AddLane } from './add-lane.ts'
-import type { AlarmSetting } from './alarm.ts'
-import { Claimer } from './claimer.ts'
-import type { Engine } from './engine.ts'
+import type { AlarmSetting } from '../core/alarm.ts'
+import type { Path } from '../core/backend.ts'
+import type { Engine } from '../core/queue-core.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import { AddLane } from './add-batcher.ts'
+import type { Answers } from './batch-job.ts'
+import { Claimer } from './claim-loop.ts'
 import { FinishAnswer } from './finish-answer.ts'
-import { FinishLane } from './finish-lane.ts'
-import type { HeldKey } from './held-key.ts'
-import type { Answers } from './lane-job.ts'
-import { Outlook } from './outlook.ts'
-import type { Path } from './path.ts'
+import { FinishLane } from './finish-batcher.ts'
+import { Outlook } from './next-due.ts'
 
 /** Counts as many as there are. */
 const uncapped = Number.MAX_SAFE_INTEGER

@@ -1,5 +1,5 @@
 import type { Awaitable, Failure } from '@sluice/core'
-import type { Job } from './lane-job.ts'
+import type { Job } from './batch-job.ts'
 
 /** What distinguishes one lane from another. */
 export interface LaneOptions<Request, Reply> {

@@ -1,5 +1,6 @@
 import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
-import { besideMin } from './beside.ts'
+import { jitteredMs } from '../driver/patience.ts'
+import { pause } from '../environment/pause.ts'
 import {
   closedUnsent,
   isFailure,
@@ -9,12 +10,11 @@ import {
   timedOut,
   unknownOutcome,
   wasNotSent,
-} from './lane-errors.ts'
-import { type Answers, follow, type Job, newJob, rejectJob, resolveJob } from './lane-job.ts'
-import type { LaneOptions } from './lane-options.ts'
+} from './batch-errors.ts'
+import { type Answers, follow, type Job, newJob, rejectJob, resolveJob } from './batch-job.ts'
+import type { LaneOptions } from './batcher-options.ts'
+import { besideMin } from './beside.ts'
 import { LateJobs } from './late-jobs.ts'
-import { jitteredMs } from './patience.ts'
-import { pause } from './pause.ts'
 
 /** How long a job waits whose row is locked: the first time, and at most. */
 const patienceMs = { first: 20, longest: 1_000 }

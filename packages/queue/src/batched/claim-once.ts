@@ -7,9 +7,9 @@ import {
   never,
   SluiceError,
 } from '@sluice/core'
-import type { Engine } from './engine.ts'
-import { HeldKey, type HeldPolicy } from './held-key.ts'
-import type { Outlook } from './outlook.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
+import type { Outlook } from './next-due.ts'
 
 /** Whoever makes claims. */
 export interface ClaimCaller {

@@ -1,8 +1,8 @@
 import type { FinishOutcome, FinishReply } from '@sluice/core'
-import type { Engine } from './engine.ts'
-import type { FinishRequest } from './finish-lane.ts'
-import type { Answers } from './lane-job.ts'
-import type { Outlook } from './outlook.ts'
+import type { Engine } from '../core/queue-core.ts'
+import type { Answers } from './batch-job.ts'
+import type { FinishRequest } from './finish-batcher.ts'
+import type { Outlook } from './next-due.ts'
 
 /** Where the answer for one key goes that was given back by itself: one object, and no closures. */
 export class FinishAnswer implements Answers<FinishReply> {

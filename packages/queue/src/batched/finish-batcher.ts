@@ -9,12 +9,12 @@ import {
   never,
   SluiceError,
 } from '@sluice/core'
+import type { Engine } from '../core/queue-core.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import type { KeyFailure } from './batch-errors.ts'
+import type { Answers, Job } from './batch-job.ts'
+import { Lane } from './batcher.ts'
 import { finishesMax } from './beside.ts'
-import type { Engine } from './engine.ts'
-import type { HeldKey } from './held-key.ts'
-import { Lane } from './lane.ts'
-import type { KeyFailure } from './lane-errors.ts'
-import type { Answers, Job } from './lane-job.ts'
 
 /** A key that is given back, and how. */
 export interface FinishRequest {

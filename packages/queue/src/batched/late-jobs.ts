@@ -1,4 +1,4 @@
-import type { Job } from './lane-job.ts'
+import type { Job } from './batch-job.ts'
 
 /** Jobs of a lane that are sent again later, and the keys whose other jobs wait until then. */
 export class LateJobs<Request, Reply> {

@@ -1,6 +1,6 @@
 import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
-import type { Engine } from './engine.ts'
-import { StoreTime } from './store-time.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { StoreTime } from '../driver/store-time.ts'
 
 /** How many expired leases one tick reports, and how many rows it sweeps away. */
 const tickLimit = 100

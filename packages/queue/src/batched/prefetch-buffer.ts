@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@sluice/core'
-import type { HeldKey } from './held-key.ts'
-import { instantSlackMs } from './instants.ts'
+import { instantSlackMs } from '../environment/instants.ts'
+import type { HeldKey } from '../held/held-key.ts'
 
 /** A key that was claimed before anybody asked for it. */
 interface Early {

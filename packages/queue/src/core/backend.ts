@@ -9,9 +9,9 @@ import type {
   FinishReply,
   ForgetOutcome,
 } from '@sluice/core'
+import type { Answers } from '../batched/batch-job.ts'
+import type { HeldKey } from '../held/held-key.ts'
 import type { AlarmSetting } from './alarm.ts'
-import type { HeldKey } from './held-key.ts'
-import type { Answers } from './lane-job.ts'
 
 /**
  * How a queue's calls reach its driver: one by one through the door of a driver in this process, or

@@ -1,7 +1,7 @@
 import { batchKeysMax, type Lease, systemClock } from '@sluice/core'
-import type { Engine } from './engine.ts'
-import type { HeldKey } from './held-key.ts'
-import { jitteredMs } from './patience.ts'
+import { jitteredMs } from '../driver/patience.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import type { Engine } from './queue-core.ts'
 
 /** How long to wait between looking whether transactions of the caller's have committed. */
 const commitPatience = { first: 5, longest: 1_000 }

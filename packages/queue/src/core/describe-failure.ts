@@ -1,8 +1,8 @@
 // String.prototype.toWellFormed is in every Node this runs on, but not in the library of es2023.
 /// <reference lib="es2024.string" />
 import { errorBytesMax } from '@sluice/core'
-import type { LastError } from './inspect.ts'
-import type { CheckedOptions } from './options.ts'
+import type { LastError } from '../inspect/inspect.ts'
+import type { CheckedOptions } from '../queue/options.ts'
 
 /** How much of the parts of an error is kept, in bytes of UTF-8. */
 const bytesMax = { name: 100, code: 100, message: 1_024, stack: 2_048 }

@@ -10,10 +10,10 @@ import type {
   ForgetOutcome,
 } from '@sluice/core'
 import { never, SluiceError, sluiceChannel } from '@sluice/core'
+import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { AlarmSetting } from './alarm.ts'
-import type { Engine } from './engine.ts'
-import { HeldKey, type HeldPolicy } from './held-key.ts'
-import type { Path } from './path.ts'
+import type { Path } from './backend.ts'
+import type { Engine } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
 
 /** How many leases of others to look after, and how many stale rows to sweep, in one go. */

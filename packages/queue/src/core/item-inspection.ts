@@ -1,8 +1,8 @@
 import { SluiceError } from '@sluice/core'
-import type { Engine } from './engine.ts'
-import { giveBack } from './give-back.ts'
-import type { HeldKey } from './held-key.ts'
-import { issueText, type StandardSchema, validate } from './schema.ts'
+import { giveBack } from '../held/give-back.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import { issueText, type StandardSchema, validate } from '../queue/schema.ts'
+import type { Engine } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
 
 /**

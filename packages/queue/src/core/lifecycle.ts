@@ -1,5 +1,5 @@
 import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from './queue-core.ts'
 import { keysLeft } from './refusals.ts'
 
 /** How long holders have, after their signals were aborted, before the rest is left to its lease. */

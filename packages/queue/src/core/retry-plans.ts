@@ -1,5 +1,5 @@
 import { type ExpireOptions, type Limiter, type LimiterPlan, nameOwnBucket } from '@sluice/core'
-import type { CheckedOptions } from './options.ts'
+import type { CheckedOptions } from '../queue/options.ts'
 
 /** How a failed key comes back where no limiter says it, and one whose holder vanished. */
 export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }

@@ -1,4 +1,4 @@
-import type { HeldKey, HeldPolicy } from './held-key.ts'
+import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 
 /** What somebody who waits is answered with: a key or none, or several. */
 type Answer = HeldKey<unknown> | HeldKey<unknown>[] | undefined

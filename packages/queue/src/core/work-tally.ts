@@ -9,8 +9,8 @@ import {
   type WorkerInfo,
   type WorkerStats,
 } from '@sluice/core'
-import type { Engine } from './engine.ts'
-import { thisProcess } from './this-process.ts'
+import { thisProcess } from '../environment/this-process.ts'
+import type { Engine } from './queue-core.ts'
 
 /** The longest plan and the longest key that a worker tells of itself, in characters of JSON. */
 const textMax = 1_000

@@ -1,4 +1,4 @@
-import { random } from './random.ts'
+import { random } from '../environment/random.ts'
 
 /** How long the first and the longest wait between two tries last. */
 export interface Patience {

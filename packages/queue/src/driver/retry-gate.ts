@@ -1,6 +1,6 @@
 import { type Awaitable, systemClock, type Timer } from '@sluice/core'
 import { jitteredMs } from './patience.ts'
-import { isPermanent } from './trouble.ts'
+import { isPermanent } from './retryable.ts'
 
 /** How long the pause after a failure lasts at first, and how long at most. */
 const patience = { first: 500, longest: 1_500 }

@@ -1,5 +1,5 @@
 import { type Awaitable, heartbeatMs, systemClock } from '@sluice/core'
-import { isPermanent } from './trouble.ts'
+import { isPermanent } from './retryable.ts'
 
 /** How long a store may leave every call unanswered. */
 const silentMsMax = heartbeatMs

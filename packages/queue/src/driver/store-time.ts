@@ -1,5 +1,5 @@
 import { type EpochMs, RisingTime } from '@sluice/core'
-import type { Store } from './store.ts'
+import type { Store } from './driver-handle.ts'
 
 /** How fast the clocks of two machines may drift apart, in milliseconds per millisecond. */
 const driftMax = 0.001

@@ -1,5 +1,5 @@
 import type { FinishOutcome } from '@sluice/core'
-import type { DoneOptions, Held } from './held.ts'
+import type { DoneOptions, Held } from '../held/held.ts'
 
 /** What a Held needs of the limiter around its queue. */
 export interface HeldLimits<T> {

@@ -15,17 +15,16 @@ import {
   systemClock,
   type TracedVerb,
 } from '@sluice/core'
-import { AdaptedHeld, type HeldLimits } from './adapted-held.ts'
-import { checkAddAfter } from './add-after-options.ts'
-import { checkAddOptions } from './add-options.ts'
-import { ErrorReports } from './error-reports.ts'
-import { completed, type ForeignQueue } from './foreign-queue.ts'
-import type { DoneOptions, Held } from './held.ts'
-import type { Inspect } from './inspect.ts'
-import { LimiterInQueue } from './limiter-in-queue.ts'
-import { OncePerMinute } from './once-per-minute.ts'
-import { checkClock } from './options.ts'
-import { ProcessDelays } from './process-delays.ts'
+import { settledAdd } from '../core/resolved.ts'
+import { ErrorReports } from '../driver/error-reports.ts'
+import { OncePerMinute } from '../driver/once-per-minute.ts'
+import { notice } from '../driver/traced.ts'
+import type { DoneOptions, Held } from '../held/held.ts'
+import type { Inspect } from '../inspect/inspect.ts'
+import { checkAddAfter } from '../queue/add-after-options.ts'
+import { checkAddOptions } from '../queue/check-add.ts'
+import { LimiterInQueue } from '../queue/limiter-in-queue.ts'
+import { checkClock } from '../queue/options.ts'
 import type {
   AddAfterOptions,
   AddOptions,
@@ -35,10 +34,11 @@ import type {
   QueueCapabilities,
   RateLimitingQueue,
   WaitOptions,
-} from './queue.ts'
-import { settledAdd } from './settled.ts'
-import { notice } from './traced.ts'
-import type { Within } from './within.ts'
+} from '../queue/queue.ts'
+import type { Within } from '../queue/within.ts'
+import { AdaptedHeld, type HeldLimits } from './adapted-held.ts'
+import { completed, type ForeignQueue } from './foreign-queue.ts'
+import { ProcessDelays } from './process-delays.ts'
 
 /** How a queue that is not ours is wrapped. */
 export interface AdaptOptions<T> {

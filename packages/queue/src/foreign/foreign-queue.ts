@@ -1,6 +1,6 @@
 import { type AddOutcome, checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
-import type { Held } from './held.ts'
-import type { Queue, QueueCapabilities } from './queue.ts'
+import type { Held } from '../held/held.ts'
+import type { Queue, QueueCapabilities } from '../queue/queue.ts'
 
 /** The verbs a queue must have to be wrapped. */
 const verbs = ['add', 'get', 'done', 'len', 'shutDown', 'shutDownWithDrain'] as const

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
 
 /** Helds for claims to fill. One that a claim did not fill is kept for the next claim. */

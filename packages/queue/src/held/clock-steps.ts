@@ -1,5 +1,5 @@
 import { type EpochMs, leaseMsDefault } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
 
 /** A shorter difference is left to drift, and to the time that an answer takes. */
 const stepMsMin = 1_000

@@ -1,7 +1,7 @@
 import { SluiceError } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { isTrouble } from '../driver/retryable.ts'
 import type { HeldKey } from './held-key.ts'
-import { isTrouble } from './trouble.ts'
 
 function notGivenBack(key: string, cause: unknown): SluiceError {
   return new SluiceError(

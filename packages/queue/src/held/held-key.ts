@@ -10,10 +10,10 @@ import {
   type SluiceError,
   sluiceChannel,
 } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { settledFinish } from '../core/resolved.ts'
 import type { DoneOptions, Held } from './held.ts'
 import { leaseLost } from './lease-lost.ts'
-import { settledFinish } from './settled.ts'
 
 /** What a layer decides of the keys that were taken through it. */
 export interface HeldPolicy {

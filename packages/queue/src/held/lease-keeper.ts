@@ -6,10 +6,10 @@ import {
   type Ticker,
   type Timer,
 } from '@sluice/core'
-import type { Keeper } from './age-keeper.ts'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { instantSlackMs } from '../environment/instants.ts'
 import type { HeldKey } from './held-key.ts'
-import { instantSlackMs } from './instants.ts'
+import type { Keeper } from './hold-keeper.ts'
 import { leaseLost } from './lease-lost.ts'
 
 /** How much earlier than the store this process stops trusting a lease. */

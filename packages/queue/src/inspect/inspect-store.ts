@@ -20,14 +20,14 @@ import {
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
-import { Engine } from './engine.ts'
-import { inTime } from './in-time.ts'
+import { Engine } from '../core/queue-core.ts'
+import { Store, type StoreUser } from '../driver/driver-handle.ts'
+import { inTime } from '../environment/in-time.ts'
+import { type CheckedOptions, checkQueueOptions } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
 import { lastSeen } from './last-seen.ts'
-import { type CheckedOptions, checkQueueOptions } from './options.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { shownBuckets, shownList } from './shown-instants.ts'
-import { Store, type StoreUser } from './store.ts'
 import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'
 
 /** How many queues are kept open; beyond that, the one used longest ago makes room. */

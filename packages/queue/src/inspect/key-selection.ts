@@ -13,8 +13,8 @@ import {
   type ListRequest,
   type OperateOutcome,
 } from '@sluice/core'
+import { nextTurn } from '../environment/next-turn.ts'
 import { lastErrorOf } from './key-info.ts'
-import { nextTurn } from './next-turn.ts'
 import type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } from './selection.ts'
 
 /** How many keys an operation touches unless something else is said. */

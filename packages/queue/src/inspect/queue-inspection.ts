@@ -17,7 +17,7 @@ import {
   SluiceTypeError,
   type WorkerRow,
 } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
 import { explainAbsent, explainKey } from './explain.ts'
 import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
 import { keyInfo } from './key-info.ts'

@@ -6,7 +6,7 @@ import {
   delayMsMax,
   SluiceTypeError,
 } from '@sluice/core'
-import { checkAddOptions } from './add-options.ts'
+import { checkAddOptions } from './check-add.ts'
 import type { AddAfterOptions } from './queue.ts'
 
 /** How long a debounced key can be put off unless something else is said: a day. */

@@ -1,4 +1,4 @@
-import type { HeldPolicy } from './held-key.ts'
+import type { HeldPolicy } from '../held/held-key.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
 import { engineFor, PlainQueue } from './plain-queue.ts'
 import type { Queue } from './queue.ts'

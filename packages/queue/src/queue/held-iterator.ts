@@ -1,7 +1,7 @@
-import type { Engine } from './engine.ts'
-import type { Held } from './held.ts'
-import type { HeldKey, HeldPolicy } from './held-key.ts'
-import { Waiter } from './waiters.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { Waiter } from '../core/waiters.ts'
+import type { Held } from '../held/held.ts'
+import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 
 /**
  * Yields keys until the queue has ended and nothing is held any more: a key that was asked for again

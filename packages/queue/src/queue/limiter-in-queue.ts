@@ -7,7 +7,7 @@ import {
   nameOwnBucket,
   SluiceTypeError,
 } from '@sluice/core'
-import { random } from './random.ts'
+import { random } from '../environment/random.ts'
 
 /** The members of an ask or a retry that say how long to wait. */
 export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>

@@ -1,7 +1,7 @@
 import type { AddOutcome, Ask, Finish, FinishOutcome } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
+import type { HeldKey } from '../held/held-key.ts'
 import { Gathered } from './gathered.ts'
-import type { HeldKey } from './held-key.ts'
 
 // Of a batch in lanes, half of the time went to the promises of its keys: from 56 to 75 thousand keys
 // a second end to end on SQLite, `SLUICE_BENCH_TIME=cpu node src/bench.ts sqlite` in benchmarks/.

@@ -17,7 +17,7 @@ import {
   timeoutMsDefault,
 } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
-import type { LastError } from './inspect.ts'
+import type { LastError } from '../inspect/inspect.ts'
 import type { StandardSchema } from './schema.ts'
 
 /** How a queue is made. */

@@ -13,12 +13,12 @@ import {
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
+import type { Engine } from '../core/queue-core.ts'
+import { inTime } from '../environment/in-time.ts'
+import type { DoneOptions, Held } from '../held/held.ts'
+import { checkDoneOptions, HeldKey } from '../held/held-key.ts'
 import { checkAddAfter } from './add-after-options.ts'
-import { checkAddOptions } from './add-options.ts'
-import type { Engine } from './engine.ts'
-import type { DoneOptions, Held } from './held.ts'
-import { checkDoneOptions, HeldKey } from './held-key.ts'
-import { inTime } from './in-time.ts'
+import { checkAddOptions } from './check-add.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddAfterOptions, AddOptions } from './queue.ts'
 import { issueText } from './schema.ts'

@@ -6,8 +6,8 @@ import type {
   FinishOutcome,
   ForgetOutcome,
 } from '@sluice/core'
-import type { DoneOptions, Held } from './held.ts'
-import type { Inspect } from './inspect.ts'
+import type { DoneOptions, Held } from '../held/held.ts'
+import type { Inspect } from '../inspect/inspect.ts'
 import type { Within } from './within.ts'
 
 /** How an item is added. */

@@ -1,9 +1,9 @@
 import { checkObject, type Limiter } from '@sluice/core'
 import { defaultControllerLimiter } from '@sluice/limiters'
-import { AdaptedRateLimiting, checkAdaptOptions } from './adapted-queue.ts'
-import { isWrapping, type WrapOptions, wrapOptionNames } from './create-delaying-queue.ts'
-import type { Engine } from './engine.ts'
-import { checkQueue } from './foreign-queue.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { AdaptedRateLimiting, checkAdaptOptions } from '../foreign/adapted-queue.ts'
+import { checkQueue } from '../foreign/foreign-queue.ts'
+import { isWrapping, type WrapOptions, wrapOptionNames } from './delaying-queue.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
 import {
   type CheckedOptions,

@@ -1,11 +1,11 @@
 import { type AddOutcome, type ForgetOutcome, isOwnKey, sluiceChannel } from '@sluice/core'
-import { checkAddOptions } from './add-options.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { settledForget } from '../core/resolved.ts'
+import { checkAddOptions } from './check-add.ts'
 import { Delaying } from './delaying.ts'
-import type { Engine } from './engine.ts'
 import type { LimiterInQueue } from './limiter-in-queue.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, RateLimitingQueue } from './queue.ts'
-import { settledForget } from './settled.ts'
 
 /** The third layer: a limiter decides how long failed keys wait. */
 export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T> {

@@ -1,8 +1,8 @@
 import type { Limiter } from '@sluice/core'
-import type { HeldPolicy } from './held-key.ts'
+import { defaultRetryPlan } from '../core/retry-plans.ts'
+import { random } from '../environment/random.ts'
+import type { HeldPolicy } from '../held/held-key.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
-import { random } from './random.ts'
-import { defaultRetryPlan } from './retry-plans.ts'
 
 /**
  * What the layers without a limiter do with their Helds: one that is left unfinished is released,

@@ -1,7 +1,7 @@
 import { type AddOutcome, addSoonKeysMax, SluiceError } from '@sluice/core'
-import { jitteredMs } from './patience.ts'
-import type { GateUser } from './retry-gate.ts'
-import { isTrouble } from './trouble.ts'
+import { jitteredMs } from '../driver/patience.ts'
+import type { GateUser } from '../driver/retry-gate.ts'
+import { isTrouble } from '../driver/retryable.ts'
 
 /** An add that no caller waits for. */
 export interface SoonAdd {

@@ -1,5 +1,5 @@
 import type { AddOutcome, FinishOutcome } from '@sluice/core'
-import type { DoneOptions, Held } from './held.ts'
+import type { DoneOptions, Held } from '../held/held.ts'
 import type { AddAfterOptions, AddOptions } from './queue.ts'
 
 /**

@@ -6,8 +6,8 @@ import {
   SluiceTypeError,
   type TransferRow,
 } from '@sluice/core'
-import { engineOf } from './export.ts'
-import type { Queue } from './queue.ts'
+import type { Queue } from '../queue/queue.ts'
+import { engineOf } from './export-queue.ts'
 import { enteringBucket, enteringRow } from './transfer-instants.ts'
 import { readLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'

@@ -20,9 +20,9 @@ import {
   type Transfer,
   transferRow,
 } from '@sluice/core'
-import { markOf, setMark } from './migration-mark.ts'
-import { defaultRetryPlan } from './retry-plans.ts'
-import { Store, type StoreUser } from './store.ts'
+import { defaultRetryPlan } from '../core/retry-plans.ts'
+import { Store, type StoreUser } from '../driver/driver-handle.ts'
+import { markOf, setMark } from './move-mark.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
 

@@ -12,14 +12,14 @@ import {
   systemClock,
   type Ticker,
 } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { keysLeft } from '../core/refusals.ts'
+import type { Working } from '../core/work-tally.ts'
+import { nextTurn } from '../environment/next-turn.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import { PlainQueue } from '../queue/plain-queue.ts'
 import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
-import type { HeldKey } from './held-key.ts'
 import { LoopWatch } from './loop-watch.ts'
-import { nextTurn } from './next-turn.ts'
-import { PlainQueue } from './plain-queue.ts'
-import { keysLeft } from './refusals.ts'
-import type { Working } from './work-tally.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 import { healthOf, type Vitals, type WorkerHealth } from './worker-health.ts'
 

@@ -8,11 +8,11 @@ import {
   SluiceError,
   type Timer,
 } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
+import { isTrouble } from '../driver/retryable.ts'
+import type { Held } from '../held/held.ts'
+import type { HeldKey } from '../held/held-key.ts'
 import { type RunEnd, readResult } from './handler-result.ts'
-import type { Held } from './held.ts'
-import type { HeldKey } from './held-key.ts'
-import { isTrouble } from './trouble.ts'
 import {
   type HandlerContext,
   type HandlerResult,

@@ -9,7 +9,7 @@ import {
   SluiceTypeError,
   systemClock,
 } from '@sluice/core'
-import { closeMs } from './ending.ts'
+import { closeMs } from '../core/lifecycle.ts'
 
 /** Something that takes work and can stop doing so: a worker. */
 export interface Stops {

@@ -1,5 +1,5 @@
 import { heartbeatMs } from '@sluice/core'
-import type { Engine } from './engine.ts'
+import type { Engine } from '../core/queue-core.ts'
 import type { LoopWatch } from './loop-watch.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Held } from './held.ts'
-import type { Queue } from './queue.ts'
+import type { Held } from '../held/held.ts'
+import type { Queue } from '../queue/queue.ts'
 import type { WorkerHealth } from './worker-health.ts'
 
 /** What a handler is told besides the item. */
