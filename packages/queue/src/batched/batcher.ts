@@ -1,6 +1,6 @@
 import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
-import { jitteredMs } from '../driver/patience.ts'
-import { pause } from '../environment/pause.ts'
+import { jitteredMs } from '../driver/retryable.ts'
+import { pause } from '../environment/timing.ts'
 import {
   closedUnsent,
   isFailure,
@@ -11,8 +11,15 @@ import {
   unknownOutcome,
   wasNotSent,
 } from './batch-errors.ts'
-import { type Answers, follow, type Job, newJob, rejectJob, resolveJob } from './batch-job.ts'
-import type { LaneOptions } from './batcher-options.ts'
+import {
+  type Answers,
+  follow,
+  type Job,
+  type LaneOptions,
+  newJob,
+  rejectJob,
+  resolveJob,
+} from './batch-job.ts'
 import { besideMin } from './beside.ts'
 import { LateJobs } from './late-jobs.ts'
 

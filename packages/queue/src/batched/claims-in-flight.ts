@@ -1,5 +1,5 @@
 import type { Lease } from '@sluice/core'
-import { inTime } from '../environment/in-time.ts'
+import { inTime } from '../environment/timing.ts'
 
 /** What a claim has brought. */
 export interface Brought {

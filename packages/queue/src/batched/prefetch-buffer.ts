@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@sluice/core'
-import { instantSlackMs } from '../environment/instants.ts'
+import { instantSlackMs } from '../environment/timing.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
 /** A key that was claimed before anybody asked for it. */

@@ -1,5 +1,5 @@
 import { type Clock, heartbeatMs, systemClock, type Timer } from '@sluice/core'
-import { nextTurn } from '../environment/next-turn.ts'
+import { nextTurn } from '../environment/environment.ts'
 
 /** What an alarm is set by. */
 export interface AlarmSetting {

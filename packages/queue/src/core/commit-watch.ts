@@ -1,5 +1,5 @@
 import { batchKeysMax, type Lease, systemClock } from '@sluice/core'
-import { jitteredMs } from '../driver/patience.ts'
+import { jitteredMs } from '../driver/retryable.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { Engine } from './queue-core.ts'
 

@@ -9,7 +9,7 @@ import {
   type WorkerInfo,
   type WorkerStats,
 } from '@sluice/core'
-import { thisProcess } from '../environment/this-process.ts'
+import { thisProcess } from '../environment/environment.ts'
 import type { Engine } from './queue-core.ts'
 
 /** The longest plan and the longest key that a worker tells of itself, in characters of JSON. */

@@ -1,6 +1,6 @@
 import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
+import { printError } from '../environment/environment.ts'
 import { OncePerMinute } from './once-per-minute.ts'
-import { printError } from './print-error.ts'
 import { notice } from './traced.ts'
 
 /** What reports need of their queue object. */

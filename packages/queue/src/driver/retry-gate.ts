@@ -1,6 +1,5 @@
 import { type Awaitable, systemClock, type Timer } from '@sluice/core'
-import { jitteredMs } from './patience.ts'
-import { isPermanent } from './retryable.ts'
+import { isPermanent, jitteredMs } from './retryable.ts'
 
 /** How long the pause after a failure lasts at first, and how long at most. */
 const patience = { first: 500, longest: 1_500 }

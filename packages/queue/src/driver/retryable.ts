@@ -1,4 +1,5 @@
 import { type ErrorCode, SluiceError } from '@sluice/core'
+import { random } from '../environment/environment.ts'
 
 /** What a store says that may be reachable, or have room, again later. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -28,4 +29,16 @@ export function isPermanent(error: unknown): boolean {
 /** Whether a call that failed with this error may succeed when it is repeated. */
 export function isTrouble(error: unknown): boolean {
   return SluiceError.is(error) && (error.retryable || passing.has(error.code))
+}
+
+/** How long the first and the longest wait between two tries last. */
+export interface Patience {
+  readonly first: number
+  readonly longest: number
+}
+
+/** The wait before the next of several tries: doubling, bounded, and never the same for two. */
+export function jitteredMs(tries: number, { first, longest }: Patience): number {
+  const bound = Math.min(longest, first * 2 ** Math.min(tries - 1, 30))
+  return bound * (0.5 + random() / 2)
 }

@@ -11,9 +11,9 @@ import {
   sluiceChannel,
 } from '@sluice/core'
 import type { Engine } from '../core/queue-core.ts'
+import { leaseLost } from '../core/refusals.ts'
 import { settledFinish } from '../core/resolved.ts'
 import type { DoneOptions, Held } from './held.ts'
-import { leaseLost } from './lease-lost.ts'
 
 /** What a layer decides of the keys that were taken through it. */
 export interface HeldPolicy {

@@ -1,6 +1,6 @@
 import type { Awaitable, ExpireOutcome, Failure, Lease } from '@sluice/core'
 import type { Engine } from '../core/queue-core.ts'
-import { random } from '../environment/random.ts'
+import { random } from '../environment/environment.ts'
 
 /** For how many leases the end of one is put off if clocks are stepped again and again. */
 const leasesMax = 3

@@ -7,10 +7,10 @@ import {
   type Timer,
 } from '@sluice/core'
 import type { Engine } from '../core/queue-core.ts'
-import { instantSlackMs } from '../environment/instants.ts'
+import { leaseLost } from '../core/refusals.ts'
+import { instantSlackMs } from '../environment/timing.ts'
 import type { HeldKey } from './held-key.ts'
 import type { Keeper } from './hold-keeper.ts'
-import { leaseLost } from './lease-lost.ts'
 
 /** How much earlier than the store this process stops trusting a lease. */
 function marginMs(leaseMs: number): number {

@@ -22,7 +22,7 @@ import {
 } from '@sluice/core'
 import { Engine } from '../core/queue-core.ts'
 import { Store, type StoreUser } from '../driver/driver-handle.ts'
-import { inTime } from '../environment/in-time.ts'
+import { inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
 import { lastSeen } from './last-seen.ts'

@@ -13,7 +13,7 @@ import {
   type ListRequest,
   type OperateOutcome,
 } from '@sluice/core'
-import { nextTurn } from '../environment/next-turn.ts'
+import { nextTurn } from '../environment/environment.ts'
 import { lastErrorOf } from './key-info.ts'
 import type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } from './selection.ts'
 

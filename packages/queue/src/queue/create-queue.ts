@@ -1,8 +1,8 @@
 import type { HeldPolicy } from '../held/held-key.ts'
+import { releasing } from './limiter-in-queue.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
 import { engineFor, PlainQueue } from './plain-queue.ts'
 import type { Queue } from './queue.ts'
-import { releasing } from './releasing.ts'
 
 /**
  * Makes a queue: add, get, done. Nothing is opened until it is used.

@@ -1,11 +1,11 @@
-import { checkObject } from '@sluice/core'
+import { type AddOutcome, checkObject } from '@sluice/core'
 import { AdaptedDelaying, type AdaptOptions, checkAdaptOptions } from '../foreign/adapted-queue.ts'
 import { checkQueue, type ForeignQueue } from '../foreign/foreign-queue.ts'
-import { Delaying } from './delaying.ts'
+import { checkAddAfter } from './check-add.ts'
+import { releasing } from './limiter-in-queue.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
 import { engineFor, PlainQueue } from './plain-queue.ts'
-import type { DelayingQueue } from './queue.ts'
-import { releasing } from './releasing.ts'
+import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 
 /** How a queue that exists is wrapped. */
 export interface WrapOptions<T> extends AdaptOptions<T> {
@@ -44,4 +44,16 @@ export function createDelayingQueue<T = string>(
   }
   const checked = checkQueueOptions<T>(options)
   return new Delaying<T>(checked, engineFor(checked), releasing(checked.limiter, checked.name))
+}
+
+/** The second layer: adds for later. */
+export class Delaying<T> extends PlainQueue<T> implements DelayingQueue<T> {
+  addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {
+    try {
+      const { delayMs, maxWaitMs, priority } = checkAddAfter(ms, options)
+      return this.ask(item, { key: '', item: undefined, priority, delayMs, maxWaitMs }, true)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
 }

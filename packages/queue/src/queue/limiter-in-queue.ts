@@ -7,7 +7,9 @@ import {
   nameOwnBucket,
   SluiceTypeError,
 } from '@sluice/core'
-import { random } from '../environment/random.ts'
+import { defaultRetryPlan } from '../core/retry-plans.ts'
+import { random } from '../environment/environment.ts'
+import type { HeldPolicy } from '../held/held-key.ts'
 
 /** The members of an ask or a retry that say how long to wait. */
 export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>
@@ -91,4 +93,19 @@ function countsPerKey(plan: LimiterPlan): boolean {
     default:
       return plan satisfies never
   }
+}
+
+/**
+ * What the layers without a limiter do with their Helds: one that is left unfinished is released,
+ * and one that is retried comes back by a back-off of its own, so that no failing key spins.
+ */
+export function releasing<T>(limiter: Limiter<T> | undefined, name: string): HeldPolicy {
+  if (limiter === undefined) {
+    return {
+      disposeAs: 'release',
+      retryAs: () => ({ delayMs: 0, plan: defaultRetryPlan, jitter: random() }),
+    }
+  }
+  const inQueue = new LimiterInQueue(limiter, name, () => undefined)
+  return { disposeAs: 'release', retryAs: (held) => inQueue.delayOf(held.item as T) }
 }

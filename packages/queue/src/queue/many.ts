@@ -1,7 +1,6 @@
 import type { AddOutcome, Ask, Finish, FinishOutcome } from '@sluice/core'
 import type { Engine } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import { Gathered } from './gathered.ts'
 
 // Of a batch in lanes, half of the time went to the promises of its keys: from 56 to 75 thousand keys
 // a second end to end on SQLite, `SLUICE_BENCH_TIME=cpu node src/bench.ts sqlite` in benchmarks/.
@@ -62,4 +61,33 @@ export function doneMany(
     },
   })
   return gathered.promise
+}
+
+/** The outcomes of several calls behind one promise, which fails with the first of them that fails. */
+export class Gathered<Outcome> {
+  readonly promise: Promise<Outcome[]>
+  readonly #outcomes: Outcome[]
+  #left: number
+  #resolve!: (outcomes: Outcome[]) => void
+  #reject!: (error: unknown) => void
+
+  constructor(count: number) {
+    this.#outcomes = new Array<Outcome>(count)
+    this.#left = count
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    if (count === 0) this.#resolve([])
+  }
+
+  set(at: number, outcome: Outcome): void {
+    this.#outcomes[at] = outcome
+    this.#left -= 1
+    if (this.#left === 0) this.#resolve(this.#outcomes)
+  }
+
+  fail(error: unknown): void {
+    this.#reject(error)
+  }
 }

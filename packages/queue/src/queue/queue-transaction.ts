@@ -14,11 +14,10 @@ import {
   SluiceTypeError,
 } from '@sluice/core'
 import type { Engine } from '../core/queue-core.ts'
-import { inTime } from '../environment/in-time.ts'
+import { inTime } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey } from '../held/held-key.ts'
-import { checkAddAfter } from './add-after-options.ts'
-import { checkAddOptions } from './check-add.ts'
+import { checkAddAfter, checkAddOptions } from './check-add.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddAfterOptions, AddOptions } from './queue.ts'
 import { issueText } from './schema.ts'

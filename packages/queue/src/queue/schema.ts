@@ -1,4 +1,4 @@
-import { inTime } from '../environment/in-time.ts'
+import { inTime } from '../environment/timing.ts'
 
 /**
  * What Sluice needs of a validator: version 1 of Standard Schema, which the common validation

@@ -1,7 +1,6 @@
 import { type AddOutcome, addSoonKeysMax, SluiceError } from '@sluice/core'
-import { jitteredMs } from '../driver/patience.ts'
 import type { GateUser } from '../driver/retry-gate.ts'
-import { isTrouble } from '../driver/retryable.ts'
+import { isTrouble, jitteredMs } from '../driver/retryable.ts'
 
 /** An add that no caller waits for. */
 export interface SoonAdd {

@@ -1,5 +1,5 @@
 import { type Driver, failuresExpireMsDefault, type WorkerInfo } from '@sluice/core'
-import { thisProcess } from '../environment/this-process.ts'
+import { thisProcess } from '../environment/environment.ts'
 
 /** Under which name a migration is on the list of workers. */
 const holder = 'sluice:migrate'

@@ -15,7 +15,7 @@ import {
 import type { Engine } from '../core/queue-core.ts'
 import { keysLeft } from '../core/refusals.ts'
 import type { Working } from '../core/work-tally.ts'
-import { nextTurn } from '../environment/next-turn.ts'
+import { nextTurn } from '../environment/environment.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'

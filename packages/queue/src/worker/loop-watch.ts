@@ -1,5 +1,5 @@
 import { type Clock, SluiceError, systemClock, type Ticker } from '@sluice/core'
-import { nextTurn } from '../environment/next-turn.ts'
+import { nextTurn } from '../environment/environment.ts'
 
 /** How long handlers may keep the event loop to themselves before others get a turn. */
 const turnMsMax = 10
