@@ -7,13 +7,13 @@ import {
   type Failure,
   type ForgetOutcome,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
-import type { Answers, Job } from './batch-job.ts'
-import { Lane } from './batcher.ts'
+import type { QueueCore } from '../core/queue-core.ts'
+import type { Answers, BatchJob } from './batch-job.ts'
+import { Batcher } from './batcher.ts'
 
 type AddRequest = Ask | undefined
 type AddReply = AskReply | CancelOutcome | ForgetOutcome
-type AddJob = Job<AddRequest, AddReply>
+type AddJob = BatchJob<AddRequest, AddReply>
 
 /** The answer to an add that shares a step with an earlier add of its key, which asks for as much. */
 function afterwards(reply: AddReply): AddReply {
@@ -38,20 +38,20 @@ function isPlain({ delayMs, failed, plan }: Ask): boolean {
 }
 
 /** The lane of everything that changes what is owed to keys without holding them. */
-export class AddLane {
-  readonly #engine: Engine
-  readonly #lane: Lane<AddRequest, AddReply>
+export class AddBatcher {
+  readonly #engine: QueueCore
+  readonly #lane: Batcher<AddRequest, AddReply>
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
-    this.#lane = new Lane<AddRequest, AddReply>({
+    this.#lane = new Batcher<AddRequest, AddReply>({
       send: (kind, jobs) => engine.opened(() => this.#send(kind, jobs)),
       merge,
       // An add is owed at least as early as it was, however often it is repeated.
       canRepeat: () => true,
-      turn: () => engine.store.gate.turn(engine),
-      pass: engine.store.gate.pass,
-      watch: (send) => engine.store.gate.watch(send),
+      turn: () => engine.handle.gate.turn(engine),
+      pass: engine.handle.gate.pass,
+      watch: (send) => engine.handle.gate.watch(send),
       timeoutMs: engine.options.timeoutMs,
       batchMax: batchKeysMax,
       // Keys stand in line in the order in which they were asked for.
@@ -89,8 +89,8 @@ export class AddLane {
     return (await this.#lane.submit('forget', key, undefined)) as ForgetOutcome
   }
 
-  settled(): Awaitable<void> {
-    return this.#lane.settled()
+  idle(): Awaitable<void> {
+    return this.#lane.idle()
   }
 
   /** Answers every call that has no answer yet, since the queue is closed. */

@@ -19,7 +19,7 @@ export function isOfStore(error: unknown): boolean {
 }
 
 /** Whether an error says that nothing was done, and that it may be done later. */
-export function isPassing(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   return SluiceError.is(error) && error.retryable
 }
 

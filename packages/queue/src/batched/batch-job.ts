@@ -8,7 +8,7 @@ export interface Answers<Reply> {
 }
 
 /** A call that waits for its turn, or for its answer. */
-export interface Job<Request, Reply> {
+export interface BatchJob<Request, Reply> {
   /** What two jobs of one step must not share. */
   readonly key: string
   /** Jobs of one step are of one kind: one verb of the driver with the same options. */
@@ -24,13 +24,13 @@ export interface Job<Request, Reply> {
   mayHaveHappened: boolean
   /** Jobs that were merged into this one, and what each of them is answered. */
   followers: Follower<Request, Reply>[] | undefined
-  isSettled: boolean
+  isAnswered: boolean
 }
 
 /** A job that has not been sent. */
 export function newJob<Request, Reply>(
-  call: Pick<Job<Request, Reply>, 'key' | 'kind' | 'request' | 'answers' | 'at' | 'deadline'>,
-): Job<Request, Reply> {
+  call: Pick<BatchJob<Request, Reply>, 'key' | 'kind' | 'request' | 'answers' | 'at' | 'deadline'>,
+): BatchJob<Request, Reply> {
   const { key, kind, request, answers, at, deadline } = call
   return {
     key,
@@ -42,19 +42,19 @@ export function newJob<Request, Reply>(
     tries: 0,
     mayHaveHappened: false,
     followers: undefined,
-    isSettled: false,
+    isAnswered: false,
   }
 }
 
 /** A job that was merged into another, and what it is answered. */
 interface Follower<Request, Reply> {
-  readonly job: Job<Request, Reply>
+  readonly job: BatchJob<Request, Reply>
   readonly answer: (reply: Reply) => Reply
 }
 
 /** Has a job answered along with another one. */
 export function follow<Request, Reply>(
-  job: Job<Request, Reply> | undefined,
+  job: BatchJob<Request, Reply> | undefined,
   follower: Follower<Request, Reply>,
 ): void {
   if (job === undefined) return
@@ -63,36 +63,39 @@ export function follow<Request, Reply>(
 }
 
 /** Answers a job, and those that were merged into it. */
-export function resolveJob<Request, Reply>(job: Job<Request, Reply>, reply: Reply): void {
-  if (job.isSettled) return
-  job.isSettled = true
+export function resolveJob<Request, Reply>(job: BatchJob<Request, Reply>, reply: Reply): void {
+  if (job.isAnswered) return
+  job.isAnswered = true
   job.answers.resolve(job.at, reply)
   for (const { job: follower, answer } of job.followers ?? []) {
-    if (follower.isSettled) continue
-    follower.isSettled = true
+    if (follower.isAnswered) continue
+    follower.isAnswered = true
     follower.answers.resolve(follower.at, answer(reply))
   }
 }
 
 /** Rejects a job, and those that were merged into it. */
-export function rejectJob<Request, Reply>(job: Job<Request, Reply>, error: unknown): void {
-  if (job.isSettled) return
-  job.isSettled = true
+export function rejectJob<Request, Reply>(job: BatchJob<Request, Reply>, error: unknown): void {
+  if (job.isAnswered) return
+  job.isAnswered = true
   job.answers.reject(job.at, job.mayHaveHappened ? doubtful(error) : error)
   for (const { job: follower } of job.followers ?? []) rejectJob(follower, error)
 }
 
 /** What distinguishes one lane from another. */
-export interface LaneOptions<Request, Reply> {
+export interface BatcherOptions<Request, Reply> {
   /** Sends one step to the driver: jobs of one kind, of different keys. */
-  send(kind: string, jobs: readonly Job<Request, Reply>[]): Awaitable<readonly (Reply | Failure)[]>
+  send(
+    kind: string,
+    jobs: readonly BatchJob<Request, Reply>[],
+  ): Awaitable<readonly (Reply | Failure)[]>
   /**
    * Merges a job into an earlier one of the same step and key; gives what the later one is answered,
    * or `undefined` if the two cannot share a step.
    */
   merge?(
-    earlier: Job<Request, Reply>,
-    later: Job<Request, Reply>,
+    earlier: BatchJob<Request, Reply>,
+    later: BatchJob<Request, Reply>,
   ): ((reply: Reply) => Reply) | undefined
   /** Whether a step of this kind may be repeated when it is not known whether it took effect. */
   canRepeat(kind: string): boolean

@@ -11,15 +11,15 @@ import {
   transitions,
 } from '@sluice/core'
 import type { AlarmSetting } from '../core/alarm.ts'
-import type { Path } from '../core/backend.ts'
-import type { Engine } from '../core/queue-core.ts'
+import type { Backend } from '../core/backend.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import { AddLane } from './add-batcher.ts'
+import { AddBatcher } from './add-batcher.ts'
 import type { Answers } from './batch-job.ts'
-import { Claimer } from './claim-loop.ts'
+import { ClaimLoop } from './claim-loop.ts'
 import { FinishAnswer } from './finish-answer.ts'
-import { FinishLane } from './finish-batcher.ts'
-import { Outlook } from './next-due.ts'
+import { FinishBatcher } from './finish-batcher.ts'
+import { NextDue } from './next-due.ts'
 
 /** Counts as many as there are. */
 const uncapped = Number.MAX_SAFE_INTEGER
@@ -28,28 +28,28 @@ const uncapped = Number.MAX_SAFE_INTEGER
  * The way to a driver that takes batches: adds in one lane, finishes in another, claims and renewals
  * each by themselves, so that none waits for the others.
  */
-export class LanePath implements Path {
-  readonly #engine: Engine
-  readonly #adds: AddLane
-  readonly #finishes: FinishLane
-  readonly #outlook: Outlook
-  readonly #claimer: Claimer
+export class BatchedBackend implements Backend {
+  readonly #engine: QueueCore
+  readonly #adds: AddBatcher
+  readonly #finishes: FinishBatcher
+  readonly #outlook: NextDue
+  readonly #claimer: ClaimLoop
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
-    this.#adds = new AddLane(engine)
-    this.#finishes = new FinishLane(engine)
-    this.#outlook = new Outlook(engine)
-    this.#claimer = new Claimer(engine, this.#finishes, this.#outlook)
+    this.#adds = new AddBatcher(engine)
+    this.#finishes = new FinishBatcher(engine)
+    this.#outlook = new NextDue(engine)
+    this.#claimer = new ClaimLoop(engine, this.#finishes, this.#outlook)
   }
 
-  async ask(ask: Ask): Promise<AskReply> {
+  async add(ask: Ask): Promise<AskReply> {
     const reply = await this.#adds.ask(ask)
     this.#outlook.learn(reply.dueAt, ask.delayMs > 0 || ask.plan !== undefined)
     return reply
   }
 
-  askMany(asks: readonly Ask[], answers: Answers<AskReply>): void {
+  addMany(asks: readonly Ask[], answers: Answers<AskReply>): void {
     this.#adds.askMany(asks, {
       resolve: (at, reply) => {
         this.#outlook.learn(reply.dueAt, false)
@@ -119,7 +119,7 @@ export class LanePath implements Path {
     return (await this.#claimer.patiently(() => this.#outlook.tick(false))).now
   }
 
-  time(): EpochMs {
+  estimatedNow(): EpochMs {
     return this.#outlook.now()
   }
 
@@ -127,14 +127,14 @@ export class LanePath implements Path {
     return held.readyAt
   }
 
-  async isQuiet(instant: EpochMs): Promise<boolean> {
+  async isDrained(instant: EpochMs): Promise<boolean> {
     for (;;) {
       // What a claim under way has taken is neither ready any more nor held yet.
-      const { flights } = this.#claimer
-      await flights.landed()
-      const { count } = flights
+      const { inFlight } = this.#claimer
+      await inFlight.answered()
+      const { count } = inFlight
       if (!(await this.#isNothingDue(instant))) return false
-      if (count === flights.count) return true
+      if (count === inFlight.count) return true
     }
   }
 
@@ -162,48 +162,48 @@ export class LanePath implements Path {
     return this.#outlook.nextAt <= this.#outlook.now()
   }
 
-  serve(): void {
-    this.#claimer.serve()
+  handOut(): void {
+    this.#claimer.handOut()
   }
 
-  look(): void {
-    this.#claimer.look()
+  refresh(): void {
+    this.#claimer.refresh()
   }
 
-  ring(): void {
-    this.#claimer.ring()
+  onTimer(): void {
+    this.#claimer.onTimer()
   }
 
   heartbeat(): Promise<void> {
     return this.#claimer.heartbeat()
   }
 
-  async farewell(): Promise<void> {
+  async unregister(): Promise<void> {
     await this.#engine.attempt(() => this.#outlook.tick(true))
   }
 
-  alarm(): AlarmSetting {
-    return this.#claimer.alarm()
+  alarmSetting(): AlarmSetting {
+    return this.#claimer.alarmSetting()
   }
 
-  giveBackAhead(): Promise<void> {
-    return this.#claimer.giveBackAhead()
+  releasePrefetched(): Promise<void> {
+    return this.#claimer.releasePrefetched()
   }
 
-  async settled(): Promise<void> {
-    await this.#adds.settled()
-    await this.#claimer.flights.landed()
-    await this.#finishes.settled()
+  async idle(): Promise<void> {
+    await this.#adds.idle()
+    await this.#claimer.inFlight.answered()
+    await this.#finishes.idle()
   }
 
   giveUp(): void {
     this.#adds.giveUp()
     this.#finishes.giveUp()
-    this.#engine.store.gate.leave(this.#engine)
+    this.#engine.handle.gate.leave(this.#engine)
   }
 
   stop(): void {
     this.#claimer.stop()
-    this.#engine.store.gate.leave(this.#engine)
+    this.#engine.handle.gate.leave(this.#engine)
   }
 }

@@ -1,11 +1,11 @@
 import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
-import { jitteredMs } from '../driver/retryable.ts'
+import { retryDelayMs } from '../driver/retryable.ts'
 import { pause } from '../environment/timing.ts'
 import {
   closedUnsent,
   isFailure,
   isOfStore,
-  isPassing,
+  isRetryable,
   type KeyFailure,
   timedOut,
   unknownOutcome,
@@ -13,14 +13,14 @@ import {
 } from './batch-errors.ts'
 import {
   type Answers,
+  type BatcherOptions,
+  type BatchJob,
   follow,
-  type Job,
-  type LaneOptions,
   newJob,
   rejectJob,
   resolveJob,
 } from './batch-job.ts'
-import { besideMin } from './beside.ts'
+import { parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
 
 /** How long a job waits whose row is locked: the first time, and at most. */
@@ -35,11 +35,11 @@ const patienceMs = { first: 20, longest: 1_000 }
  * A job that the driver could not serve because somebody else has locked its row leaves the others
  * and is tried alone, so that one locked row stalls nobody else.
  */
-export class Lane<Request, Reply> {
-  readonly #options: LaneOptions<Request, Reply>
-  #waiting: Job<Request, Reply>[] = []
+export class Batcher<Request, Reply> {
+  readonly #options: BatcherOptions<Request, Reply>
+  #waiting: BatchJob<Request, Reply>[] = []
   /** Halves of steps that failed for a reason that lasts; they are sent before what waits. */
-  #halves: (readonly Job<Request, Reply>[])[] = []
+  #halves: (readonly BatchJob<Request, Reply>[])[] = []
   readonly #late = new LateJobs<Request, Reply>()
   #inFlight = 0
   #isScheduled = false
@@ -48,10 +48,10 @@ export class Lane<Request, Reply> {
   #underWay = 0
   #watch: Timer | undefined
   /** Steps without an answer yet, and how to go on without it. */
-  readonly #flights = new Map<readonly Job<Request, Reply>[], () => void>()
+  readonly #flights = new Map<readonly BatchJob<Request, Reply>[], () => void>()
   #idle: (() => void)[] = []
 
-  constructor(options: LaneOptions<Request, Reply>) {
+  constructor(options: BatcherOptions<Request, Reply>) {
     this.#options = options
   }
 
@@ -106,7 +106,7 @@ export class Lane<Request, Reply> {
   }
 
   /** Resolves when every job has been answered. */
-  settled(): Awaitable<void> {
+  idle(): Awaitable<void> {
     if (this.#isIdle()) return undefined
     return new Promise((resolve) => {
       this.#idle.push(resolve)
@@ -130,7 +130,7 @@ export class Lane<Request, Reply> {
   #maySend(): boolean {
     if (this.#underWay === 0) return true
     if (this.#underWay >= this.#options.stepsMax) return false
-    return this.#halves.length > 0 || this.#waiting.length >= besideMin
+    return this.#halves.length > 0 || this.#waiting.length >= parallelMin
   }
 
   #run(): void {
@@ -138,7 +138,7 @@ export class Lane<Request, Reply> {
     this.#isSending = true
     while (this.#maySend()) {
       const half = this.#halves.shift() ?? []
-      const jobs = half.length > 0 ? half.filter((job) => !job.isSettled) : this.#nextStep()
+      const jobs = half.length > 0 ? half.filter((job) => !job.isAnswered) : this.#nextStep()
       if (half.length === 0 && jobs.length === 0) break
       const answer = jobs.length === 0 ? undefined : this.#step(jobs)
       if (answer === undefined) {
@@ -166,11 +166,11 @@ export class Lane<Request, Reply> {
   }
 
   /** Takes out the jobs of the next step, leaving those behind that have to wait for another. */
-  #nextStep(): Job<Request, Reply>[] {
-    const chosen = new Map<string, Job<Request, Reply>>()
+  #nextStep(): BatchJob<Request, Reply>[] {
+    const chosen = new Map<string, BatchJob<Request, Reply>>()
     const passed = new Set<string>(this.#late.keys())
     for (const flight of this.#flights.keys()) for (const { key } of flight) passed.add(key)
-    const left: Job<Request, Reply>[] = []
+    const left: BatchJob<Request, Reply>[] = []
     let kind: string | undefined
     let seen = 0
     for (const job of this.#waiting) {
@@ -200,7 +200,10 @@ export class Lane<Request, Reply> {
     return [...chosen.values()]
   }
 
-  #step(jobs: readonly Job<Request, Reply>[], isRepetition = false): Promise<void> | undefined {
+  #step(
+    jobs: readonly BatchJob<Request, Reply>[],
+    isRepetition = false,
+  ): Promise<void> | undefined {
     const kind = jobs[0]?.kind ?? ''
     const send = (): Awaitable<readonly (Reply | Failure)[]> => this.#options.send(kind, jobs)
     let answer: Awaitable<readonly (Reply | Failure)[]>
@@ -218,7 +221,7 @@ export class Lane<Request, Reply> {
   }
 
   async #fly(
-    jobs: readonly Job<Request, Reply>[],
+    jobs: readonly BatchJob<Request, Reply>[],
     answer: Promise<readonly (Reply | Failure)[]>,
   ): Promise<void> {
     this.#inFlight += jobs.length
@@ -243,7 +246,7 @@ export class Lane<Request, Reply> {
     await landed
   }
 
-  #land(jobs: readonly Job<Request, Reply>[]): void {
+  #land(jobs: readonly BatchJob<Request, Reply>[]): void {
     if (this.#flights.delete(jobs)) this.#inFlight -= jobs.length
   }
 
@@ -253,11 +256,11 @@ export class Lane<Request, Reply> {
     let earliest = Infinity
     for (const flight of this.#flights.keys()) {
       for (const job of flight) {
-        if (!job.isSettled) earliest = Math.min(earliest, job.deadline)
+        if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
       }
     }
     for (const jobs of [this.#waiting, ...this.#halves]) {
-      for (const job of jobs) if (!job.isSettled) earliest = Math.min(earliest, job.deadline)
+      for (const job of jobs) if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
     }
     earliest = Math.min(earliest, this.#late.earliest())
     if (earliest === Infinity) return
@@ -275,11 +278,11 @@ export class Lane<Request, Reply> {
         if (job.deadline > now) continue
         rejectJob(job, unknownOutcome('the store did not answer in time'))
       }
-      if (!flight.every((job) => job.isSettled)) continue
+      if (!flight.every((job) => job.isAnswered)) continue
       this.#land(flight)
       goOn()
     }
-    const left: Job<Request, Reply>[] = []
+    const left: BatchJob<Request, Reply>[] = []
     for (const job of this.#waiting) {
       if (job.deadline > now) left.push(job)
       else rejectJob(job, timedOut())
@@ -290,7 +293,10 @@ export class Lane<Request, Reply> {
     this.#checkIdle()
   }
 
-  #answered(jobs: readonly Job<Request, Reply>[], replies: readonly (Reply | Failure)[]): void {
+  #answered(
+    jobs: readonly BatchJob<Request, Reply>[],
+    replies: readonly (Reply | Failure)[],
+  ): void {
     jobs.forEach((job, index) => {
       const reply = replies[index]
       if (reply === undefined) {
@@ -301,9 +307,9 @@ export class Lane<Request, Reply> {
     })
   }
 
-  #failed(jobs: readonly Job<Request, Reply>[], error: unknown): void {
+  #failed(jobs: readonly BatchJob<Request, Reply>[], error: unknown): void {
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
-    if (jobs.length > 1 && !isUnknown && !isPassing(error) && !isOfStore(error)) {
+    if (jobs.length > 1 && !isUnknown && !isRetryable(error) && !isOfStore(error)) {
       // One bad key must fail alone, and nothing was done yet.
       const middle = jobs.length >> 1
       this.#halves.unshift(jobs.slice(0, middle), jobs.slice(middle))
@@ -311,7 +317,7 @@ export class Lane<Request, Reply> {
       this.#schedule()
       return
     }
-    const repeated: Job<Request, Reply>[] = []
+    const repeated: BatchJob<Request, Reply>[] = []
     for (const job of jobs) {
       if (isUnknown) job.mayHaveHappened = true
       if (this.#mayRepeat(job, error)) repeated.push(job)
@@ -320,27 +326,27 @@ export class Lane<Request, Reply> {
     if (repeated.length > 0) this.#later(repeated, error, this.#options.turn(), this.#options.pass)
   }
 
-  #failedReply(job: Job<Request, Reply>, { error, isFinal }: KeyFailure): void {
+  #failedReply(job: BatchJob<Request, Reply>, { error, isFinal }: KeyFailure): void {
     const { retryable } = error
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
     if (isUnknown) job.mayHaveHappened = true
     const isRepeated = isUnknown ? this.#options.canRepeat(job.kind) : retryable
     if (isRepeated && isFinal !== true) {
       job.tries += 1
-      this.#later([job], error, pause(jitteredMs(job.tries, patienceMs)))
+      this.#later([job], error, pause(retryDelayMs(job.tries, patienceMs)))
     } else rejectJob(job, error)
   }
 
-  #mayRepeat(job: Job<Request, Reply>, error: unknown): boolean {
+  #mayRepeat(job: BatchJob<Request, Reply>, error: unknown): boolean {
     // What may have happened is repeated through everything that passes, until somebody can say.
     const isDoubtful = job.mayHaveHappened && this.#options.canRepeat(job.kind)
     if (!isDoubtful) return wasNotSent(error)
-    return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isPassing(error)
+    return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isRetryable(error)
   }
 
   /** Sends jobs again in a step of their own. Others of their keys wait until it is answered. */
-  #sendApart(jobs: readonly Job<Request, Reply>[], pass?: () => void): void {
-    const unsettled = jobs.filter(({ isSettled }) => !isSettled)
+  #sendApart(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
+    const unsettled = jobs.filter(({ isAnswered }) => !isAnswered)
     if (unsettled.length === 0) {
       pass?.()
       return
@@ -355,7 +361,7 @@ export class Lane<Request, Reply> {
    * if none is left by then.
    */
   #later(
-    jobs: readonly Job<Request, Reply>[],
+    jobs: readonly BatchJob<Request, Reply>[],
     error: unknown,
     wait: Promise<void> | undefined,
     pass?: () => void,
@@ -378,13 +384,13 @@ export class Lane<Request, Reply> {
     )
   }
 
-  #drop(job: Job<Request, Reply>, error: unknown): void {
+  #drop(job: BatchJob<Request, Reply>, error: unknown): void {
     if (!this.#late.delete(job)) return
     rejectJob(job, error)
     this.#letPass([job])
   }
 
-  #letPass(jobs: readonly Job<Request, Reply>[]): void {
+  #letPass(jobs: readonly BatchJob<Request, Reply>[]): void {
     for (const { key } of jobs) this.#late.letPass(key)
     this.#schedule()
     this.#checkIdle()

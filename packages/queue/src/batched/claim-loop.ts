@@ -1,16 +1,16 @@
 import { batchKeysMax, never, type TickReply } from '@sluice/core'
 import type { AlarmSetting } from '../core/alarm.ts'
-import type { Engine } from '../core/queue-core.ts'
-import { isPermanent, jitteredMs } from '../driver/retryable.ts'
+import type { QueueCore } from '../core/queue-core.ts'
+import { isPermanent, retryDelayMs } from '../driver/retryable.ts'
 import { instantSlackMs } from '../environment/timing.ts'
 import { giveBack } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import { besideMin, claimsMax } from './beside.ts'
 import { ClaimCall } from './claim-once.ts'
-import { type Brought, ClaimFlights } from './claims-in-flight.ts'
-import type { FinishLane } from './finish-batcher.ts'
-import type { Outlook } from './next-due.ts'
-import { Ahead } from './prefetch-buffer.ts'
+import { type ClaimResult, ClaimsInFlight } from './claims-in-flight.ts'
+import type { FinishBatcher } from './finish-batcher.ts'
+import { claimsInFlightMax, parallelMin } from './in-flight-limits.ts'
+import type { NextDue } from './next-due.ts'
+import { PrefetchBuffer } from './prefetch-buffer.ts'
 
 /** How long to wait when keys are due that a claim does not get, since others have them locked. */
 const lockedPatience = { first: 5, longest: 1_000 }
@@ -22,16 +22,16 @@ const lockedPatience = { first: 5, longest: 1_000 }
  * Whatever may have changed only raises a mark; the one loop that claims looks at the mark before it
  * rests, so that no wake-up falls between looking and resting.
  */
-export class Claimer {
-  readonly #engine: Engine
-  readonly #finishes: FinishLane
-  readonly #outlook: Outlook
-  readonly #ahead: Ahead
+export class ClaimLoop {
+  readonly #engine: QueueCore
+  readonly #finishes: FinishBatcher
+  readonly #outlook: NextDue
+  readonly #ahead: PrefetchBuffer
   readonly #call: ClaimCall
   /** Somebody has taken a key since keys were given back that nobody had started on. */
   #isInUse = false
   #isClaiming = false
-  readonly flights: ClaimFlights
+  readonly inFlight: ClaimsInFlight
   #isLookingBeside = false
   #isAskingAlone = false
   /** The last claim brought all that it asked for, so there is probably more. */
@@ -45,17 +45,17 @@ export class Claimer {
   #holdOffUntil = 0
   #isStopped = false
 
-  constructor(engine: Engine, finishes: FinishLane, outlook: Outlook) {
+  constructor(engine: QueueCore, finishes: FinishBatcher, outlook: NextDue) {
     this.#engine = engine
     this.#finishes = finishes
     this.#outlook = outlook
-    this.flights = new ClaimFlights(engine.options.timeoutMs)
+    this.inFlight = new ClaimsInFlight(engine.options.timeoutMs)
     this.#call = new ClaimCall(engine, outlook, {
       isStopped: () => this.#isStopped,
       patiently: (call) => this.patiently(call),
     })
-    this.#ahead = new Ahead({
-      clock: () => engine.store.clock,
+    this.#ahead = new PrefetchBuffer({
+      clock: () => engine.handle.clock,
       leaseMs: engine.options.leaseMs,
       giveBack: (held) => {
         this.#isInUse = false
@@ -64,33 +64,33 @@ export class Claimer {
     })
   }
 
-  look(): void {
+  refresh(): void {
     this.#outlook.isStale = true
-    this.serve()
+    this.handOut()
   }
 
   /** Registers the worker of this process with the store, unless that was done lately. */
   async heartbeat(): Promise<void> {
-    if (!this.#outlook.isBeatDue) return
+    if (!this.#outlook.isHeartbeatDue) return
     await this.#askAlone()
-    if (this.#outlook.isOver) this.serve()
+    if (this.#outlook.mustAsk) this.handOut()
     // It need not ring soon for what is known by now.
     else this.#engine.alarm.set()
   }
 
-  ring(): void {
+  onTimer(): void {
     // The heartbeat has just asked, and nothing is due: one question in ten seconds is enough.
-    if (this.#outlook.wasAskedLately && !this.#outlook.isOver) {
+    if (this.#outlook.wasAskedRecently && !this.#outlook.mustAsk) {
       this.#engine.alarm.set()
       return
     }
     // An idle queue asks one thing of its store, when to look again, and claims only if that is now.
-    this.#asksFirst = this.#engine.phase === 'open' && !this.#outlook.isOver
+    this.#asksFirst = this.#engine.phase === 'open' && !this.#outlook.mustAsk
     // Whoever waits asks whether the queue is paused. If nobody does, it is still to be found out.
     if (this.#ahead.size > 0 && this.#engine.waiters.size === 0) {
       this.#askAlone().catch((error: unknown) => this.#inTrouble(error))
     }
-    this.serve()
+    this.handOut()
   }
 
   /** Ticks although no getter waits; not again while a tick is under way or waits for its turn. */
@@ -104,14 +104,14 @@ export class Claimer {
     }
   }
 
-  serve(): void {
+  handOut(): void {
     this.#handOutAhead()
-    const { waiters, ending, phase } = this.#engine
-    if (ending.isDraining) ending.check()
+    const { waiters, lifecycle, phase } = this.#engine
+    if (lifecycle.isDraining) lifecycle.check()
     if (this.#isStopped || phase === 'closing' || phase === 'closed') return
     // What was due at the time of the shutdown can only be told once that is known.
-    if (phase === 'shutting-down' && !ending.isInstantKnown) {
-      ending.findInstant()
+    if (phase === 'shutting-down' && !lifecycle.isInstantKnown) {
+      lifecycle.learnInstant()
       return
     }
     if (waiters.size === 0 && !this.#wantsAhead()) {
@@ -134,14 +134,14 @@ export class Claimer {
       phase === 'open' &&
       options.prefetch > 0 &&
       this.#isInUse &&
-      this.#ahead.size + this.flights.coming <= options.prefetch / 2 &&
+      this.#ahead.size + this.inFlight.keysMax <= options.prefetch / 2 &&
       (waiters.size > 0 || this.#engine.helds.size > this.#ahead.size)
     )
   }
 
   #handOutAhead(): void {
-    const { waiters, steps } = this.#engine
-    if (this.#ahead.size > 0 && waiters.size > 0) steps.look()
+    const { waiters, clockSteps } = this.#engine
+    if (this.#ahead.size > 0 && waiters.size > 0) clockSteps.checkWallClock()
     while (this.#ahead.size > 0) {
       const waiter = waiters.first()
       if (waiter === undefined) return
@@ -159,7 +159,7 @@ export class Claimer {
       while (this.#mustClaimAgain && !this.#isStopped) {
         this.#mustClaimAgain = false
         // Not after a shutdown: a claim that finds nothing then ends what waits.
-        const restMs = this.#holdOffUntil - this.#engine.store.clock.monotonicMs()
+        const restMs = this.#holdOffUntil - this.#engine.handle.clock.monotonicMs()
         if (this.#engine.phase === 'open' && restMs > instantSlackMs) return
         // One turn of the microtask queue, so that those who come to wait together are served
         // together, and after what was finished just before.
@@ -181,20 +181,20 @@ export class Claimer {
   #wanted(): number {
     const { waiters, options, phase } = this.#engine
     const ahead = phase === 'open' ? Math.max(0, options.prefetch - this.#ahead.size) : 0
-    return Math.min(batchKeysMax, waiters.demand + ahead - this.flights.coming)
+    return Math.min(batchKeysMax, waiters.demand + ahead - this.inFlight.keysMax)
   }
 
   /**
    * Makes one claim and hands out what it brings; tells how many keys that were. What comes after
    * the claim was given up as too late is handed out all the same.
    */
-  #fly(limit: number): Promise<Brought> {
-    const flight = this.flights.fly(limit, this.#bring(limit))
+  #fly(limit: number): Promise<ClaimResult> {
+    const flight = this.inFlight.track(limit, this.#bring(limit))
     this.#lookBeside()
     return flight
   }
 
-  async #bring(limit: number): Promise<Brought> {
+  async #bring(limit: number): Promise<ClaimResult> {
     const { claims, leaseEnds, isDoubtful } = await this.#call.make(limit)
     this.#isPlenty = claims.length === limit
     if (claims.length > 0) this.#misses = 0
@@ -207,7 +207,7 @@ export class Claimer {
   }
 
   /** Ends leases that a claim found expired, after the keys it brought were handed out. */
-  async #endLeases({ leaseEnds }: Brought): Promise<void> {
+  async #endLeases({ leaseEnds }: ClaimResult): Promise<void> {
     if (leaseEnds.length === 0) return
     await this.#engine.attempt(() => this.#outlook.endLeases(leaseEnds), this.#isRef)
     this.#mustClaimAgain = true
@@ -215,18 +215,18 @@ export class Claimer {
 
   /** Looks, once everybody has come who comes now, whether another claim is to leave at once. */
   #lookBeside(): void {
-    const { gate } = this.#engine.store
-    if (!this.#isPlenty || this.#isLookingBeside || this.#wanted() < besideMin) return
+    const { gate } = this.#engine.handle
+    if (!this.#isPlenty || this.#isLookingBeside || this.#wanted() < parallelMin) return
     if (gate.isClosed) return
     this.#isLookingBeside = true
     queueMicrotask(() => {
       this.#isLookingBeside = false
-      const { size } = this.flights
-      if (size === 0 || size >= claimsMax || this.#isStopped) return
+      const { size } = this.inFlight
+      if (size === 0 || size >= claimsInFlightMax || this.#isStopped) return
       const { phase, waiters } = this.#engine
       if (phase !== 'open' || (waiters.size === 0 && !this.#wantsAhead())) return
       const limit = this.#wanted()
-      if (limit >= besideMin) void this.#flyBeside(limit)
+      if (limit >= parallelMin) void this.#flyBeside(limit)
     })
   }
 
@@ -239,7 +239,7 @@ export class Claimer {
       const isAwaited =
         this.#isLandingAwaited || this.#mustClaimAgain || this.#engine.phase !== 'open'
       this.#isLandingAwaited = false
-      if (count === limit || hasCrashed || isAwaited) this.serve()
+      if (count === limit || hasCrashed || isAwaited) this.handOut()
     } catch (error) {
       this.#inTrouble(error)
     }
@@ -247,7 +247,7 @@ export class Claimer {
 
   /** Getters go on waiting, unless no repetition can help; attempts are spaced by the gate. */
   #inTrouble(error: unknown): void {
-    const { store, waiters } = this.#engine
+    const { handle, waiters } = this.#engine
     if (this.#isStopped) return
     if (isPermanent(error)) {
       const waiting = waiters.takeAll()
@@ -256,27 +256,27 @@ export class Claimer {
       return
     }
     this.#engine.reportTrouble(error)
-    if (!store.gate.isClosed) store.gate.failed(error)
-    this.look()
+    if (!handle.gate.isClosed) handle.gate.failed(error)
+    this.refresh()
   }
 
   async #claimOnce(): Promise<void> {
-    const { waiters, phase, ending, store } = this.#engine
+    const { waiters, phase, lifecycle, handle } = this.#engine
     if (this.#wanted() <= 0) return
     // Once it is known what was due then, there will be another look.
-    if (phase === 'shutting-down' && !ending.isInstantKnown) return
+    if (phase === 'shutting-down' && !lifecycle.isInstantKnown) return
     if (this.#asksFirst) {
       this.#asksFirst = false
       const { nextAt, now } = await this.#tick(true)
       if (nextAt > now) return
     }
-    const turn = store.gate.turn(this.#engine, this.#isRef)
+    const turn = handle.gate.turn(this.#engine, this.#isRef)
     if (turn !== undefined) await turn
     const limit = this.#wanted()
-    if (limit <= 0) return store.gate.pass()
-    const { flights } = this
-    const flownBefore = flights.count - flights.size
-    const brought = await store.gate.watch(() => this.#fly(limit))
+    if (limit <= 0) return handle.gate.pass()
+    const { inFlight } = this
+    const flownBefore = inFlight.count - inFlight.size
+    const brought = await handle.gate.watch(() => this.#fly(limit))
     await this.#endLeases(brought)
     const { count, hasCrashed } = brought
     if (this.#isStopped) return
@@ -287,25 +287,25 @@ export class Claimer {
     if (this.#engine.phase === 'shutting-down') {
       // Only a claim that brings nothing says that nothing is left of what was due.
       if (count > 0 || phase !== 'shutting-down') this.#mustClaimAgain = true
-      else if (!this.#mustClaimAgain && flights.coming === 0) await this.#end()
+      else if (!this.#mustClaimAgain && inFlight.keysMax === 0) await this.#end()
       return
     }
     if (waiters.size === 0) return
     if (hasCrashed) this.#mustClaimAgain = true
-    if (this.#outlook.isOver) {
+    if (this.#outlook.mustAsk) {
       const { nextAt, now } = await this.#tick(false)
       if (nextAt > now) return
       // What was due may be what another claim of ours has brought, or brings and then looks again.
-      const wasAlone = flights.count === flownBefore + 1
+      const wasAlone = inFlight.count === flownBefore + 1
       if (count === 0 && wasAlone) this.#missed()
-      else if (flights.size === 0) this.#mustClaimAgain = true
+      else if (inFlight.size === 0) this.#mustClaimAgain = true
       else this.#isLandingAwaited = true
     }
   }
 
   /** Nothing is left that was due at the shutdown, unless a key comes back just now. */
   async #end(): Promise<void> {
-    const settling = this.#finishes.settled()
+    const settling = this.#finishes.idle()
     if (settling === undefined) {
       for (const waiter of this.#engine.waiters.takeAll()) waiter.answer([])
       return
@@ -317,7 +317,7 @@ export class Claimer {
   async #tick(registers: boolean): Promise<TickReply> {
     const reply = await this.#engine.attempt(() => this.#outlook.tick(registers), this.#isRef)
     if (reply.leaseEnds.length > 0) this.#mustClaimAgain = true
-    if (reply.paused) void this.giveBackAhead()
+    if (reply.paused) void this.releasePrefetched()
     return reply
   }
 
@@ -332,8 +332,8 @@ export class Claimer {
       this.#mustClaimAgain = true
       return
     }
-    const { clock } = this.#engine.store
-    this.#holdOffUntil = clock.monotonicMs() + jitteredMs(this.#misses, lockedPatience)
+    const { clock } = this.#engine.handle
+    this.#holdOffUntil = clock.monotonicMs() + retryDelayMs(this.#misses, lockedPatience)
   }
 
   #handOut(brought: HeldKey<unknown>[]): void {
@@ -362,19 +362,19 @@ export class Claimer {
     }
   }
 
-  alarm(): AlarmSetting {
-    const { waiters, ending, phase, store } = this.#engine
+  alarmSetting(): AlarmSetting {
+    const { waiters, lifecycle, phase, handle } = this.#engine
     const isEnded = this.#isStopped || phase === 'closing' || phase === 'closed'
-    const isWaitedFor = !isEnded && (waiters.size > 0 || ending.isWatched)
+    const isWaitedFor = !isEnded && (waiters.size > 0 || lifecycle.isWatched)
     const isWanted = isWaitedFor || (!isEnded && this.#ahead.size > 0)
-    const holdOffMs = this.#holdOffUntil - store.clock.monotonicMs()
+    const holdOffMs = this.#holdOffUntil - handle.clock.monotonicMs()
     // What is ready while nobody wants it, as in a drain, is no reason to look again and again.
     const nextAt = waiters.size === 0 ? never : this.#outlook.nextAt
     const inMs = Math.max(nextAt - this.#outlook.now(), holdOffMs)
     return { isWanted, isWaitedFor, inMs }
   }
 
-  async giveBackAhead(): Promise<void> {
+  async releasePrefetched(): Promise<void> {
     const early = this.#ahead.takeAll()
     this.#isInUse = false
     await Promise.all(early.map((held) => giveBack(this.#engine, held)))

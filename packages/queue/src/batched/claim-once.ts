@@ -7,9 +7,9 @@ import {
   never,
   SluiceError,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
-import type { Outlook } from './next-due.ts'
+import type { NextDue } from './next-due.ts'
 
 /** Whoever makes claims. */
 export interface ClaimCaller {
@@ -29,18 +29,18 @@ export interface Claimed {
 
 /** The verb claim, from the request to what this process then holds. */
 export class ClaimCall {
-  readonly #engine: Engine
-  readonly #outlook: Outlook
+  readonly #engine: QueueCore
+  readonly #outlook: NextDue
   readonly #caller: ClaimCaller
 
-  constructor(engine: Engine, outlook: Outlook, caller: ClaimCaller) {
+  constructor(engine: QueueCore, outlook: NextDue, caller: ClaimCaller) {
     this.#engine = engine
     this.#outlook = outlook
     this.#caller = caller
   }
 
   async make(limit: number): Promise<Claimed> {
-    const { driver, name, holder, options, store, keeper, dueBy, steps } = this.#engine
+    const { driver, name, holder, options, handle, keeper, dueBy, clockSteps } = this.#engine
     const { leaseMs } = options
     const request: ClaimRequest = {
       limit,
@@ -49,18 +49,18 @@ export class ClaimCall {
       leaseMs,
       ...(dueBy === never ? {} : { dueBy }),
     }
-    steps.look()
-    const stepsBefore = steps.count
-    let sentAt = store.clock.monotonicMs()
+    clockSteps.checkWallClock()
+    const stepsBefore = clockSteps.count
+    let sentAt = handle.clock.monotonicMs()
     let reply: Pick<ClaimReply, 'claims' | 'leaseEnds'>
     try {
       const answer = await this.#engine.opened(() =>
         this.#engine.call('claim', request, () => {
-          sentAt = store.clock.monotonicMs()
+          sentAt = handle.clock.monotonicMs()
           return driver.claim(name, request)
         }),
       )
-      this.#outlook.knowTime(answer.now, sentAt)
+      this.#outlook.setStoreTime(answer.now, sentAt)
       reply = answer
     } catch (error) {
       if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
@@ -68,10 +68,10 @@ export class ClaimCall {
     }
     // The queue was closed without this answer: what it brings is left to its lease.
     if (this.#caller.isStopped()) return { claims: [], leaseEnds: [], isDoubtful: false }
-    steps.look()
+    clockSteps.checkWallClock()
     const deadline = keeper.deadlineOf(sentAt)
     const claims = reply.claims.map((claim) => this.#hold(claim, deadline))
-    return { claims, leaseEnds: reply.leaseEnds, isDoubtful: steps.count !== stepsBefore }
+    return { claims, leaseEnds: reply.leaseEnds, isDoubtful: clockSteps.count !== stepsBefore }
   }
 
   /** Finds the claims of a request whose answer was lost. */

@@ -2,7 +2,7 @@ import type { Lease } from '@sluice/core'
 import { inTime } from '../environment/timing.ts'
 
 /** What a claim has brought. */
-export interface Brought {
+export interface ClaimResult {
   readonly count: number
   /** A key that has crashed a worker comes alone, so there may be more behind it. */
   readonly hasCrashed: boolean
@@ -11,11 +11,11 @@ export interface Brought {
 }
 
 /** The claims on their way to the store, and how many keys they can bring. */
-export class ClaimFlights {
+export class ClaimsInFlight {
   readonly #timeoutMs: number
-  readonly #underWay = new Set<Promise<Brought>>()
+  readonly #underWay = new Set<Promise<ClaimResult>>()
   /** How many keys those under way can bring. */
-  coming = 0
+  keysMax = 0
   /** How many there have been. */
   count = 0
 
@@ -29,21 +29,21 @@ export class ClaimFlights {
   }
 
   /** Waits for a claim, unless it takes too long; whatever that one brings is its own affair. */
-  async fly(limit: number, bringing: Promise<Brought>): Promise<Brought> {
+  async track(limit: number, bringing: Promise<ClaimResult>): Promise<ClaimResult> {
     const flight = Promise.resolve(inTime(bringing, this.#timeoutMs, 'claim keys'))
     this.count += 1
-    this.coming += limit
+    this.keysMax += limit
     this.#underWay.add(flight)
     try {
       return await flight
     } finally {
-      this.coming -= limit
+      this.keysMax -= limit
       this.#underWay.delete(flight)
     }
   }
 
   /** Resolves when each of those that are under way now has been answered or given up. */
-  async landed(): Promise<void> {
+  async answered(): Promise<void> {
     await Promise.allSettled([...this.#underWay])
   }
 }

@@ -1,20 +1,20 @@
 import type { FinishOutcome, FinishReply } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import type { Answers } from './batch-job.ts'
 import type { FinishRequest } from './finish-batcher.ts'
-import type { Outlook } from './next-due.ts'
+import type { NextDue } from './next-due.ts'
 
 /** Where the answer for one key goes that was given back by itself: one object, and no closures. */
 export class FinishAnswer implements Answers<FinishReply> {
   readonly request: FinishRequest
-  readonly #engine: Engine
-  readonly #outlook: Outlook
+  readonly #engine: QueueCore
+  readonly #outlook: NextDue
   readonly #resolve: (outcome: FinishOutcome) => void
   readonly #reject: (error: unknown) => void
 
   constructor(
-    engine: Engine,
-    outlook: Outlook,
+    engine: QueueCore,
+    outlook: NextDue,
     request: FinishRequest,
     resolve: (outcome: FinishOutcome) => void,
     reject: (error: unknown) => void,

@@ -9,12 +9,12 @@ import {
   never,
   SluiceError,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { KeyFailure } from './batch-errors.ts'
-import type { Answers, Job } from './batch-job.ts'
-import { Lane } from './batcher.ts'
-import { finishesMax } from './beside.ts'
+import type { Answers, BatchJob } from './batch-job.ts'
+import { Batcher } from './batcher.ts'
+import { finishesInFlightMax } from './in-flight-limits.ts'
 
 /** A key that is given back, and how. */
 export interface FinishRequest {
@@ -22,7 +22,7 @@ export interface FinishRequest {
   readonly finish: Finish
 }
 
-type FinishJob = Job<FinishRequest, FinishReply>
+type FinishJob = BatchJob<FinishRequest, FinishReply>
 
 /** What a finish would have answered that left a key in this state. */
 const outcomeOfState: Readonly<Record<KeyStateWord, FinishOutcome>> = {
@@ -43,21 +43,21 @@ const outcomeOfState: Readonly<Record<KeyStateWord, FinishOutcome>> = {
  * any more although the lease cannot be over yet, then the first sending took effect; once the lease
  * may be over nobody can say, and the caller is told so, never that the lease was lost.
  */
-export class FinishLane {
-  readonly #engine: Engine
-  readonly #lane: Lane<FinishRequest, FinishReply>
+export class FinishBatcher {
+  readonly #engine: QueueCore
+  readonly #lane: Batcher<FinishRequest, FinishReply>
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
-    this.#lane = new Lane<FinishRequest, FinishReply>({
+    this.#lane = new Batcher<FinishRequest, FinishReply>({
       send: (_kind, jobs) => this.#send(jobs),
       canRepeat: () => true,
-      turn: () => engine.store.gate.turn(engine),
-      pass: engine.store.gate.pass,
-      watch: (send) => engine.store.gate.watch(send),
+      turn: () => engine.handle.gate.turn(engine),
+      pass: engine.handle.gate.pass,
+      watch: (send) => engine.handle.gate.watch(send),
       timeoutMs: engine.options.timeoutMs,
       batchMax: batchKeysMax,
-      stepsMax: finishesMax,
+      stepsMax: finishesInFlightMax,
     })
   }
 
@@ -78,8 +78,8 @@ export class FinishLane {
     this.#lane.submitMany('finish', requests, keyOf, answers)
   }
 
-  settled(): Awaitable<void> {
-    return this.#lane.settled()
+  idle(): Awaitable<void> {
+    return this.#lane.idle()
   }
 
   /** Answers every call that has no answer yet, since the queue is closed. */
@@ -117,8 +117,8 @@ export class FinishLane {
   }
 
   async #resolveDoubt({ request, key }: FinishJob): Promise<FinishReply | KeyFailure> {
-    const { driver, name, store } = this.#engine
-    if (request.held.deadline <= store.clock.monotonicMs()) {
+    const { driver, name, handle } = this.#engine
+    if (request.held.deadline <= handle.clock.monotonicMs()) {
       const error = new SluiceError(
         'ERR_UNKNOWN_OUTCOME',
         `cannot say whether key ${JSON.stringify(key)} was given back: the answer of the store was ` +

@@ -4,10 +4,10 @@
  */
 
 /** For so many keys, a call beside others is worth it. */
-export const besideMin = 250
+export const parallelMin = 250
 
 /** How many claims may be under way at a time. */
-export const claimsMax = 3
+export const claimsInFlightMax = 3
 
 /** How many finishes; keys that come back at the same time have no order among themselves. */
-export const finishesMax = 3
+export const finishesInFlightMax = 3

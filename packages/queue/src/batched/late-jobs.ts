@@ -1,10 +1,10 @@
-import type { Job } from './batch-job.ts'
+import type { BatchJob } from './batch-job.ts'
 
 /** Jobs of a lane that are sent again later, and the keys whose other jobs wait until then. */
 export class LateJobs<Request, Reply> {
   readonly #keys = new Map<string, number>()
   /** Waiting jobs, with the errors that they are rejected with when their time is up. */
-  readonly #waiting = new Map<Job<Request, Reply>, unknown>()
+  readonly #waiting = new Map<BatchJob<Request, Reply>, unknown>()
 
   /** Keys of which a job is late. */
   keys(): Iterable<string> {
@@ -26,13 +26,13 @@ export class LateJobs<Request, Reply> {
     else this.#keys.set(key, left)
   }
 
-  add(job: Job<Request, Reply>, error: unknown): void {
+  add(job: BatchJob<Request, Reply>, error: unknown): void {
     this.#waiting.set(job, error)
     this.holdUp(job.key)
   }
 
   /** Takes a job out; false if it no longer waits. */
-  delete(job: Job<Request, Reply>): boolean {
+  delete(job: BatchJob<Request, Reply>): boolean {
     return this.#waiting.delete(job)
   }
 
@@ -44,7 +44,7 @@ export class LateJobs<Request, Reply> {
   }
 
   /** Those whose time is up at `now`, each with its error. */
-  expired(now: number): [Job<Request, Reply>, unknown][] {
+  expired(now: number): [BatchJob<Request, Reply>, unknown][] {
     return [...this.#waiting].filter(([{ deadline }]) => deadline <= now)
   }
 }

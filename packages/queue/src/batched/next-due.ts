@@ -1,5 +1,5 @@
 import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { StoreTime } from '../driver/store-time.ts'
 
 /** How many expired leases one tick reports, and how many rows it sweeps away. */
@@ -11,8 +11,8 @@ const beatMs = heartbeatMs * 0.9
 /**
  * What this process knows of the store's time, and of when it makes sense to look into it again.
  */
-export class Outlook {
-  readonly #engine: Engine
+export class NextDue {
+  readonly #engine: QueueCore
   readonly #time: StoreTime
   /** The next instant at which something is due, as far as anybody here knows. */
   nextAt: EpochMs = never
@@ -28,9 +28,9 @@ export class Outlook {
   #tickedAt = -Infinity
   #isSweeping = false
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
-    this.#time = new StoreTime(engine.store)
+    this.#time = new StoreTime(engine.handle)
   }
 
   /** The store's time, from when it was last told. */
@@ -39,14 +39,14 @@ export class Outlook {
   }
 
   /** Whether the store has to be asked before it is known when to look again. */
-  get isOver(): boolean {
+  get mustAsk(): boolean {
     return this.isStale || this.nextAt <= this.now()
   }
 
   /** The store said that it is `now`, in the answer to what was sent at `sentAt` (monotonic). */
-  knowTime(now: EpochMs, sentAt: number): void {
+  setStoreTime(now: EpochMs, sentAt: number): void {
     this.#time.learn(now, sentAt)
-    this.#engine.steps.heard(now, sentAt)
+    this.#engine.clockSteps.checkStoreTime(now, sentAt)
   }
 
   /**
@@ -60,14 +60,14 @@ export class Outlook {
   }
 
   /** Whether the store was asked less than a beat ago. */
-  get wasAskedLately(): boolean {
-    return this.#engine.store.clock.monotonicMs() - this.#tickedAt < beatMs
+  get wasAskedRecently(): boolean {
+    return this.#engine.handle.clock.monotonicMs() - this.#tickedAt < beatMs
   }
 
   /** Whether it is time to register the worker of this process with the store. */
-  get isBeatDue(): boolean {
-    const { store, tally } = this.#engine
-    return !this.wasAskedLately || tally.isDue(store.clock.monotonicMs(), beatMs)
+  get isHeartbeatDue(): boolean {
+    const { handle, tally } = this.#engine
+    return !this.wasAskedRecently || tally.isDue(handle.clock.monotonicMs(), beatMs)
   }
 
   /**
@@ -76,12 +76,12 @@ export class Outlook {
    * because this process was woken.
    */
   async tick(registers: boolean): Promise<TickReply> {
-    const { driver, name, holder, options, tally, store } = this.#engine
+    const { driver, name, holder, options, tally, handle } = this.#engine
     const { failuresExpireMs } = options
-    const worker = registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined
+    const worker = registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined
     const request = { holder, limit: tickLimit, failuresExpireMs, worker }
     this.isStale = false
-    let sentAt = store.clock.monotonicMs()
+    let sentAt = handle.clock.monotonicMs()
     this.#tickedAt = sentAt
     if (this.#asking === 0) this.#learnedAt = never
     this.#asking += 1
@@ -91,7 +91,7 @@ export class Outlook {
     try {
       reply = await this.#engine.inquire(() =>
         this.#engine.call('tick', request, () => {
-          sentAt = store.clock.monotonicMs()
+          sentAt = handle.clock.monotonicMs()
           return driver.tick(name, request)
         }),
       )
@@ -104,7 +104,7 @@ export class Outlook {
       this.#asking -= 1
     }
     this.#heed(question, Math.min(reply.nextAt, this.#learnedAt))
-    this.knowTime(reply.now, sentAt)
+    this.setStoreTime(reply.now, sentAt)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
     if (reply.swept >= tickLimit) this.#sweepOn()
     return reply

@@ -3,13 +3,13 @@ import { instantSlackMs } from '../environment/timing.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
 /** A key that was claimed before anybody asked for it. */
-interface Early {
+interface Prefetched {
   readonly held: HeldKey<unknown>
   readonly since: number
 }
 
 /** What keeps keys ahead needs of its queue. */
-export interface AheadOptions {
+export interface PrefetchOptions {
   readonly clock: () => Clock
   readonly leaseMs: number
   giveBack(held: HeldKey<unknown>): void
@@ -19,14 +19,14 @@ export interface AheadOptions {
  * Keys that were claimed ahead of demand. A key that nobody started on for a third of its lease is
  * given back, so that it does not wait here while others are idle.
  */
-export class Ahead {
-  #early: Early[] = []
+export class PrefetchBuffer {
+  #early: Prefetched[] = []
   readonly #clock: () => Clock
   readonly #keepMs: number
   readonly #giveBack: (held: HeldKey<unknown>) => void
   #timer: Timer | undefined
 
-  constructor(options: AheadOptions) {
+  constructor(options: PrefetchOptions) {
     this.#clock = options.clock
     this.#keepMs = options.leaseMs / 3
     this.#giveBack = options.giveBack

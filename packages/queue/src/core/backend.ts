@@ -17,10 +17,10 @@ import type { AlarmSetting } from './alarm.ts'
  * How a queue's calls reach its driver: one by one through the door of a driver in this process, or
  * gathered into batches. What a call means does not depend on it.
  */
-export interface Path {
-  ask(ask: Ask): Awaitable<AskReply>
+export interface Backend {
+  add(ask: Ask): Awaitable<AskReply>
   /** Several asks at once, where that is cheaper than one by one. */
-  askMany?(asks: readonly Ask[], answers: Answers<AskReply>): void
+  addMany?(asks: readonly Ask[], answers: Answers<AskReply>): void
   cancel(key: string): Awaitable<CancelOutcome>
   forget(key: string): Awaitable<ForgetOutcome>
   /** How many failures are counted of a key. */
@@ -38,29 +38,29 @@ export interface Path {
   /** The store's time. */
   now(): Awaitable<EpochMs>
   /** The store's time, from when it was last told; asks nobody. */
-  time(): EpochMs
+  estimatedNow(): EpochMs
   /** Where a key stood in line before it was taken; `never` if that cannot be told. */
   readyAt(held: HeldKey<unknown>): EpochMs
   /** Whether nothing that was due at `instant` can be taken any more. */
-  isQuiet(instant: EpochMs): Awaitable<boolean>
+  isDrained(instant: EpochMs): Awaitable<boolean>
   /** Whether it is time to look, as far as that is known without asking anybody. */
   isDue(): boolean
   /** Something may be claimable: hands out what there is to those who wait. */
-  serve(): void
-  /** Something may have changed that this process does not know of, then {@link Path.serve}. */
-  look(): void
+  handOut(): void
+  /** Something may have changed that this process does not know of, then {@link Backend.handOut}. */
+  refresh(): void
   /** The alarm went off: looks, at the least cost to an idle store. */
-  ring(): void
+  onTimer(): void
   /** Lets the store know that the worker here is alive. */
   heartbeat(): Awaitable<void>
   /** The same, however lately the store has heard of it. */
-  farewell(): Awaitable<void>
+  unregister(): Awaitable<void>
   /** When to look again by itself. */
-  alarm(): AlarmSetting
+  alarmSetting(): AlarmSetting
   /** Gives back keys that were claimed ahead of demand. */
-  giveBackAhead(): Awaitable<void>
+  releasePrefetched(): Awaitable<void>
   /** Resolves when every accepted call is answered. */
-  settled(): Awaitable<void>
+  idle(): Awaitable<void>
   /** Answers every call that has no answer yet: its queue is closed, and no longer waits for it. */
   giveUp(): void
   /** Ends what runs automatically. */

@@ -1,7 +1,7 @@
 import { batchKeysMax, type Lease, systemClock } from '@sluice/core'
-import { jitteredMs } from '../driver/retryable.ts'
+import { retryDelayMs } from '../driver/retryable.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import type { Engine } from './queue-core.ts'
+import type { QueueCore } from './queue-core.ts'
 
 /** How long to wait between looking whether transactions of the caller's have committed. */
 const commitPatience = { first: 5, longest: 1_000 }
@@ -19,12 +19,12 @@ interface Doubt {
  * is lost, and after a rollback it is renewed.
  */
 export class CommitWatch {
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   readonly #doubts = new Map<number, Doubt>()
   #isRunning = false
   #tries = 0
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
   }
 
@@ -41,7 +41,7 @@ export class CommitWatch {
     this.#isRunning = true
     while (this.#doubts.size > 0) {
       this.#tries += 1
-      await unreferencedPause(jitteredMs(this.#tries, commitPatience))
+      await unreferencedPause(retryDelayMs(this.#tries, commitPatience))
       try {
         await this.#look()
       } catch (error) {
@@ -82,7 +82,7 @@ export class CommitWatch {
   }
 }
 
-function isOpen(engine: Engine, held: HeldKey<unknown> | undefined): boolean {
+function isOpen(engine: QueueCore, held: HeldKey<unknown> | undefined): boolean {
   return held?.phase === 'held' && !held.isLost && engine.phase !== 'closed'
 }
 

@@ -12,8 +12,8 @@ import type {
 import { never, SluiceError, sluiceChannel } from '@sluice/core'
 import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { AlarmSetting } from './alarm.ts'
-import type { Path } from './backend.ts'
-import type { Engine } from './queue-core.ts'
+import type { Backend } from './backend.ts'
+import type { QueueCore } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
 
 /** How many leases of others to look after, and how many stale rows to sweep, in one go. */
@@ -32,20 +32,20 @@ function claimOf(held: HeldKey<unknown>): Omit<Claim, 'readyAt'> {
 }
 
 /** The way to a driver that lives in this process: one call at a time, answered at once. */
-export class DirectPath implements Path {
-  readonly #engine: Engine
+export class DirectBackend implements Backend {
+  readonly #engine: QueueCore
   #direct: DirectQueue | undefined
   #isServing = false
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
   }
 
   /** The door. Opens the driver if need be. */
   direct(): DirectQueue {
-    if (this.#direct !== undefined && this.#engine.store.isOpen) return this.#direct
-    const { driver, name, store } = this.#engine
-    if (store.open() instanceof Promise) {
+    if (this.#direct !== undefined && this.#engine.handle.isOpen) return this.#direct
+    const { driver, name, handle } = this.#engine
+    if (handle.open() instanceof Promise) {
       throw new SluiceError(
         'ERR_STORE',
         `cannot use the driver ${driver.name}: it has a direct door, so it must open at once`,
@@ -60,11 +60,11 @@ export class DirectPath implements Path {
     return direct
   }
 
-  #call<R>(verb: Parameters<Engine['call']>[0], request: unknown, send: () => R): R {
+  #call<R>(verb: Parameters<QueueCore['call']>[0], request: unknown, send: () => R): R {
     return this.#engine.call(verb, request, send) as R
   }
 
-  ask(ask: Ask): AskReply {
+  add(ask: Ask): AskReply {
     const direct = this.direct()
     const { askOptions } = this.#engine
     // Traced as the batch of one that it is, so that subscribers need to know one form only.
@@ -115,7 +115,7 @@ export class DirectPath implements Path {
     return this.direct().now()
   }
 
-  time(): EpochMs {
+  estimatedNow(): EpochMs {
     return this.direct().now()
   }
 
@@ -123,7 +123,7 @@ export class DirectPath implements Path {
     return this.#direct?.readyAt?.(handle, token) ?? never
   }
 
-  isQuiet(instant: EpochMs): boolean {
+  isDrained(instant: EpochMs): boolean {
     this.#endLeases()
     const direct = this.direct()
     if (direct.ready() === 0) return direct.nextAt() > instant
@@ -144,7 +144,7 @@ export class DirectPath implements Path {
     return nextAt !== never && nextAt <= direct.now()
   }
 
-  serve(): void {
+  handOut(): void {
     // Handing a key over may run code of the user's that comes back here.
     if (this.#isServing) return
     this.#isServing = true
@@ -177,7 +177,7 @@ export class DirectPath implements Path {
       this.#isServing = false
     }
     this.#engine.alarm.set()
-    if (this.#engine.ending.isDraining) this.#engine.ending.check()
+    if (this.#engine.lifecycle.isDraining) this.#engine.lifecycle.check()
   }
 
   #claim({ limit, policy }: Waiter): HeldKey<unknown>[] {
@@ -232,29 +232,29 @@ export class DirectPath implements Path {
   /** Ends leases that other queue objects of this driver let run out; true if there were any. */
   #endLeases(): boolean {
     const direct = this.direct()
-    const { driver, name, holder, store, options, steps, leaseEnds } = this.#engine
+    const { driver, name, holder, handle, options, clockSteps, leaseEnds } = this.#engine
     const nextAt = direct.nextAt()
     if (nextAt === never || nextAt > direct.now()) return false
     const { failuresExpireMs } = options
     const request = { holder, limit: leaseEndsMax, failuresExpireMs }
-    const sentAt = store.clock.monotonicMs()
+    const sentAt = handle.clock.monotonicMs()
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
-    steps.heard(tick.now, sentAt)
+    clockSteps.checkStoreTime(tick.now, sentAt)
     const ending = leaseEnds.end(tick.leaseEnds)
     if (ending instanceof Promise) ending.catch((error: unknown) => this.#engine.report(error))
     return true
   }
 
-  look(): void {
-    this.serve()
+  refresh(): void {
+    this.handOut()
   }
 
-  ring(): void {
-    this.serve()
+  onTimer(): void {
+    this.handOut()
   }
 
-  farewell(): void {
+  unregister(): void {
     this.heartbeat()
   }
 
@@ -270,20 +270,20 @@ export class DirectPath implements Path {
     }
   }
 
-  alarm(): AlarmSetting {
-    const { waiters, ending, phase } = this.#engine
-    const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || ending.isWatched)
+  alarmSetting(): AlarmSetting {
+    const { waiters, lifecycle, phase } = this.#engine
+    const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || lifecycle.isWatched)
     // A drain that nobody helps is told of everything that happens here; no need to look for it.
     const isHelped = isWaitedFor && waiters.size > 0
     const inMs = isHelped ? this.direct().nextAt() - this.direct().now() : never
     return { isWanted: isWaitedFor, isWaitedFor, inMs }
   }
 
-  giveBackAhead(): void {
+  releasePrefetched(): void {
     // Nothing is claimed ahead where claiming costs nothing.
   }
 
-  settled(): void {
+  idle(): void {
     // Every call was answered before it returned.
   }
 

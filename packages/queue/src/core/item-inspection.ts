@@ -2,7 +2,7 @@ import { SluiceError } from '@sluice/core'
 import { giveBack } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { issueText, type StandardSchema, validate } from '../queue/schema.ts'
-import type { Engine } from './queue-core.ts'
+import type { QueueCore } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
 
 /**
@@ -10,10 +10,10 @@ import type { Waiter } from './waiters.ts'
  * schema. A key whose item does not fit is parked, so that it stands in nobody's way.
  */
 export class ItemInspection {
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   readonly #schema: StandardSchema<unknown>
 
-  constructor(engine: Engine, schema: StandardSchema<unknown>) {
+  constructor(engine: QueueCore, schema: StandardSchema<unknown>) {
     this.#engine = engine
     this.#schema = schema
   }
@@ -39,7 +39,7 @@ export class ItemInspection {
       waiter.answer([])
     } else {
       this.#engine.waiters.addFirst(waiter)
-      this.#engine.path.serve()
+      this.#engine.backend.handOut()
     }
   }
 

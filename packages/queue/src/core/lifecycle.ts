@@ -1,5 +1,5 @@
 import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
-import type { Engine } from './queue-core.ts'
+import type { QueueCore } from './queue-core.ts'
 import { keysLeft } from './refusals.ts'
 
 /** How long holders have, after their signals were aborted, before the rest is left to its lease. */
@@ -21,8 +21,8 @@ interface Drainer {
  * How a queue object ends: shut down (takes no more adds), drained (and what was due is done), and
  * closed (lets go of everything). Each happens once, however often it is asked for.
  */
-export class Ending {
-  readonly #engine: Engine
+export class Lifecycle {
+  readonly #engine: QueueCore
   #shutDownAt: Promise<EpochMs> | undefined
   #instant: EpochMs | undefined
   readonly #drainers = new Set<Drainer>()
@@ -36,7 +36,7 @@ export class Ending {
   /** Calls to make before closing, such as flushing what was added soon. */
   readonly beforeClose: (() => Promise<void>)[] = []
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
   }
 
@@ -81,7 +81,7 @@ export class Ending {
 
   #askInstant(): Promise<EpochMs> {
     try {
-      const now = this.#engine.path.now()
+      const now = this.#engine.backend.now()
       return now instanceof Promise
         ? now.then((at) => this.#begun(at))
         : Promise.resolve(this.#begun(now))
@@ -94,14 +94,14 @@ export class Ending {
     const engine = this.#engine
     this.#instant = at
     engine.dueBy = at
-    void engine.path.giveBackAhead()
-    engine.path.serve()
+    void engine.backend.releasePrefetched()
+    engine.backend.handOut()
     this.check()
     return at
   }
 
   /** Asks for the time of the shutdown, unless that is under way. */
-  findInstant(): void {
+  learnInstant(): void {
     this.#begin().catch(() => undefined)
   }
 
@@ -153,7 +153,7 @@ export class Ending {
   }
 
   /** A key was given back or lost: tells those who wait for that. */
-  wasGivenBack(): void {
+  onGivenBack(): void {
     const givenBack = this.#givenBack
     this.#givenBack = []
     for (const resolve of givenBack) resolve()
@@ -185,7 +185,7 @@ export class Ending {
 
   async #checkDrain(): Promise<void> {
     if (this.#instant === undefined || this.#engine.helds.size > 0) return
-    if (!(await this.#engine.path.isQuiet(this.#instant))) return
+    if (!(await this.#engine.backend.isDrained(this.#instant))) return
     if (this.#engine.helds.size > 0) return
     for (const drainer of this.#drainers) drainer.resolve()
     this.#drainers.clear()
@@ -226,17 +226,17 @@ export class Ending {
     engine.phase = 'closed'
     // Keys that holders have given back meanwhile are on their way to the store.
     const isAnswered = await endsBy(
-      answered.then(() => engine.path.settled()),
+      answered.then(() => engine.backend.idle()),
       endAt - leaveMs,
     )
-    if (!isAnswered) engine.path.giveUp()
+    if (!isAnswered) engine.backend.giveUp()
     this.#reportHeld()
     engine.keeper.stop()
     engine.alarm.off()
-    engine.path.stop()
-    this.wasGivenBack()
+    engine.backend.stop()
+    this.onGivenBack()
     engine.notice('closed', undefined)
-    if (await endsBy(engine.store.leave(engine), endAt)) return
+    if (await endsBy(engine.handle.leave(engine), endAt)) return
     throw new SluiceError(
       'ERR_TIMEOUT',
       `queue ${JSON.stringify(engine.name)} was closed, but its store did not close in time: it does ` +
@@ -246,10 +246,10 @@ export class Ending {
 
   /** Resolves when every call that was accepted is answered, however long that takes. */
   async #allAnswered(): Promise<void> {
-    const { path } = this.#engine
+    const { backend } = this.#engine
     for (const flush of this.beforeClose) await flush()
-    await path.giveBackAhead()
-    await path.settled()
+    await backend.releasePrefetched()
+    await backend.idle()
   }
 
   /** Tells of the keys that nobody has given back in time: those being given back tell themselves. */
@@ -275,14 +275,14 @@ export class Ending {
     endAt: number,
     sooner?: (end: () => void) => void,
   ): Promise<void> {
-    const { helds, store } = this.#engine
+    const { helds, handle } = this.#engine
     if (helds.size === 0) return
     let isOver = false
     const end = (): void => {
       isOver = true
-      this.wasGivenBack()
+      this.onGivenBack()
     }
-    const timer = store.clock.startTimer(ms, end)
+    const timer = handle.clock.startTimer(ms, end)
     const atLast = systemClock.startTimer(Math.max(0, endAt - systemClock.monotonicMs()), end)
     timer.ref()
     atLast.ref()

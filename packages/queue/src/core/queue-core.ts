@@ -18,8 +18,8 @@ import {
   sluiceChannel,
   type TracedVerb,
 } from '@sluice/core'
-import { LanePath } from '../batched/batched-backend.ts'
-import { Store, type StoreUser } from '../driver/driver-handle.ts'
+import { BatchedBackend } from '../batched/batched-backend.ts'
+import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { ErrorReports } from '../driver/error-reports.ts'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { StoreHealth } from '../driver/store-health.ts'
@@ -30,21 +30,21 @@ import { BlankHeld } from '../held/blank-held.ts'
 import { ClockSteps } from '../held/clock-steps.ts'
 import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 import { HeldSet } from '../held/held-set.ts'
-import { AgeKeeper, type Keeper } from '../held/hold-keeper.ts'
+import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
 import { LeaseEnds } from '../held/lease-ends.ts'
 import { LeaseKeeper } from '../held/lease-keeper.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { Alarm } from './alarm.ts'
-import type { Path } from './backend.ts'
+import type { Backend } from './backend.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { describeFailure } from './describe-failure.ts'
-import { DirectPath } from './direct-backend.ts'
+import { DirectBackend } from './direct-backend.ts'
 import { ItemInspection } from './item-inspection.ts'
-import { Ending } from './lifecycle.ts'
+import { Lifecycle } from './lifecycle.ts'
 import { heldDropped, queueClosed, queueFull, queueShutDown } from './refusals.ts'
-import { settledAdd, settledFinish } from './resolved.ts'
+import { resolvedAdd, resolvedFinish } from './resolved.ts'
 import { RetryPlans } from './retry-plans.ts'
-import { type Crew, type Waiter, Waiters } from './waiters.ts'
+import { type Waiter, type WaiterGroup, Waiters } from './waiters.ts'
 import { WorkTally } from './work-tally.ts'
 
 /** How far a queue object is on its way out. */
@@ -54,24 +54,24 @@ export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
  * What all layers over one queue share: the way to the driver, those who wait, what is held, and
  * how far the queue is on its way out.
  */
-export class Engine implements StoreUser {
+export class QueueCore implements HandleUser {
   readonly name: string
   /** The random name under which this queue object holds keys. */
   readonly holder: string = randomUUID()
   readonly driver: Driver
-  readonly store: Store
+  readonly handle: DriverHandle
   readonly options: CheckedOptions<unknown>
   askOptions: AskOptions
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet
-  readonly keeper: Keeper
+  readonly keeper: HoldKeeper
   readonly alarm: Alarm
-  readonly path: Path
-  readonly ending: Ending
-  readonly storeHealth: StoreHealth = new StoreHealth(() => this.store.gate.answered())
-  readonly steps: ClockSteps
+  readonly backend: Backend
+  readonly lifecycle: Lifecycle
+  readonly health: StoreHealth = new StoreHealth(() => this.handle.gate.answered())
+  readonly clockSteps: ClockSteps
   readonly leaseEnds: LeaseEnds = new LeaseEnds(this)
-  readonly commits: CommitWatch = new CommitWatch(this)
+  readonly commitWatch: CommitWatch = new CommitWatch(this)
   /** The driver's door while the queue is open and the driver has one: the shortest way. */
   hot: DirectQueue | undefined = undefined
   phase: Phase = 'open'
@@ -86,18 +86,18 @@ export class Engine implements StoreUser {
   readonly blank: BlankHeld = new BlankHeld(this)
   readonly inspection: ItemInspection | undefined
   readonly #reports: ErrorReports
-  private readonly peers: ReadonlySet<StoreUser>
+  private readonly peers: ReadonlySet<HandleUser>
 
   constructor(options: CheckedOptions<unknown>) {
     this.options = options
     this.name = options.name
     this.driver = options.driver
-    this.store = Store.of(options.driver, options.clock)
+    this.handle = DriverHandle.of(options.driver, options.clock)
     const { dedupe, failuresExpireMs, maxPending, leaseMs } = options
     this.#reports = new ErrorReports({
       queue: options.name,
       onError: options.onError,
-      printed: this.store.printed,
+      printed: this.handle.printed,
       event: () => this.#event('error', undefined),
     })
     this.askOptions = { dedupe, failuresExpireMs, maxPending }
@@ -108,19 +108,19 @@ export class Engine implements StoreUser {
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     const isDirect = this.driver.direct !== undefined && leaseMs === Infinity
-    this.steps = new ClockSteps(this)
+    this.clockSteps = new ClockSteps(this)
     this.keeper = leaseMs === Infinity ? new AgeKeeper(this.helds) : new LeaseKeeper(this)
-    this.path = isDirect ? new DirectPath(this) : new LanePath(this)
+    this.backend = isDirect ? new DirectBackend(this) : new BatchedBackend(this)
     this.alarm = new Alarm(
-      () => this.store.clock,
+      () => this.handle.clock,
       options.ref,
-      () => this.path.alarm(),
-      () => this.path.ring(),
+      () => this.backend.alarmSetting(),
+      () => this.backend.onTimer(),
     )
-    this.ending = new Ending(this)
+    this.lifecycle = new Lifecycle(this)
     this.inspection =
       options.schema === undefined ? undefined : new ItemInspection(this, options.schema)
-    this.peers = this.store.join(this)
+    this.peers = this.handle.join(this)
   }
 
   /** Makes the store usable; at once if it is. */
@@ -130,7 +130,7 @@ export class Engine implements StoreUser {
   }
 
   #openStore(): Awaitable<void> {
-    return this.store.isOpen ? undefined : this.storeHealth.watch(() => this.store.open())
+    return this.handle.isOpen ? undefined : this.health.watch(() => this.handle.open())
   }
 
   /** Makes a call as soon as the store is usable. */
@@ -144,7 +144,7 @@ export class Engine implements StoreUser {
    * trouble. Rejects with ERR_CLOSED when the queue is closed before its turn.
    */
   attempt<R>(send: () => Awaitable<R>, isRef = true): Awaitable<R> {
-    return this.store.gate.attempt(this, send, isRef)
+    return this.handle.gate.attempt(this, send, isRef)
   }
 
   /** Makes a call that only looks, as soon as the store is usable; gives up after timeoutMs. */
@@ -155,15 +155,15 @@ export class Engine implements StoreUser {
   }
 
   #opened(): void {
-    if (this.hot === undefined && this.phase === 'open' && this.path instanceof DirectPath) {
-      this.hot = this.path.direct()
+    if (this.hot === undefined && this.phase === 'open' && this.backend instanceof DirectBackend) {
+      this.hot = this.backend.direct()
     }
   }
 
   /** Makes a call of the driver, traced. */
   call<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
-    if (!sluiceChannel.hasSubscribers) return this.storeHealth.watch(send)
-    return traced(this.#event(verb, request), () => this.storeHealth.watch(send))
+    if (!sluiceChannel.hasSubscribers) return this.health.watch(send)
+    return traced(this.#event(verb, request), () => this.health.watch(send))
   }
 
   /** Publishes a run of a handler, which says nothing about the store. */
@@ -189,7 +189,7 @@ export class Engine implements StoreUser {
 
   /** Reports an error that may come again and again while the store is in trouble. */
   reportTrouble(error: unknown): void {
-    this.#reports.trouble(error)
+    this.#reports.reportTrouble(error)
   }
 
   /** Publishes something that the queue noticed. */
@@ -198,7 +198,7 @@ export class Engine implements StoreUser {
   }
 
   /** Asks for a run. `givesBack`: it may be work of a holder, which a shutdown does not refuse. */
-  ask(request: Ask, givesBack: boolean): Promise<AddOutcome> {
+  add(request: Ask, givesBack: boolean): Promise<AddOutcome> {
     const { hot } = this
     if (hot !== undefined && !sluiceChannel.hasSubscribers) {
       try {
@@ -212,7 +212,7 @@ export class Engine implements StoreUser {
 
   async #askSlowly(request: Ask, givesBack: boolean): Promise<AddOutcome> {
     this.refuseWhenEnding(request.key, givesBack)
-    const answer = this.path.ask(request)
+    const answer = this.backend.add(request)
     return await this.#asked(answer instanceof Promise ? await answer : answer)
   }
 
@@ -220,20 +220,20 @@ export class Engine implements StoreUser {
    * Asks for a run that was accepted before, even if the queue was shut down since; with `user`
    * as one of the automatic attempts on the store.
    */
-  async askAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
+  async addAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
     if (this.phase === 'closed') throw this.closedError()
-    const send = (): Awaitable<AskReply> => this.path.ask(request)
-    return await this.#asked(await (user ? this.store.gate.attempt(user, send) : send()))
+    const send = (): Awaitable<AskReply> => this.backend.add(request)
+    return await this.#asked(await (user ? this.handle.gate.attempt(user, send) : send()))
   }
 
   #asked({ outcome }: AskReply): Promise<AddOutcome> {
     if (outcome === 'full') return Promise.reject(this.fullError())
-    this.noteAsked(outcome)
-    return settledAdd(outcome)
+    this.noteAdded(outcome)
+    return resolvedAdd(outcome)
   }
 
   /** Acts on what an add has come to. */
-  noteAsked(outcome: AddOutcome): void {
+  noteAdded(outcome: AddOutcome): void {
     this.asked += 1
     if (outcome === 'added' || outcome === 'moved') this.changed()
     else this.unchanged(outcome)
@@ -257,8 +257,8 @@ export class Engine implements StoreUser {
 
   /** Something may be claimable that was not, or be due at another time. */
   changed(): void {
-    if (this.waiters.size > 0) this.path.serve()
-    if (this.peers.size > 1) this.store.wake(this.name, this)
+    if (this.waiters.size > 0) this.backend.handOut()
+    if (this.peers.size > 1) this.handle.wake(this.name, this)
   }
 
   /**
@@ -267,28 +267,28 @@ export class Engine implements StoreUser {
    */
   unchanged(outcome: AddOutcome): void {
     if (outcome === 'unchanged') this.merged += 1
-    if (this.waiters.size > 0 && this.path.isDue()) this.path.serve()
+    if (this.waiters.size > 0 && this.backend.isDue()) this.backend.handOut()
   }
 
   /** Something may change once a transaction of the caller's commits. */
-  lookSoon(): void {
+  wakeSoon(): void {
     nextTurn(() => this.wake())
   }
 
   /** It is known by now that a key was given back in a transaction of the caller's. */
   committed(held: HeldKey<unknown>): void {
     held.phase = 'finished'
-    this.gaveBack(held, true)
+    this.onGivenBack(held, true)
   }
 
   /** The store says that something may have changed. */
   wake(): void {
     if (this.phase === 'closed') return
-    this.path.look()
+    this.backend.refresh()
   }
 
   /** Takes a key at once, without waiting, if there is one and the way is short. */
-  takeHot(policy: HeldPolicy): HeldKey<unknown> | undefined {
+  claimDirect(policy: HeldPolicy): HeldKey<unknown> | undefined {
     const { hot } = this
     if (hot === undefined || this.waiters.size > 0 || sluiceChannel.hasSubscribers) return undefined
     if (this.options.schema !== undefined) return undefined
@@ -320,11 +320,11 @@ export class Engine implements StoreUser {
     }
     this.waiters.add(waiter)
     // On the short way, those who wait already have seen that there is nothing.
-    if (this.hot === undefined || this.waiters.size === 1) this.path.serve()
+    if (this.hot === undefined || this.waiters.size === 1) this.backend.handOut()
   }
 
   /** Nobody of this crew waits any more. */
-  dismiss(crew: Crew): void {
+  dismiss(crew: WaiterGroup): void {
     for (const waiter of this.waiters.takeAllOf(crew)) waiter.giveUp()
     this.alarm.set()
   }
@@ -343,11 +343,11 @@ export class Engine implements StoreUser {
 
   /** Gives a key back. */
   finish(held: HeldKey<unknown>, request: Finish): Promise<FinishOutcome> {
-    if (held.phase !== 'held' || this.phase === 'closed') return settledFinish('lost')
+    if (held.phase !== 'held' || this.phase === 'closed') return resolvedFinish('lost')
     held.phase = 'finishing'
     try {
-      const answer = this.path.finish(held, request)
-      return answer instanceof Promise ? answer : settledFinish(answer)
+      const answer = this.backend.finish(held, request)
+      return answer instanceof Promise ? answer : resolvedFinish(answer)
     } catch (error) {
       held.phase = 'held'
       return Promise.reject(error)
@@ -358,14 +358,14 @@ export class Engine implements StoreUser {
   noteFinished(held: HeldKey<unknown>, finish: Finish, outcome: FinishOutcome): void {
     held.phase = 'finished'
     if (finish.as === 'done' && finish.forget && outcome !== 'lost') this.plans.forget(held)
-    this.gaveBack(held, outcome === 'ready' || outcome === 'delayed')
+    this.onGivenBack(held, outcome === 'ready' || outcome === 'delayed')
   }
 
   /** A key is not held any more. */
-  gaveBack(held: HeldKey<unknown>, hasMore: boolean): void {
+  onGivenBack(held: HeldKey<unknown>, hasMore: boolean): void {
     this.helds.remove(held)
     if (hasMore) this.changed()
-    if (this.ending.isWatched) this.ending.wasGivenBack()
+    if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
   }
 
   /** A lease is lost: the holder is told, and the key is not renewed any more. */
@@ -378,12 +378,12 @@ export class Engine implements StoreUser {
     this.helds.lose(held)
     held.abort(error)
     this.notice('lease-lost', { key: held.key, token: held.token })
-    if (this.ending.isWatched) this.ending.wasGivenBack()
+    if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
   }
 
   #dropped(key: string, token: number): void {
     this.notice('held-dropped', { key, token })
     this.report(heldDropped(key))
-    if (this.ending.isWatched) this.ending.wasGivenBack()
+    if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
   }
 }

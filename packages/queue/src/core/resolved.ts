@@ -11,7 +11,7 @@ const addParked = Promise.resolve<AddOutcome>('parked')
 const full = Promise.resolve<AddOutcome>('full')
 
 /** A resolved promise of what an add answered; `full` is an error to users. */
-export function settledAdd(outcome: AddOutcome): Promise<AddOutcome> {
+export function resolvedAdd(outcome: AddOutcome): Promise<AddOutcome> {
   switch (outcome) {
     case 'added':
       return added
@@ -33,7 +33,7 @@ const finishParked = Promise.resolve<FinishOutcome>('parked')
 const lost = Promise.resolve<FinishOutcome>('lost')
 
 /** A resolved promise of what finishing answered. */
-export function settledFinish(outcome: FinishOutcome): Promise<FinishOutcome> {
+export function resolvedFinish(outcome: FinishOutcome): Promise<FinishOutcome> {
   switch (outcome) {
     case 'idle':
       return idle
@@ -52,7 +52,7 @@ const forgotten = Promise.resolve<ForgetOutcome>('forgotten')
 const forgetUnchanged = Promise.resolve<ForgetOutcome>('unchanged')
 
 /** A resolved promise of what forgetting answered. */
-export function settledForget(outcome: ForgetOutcome): Promise<ForgetOutcome> {
+export function resolvedForget(outcome: ForgetOutcome): Promise<ForgetOutcome> {
   return outcome === 'forgotten' ? forgotten : forgetUnchanged
 }
 
@@ -60,6 +60,6 @@ const cancelled = Promise.resolve<CancelOutcome>('cancelled')
 const cancelUnchanged = Promise.resolve<CancelOutcome>('unchanged')
 
 /** A resolved promise of what cancelling answered. */
-export function settledCancel(outcome: CancelOutcome): Promise<CancelOutcome> {
+export function resolvedCancel(outcome: CancelOutcome): Promise<CancelOutcome> {
   return outcome === 'cancelled' ? cancelled : cancelUnchanged
 }

@@ -7,7 +7,7 @@ type Answer = HeldKey<unknown> | HeldKey<unknown>[] | undefined
  * Those who stop waiting together, such as the loops of a worker. They are found in the line when
  * they stop: a listener on a signal for each of their waits costs more than the wait.
  */
-export interface Crew {
+export interface WaiterGroup {
   readonly isStopping: boolean
 }
 
@@ -24,7 +24,7 @@ export class Waiter {
   private readonly resolve: (answer: Answer) => void
   private readonly reject: (error: unknown) => void
   private readonly signal: AbortSignal | undefined
-  readonly crew: Crew | undefined
+  readonly group: WaiterGroup | undefined
   private onAbort: (() => void) | undefined = undefined
 
   private constructor(
@@ -34,7 +34,7 @@ export class Waiter {
     signal: AbortSignal | undefined,
     resolve: (answer: Answer) => void,
     reject: (error: unknown) => void,
-    crew: Crew | undefined,
+    crew: WaiterGroup | undefined,
   ) {
     this.limit = limit
     this.wantsOne = wantsOne
@@ -42,7 +42,7 @@ export class Waiter {
     this.signal = signal
     this.resolve = resolve
     this.reject = reject
-    this.crew = crew
+    this.group = crew
   }
 
   /** Somebody who waits for one key. */
@@ -57,9 +57,9 @@ export class Waiter {
   }
 
   /** Somebody of a crew who waits for one key, and gets none when the crew stops. */
-  static forCrew(
+  static forGroup(
     policy: HeldPolicy,
-    crew: Crew,
+    crew: WaiterGroup,
     resolve: (held: HeldKey<unknown> | undefined) => void,
     reject: (error: unknown) => void,
   ): Waiter {
@@ -90,7 +90,7 @@ export class Waiter {
   }
 
   get isAborted(): boolean {
-    return this.signal?.aborted === true || this.crew?.isStopping === true
+    return this.signal?.aborted === true || this.group?.isStopping === true
   }
 
   /** Hands keys over; none means that the queue has ended. */
@@ -112,7 +112,7 @@ export class Waiter {
 
   /** Gets nothing: rejects with the reason of the signal, if there is one. */
   giveUp(): void {
-    if (this.crew === undefined) this.fail(this.signal?.reason)
+    if (this.group === undefined) this.fail(this.signal?.reason)
     else this.answer([])
   }
 }
@@ -186,12 +186,12 @@ export class Waiters {
   }
 
   /** Takes out everybody of a crew. */
-  takeAllOf(crew: Crew): Waiter[] {
+  takeAllOf(crew: WaiterGroup): Waiter[] {
     const all: Waiter[] = []
     for (const { first } of [this.again, this.waiting]) {
       for (let waiter = first; waiter !== undefined; ) {
         const { next } = waiter
-        if (waiter.crew === crew) {
+        if (waiter.group === crew) {
           this.remove(waiter)
           all.push(waiter)
         }

@@ -10,22 +10,22 @@ import {
   type WorkerStats,
 } from '@sluice/core'
 import { thisProcess } from '../environment/environment.ts'
-import type { Engine } from './queue-core.ts'
+import type { QueueCore } from './queue-core.ts'
 
 /** The longest plan and the longest key that a worker tells of itself, in characters of JSON. */
 const textMax = 1_000
 
 /** A run of a handler that has begun. */
-export interface Begun {
+export interface RunningHandler {
   readonly key: string
   readonly startedAt: EpochMs
 }
 
 /** One worker that is at work. */
-export interface Working {
+export interface RunningWorker {
   readonly concurrency: number
   /** Its runs, in the order in which they began. */
-  readonly runs: ReadonlySet<Begun>
+  readonly runs: ReadonlySet<RunningHandler>
 }
 
 function noCounts(): number[] {
@@ -45,8 +45,8 @@ function textOf(plan: LimiterPlan): string | undefined {
 
 /** Counts what the workers on one queue object do; to the store they are one worker. */
 export class WorkTally {
-  readonly #engine: Engine
-  readonly #workers = new Set<Working>()
+  readonly #engine: QueueCore
+  readonly #workers = new Set<RunningWorker>()
   #hasBegun = false
   #runs = 0
   #failed = 0
@@ -58,16 +58,16 @@ export class WorkTally {
   readonly #wait: number[] = noCounts()
   readonly #work: number[] = noCounts()
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
   }
 
-  begin(worker: Working): void {
+  begin(worker: RunningWorker): void {
     this.#hasBegun = true
     this.#workers.add(worker)
   }
 
-  end(worker: Working): void {
+  end(worker: RunningWorker): void {
     this.#workers.delete(worker)
   }
 
@@ -137,7 +137,7 @@ export class WorkTally {
   #stats(): WorkerStats {
     const { asked, merged } = this.#engine
     let busy = 0
-    let longest: Begun | undefined
+    let longest: RunningHandler | undefined
     for (const { runs } of this.#workers) {
       busy += runs.size
       for (const run of runs) {

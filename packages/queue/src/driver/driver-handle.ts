@@ -10,7 +10,7 @@ import { OncePerMinute } from './once-per-minute.ts'
 import { RetryGate } from './retry-gate.ts'
 
 /** What a store needs to know of the queues that use it. */
-export interface StoreUser {
+export interface HandleUser {
   readonly name: string
   /** Something may have become claimable. */
   wake(): void
@@ -31,14 +31,14 @@ function openingError(error: unknown): unknown {
 }
 
 /** One store per driver object, whatever the number of queues and of their layers. */
-const stores = new WeakMap<Driver, Store>()
+const stores = new WeakMap<Driver, DriverHandle>()
 
 /**
  * A driver as the queues of this process share it: opened by the first that needs it, closed after
  * the last has left, obeying one clock, and waking every queue object of a name when one of them
  * changes something.
  */
-export class Store {
+export class DriverHandle {
   readonly driver: Driver
   /** Spaces what is attempted automatically while the store is in trouble. */
   readonly gate: RetryGate = new RetryGate()
@@ -48,7 +48,7 @@ export class Store {
   #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'
   #change: Promise<void> | undefined
   #unwatch: (() => Awaitable<void>) | undefined
-  readonly #users = new Map<string, Set<StoreUser>>()
+  readonly #users = new Map<string, Set<HandleUser>>()
   #userCount = 0
 
   private constructor(driver: Driver) {
@@ -56,7 +56,7 @@ export class Store {
   }
 
   /** The store of a driver, obeying `clock` if one is given. */
-  static of(driver: Driver, clock: Clock | undefined): Store {
+  static of(driver: Driver, clock: Clock | undefined): DriverHandle {
     if (driver.contractVersion !== contractVersion) {
       throw new SluiceError(
         'ERR_CONTRACT_VERSION',
@@ -67,7 +67,7 @@ export class Store {
     }
     let store = stores.get(driver)
     if (store === undefined) {
-      store = new Store(driver)
+      store = new DriverHandle(driver)
       stores.set(driver, store)
     }
     if (clock !== undefined) store.#obey(clock)
@@ -101,7 +101,7 @@ export class Store {
   }
 
   /** Counts a queue object in; gives all those of its name. */
-  join(user: StoreUser): ReadonlySet<StoreUser> {
+  join(user: HandleUser): ReadonlySet<HandleUser> {
     const users = this.#users.get(user.name) ?? new Set()
     users.add(user)
     this.#users.set(user.name, users)
@@ -159,7 +159,7 @@ export class Store {
   }
 
   /** Wakes the queue objects of a name, or all of them; except one, if it knows already. */
-  wake(name: string | undefined, except?: StoreUser): void {
+  wake(name: string | undefined, except?: HandleUser): void {
     if (name === undefined) {
       for (const users of this.#users.values()) {
         for (const user of users) user.wake()
@@ -174,7 +174,7 @@ export class Store {
   }
 
   /** Counts a queue object out, and closes the driver after the last one. */
-  async leave(user: StoreUser): Promise<void> {
+  async leave(user: HandleUser): Promise<void> {
     const users = this.#users.get(user.name)
     if (users?.delete(user) !== true) return
     if (users.size === 0) this.#users.delete(user.name)

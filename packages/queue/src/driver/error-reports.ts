@@ -38,7 +38,7 @@ export class ErrorReports {
   }
 
   /** Reports an error that comes again and again while the store is in trouble: once a minute. */
-  trouble(error: unknown): void {
+  reportTrouble(error: unknown): void {
     // An attempt whose queue was closed before its turn is no trouble.
     if (SluiceError.is(error, 'ERR_CLOSED')) return
     if (this.#troubles.isNew(error)) this.report(error)

@@ -1,5 +1,5 @@
 import { type Awaitable, systemClock, type Timer } from '@sluice/core'
-import { isPermanent, jitteredMs } from './retryable.ts'
+import { isPermanent, retryDelayMs } from './retryable.ts'
 
 /** How long the pause after a failure lasts at first, and how long at most. */
 const patience = { first: 500, longest: 1_500 }
@@ -133,7 +133,7 @@ export class RetryGate {
     this.#width = 1
     // It was silent for long, and an answer to a later call says more of how the store is now.
     const isOld = this.#answeredAt > sentAt && now - sentAt >= patience.longest
-    const pauseMs = isOld ? failureMs : jitteredMs(this.#failures, patience)
+    const pauseMs = isOld ? failureMs : retryDelayMs(this.#failures, patience)
     this.#pause(Math.max(0, lastAt + pauseMs - now))
   }
 

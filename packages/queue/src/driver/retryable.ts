@@ -27,18 +27,18 @@ export function isPermanent(error: unknown): boolean {
 }
 
 /** Whether a call that failed with this error may succeed when it is repeated. */
-export function isTrouble(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return SluiceError.is(error) && (error.retryable || passing.has(error.code))
 }
 
 /** How long the first and the longest wait between two tries last. */
-export interface Patience {
+export interface RetryDelay {
   readonly first: number
   readonly longest: number
 }
 
 /** The wait before the next of several tries: doubling, bounded, and never the same for two. */
-export function jitteredMs(tries: number, { first, longest }: Patience): number {
+export function retryDelayMs(tries: number, { first, longest }: RetryDelay): number {
   const bound = Math.min(longest, first * 2 ** Math.min(tries - 1, 30))
   return bound * (0.5 + random() / 2)
 }

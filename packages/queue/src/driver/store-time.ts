@@ -1,5 +1,5 @@
 import { type EpochMs, RisingTime } from '@sluice/core'
-import type { Store } from './driver-handle.ts'
+import type { DriverHandle } from './driver-handle.ts'
 
 /** How fast the clocks of two machines may drift apart, in milliseconds per millisecond. */
 const driftMax = 0.001
@@ -13,13 +13,13 @@ const driftMax = 0.001
  * for on time, and is early by no more than the quickest question took to get there.
  */
 export class StoreTime {
-  readonly #store: Store
+  readonly #store: DriverHandle
   /** The store's time less this process's monotonic time, and when that was learned. */
   #offsetMs: number | undefined
   #learnedAt = 0
   #given: RisingTime | undefined
 
-  constructor(store: Store) {
+  constructor(store: DriverHandle) {
     this.#store = store
   }
 

@@ -15,7 +15,7 @@ import {
   systemClock,
   type TracedVerb,
 } from '@sluice/core'
-import { settledAdd } from '../core/resolved.ts'
+import { resolvedAdd } from '../core/resolved.ts'
 import { ErrorReports } from '../driver/error-reports.ts'
 import { OncePerMinute } from '../driver/once-per-minute.ts'
 import { notice } from '../driver/traced.ts'
@@ -63,7 +63,7 @@ export function checkAdaptOptions<T>({ name, clock, keyOf, onError }: AdaptOptio
  * Delays around any object with a queue's methods. They live in this process: with it they are lost,
  * and like the originals they are dropped by a shutdown.
  */
-export class AdaptedDelaying<T> implements DelayingQueue<T> {
+export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
   protected readonly inner: Queue<T>
   protected readonly adapted: AdaptOptions<T>
   /** Errors that no call can return. */
@@ -115,7 +115,7 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
       notice(this.#event('add-after', { ms: delayMs }))
       const priority = options?.priority
       if (!(delayMs > 0)) return this.#add(item, priority)
-      return settledAdd(this.#delays.ask(item, delayMs, priority, maxWaitMs))
+      return resolvedAdd(this.#delays.ask(item, delayMs, priority, maxWaitMs))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -202,7 +202,10 @@ export class AdaptedDelaying<T> implements DelayingQueue<T> {
 }
 
 /** A limiter around any object with a queue's methods; what it counts lives in this process. */
-export class AdaptedRateLimiting<T> extends AdaptedDelaying<T> implements RateLimitingQueue<T> {
+export class AdaptedRateLimitingQueue<T>
+  extends AdaptedDelayingQueue<T>
+  implements RateLimitingQueue<T>
+{
   readonly #limiter: LimiterInQueue<T>
   readonly #limits: HeldLimits<T> = {
     askAgain: (item) => this.#askAgain(item),

@@ -1,12 +1,12 @@
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { HeldKey, type HeldPolicy } from './held-key.ts'
 
 /** Helds for claims to fill. One that a claim did not fill is kept for the next claim. */
 export class BlankHeld {
-  private readonly engine: Engine
+  private readonly engine: QueueCore
   private kept: HeldKey<unknown> | undefined = undefined
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.engine = engine
   }
 

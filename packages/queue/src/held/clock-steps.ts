@@ -1,5 +1,5 @@
 import { type EpochMs, leaseMsDefault } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 
 /** A shorter difference is left to drift, and to the time that an answer takes. */
 const stepMsMin = 1_000
@@ -11,7 +11,7 @@ const stepMsMin = 1_000
  * A machine that was suspended looks like a step forward: its monotonic clock stood still.
  */
 export class ClockSteps {
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   /** The lease of others, as far as is known: that of this queue, or the default. */
   readonly leaseMs: number
   readonly #stepMs: number
@@ -24,7 +24,7 @@ export class ClockSteps {
   /** How many steps were noticed. */
   count = 0
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
     const { leaseMs } = engine.options
     this.leaseMs = leaseMs === Infinity ? leaseMsDefault : leaseMs
@@ -33,14 +33,14 @@ export class ClockSteps {
 
   /** For how long leases that seem to have expired may still be those of healthy holders; mostly 0. */
   get doubtMs(): number {
-    return Math.max(0, this.#at + this.leaseMs - this.#engine.store.clock.monotonicMs())
+    return Math.max(0, this.#at + this.leaseMs - this.#engine.handle.clock.monotonicMs())
   }
 
   /** The store's time in an answer to a call that was sent at `sentAt`, on the monotonic clock. */
-  heard(now: EpochMs, sentAt: number): void {
-    this.look()
+  checkStoreTime(now: EpochMs, sentAt: number): void {
+    this.checkWallClock()
     const last = this.#store
-    const least = now - this.#engine.store.clock.monotonicMs()
+    const least = now - this.#engine.handle.clock.monotonicMs()
     const most = now - sentAt
     this.#store = { least, most }
     if (last === undefined) return
@@ -48,12 +48,12 @@ export class ClockSteps {
   }
 
   /** Looks at the wall clock of this process. */
-  look(): void {
+  checkWallClock(): void {
     const last = this.#wall
-    const { store, driver } = this.#engine
+    const { handle, driver } = this.#engine
     // The store's time follows no wall clock, so that its steps mean nothing for leases.
     if (driver.capabilities.time === 'monotonic') return
-    const wall = store.clock.now() - store.clock.monotonicMs()
+    const wall = handle.clock.now() - handle.clock.monotonicMs()
     this.#wall = wall
     if (last !== undefined && Math.abs(wall - last) > this.#stepMs) {
       // A store that follows this clock is expected to show the same step.
@@ -63,9 +63,9 @@ export class ClockSteps {
   }
 
   #stepped(): void {
-    this.#at = this.#engine.store.clock.monotonicMs()
+    this.#at = this.#engine.handle.clock.monotonicMs()
     this.count += 1
-    this.#engine.keeper.doubt()
-    void this.#engine.path.giveBackAhead()
+    this.#engine.keeper.onClockStep()
+    void this.#engine.backend.releasePrefetched()
   }
 }

@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
-import { isTrouble } from '../driver/retryable.ts'
+import type { QueueCore } from '../core/queue-core.ts'
+import { isTransient } from '../driver/retryable.ts'
 import type { HeldKey } from './held-key.ts'
 
 function notGivenBack(key: string, cause: unknown): SluiceError {
@@ -16,7 +16,7 @@ function notGivenBack(key: string, cause: unknown): SluiceError {
  * cannot be given back, it is no longer renewed, so that its lease expires.
  */
 export async function giveBack(
-  engine: Engine,
+  engine: QueueCore,
   held: HeldKey<unknown>,
   finish: () => Promise<unknown> = () => held.release(),
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function giveBack(
       await engine.attempt(finish)
       return
     } catch (error) {
-      if (engine.phase !== 'closed' && !held.isLost && isTrouble(error)) {
+      if (engine.phase !== 'closed' && !held.isLost && isTransient(error)) {
         engine.reportTrouble(error)
         continue
       }

@@ -10,9 +10,9 @@ import {
   type SluiceError,
   sluiceChannel,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { leaseLost } from '../core/refusals.ts'
-import { settledFinish } from '../core/resolved.ts'
+import { resolvedFinish } from '../core/resolved.ts'
 import type { DoneOptions, Held } from './held.ts'
 
 /** What a layer decides of the keys that were taken through it. */
@@ -54,7 +54,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   /** Where it stood in line, unless it came through a door: see `Path.readyAt`. */
   readyAt: EpochMs = 0
 
-  readonly engine: Engine
+  readonly owner: QueueCore
   policy: HeldPolicy
   phase: HeldPhase = 'held'
   /** The lease is known to be lost, or past its local deadline. */
@@ -72,8 +72,8 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   private controller: AbortController | undefined = undefined
   private abortedWith: SluiceError | undefined = undefined
 
-  constructor(engine: Engine, policy: HeldPolicy) {
-    this.engine = engine
+  constructor(engine: QueueCore, policy: HeldPolicy) {
+    this.owner = engine
     this.policy = policy
   }
 
@@ -88,7 +88,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   get addedAt(): EpochMs {
-    return this.askedAt - (this.engine.driver.ahead ?? 0)
+    return this.askedAt - (this.owner.driver.ahead ?? 0)
   }
 
   get signal(): AbortSignal {
@@ -102,9 +102,9 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   /** Whether work on it may begin. A key whose lease may have expired is lost, and left to that lease. */
   mayStart(): boolean {
     if (this.isLost) return false
-    const { engine, deadline } = this
-    if (deadline === Infinity || deadline > engine.store.clock.monotonicMs()) return true
-    engine.lose(
+    const { owner, deadline } = this
+    if (deadline === Infinity || deadline > owner.handle.clock.monotonicMs()) return true
+    owner.lose(
       this as HeldKey<unknown>,
       leaseLost(this.key, 'it ended before work on it could begin'),
     )
@@ -130,55 +130,55 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
 
   /** {@link done} with options that have been checked. */
   finishDone(forgets: boolean): Promise<FinishOutcome> {
-    const { hot } = this.engine
+    const { hot } = this.owner
     if (hot !== undefined && !sluiceChannel.hasSubscribers) {
-      return settledFinish(this.doneNow(hot, forgets))
+      return resolvedFinish(this.doneDirect(hot, forgets))
     }
     const { key, token } = this
-    return this.engine.finish(this as HeldKey<unknown>, { as: 'done', key, token, forget: forgets })
+    return this.owner.finish(this as HeldKey<unknown>, { as: 'done', key, token, forget: forgets })
   }
 
   /** {@link done} through the door, at once. */
-  doneNow(hot: DirectQueue, forgets: boolean): FinishOutcome {
+  doneDirect(hot: DirectQueue, forgets: boolean): FinishOutcome {
     if (this.phase !== 'held') return 'lost'
     this.phase = 'finished'
     const outcome = hot.done(this.handle, this.token, forgets)
-    if (forgets && outcome !== 'lost') this.engine.plans.forget(this)
-    this.engine.gaveBack(this as HeldKey<unknown>, outcome === 'ready')
+    if (forgets && outcome !== 'lost') this.owner.plans.forget(this)
+    this.owner.onGivenBack(this as HeldKey<unknown>, outcome === 'ready')
     return outcome
   }
 
   retry(error?: unknown): Promise<FinishOutcome> {
     const { key, token } = this
     // A limiter of the user's must not count a failure that is not one.
-    if (this.phase !== 'held' || this.engine.phase === 'closed') return settledFinish('lost')
+    if (this.phase !== 'held' || this.owner.phase === 'closed') return resolvedFinish('lost')
     let when: ReturnType<HeldPolicy['retryAs']>
     try {
       when = this.policy.retryAs(this as HeldKey<unknown>)
     } catch (error) {
       return Promise.reject(error)
     }
-    return this.engine.finish(this as HeldKey<unknown>, {
+    return this.owner.finish(this as HeldKey<unknown>, {
       as: 'retry',
       key,
       token,
       ...when,
-      error: this.engine.describe(error),
+      error: this.owner.describe(error),
     })
   }
 
   release(): Promise<FinishOutcome> {
     const { key, token } = this
-    return this.engine.finish(this as HeldKey<unknown>, { as: 'release', key, token })
+    return this.owner.finish(this as HeldKey<unknown>, { as: 'release', key, token })
   }
 
   park(error?: unknown): Promise<FinishOutcome> {
     const { key, token } = this
-    return this.engine.finish(this as HeldKey<unknown>, {
+    return this.owner.finish(this as HeldKey<unknown>, {
       as: 'park',
       key,
       token,
-      error: this.engine.describe(error),
+      error: this.owner.describe(error),
     })
   }
 

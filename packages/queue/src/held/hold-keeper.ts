@@ -3,12 +3,12 @@ import type { HeldKey } from './held-key.ts'
 import type { HeldSet } from './held-set.ts'
 
 /** What looks after the keys that a queue object holds. */
-export interface Keeper {
+export interface HoldKeeper {
   /** Called with every claim; must cost next to nothing when it is running already. */
   start(held: HeldKey<unknown>): void
   stop(): void
   /** A clock was stepped: the store may report leases as expired that were just renewed. */
-  doubt(): void
+  onClockStep(): void
   /** Until when, on the monotonic clock, a claim that was sent at `sentAt` is trusted. */
   deadlineOf(sentAt: number): number
   /** Whether renewing should have happened by now, and has not. */
@@ -19,7 +19,7 @@ export interface Keeper {
  * Looks after keys without a lease: there is nothing to renew, but a Held that was dropped must be
  * noticed. In real time, since garbage is collected in real time.
  */
-export class AgeKeeper implements Keeper {
+export class AgeKeeper implements HoldKeeper {
   readonly #helds: HeldSet
   #ticker: Ticker | undefined
 
@@ -40,7 +40,7 @@ export class AgeKeeper implements Keeper {
     this.#ticker = undefined
   }
 
-  doubt(): void {
+  onClockStep(): void {
     // Without a lease, nothing is taken away.
   }
 

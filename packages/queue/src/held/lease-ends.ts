@@ -1,5 +1,5 @@
 import type { Awaitable, ExpireOutcome, Failure, Lease } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { random } from '../environment/environment.ts'
 
 /** For how many leases the end of one is put off if clocks are stepped again and again. */
@@ -13,18 +13,18 @@ const leasesMax = 3
  * that of a dead one has expired by then, and is reported again.
  */
 export class LeaseEnds {
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   /** When each token that is in doubt was first reported, on the monotonic clock. */
   readonly #doubted = new Map<number, number>()
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
   }
 
   /** Ends or extends leases. When the lost runs are due is for the store to say afterwards. */
   end(leases: readonly Lease[]): Awaitable<void> {
-    const { steps } = this.#engine
-    const { doubtMs } = steps
+    const { clockSteps } = this.#engine
+    const { doubtMs } = clockSteps
     if (doubtMs === 0) {
       this.#doubted.clear()
       return this.#expire(leases)
@@ -40,10 +40,10 @@ export class LeaseEnds {
   }
 
   #isDoubtful({ token }: Lease): boolean {
-    const now = this.#engine.store.clock.monotonicMs()
+    const now = this.#engine.handle.clock.monotonicMs()
     const since = this.#doubted.get(token) ?? now
     this.#doubted.set(token, since)
-    return now - since < leasesMax * this.#engine.steps.leaseMs
+    return now - since < leasesMax * this.#engine.clockSteps.leaseMs
   }
 
   #extend(leases: readonly Lease[], leaseMs: number): Awaitable<void> {

@@ -6,11 +6,11 @@ import {
   type Ticker,
   type Timer,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { leaseLost } from '../core/refusals.ts'
 import { instantSlackMs } from '../environment/timing.ts'
 import type { HeldKey } from './held-key.ts'
-import type { Keeper } from './hold-keeper.ts'
+import type { HoldKeeper } from './hold-keeper.ts'
 
 /** How much earlier than the store this process stops trusting a lease. */
 function marginMs(leaseMs: number): number {
@@ -35,8 +35,8 @@ function attemptMs(leaseMs: number): number {
  * renewal that is not answered within a tenth of the lease is sent again in parallel to the first,
  * so that one silent connection does not cost a lease.
  */
-export class LeaseKeeper implements Keeper {
-  readonly #engine: Engine
+export class LeaseKeeper implements HoldKeeper {
+  readonly #engine: QueueCore
   readonly #leaseMs: number
   readonly #tickMs: number
   #ticker: Ticker | undefined
@@ -54,7 +54,7 @@ export class LeaseKeeper implements Keeper {
   #provenSince = -Infinity
   #tickedAt = 0
 
-  constructor(engine: Engine) {
+  constructor(engine: QueueCore) {
     this.#engine = engine
     this.#leaseMs = engine.options.leaseMs
     this.#tickMs = this.#leaseMs / 3 / ticksPerRenewal(this.#leaseMs)
@@ -75,7 +75,7 @@ export class LeaseKeeper implements Keeper {
       this.#tickedAt = this.#now()
       this.#roundAt = this.#tickedAt
       this.#provenSince = -Infinity
-      this.#ticker = this.#engine.store.clock.startTicker(this.#tickMs, () => this.#tick())
+      this.#ticker = this.#engine.handle.clock.startTicker(this.#tickMs, () => this.#tick())
     }
     if (deadline < this.#watched) this.#watch(deadline)
   }
@@ -92,7 +92,7 @@ export class LeaseKeeper implements Keeper {
    * A clock was stepped, or this machine was suspended, so that the store may report the leases
    * of this process as expired: renews all of them at once. What cannot be renewed soon is lost.
    */
-  doubt(): void {
+  onClockStep(): void {
     if (this.#ticker === undefined) return
     const trustedUntil = this.#now() + this.#leaseMs / 3
     for (const held of this.#engine.helds.active())
@@ -101,14 +101,14 @@ export class LeaseKeeper implements Keeper {
   }
 
   #tick(): void {
-    const { helds, steps } = this.#engine
+    const { helds, clockSteps } = this.#engine
     const now = this.#now()
     this.#tickedAt = now
     if (helds.size === 0) {
       this.stop()
       return
     }
-    steps.look()
+    clockSteps.checkWallClock()
     this.#watchDeadline()
     if (this.#waiting > 0) return
     // A renewal that is still under way is judged by its own answer, unless it is silent.
@@ -123,7 +123,7 @@ export class LeaseKeeper implements Keeper {
   }
 
   #now(): number {
-    return this.#engine.store.clock.monotonicMs()
+    return this.#engine.handle.clock.monotonicMs()
   }
 
   #realMs(): number {
@@ -205,7 +205,7 @@ export class LeaseKeeper implements Keeper {
   #watch(deadline: number): void {
     this.#watched = deadline
     if (deadline === Infinity) return
-    const { clock } = this.#engine.store
+    const { clock } = this.#engine.handle
     const ms = Math.max(0, deadline - clock.monotonicMs())
     if (this.#deadline !== undefined) this.#deadline.reset(ms)
     else this.#deadline = clock.startTimer(ms, () => this.#onDeadline())

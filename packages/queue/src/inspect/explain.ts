@@ -4,7 +4,7 @@ import type { Condition, Explanation, KeyInfo, ReasonCode, RetryArithmetic } fro
 import { retryArithmetic } from './retry-arithmetic.ts'
 
 /** What is known of the queue around a key. */
-export interface Surroundings {
+export interface ExplainContext {
   readonly now: EpochMs
   readonly isShuttingDown: boolean
   /** The workers that were seen lately; `undefined` where nobody keeps a list. */
@@ -21,7 +21,7 @@ interface Crew {
   readonly held: number
 }
 
-function crewOf({ workers = [], counts }: Surroundings): Crew {
+function crewOf({ workers = [], counts }: ExplainContext): Crew {
   const taking = workers.filter(({ concurrency }) => concurrency > 0)
   return {
     workers: taking,
@@ -34,7 +34,7 @@ function plural(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }
 
-function queueConditions(around: Surroundings): Condition[] {
+function queueConditions(around: ExplainContext): Condition[] {
   const { isShuttingDown } = around
   const isPaused = around.counts.paused
   return [
@@ -54,7 +54,7 @@ function queueConditions(around: Surroundings): Condition[] {
 }
 
 /** Whether anybody is there to take a key; asked only once there is one to take. */
-function workerCondition(info: KeyInfo, around: Surroundings, crew: Crew): Condition {
+function workerCondition(info: KeyInfo, around: ExplainContext, crew: Crew): Condition {
   const code = 'NO_WORKERS'
   if (around.workers === undefined) {
     return { code, ok: null, evidence: 'this store keeps no list of workers' }
@@ -157,7 +157,7 @@ export function explainAbsent(key: string, now: EpochMs): Explanation {
 }
 
 /** Says why a key does not run: what must be so, in the order in which it matters. */
-export function explainKey(info: KeyInfo, around: Surroundings): Explanation {
+export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
   const { now, counts } = around
   const isOwed = info.dueAt !== undefined
   const crew = crewOf(around)

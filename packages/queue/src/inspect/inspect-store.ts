@@ -20,8 +20,8 @@ import {
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
-import { Engine } from '../core/queue-core.ts'
-import { Store, type StoreUser } from '../driver/driver-handle.ts'
+import { QueueCore } from '../core/queue-core.ts'
+import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
@@ -34,17 +34,17 @@ import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-
 const queuesMax = 1_000
 
 /** A store as somebody who looks at all of it uses it. */
-class WholeStore implements StoreInspection, StoreUser {
+class WholeStore implements StoreInspection, HandleUser {
   /** No queue has this name, so that none takes it for a neighbour. */
   readonly name = '\0'
   readonly driver: string
   readonly capabilities: Capabilities
   readonly #driver: Driver
-  readonly #store: Store
+  readonly #store: DriverHandle
   readonly #options: InspectStoreOptions
   readonly #defaults: CheckedOptions<unknown>
   /** Those used last come last. */
-  readonly #engines: Map<string, Engine> = new Map()
+  readonly #engines: Map<string, QueueCore> = new Map()
   #closed: Promise<void> | undefined
 
   constructor(driver: Driver, options: InspectStoreOptions) {
@@ -53,7 +53,7 @@ class WholeStore implements StoreInspection, StoreUser {
     this.#driver = driver
     this.driver = driver.name
     this.capabilities = driver.capabilities
-    this.#store = Store.of(driver, options.clock)
+    this.#store = DriverHandle.of(driver, options.clock)
     this.#store.join(this)
   }
 
@@ -65,12 +65,12 @@ class WholeStore implements StoreInspection, StoreUser {
     // Whatever is asked here says itself what went wrong.
   }
 
-  #engine(name: string): Engine {
+  #engine(name: string): QueueCore {
     if (this.#closed !== undefined) throw this.#closedError()
     let engine = this.#engines.get(name)
     if (engine === undefined) {
       this.#makeRoom()
-      engine = new Engine({ ...this.#defaults, name })
+      engine = new QueueCore({ ...this.#defaults, name })
       // Nothing is retried from here.
       if (this.#options.limiter === undefined) engine.plans.retry = undefined
     } else {
@@ -85,7 +85,7 @@ class WholeStore implements StoreInspection, StoreUser {
     for (const [name, engine] of this.#engines) {
       this.#engines.delete(name)
       // The store stays open, so there is nothing to wait for and nothing that can fail.
-      void engine.ending.close(0)
+      void engine.lifecycle.close(0)
       return
     }
   }
@@ -145,7 +145,7 @@ class WholeStore implements StoreInspection, StoreUser {
     if (dedupe === 'client-go' || dedupe === 'earliest') {
       engine.askOptions = { ...engine.askOptions, dedupe }
     }
-    return await engine.ask({ key, item: text, priority, delayMs: afterMs }, false)
+    return await engine.add({ key, item: text, priority, delayMs: afterMs }, false)
   }
 
   close(): Promise<void> {
@@ -156,7 +156,7 @@ class WholeStore implements StoreInspection, StoreUser {
   async #close(): Promise<void> {
     const engines = [...this.#engines.values()]
     this.#engines.clear()
-    await Promise.all(engines.map((engine) => engine.ending.close(0)))
+    await Promise.all(engines.map((engine) => engine.lifecycle.close(0)))
     await inTime(this.#store.leave(this), this.#defaults.timeoutMs, 'wait for the store to close')
   }
 

@@ -17,7 +17,7 @@ import {
   SluiceTypeError,
   type WorkerRow,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { explainAbsent, explainKey } from './explain.ts'
 import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
 import { keyInfo } from './key-info.ts'
@@ -37,15 +37,15 @@ const workersWithinMs = 60_000
 
 /** Sees into a queue through its driver. */
 export class QueueInspection implements Inspect {
-  readonly #engineNow: () => Engine
+  readonly #engineNow: () => QueueCore
 
   /** `engine` is asked for each call: a whole store keeps no more of them than it must. */
-  constructor(engine: () => Engine) {
+  constructor(engine: () => QueueCore) {
     this.#engineNow = engine
   }
 
   /** The engine, which must not have been closed. */
-  get #engine(): Engine {
+  get #engine(): QueueCore {
     const engine = this.#engineNow()
     if (engine.phase === 'closed') throw engine.closedError()
     return engine
@@ -82,7 +82,7 @@ export class QueueInspection implements Inspect {
     }
   }
 
-  async #list(request: Parameters<Engine['driver']['list']>[1]) {
+  async #list(request: Parameters<QueueCore['driver']['list']>[1]) {
     const engine = this.#engine
     const { driver, name } = engine
     const reply = await engine.inquire(() =>
@@ -140,7 +140,7 @@ export class QueueInspection implements Inspect {
     send: (operate: Operate) => Awaitable<R>,
   ): Promise<R> {
     const engine = this.#engine
-    const { driver, name, store } = engine
+    const { driver, name, handle } = engine
     const { operate } = driver
     if (operate === undefined) {
       throw new SluiceTypeError(
@@ -151,7 +151,7 @@ export class QueueInspection implements Inspect {
     const result = await engine.opened(() =>
       engine.call('operate', { verb, ...request }, () => send(operate)),
     )
-    store.wake(name)
+    handle.wake(name)
     return result
   }
 

@@ -1,7 +1,7 @@
 import type { HeldPolicy } from '../held/held-key.ts'
-import { releasing } from './limiter-in-queue.ts'
+import { releasePolicy } from './limiter-in-queue.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
-import { engineFor, PlainQueue } from './plain-queue.ts'
+import { coreFor, PlainQueue } from './plain-queue.ts'
 import type { Queue } from './queue.ts'
 
 /**
@@ -11,6 +11,6 @@ import type { Queue } from './queue.ts'
  */
 export function createQueue<T = string>(options: QueueOptions<T> & JsonChecked<T>): Queue<T> {
   const checked = checkQueueOptions<T>(options)
-  const policy: HeldPolicy = releasing(checked.limiter, checked.name)
-  return new PlainQueue<T>(checked, engineFor(checked), policy)
+  const policy: HeldPolicy = releasePolicy(checked.limiter, checked.name)
+  return new PlainQueue<T>(checked, coreFor(checked), policy)
 }

@@ -1,10 +1,14 @@
 import { type AddOutcome, checkObject } from '@sluice/core'
-import { AdaptedDelaying, type AdaptOptions, checkAdaptOptions } from '../foreign/adapted-queue.ts'
+import {
+  AdaptedDelayingQueue,
+  type AdaptOptions,
+  checkAdaptOptions,
+} from '../foreign/adapted-queue.ts'
 import { checkQueue, type ForeignQueue } from '../foreign/foreign-queue.ts'
 import { checkAddAfter } from './check-add.ts'
-import { releasing } from './limiter-in-queue.ts'
+import { releasePolicy } from './limiter-in-queue.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
-import { engineFor, PlainQueue } from './plain-queue.ts'
+import { coreFor, PlainQueue } from './plain-queue.ts'
 import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 
 /** How a queue that exists is wrapped. */
@@ -38,16 +42,20 @@ export function createDelayingQueue<T = string>(
     checkObject('options', options, wrapOptionNames)
     checkAdaptOptions(options)
     const inner = checkQueue(options.queue)
-    if (!(inner instanceof PlainQueue)) return new AdaptedDelaying<T>(inner, options)
-    const { checkedOptions: checked, engine } = inner as PlainQueue<T>
-    return new Delaying<T>(checked, engine, releasing(checked.limiter, checked.name))
+    if (!(inner instanceof PlainQueue)) return new AdaptedDelayingQueue<T>(inner, options)
+    const { checkedOptions: checked, core } = inner as PlainQueue<T>
+    return new PlainDelayingQueue<T>(checked, core, releasePolicy(checked.limiter, checked.name))
   }
   const checked = checkQueueOptions<T>(options)
-  return new Delaying<T>(checked, engineFor(checked), releasing(checked.limiter, checked.name))
+  return new PlainDelayingQueue<T>(
+    checked,
+    coreFor(checked),
+    releasePolicy(checked.limiter, checked.name),
+  )
 }
 
 /** The second layer: adds for later. */
-export class Delaying<T> extends PlainQueue<T> implements DelayingQueue<T> {
+export class PlainDelayingQueue<T> extends PlainQueue<T> implements DelayingQueue<T> {
   addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {
     try {
       const { delayMs, maxWaitMs, priority } = checkAddAfter(ms, options)

@@ -1,4 +1,4 @@
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { Waiter } from '../core/waiters.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
@@ -11,26 +11,26 @@ import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
  * that is unfinished and was not detached, and leaves the queue open.
  */
 export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefined> {
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   readonly #policy: HeldPolicy
   #last: HeldKey<T> | undefined
   #isOver = false
 
-  constructor(engine: Engine, policy: HeldPolicy) {
+  constructor(engine: QueueCore, policy: HeldPolicy) {
     this.#engine = engine
     this.#policy = policy
   }
 
   async next(): Promise<IteratorResult<Held<T>, undefined>> {
     while (!this.#isOver) {
-      const held = this.#engine.takeHot(this.#policy) ?? (await this.#wait())
+      const held = this.#engine.claimDirect(this.#policy) ?? (await this.#wait())
       if (held !== undefined) {
         this.#last = held as HeldKey<T>
         return { done: false, value: this.#last }
       }
-      const { helds, phase, ending } = this.#engine
+      const { helds, phase, lifecycle } = this.#engine
       if (phase === 'closed' || helds.size === 0) break
-      await ending.nextGivenBack()
+      await lifecycle.nextGivenBack()
     }
     this.#isOver = true
     return { done: true, value: undefined }

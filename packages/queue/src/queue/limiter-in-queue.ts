@@ -99,7 +99,7 @@ function countsPerKey(plan: LimiterPlan): boolean {
  * What the layers without a limiter do with their Helds: one that is left unfinished is released,
  * and one that is retried comes back by a back-off of its own, so that no failing key spins.
  */
-export function releasing<T>(limiter: Limiter<T> | undefined, name: string): HeldPolicy {
+export function releasePolicy<T>(limiter: Limiter<T> | undefined, name: string): HeldPolicy {
   if (limiter === undefined) {
     return {
       disposeAs: 'release',

@@ -1,24 +1,24 @@
 import type { AddOutcome, Ask, Finish, FinishOutcome } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
 // Of a batch in lanes, half of the time went to the promises of its keys: from 56 to 75 thousand keys
 // a second end to end on SQLite, `SLUICE_BENCH_TIME=cpu node src/bench.ts sqlite` in benchmarks/.
 
 /** Asks for several runs that no holder gives back. */
-export function askMany(engine: Engine, asks: readonly Ask[]): Promise<AddOutcome[]> {
-  const { path, phase } = engine
-  if (path.askMany === undefined || phase !== 'open') {
-    return Promise.all(asks.map((ask) => engine.ask(ask, false)))
+export function addMany(engine: QueueCore, asks: readonly Ask[]): Promise<AddOutcome[]> {
+  const { backend, phase } = engine
+  if (backend.addMany === undefined || phase !== 'open') {
+    return Promise.all(asks.map((ask) => engine.add(ask, false)))
   }
-  const gathered = new Gathered<AddOutcome>(asks.length)
-  path.askMany(asks, {
+  const gathered = new AllOutcomes<AddOutcome>(asks.length)
+  backend.addMany(asks, {
     resolve(at, { outcome }) {
       if (outcome === 'full') {
         gathered.fail(engine.fullError())
         return
       }
-      engine.noteAsked(outcome)
+      engine.noteAdded(outcome)
       gathered.set(at, outcome)
     },
     reject: (_, error) => gathered.fail(error),
@@ -31,12 +31,12 @@ export function askMany(engine: Engine, asks: readonly Ask[]): Promise<AddOutcom
  * found twice.
  */
 export function doneMany(
-  engine: Engine,
+  engine: QueueCore,
   count: number,
   heldAt: (at: number) => HeldKey<unknown> | undefined,
   forget: boolean,
 ): Promise<FinishOutcome[]> {
-  const gathered = new Gathered<FinishOutcome>(count)
+  const gathered = new AllOutcomes<FinishOutcome>(count)
   const helds: HeldKey<unknown>[] = []
   const places: number[] = []
   for (let at = 0; at < count; at += 1) {
@@ -50,7 +50,7 @@ export function doneMany(
     places.push(at)
   }
   const finishes = helds.map(({ key, token }): Finish => ({ as: 'done', key, token, forget }))
-  engine.path.finishMany?.(helds, finishes, {
+  engine.backend.finishMany?.(helds, finishes, {
     resolve(at, { outcome }) {
       engine.noteFinished(helds[at]!, finishes[at]!, outcome)
       gathered.set(places[at]!, outcome)
@@ -64,7 +64,7 @@ export function doneMany(
 }
 
 /** The outcomes of several calls behind one promise, which fails with the first of them that fails. */
-export class Gathered<Outcome> {
+export class AllOutcomes<Outcome> {
   readonly promise: Promise<Outcome[]>
   readonly #outcomes: Outcome[]
   #left: number

@@ -13,10 +13,10 @@ import {
   SluiceTypeError,
   sluiceChannel,
 } from '@sluice/core'
-import { Engine } from '../core/queue-core.ts'
+import { QueueCore } from '../core/queue-core.ts'
 import { storeNotOpen } from '../core/refusals.ts'
-import { settledAdd, settledCancel, settledFinish } from '../core/resolved.ts'
-import { type Crew, Waiter } from '../core/waiters.ts'
+import { resolvedAdd, resolvedCancel, resolvedFinish } from '../core/resolved.ts'
+import { Waiter, type WaiterGroup } from '../core/waiters.ts'
 import { pause } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from '../held/held-key.ts'
@@ -25,7 +25,7 @@ import { QueueInspection } from '../inspect/queue-inspection.ts'
 import { checkAddOptions } from './check-add.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { ItemAdmission } from './item-admission.ts'
-import { askMany, doneMany } from './many.ts'
+import { addMany, doneMany } from './many.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueTransaction } from './queue-transaction.ts'
@@ -33,7 +33,7 @@ import { SoonBuffer } from './soon-buffer.ts'
 import type { Within } from './within.ts'
 
 /** An ask that is being put together: its key is empty, and its item unset, until they are known. */
-export type AskDraft = { -readonly [Member in keyof Ask]: Ask[Member] }
+export type AddDraft = { -readonly [Member in keyof Ask]: Ask[Member] }
 
 function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undefined {
   if (options === undefined) return undefined
@@ -59,7 +59,7 @@ function checkCount(n: number): number {
 
 /** The first layer, over an engine that the layers above share. */
 export class PlainQueue<T> implements Queue<T> {
-  readonly engine: Engine
+  readonly core: QueueCore
   protected readonly policy: HeldPolicy
   readonly #options: CheckedOptions<T>
   readonly #soon: SoonBuffer
@@ -68,9 +68,9 @@ export class PlainQueue<T> implements Queue<T> {
   protected readonly isPlain: boolean
   #inspect: Inspect | undefined
 
-  constructor(options: CheckedOptions<T>, engine: Engine, policy: HeldPolicy) {
+  constructor(options: CheckedOptions<T>, engine: QueueCore, policy: HeldPolicy) {
     this.#options = options
-    this.engine = engine
+    this.core = engine
     this.policy = policy
     const { keyOf, schema, maxPending, timeoutMs } = options
     this.#admission = schema === undefined ? undefined : new ItemAdmission(schema, timeoutMs)
@@ -80,22 +80,22 @@ export class PlainQueue<T> implements Queue<T> {
       reportTrouble: (error) => engine.reportTrouble(error),
       pause,
       closedError: () => engine.closedError(),
-      leaveGate: (user) => engine.store.gate.leave(user),
+      leaveGate: (user) => engine.handle.gate.leave(user),
     })
-    engine.ending.beforeClose.push(() => this.#soon.flush())
+    engine.lifecycle.beforeClose.push(() => this.#soon.flush())
   }
 
   get name(): string {
-    return this.engine.name
+    return this.core.name
   }
 
   get capabilities(): QueueCapabilities {
-    const { capabilities } = this.engine.driver
+    const { capabilities } = this.core.driver
     return { ...capabilities, delays: 'store', dedupe: this.#options.dedupe }
   }
 
   get inspect(): Inspect {
-    this.#inspect ??= new QueueInspection(() => this.engine)
+    this.#inspect ??= new QueueInspection(() => this.core)
     return this.#inspect
   }
 
@@ -106,21 +106,21 @@ export class PlainQueue<T> implements Queue<T> {
 
   add(item: T, options?: AddOptions): Promise<AddOutcome> {
     if (options === undefined && this.isPlain && typeof item === 'string') {
-      const { hot } = this.engine
+      const { hot } = this.core
       if (hot !== undefined && !sluiceChannel.hasSubscribers) {
         let outcome: AddOutcome
         try {
           outcome =
             hot.isMoot?.(item, 0) === true && isOwnKey(item)
               ? 'unchanged'
-              : hot.add(keyOfItem(item), undefined, 0, this.engine.askOptions)
+              : hot.add(keyOfItem(item), undefined, 0, this.core.askOptions)
         } catch (error) {
           return Promise.reject(error)
         }
-        this.engine.asked += 1
-        if (outcome === 'added' || outcome === 'moved') this.engine.changed()
-        else this.engine.unchanged(outcome)
-        return settledAdd(outcome)
+        this.core.asked += 1
+        if (outcome === 'added' || outcome === 'moved') this.core.changed()
+        else this.core.unchanged(outcome)
+        return resolvedAdd(outcome)
       }
     }
     try {
@@ -135,18 +135,18 @@ export class PlainQueue<T> implements Queue<T> {
    * Asks for a run of an item's key; throws where the item is no good. Fills in the draft, since
    * each copy of it would take some 30 ns.
    */
-  protected ask(item: T, draft: AskDraft, givesBack: boolean): Promise<AddOutcome> {
+  protected ask(item: T, draft: AddDraft, givesBack: boolean): Promise<AddOutcome> {
     const { keyOf, schema } = this.#options
     if (keyOf === undefined && schema === undefined) {
       if (draft.key === '') draft.key = keyOfItem(item)
-      return this.engine.ask(draft, givesBack)
+      return this.core.add(draft, givesBack)
     }
     // Encoded before any wait, so that what the caller changes afterwards does not matter.
     this.#encode(item, draft)
-    return this.#admitted([item], () => this.engine.ask(draft, givesBack))
+    return this.#admitted([item], () => this.core.add(draft, givesBack))
   }
 
-  #encode(item: T, draft: AskDraft): Ask {
+  #encode(item: T, draft: AddDraft): Ask {
     const { key, text } = encodeItem(item, { keyOf: this.#options.keyOf })
     draft.key = key
     draft.item = text
@@ -178,7 +178,7 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   #addHot(items: readonly T[], priority: number): Promise<AddOutcome[]> | undefined {
-    const { hot, askOptions } = this.engine
+    const { hot, askOptions } = this.core
     if (hot === undefined || !this.isPlain || sluiceChannel.hasSubscribers) return undefined
     const outcomes = new Array<AddOutcome>(items.length)
     let merged = 0
@@ -200,24 +200,24 @@ export class PlainQueue<T> implements Queue<T> {
         if (outcome === 'unchanged') merged += 1
       }
     }
-    this.engine.asked += items.length
-    this.engine.merged += merged
-    if (merged < items.length) this.engine.changed()
+    this.core.asked += items.length
+    this.core.merged += merged
+    if (merged < items.length) this.core.changed()
     return Promise.resolve(outcomes)
   }
 
   #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
     // Not map, which leaves out the holes of an array: each is refused as an item like any other.
     const asks = Array.from(items, (item) => this.#encoded(item, priority))
-    return this.#admitted(items, () => askMany(this.engine, asks))
+    return this.#admitted(items, () => addMany(this.core, asks))
   }
 
   addSoon(item: T, options?: AddOptions): void {
     try {
       const priority = checkAddOptions(options)
       const ask = this.#encoded(item, priority)
-      this.engine.refuseWhenEnding(ask.key, false)
-      const { engine } = this
+      this.core.refuseWhenEnding(ask.key, false)
+      const { core } = this
       const admitted = (go: () => Promise<AddOutcome>): Promise<AddOutcome> =>
         this.#admitted([item], go)
       this.#soon.push({
@@ -225,11 +225,11 @@ export class PlainQueue<T> implements Queue<T> {
         priority,
         // What was accepted before a shutdown is stored after it all the same.
         store(user) {
-          return admitted(() => engine.askAccepted({ ...ask, priority: this.priority }, user))
+          return admitted(() => core.addAccepted({ ...ask, priority: this.priority }, user))
         },
       })
     } catch (error) {
-      this.engine.report(error)
+      this.core.report(error)
     }
   }
 
@@ -241,22 +241,22 @@ export class PlainQueue<T> implements Queue<T> {
       return Promise.reject(error)
     }
     if (signal?.aborted !== true) {
-      const held = this.engine.takeHot(this.policy)
+      const held = this.core.claimDirect(this.policy)
       if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
     }
     return new Promise((resolve, reject) => {
       const answer = resolve as (held: HeldKey<unknown> | undefined) => void
-      this.engine.wait(Waiter.forOne(this.policy, signal, answer, reject), signal)
+      this.core.wait(Waiter.forOne(this.policy, signal, answer, reject), signal)
     })
   }
 
   /** Takes a key for one of a crew; none once the crew stops. */
-  getFor(crew: Crew): Promise<HeldKey<T> | undefined> {
-    const held = this.engine.takeHot(this.policy)
+  getFor(crew: WaiterGroup): Promise<HeldKey<T> | undefined> {
+    const held = this.core.claimDirect(this.policy)
     if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
     return new Promise((resolve, reject) => {
       const answer = resolve as (held: HeldKey<unknown> | undefined) => void
-      this.engine.wait(Waiter.forCrew(this.policy, crew, answer, reject), undefined)
+      this.core.wait(Waiter.forGroup(this.policy, crew, answer, reject), undefined)
     })
   }
 
@@ -270,18 +270,18 @@ export class PlainQueue<T> implements Queue<T> {
     }
     return new Promise((resolve, reject) => {
       const answer = resolve as (helds: HeldKey<unknown>[]) => void
-      this.engine.wait(Waiter.forMany(n, this.policy, signal, answer, reject), signal)
+      this.core.wait(Waiter.forMany(n, this.policy, signal, answer, reject), signal)
     })
   }
 
   done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
     try {
       if (heldOrItem instanceof HeldKey) {
-        return heldOrItem.engine === this.engine ? heldOrItem.done(options) : settledFinish('lost')
+        return heldOrItem.owner === this.core ? heldOrItem.done(options) : resolvedFinish('lost')
       }
       checkDoneOptions(options)
-      const held = this.engine.helds.oldest(this.keyOf(heldOrItem as T))
-      return held === undefined ? settledFinish('lost') : held.done(options)
+      const held = this.core.helds.oldest(this.keyOf(heldOrItem as T))
+      return held === undefined ? resolvedFinish('lost') : held.done(options)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -297,78 +297,78 @@ export class PlainQueue<T> implements Queue<T> {
     } catch (error) {
       return Promise.reject(error)
     }
-    const { hot } = this.engine
+    const { hot } = this.core
     if (hot !== undefined && !sluiceChannel.hasSubscribers) {
       const outcomes = new Array<FinishOutcome>(helds.length)
       for (let at = 0; at < helds.length; at += 1) {
-        outcomes[at] = this.#heldOf(helds[at]!)?.doneNow(hot, forgets) ?? 'lost'
+        outcomes[at] = this.#heldOf(helds[at]!)?.doneDirect(hot, forgets) ?? 'lost'
       }
       return Promise.resolve(outcomes)
     }
-    if (this.engine.path.finishMany === undefined) {
+    if (this.core.backend.finishMany === undefined) {
       return Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
     }
-    return doneMany(this.engine, helds.length, (at) => this.#heldOf(helds[at]!), forgets)
+    return doneMany(this.core, helds.length, (at) => this.#heldOf(helds[at]!), forgets)
   }
 
   #heldOf(heldOrItem: Held<T> | T): HeldKey<unknown> | undefined {
     if (!(heldOrItem instanceof HeldKey)) {
-      return this.engine.helds.oldest(this.keyOf(heldOrItem as T))
+      return this.core.helds.oldest(this.keyOf(heldOrItem as T))
     }
-    return heldOrItem.engine === this.engine ? (heldOrItem as HeldKey<unknown>) : undefined
+    return heldOrItem.owner === this.core ? (heldOrItem as HeldKey<unknown>) : undefined
   }
 
   within<Transaction extends object>(transaction: Transaction): Within<T, Transaction> {
     checkObject('transaction', transaction)
-    const { driver } = this.engine
+    const { driver } = this.core
     if (driver.transact === undefined) {
       throw new SluiceTypeError(
         'transaction',
         `cannot be used: the driver ${driver.name} takes part in no transactions`,
       )
     }
-    if (this.engine.phase === 'closed') throw this.engine.closedError()
-    const opening = this.engine.open()
+    if (this.core.phase === 'closed') throw this.core.closedError()
+    const opening = this.core.open()
     if (opening instanceof Promise) {
       // Each verb opens the store again, and answers with what this attempt failed with.
       opening.catch(() => undefined)
       if (driver.capabilities.transact === 'sync') throw storeNotOpen(this.name)
     }
     const verbs = driver.transact(transaction)
-    return new QueueTransaction<T>(this.engine, this.#options, verbs) as Within<T, Transaction>
+    return new QueueTransaction<T>(this.core, this.#options, verbs) as Within<T, Transaction>
   }
 
   cancel(item: T): Promise<CancelOutcome> {
     try {
       const key = this.keyOf(item)
-      if (this.engine.phase === 'closed') throw this.engine.closedError()
-      const answer = this.engine.path.cancel(key)
-      return answer instanceof Promise ? answer : settledCancel(answer)
+      if (this.core.phase === 'closed') throw this.core.closedError()
+      const answer = this.core.backend.cancel(key)
+      return answer instanceof Promise ? answer : resolvedCancel(answer)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
   async len(): Promise<number> {
-    if (this.engine.phase === 'closed') throw this.engine.closedError()
-    return await this.engine.path.len()
+    if (this.core.phase === 'closed') throw this.core.closedError()
+    return await this.core.backend.len()
   }
 
   async shutDown(): Promise<void> {
-    await this.engine.ending.shutDown()
+    await this.core.lifecycle.shutDown()
   }
 
   async shutDownWithDrain(options?: WaitOptions): Promise<void> {
-    await this.engine.ending.drain(checkWaitOptions(options))
+    await this.core.lifecycle.drain(checkWaitOptions(options))
   }
 
   get shuttingDown(): boolean {
-    return this.engine.phase !== 'open'
+    return this.core.phase !== 'open'
   }
 
   /** `leftMs`: how long it may take at most, for callers that have used up a part of the time. */
   async close(options?: CloseOptions, leftMs?: number): Promise<void> {
-    await this.engine.ending.close(checkCloseOptions(options), leftMs)
+    await this.core.lifecycle.close(checkCloseOptions(options), leftMs)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -376,11 +376,11 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Held<T>, undefined, undefined> {
-    return new HeldIterator<T>(this.engine, this.policy)
+    return new HeldIterator<T>(this.core, this.policy)
   }
 }
 
 /** Makes an engine for options whose items it never looks into. */
-export function engineFor<T>(options: CheckedOptions<T>): Engine {
-  return new Engine(options as unknown as CheckedOptions<unknown>)
+export function coreFor<T>(options: CheckedOptions<T>): QueueCore {
+  return new QueueCore(options as unknown as CheckedOptions<unknown>)
 }

@@ -13,7 +13,7 @@ import {
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { inTime } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey } from '../held/held-key.ts'
@@ -31,11 +31,11 @@ function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> 
  * they throw; where it answers later they reject, and open the store first if it is not open.
  */
 export class QueueTransaction<T> {
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   readonly #options: CheckedOptions<T>
   readonly #verbs: DriverTransaction
 
-  constructor(engine: Engine, options: CheckedOptions<T>, verbs: DriverTransaction) {
+  constructor(engine: QueueCore, options: CheckedOptions<T>, verbs: DriverTransaction) {
     this.#engine = engine
     this.#options = options
     this.#verbs = verbs
@@ -126,7 +126,7 @@ export class QueueTransaction<T> {
     )
     return then(answer, (replies) => {
       const outcomes = replies.map((reply) => this.#outcome(reply))
-      this.#engine.lookSoon()
+      this.#engine.wakeSoon()
       return then(this.#add(asks.slice(at)), (rest) => [...outcomes, ...rest])
     }) as Awaitable<AddOutcome[]>
   }
@@ -138,7 +138,7 @@ export class QueueTransaction<T> {
   }
 
   #held(held: Held<T>): HeldKey<T> {
-    if (!(held instanceof HeldKey) || held.engine !== this.#engine) {
+    if (!(held instanceof HeldKey) || held.owner !== this.#engine) {
       throw new SluiceTypeError('held', 'must be a Held that this queue handed out')
     }
     const isClosed = this.#engine.phase === 'closed'
@@ -167,8 +167,8 @@ export class QueueTransaction<T> {
       if (reply.outcome === 'failed') throw reply.error
       if (reply.outcome === 'lost') throw this.#lostError(held.key)
       if (finish.as === 'done' && finish.forget) this.#engine.plans.forget(held)
-      this.#engine.commits.add(held as HeldKey<unknown>)
-      this.#engine.lookSoon()
+      this.#engine.commitWatch.add(held as HeldKey<unknown>)
+      this.#engine.wakeSoon()
       return reply.outcome
     })
   }

@@ -7,12 +7,17 @@ import {
   sluiceChannel,
 } from '@sluice/core'
 import { defaultControllerLimiter } from '@sluice/limiters'
-import type { Engine } from '../core/queue-core.ts'
-import { settledForget } from '../core/resolved.ts'
-import { AdaptedRateLimiting, checkAdaptOptions } from '../foreign/adapted-queue.ts'
+import type { QueueCore } from '../core/queue-core.ts'
+import { resolvedForget } from '../core/resolved.ts'
+import { AdaptedRateLimitingQueue, checkAdaptOptions } from '../foreign/adapted-queue.ts'
 import { checkQueue } from '../foreign/foreign-queue.ts'
 import { checkAddOptions } from './check-add.ts'
-import { Delaying, isWrapping, type WrapOptions, wrapOptionNames } from './delaying-queue.ts'
+import {
+  isWrapping,
+  PlainDelayingQueue,
+  type WrapOptions,
+  wrapOptionNames,
+} from './delaying-queue.ts'
 import { LimiterInQueue } from './limiter-in-queue.ts'
 import {
   type CheckedOptions,
@@ -21,7 +26,7 @@ import {
   type JsonChecked,
   type QueueOptions,
 } from './options.ts'
-import { engineFor, PlainQueue } from './plain-queue.ts'
+import { coreFor, PlainQueue } from './plain-queue.ts'
 import type { AddOptions, RateLimitingQueue } from './queue.ts'
 
 /** How a queue that exists is given a limiter. */
@@ -32,12 +37,12 @@ export interface WrapLimitedOptions<T> extends WrapOptions<T> {
 
 function limited<T>(
   options: CheckedOptions<T>,
-  engine: Engine,
+  engine: QueueCore,
   limiter: Limiter<T>,
 ): RateLimitingQueue<T> {
   const inQueue = new LimiterInQueue(limiter, options.name, engine.plans.failed)
   engine.plans.follow(limiter)
-  return new RateLimiting<T>(options, engine, inQueue)
+  return new PlainRateLimitingQueue<T>(options, engine, inQueue)
 }
 
 /**
@@ -58,20 +63,23 @@ export function createRateLimitingQueue<T = string>(
       given === undefined ? defaultControllerLimiter() : checkLimiter('limiter', given)
     const inner = checkQueue(options.queue)
     if (!(inner instanceof PlainQueue)) {
-      return new AdaptedRateLimiting<T>(inner, limiter, options)
+      return new AdaptedRateLimitingQueue<T>(inner, limiter, options)
     }
-    const { checkedOptions, engine } = inner as PlainQueue<T>
-    return limited(checkedOptions, engine, given ?? checkedOptions.limiter ?? limiter)
+    const { checkedOptions, core } = inner as PlainQueue<T>
+    return limited(checkedOptions, core, given ?? checkedOptions.limiter ?? limiter)
   }
   const checked = checkQueueOptions<T>(options)
-  return limited(checked, engineFor(checked), checked.limiter ?? defaultControllerLimiter())
+  return limited(checked, coreFor(checked), checked.limiter ?? defaultControllerLimiter())
 }
 
 /** The third layer: a limiter decides how long failed keys wait. */
-export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T> {
+export class PlainRateLimitingQueue<T>
+  extends PlainDelayingQueue<T>
+  implements RateLimitingQueue<T>
+{
   readonly #limiter: LimiterInQueue<T>
 
-  constructor(options: CheckedOptions<T>, engine: Engine, limiter: LimiterInQueue<T>) {
+  constructor(options: CheckedOptions<T>, engine: QueueCore, limiter: LimiterInQueue<T>) {
     super(options, engine, {
       disposeAs: 'retry',
       retryAs: (held) => limiter.delayOf(held.item as T),
@@ -84,7 +92,7 @@ export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T>
       const priority = checkAddOptions(options)
       // The key first: a limiter must not count what is then refused.
       const key = this.keyOf(item)
-      this.engine.refuseWhenEnding(key, true)
+      this.core.refuseWhenEnding(key, true)
       const { delayMs, jitter, plan } = this.#limiter.delayOf(item)
       const draft = { key, item: undefined, priority, delayMs, jitter, plan, failed: true }
       return this.ask(item, draft, true)
@@ -95,12 +103,12 @@ export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T>
 
   forget(item: T): Promise<ForgetOutcome> {
     try {
-      if (this.#forgetsAtOnce(item)) return settledForget('forgotten')
+      if (this.#forgetsAtOnce(item)) return resolvedForget('forgotten')
       const key = this.keyOf(item)
-      if (this.engine.phase === 'closed') throw this.engine.closedError()
-      this.engine.plans.forget({ item })
-      const answer = this.engine.path.forget(key)
-      return answer instanceof Promise ? answer : settledForget(answer)
+      if (this.core.phase === 'closed') throw this.core.closedError()
+      this.core.plans.forget({ item })
+      const answer = this.core.backend.forget(key)
+      return answer instanceof Promise ? answer : resolvedForget(answer)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -108,17 +116,17 @@ export class RateLimiting<T> extends Delaying<T> implements RateLimitingQueue<T>
 
   /** Forgets on the short way; false if nothing was counted there, perhaps since it is no key. */
   #forgetsAtOnce(item: T): boolean {
-    const { hot } = this.engine
+    const { hot } = this.core
     if (hot === undefined || !this.isPlain || sluiceChannel.hasSubscribers) return false
     if (typeof item !== 'string' || !isOwnKey(item)) return false
     if (hot.forget(item) === 'unchanged') return false
-    this.engine.plans.forget({ item })
+    this.core.plans.forget({ item })
     return true
   }
 
   async numRequeues(item: T): Promise<number> {
     const key = this.keyOf(item)
-    if (this.engine.phase === 'closed') throw this.engine.closedError()
-    return this.#limiter.numRequeues(item) ?? (await this.engine.path.failures(key))
+    if (this.core.phase === 'closed') throw this.core.closedError()
+    return this.#limiter.numRequeues(item) ?? (await this.core.backend.failures(key))
   }
 }

@@ -1,6 +1,6 @@
 import { type AddOutcome, addSoonKeysMax, SluiceError } from '@sluice/core'
 import type { GateUser } from '../driver/retry-gate.ts'
-import { isTrouble, jitteredMs } from '../driver/retryable.ts'
+import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 
 /** An add that no caller waits for. */
 export interface SoonAdd {
@@ -90,7 +90,7 @@ export class SoonBuffer implements GateUser {
       } catch (error) {
         // While it waited for its turn the queue began to close: it is tried at once, and never again.
         if (this.#isFinal && !isLast) continue
-        const isOver = isLast || !isTrouble(error)
+        const isOver = isLast || !isTransient(error)
         if (isOver) {
           this.#options.report(error)
           return
@@ -104,7 +104,7 @@ export class SoonBuffer implements GateUser {
 
   /** Waits for room in a full queue, together with all others that wait for it. */
   #room(tries: number): Promise<void> {
-    this.#pause ??= this.#options.pause(jitteredMs(tries, patience)).finally(() => {
+    this.#pause ??= this.#options.pause(retryDelayMs(tries, patience)).finally(() => {
       this.#pause = undefined
     })
     return this.#pause

@@ -1,5 +1,5 @@
 import { batchKeysMax, SluiceTypeError, transferRow } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'
 import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.ts'
@@ -7,8 +7,8 @@ import { writeLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
 
 /** The engine of a queue of ours. */
-export function engineOf<T>(queue: Queue<T>): Engine {
-  if (queue instanceof PlainQueue) return (queue as PlainQueue<T>).engine
+export function engineOf<T>(queue: Queue<T>): QueueCore {
+  if (queue instanceof PlainQueue) return (queue as PlainQueue<T>).core
   throw new SluiceTypeError('queue', 'must be a queue made by this package')
 }
 
@@ -27,7 +27,7 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   const transfer = transferOf('queue', driver)
   await engine.open()
   // The answer also says by how much the store's time is ahead.
-  const exportedAt = leavingInstant(driver, await engine.path.now())
+  const exportedAt = leavingInstant(driver, await engine.backend.now())
   const lastToken = await transfer.lastToken()
   yield writeLine({ as: 'head', head: { queue: name, exportedAt, lastToken } })
   for (const bucket of (await driver.buckets?.()) ?? []) {

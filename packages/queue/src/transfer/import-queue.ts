@@ -35,12 +35,12 @@ export async function importQueue<T>(
 ): Promise<ImportResult> {
   const engine = engineOf(queue)
   checkLines(lines)
-  const { driver, name, store } = engine
+  const { driver, name, handle } = engine
   if (engine.phase === 'closed') throw engine.closedError()
   const transfer = transferOf('queue', driver)
   await engine.open()
   // The answer says by how much the store's time is ahead of its wall clock.
-  await engine.path.now()
+  await engine.backend.now()
   const result = { imported: 0, merged: 0, unchanged: 0 }
   let batch = new Map<string, TransferRow>()
   const flush = async (): Promise<void> => {
@@ -74,7 +74,7 @@ export async function importQueue<T>(
     }
   }
   await flush()
-  store.wake(name)
+  handle.wake(name)
   if (expected === keys) return result
   throw new SluiceTypeError(
     'lines',

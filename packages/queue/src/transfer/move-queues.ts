@@ -21,7 +21,7 @@ import {
   transferRow,
 } from '@sluice/core'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
-import { Store, type StoreUser } from '../driver/driver-handle.ts'
+import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { markOf, setMark } from './move-mark.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
@@ -61,18 +61,18 @@ export interface MigratedQueue {
 const triesMax = 50
 
 /** One store that takes part: open as long as the migration lasts. */
-class Side implements StoreUser {
+class Side implements HandleUser {
   readonly name = ''
   readonly driver: Driver
   readonly operate: Operate
   readonly transfer: Transfer
-  readonly store: Store
+  readonly store: DriverHandle
 
   constructor(parameter: string, driver: Driver, clock: Clock | undefined) {
     this.driver = driver
     this.operate = operateOf(parameter, driver)
     this.transfer = transferOf(parameter, driver)
-    this.store = Store.of(driver, clock)
+    this.store = DriverHandle.of(driver, clock)
   }
 
   async open(): Promise<void> {

@@ -12,16 +12,16 @@ import {
   systemClock,
   type Ticker,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { keysLeft } from '../core/refusals.ts'
-import type { Working } from '../core/work-tally.ts'
+import type { RunningWorker } from '../core/work-tally.ts'
 import { nextTurn } from '../environment/environment.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
 import { LoopWatch } from './loop-watch.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
-import { healthOf, type Vitals, type WorkerHealth } from './worker-health.ts'
+import { type HealthInputs, healthOf, type WorkerHealth } from './worker-health.ts'
 
 /** How long a handler may go on after it was told to stop. */
 const abandonMsDefault = 30_000
@@ -71,16 +71,16 @@ function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<
 /** The loops of a worker: each takes a key, runs the handler, and takes the next. */
 class QueueWorker<T> implements Worker {
   readonly #queue: PlainQueue<T>
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   readonly #options: CheckedWorkerOptions<T>
   readonly #crew = { isStopping: false }
   readonly #runs = new Set<HandlerRun<T>>()
-  readonly #working: Working
+  readonly #working: RunningWorker
   readonly stopped: Promise<void>
   readonly #heart: Ticker
   readonly #loopWatch: LoopWatch
   #beatAt = 0
-  #phase: Vitals['phase'] = 'running'
+  #phase: HealthInputs['phase'] = 'running'
   #onIdle: (() => void)[] = []
   #idleCheck: Promise<void> | undefined
   /** Something happened while it was looked whether the worker is idle. */
@@ -93,12 +93,12 @@ class QueueWorker<T> implements Worker {
     blockedMs: number,
   ) {
     this.#queue = queue
-    this.#engine = queue.engine
+    this.#engine = queue.core
     this.#options = options
     this.#working = { concurrency, runs: this.#runs }
     this.#engine.tally.begin(this.#working)
     this.#engine.notice('worker-started', { concurrency })
-    const { clock } = this.#engine.store
+    const { clock } = this.#engine.handle
     this.#loopWatch = new LoopWatch({
       clock,
       blockedMs,
@@ -136,9 +136,9 @@ class QueueWorker<T> implements Worker {
 
   /** Tells the store that this worker takes no more keys. Nobody is to wait for that, or to fail. */
   #farewell(): void {
-    if (this.#engine.phase !== 'open' || !this.#engine.store.isOpen) return
+    if (this.#engine.phase !== 'open' || !this.#engine.handle.isOpen) return
     try {
-      const beat = this.#engine.path.farewell()
+      const beat = this.#engine.backend.unregister()
       if (beat instanceof Promise) beat.catch(() => undefined)
     } catch {
       // It is missed in the list soon.
@@ -147,10 +147,10 @@ class QueueWorker<T> implements Worker {
 
   /** Tells the store that this worker is alive. Nothing depends on it but what others see. */
   #beat(): void {
-    this.#beatAt = this.#engine.store.clock.monotonicMs()
+    this.#beatAt = this.#engine.handle.clock.monotonicMs()
     if (this.#engine.phase !== 'open') return
     try {
-      const beat = this.#engine.path.heartbeat()
+      const beat = this.#engine.backend.heartbeat()
       if (beat instanceof Promise) beat.catch((error: unknown) => this.#engine.reportTrouble(error))
     } catch (error) {
       this.#engine.reportTrouble(error)
@@ -183,7 +183,7 @@ class QueueWorker<T> implements Worker {
       }
       if (held === undefined) {
         if (this.#crew.isStopping || this.#hasNoMore()) return
-        await this.#engine.ending.nextGivenBack()
+        await this.#engine.lifecycle.nextGivenBack()
         continue
       }
       // Other work since it was handed out may have delayed it.
@@ -239,7 +239,7 @@ class QueueWorker<T> implements Worker {
 
   /** Whether the loops end within `ms`; in real time, too, where a clock was given that stands still. */
   #endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
-    const { clock } = this.#engine.store
+    const { clock } = this.#engine.handle
     return new Promise((resolve) => {
       const timers = [clock.startTimer(ms, () => resolve(false))]
       if (clock !== systemClock) {
@@ -286,8 +286,8 @@ class QueueWorker<T> implements Worker {
   }
 
   async #isIdle(): Promise<boolean> {
-    const { path } = this.#engine
-    if (!(await path.isQuiet(await path.now()))) return false
+    const { backend } = this.#engine
+    if (!(await backend.isDrained(await backend.now()))) return false
     // A key that was handed out just now has not begun to run.
     await new Promise<void>(nextTurn)
     return this.#runs.size === 0 && !this.#mustCheckAgain

@@ -8,8 +8,8 @@ import {
   SluiceError,
   type Timer,
 } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
-import { isTrouble } from '../driver/retryable.ts'
+import type { QueueCore } from '../core/queue-core.ts'
+import { isTransient } from '../driver/retryable.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { type RunEnd, readResult } from './handler-result.ts'
@@ -66,7 +66,7 @@ class RunContext implements HandlerContext {
  * lease, the key is given back when the handler ends at last.
  */
 export class HandlerRun<T> {
-  readonly #engine: Engine
+  readonly #engine: QueueCore
   readonly #options: CheckedWorkerOptions<T>
   readonly #held: HeldKey<T>
   #timer: Timer | undefined
@@ -86,7 +86,7 @@ export class HandlerRun<T> {
   #end: 'park' | 'drop' | undefined
 
   constructor(
-    engine: Engine,
+    engine: QueueCore,
     options: CheckedWorkerOptions<T>,
     held: HeldKey<T>,
     concurrency: number,
@@ -95,10 +95,10 @@ export class HandlerRun<T> {
     this.#options = options
     this.#held = held
     this.#concurrency = concurrency
-    const { path, store, tally } = engine
-    this.startedAt = path.time()
-    this.#startedMs = store.clock.monotonicMs()
-    tally.started(path.readyAt(held as HeldKey<unknown>), this.startedAt)
+    const { backend, handle, tally } = engine
+    this.startedAt = backend.estimatedNow()
+    this.#startedMs = handle.clock.monotonicMs()
+    tally.started(backend.readyAt(held as HeldKey<unknown>), this.startedAt)
   }
 
   get key(): string {
@@ -140,7 +140,7 @@ export class HandlerRun<T> {
   }
 
   #elapsedMs(): number {
-    return this.#engine.store.clock.monotonicMs() - this.#startedMs
+    return this.#engine.handle.clock.monotonicMs() - this.#startedMs
   }
 
   /** Tells the handler to stop. */
@@ -169,7 +169,7 @@ export class HandlerRun<T> {
   #startTimer(): void {
     const { timeoutMs } = this.#options
     if (timeoutMs === undefined) return
-    this.#timer = this.#engine.store.clock.startTimer(timeoutMs, () => {
+    this.#timer = this.#engine.handle.clock.startTimer(timeoutMs, () => {
       this.#isTimedOut = true
       this.abort(
         new SluiceError(
@@ -182,7 +182,7 @@ export class HandlerRun<T> {
 
   #watchAbandon(): void {
     this.#timer?.stop()
-    this.#timer = this.#engine.store.clock.startTimer(this.#options.abandonMs, () => {
+    this.#timer = this.#engine.handle.clock.startTimer(this.#options.abandonMs, () => {
       this.abandon()
     })
   }
@@ -211,7 +211,7 @@ export class HandlerRun<T> {
         await (isFirst ? finish() : this.#engine.attempt(finish))
         break
       } catch (error) {
-        const isOver = !isTrouble(error) || held.isLost || this.#engine.phase === 'closed'
+        const isOver = !isTransient(error) || held.isLost || this.#engine.phase === 'closed'
         if (isFirst || isOver) this.#report(error)
         if (isOver) {
           // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
@@ -268,9 +268,9 @@ export class HandlerRun<T> {
     const { key, itemText: item } = this.#held
     try {
       // Asked for before it is given back: a crash in between leaves it asked for.
-      await this.#engine.ask({ key, item, priority, ...delay }, true)
+      await this.#engine.add({ key, item, priority, ...delay }, true)
     } catch (error) {
-      if (isTrouble(error) && !SluiceError.is(error, 'ERR_QUEUE_FULL')) throw error
+      if (isTransient(error) && !SluiceError.is(error, 'ERR_QUEUE_FULL')) throw error
       // It cannot be asked for, but giving it back as failed is always taken.
       this.#report(error)
       return await this.#held.retry(error)

@@ -1,5 +1,5 @@
 import { heartbeatMs } from '@sluice/core'
-import type { Engine } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import type { LoopWatch } from './loop-watch.ts'
 
 /**
@@ -39,8 +39,8 @@ export interface WorkerHealth {
 }
 
 /** What is known of a worker when its health is asked for. */
-export interface Vitals {
-  readonly engine: Engine
+export interface HealthInputs {
+  readonly engine: QueueCore
   readonly loopWatch: LoopWatch
   /** On the monotonic clock. */
   readonly beatAt: number
@@ -49,25 +49,25 @@ export interface Vitals {
 
 const deadly: ReadonlySet<HealthReason> = new Set(['FAILED', 'NOT_BEATING', 'NOT_RENEWING'])
 
-function reasonsOf({ engine, loopWatch, beatAt, phase }: Vitals): HealthReason[] {
+function reasonsOf({ engine, loopWatch, beatAt, phase }: HealthInputs): HealthReason[] {
   if (phase === 'failed') return ['FAILED']
   if (phase === 'stopped') return ['STOPPED']
   const reasons: HealthReason[] = []
-  const { keeper, store, storeHealth } = engine
-  if (store.clock.monotonicMs() - beatAt > 3 * heartbeatMs) reasons.push('NOT_BEATING')
+  const { keeper, handle, health } = engine
+  if (handle.clock.monotonicMs() - beatAt > 3 * heartbeatMs) reasons.push('NOT_BEATING')
   if (keeper.isOverdue) reasons.push('NOT_RENEWING')
   if (phase === 'stopping') reasons.push('STOPPING')
   if (engine.phase === 'shutting-down') reasons.push('QUEUE_SHUT_DOWN')
   else if (engine.phase !== 'open') reasons.push('QUEUE_CLOSED')
-  else if (!store.isOpen) reasons.push('STORE_NOT_OPEN')
-  if (storeHealth.isInTrouble) reasons.push('STORE_IN_TROUBLE')
-  if (storeHealth.isDegraded) reasons.push('DEGRADED')
+  else if (!handle.isOpen) reasons.push('STORE_NOT_OPEN')
+  if (health.isInTrouble) reasons.push('STORE_IN_TROUBLE')
+  if (health.isDegraded) reasons.push('DEGRADED')
   if (loopWatch.wasBlockedWithin(heartbeatMs)) reasons.push('LOOP_BLOCKED')
   return reasons
 }
 
 /** How a worker is, from what is known of it. Asks nobody and waits for nothing. */
-export function healthOf(vitals: Vitals): WorkerHealth {
+export function healthOf(vitals: HealthInputs): WorkerHealth {
   const reasons = reasonsOf(vitals)
   return {
     live: !reasons.some((reason) => deadly.has(reason)),
