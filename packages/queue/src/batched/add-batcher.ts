@@ -1,28 +1,22 @@
-import {
-  type Ask,
-  type AskReply,
-  type Awaitable,
-  batchKeysMax,
-  type CancelOutcome,
-  type Failure,
-  type ForgetOutcome,
-} from '@sluice/core'
-import type { QueueCore } from '../core/queue-core.ts'
+import type { Ask, AskReply, Awaitable, CancelOutcome, Failure, ForgetOutcome } from '@sluice/core'
+import type { Adds } from '../core/backend.ts'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { Answers, BatchJob } from './batch-job.ts'
 import { Batcher } from './batcher.ts'
+import type { NextDue } from './next-due.ts'
 
 type AddRequest = Ask | undefined
 type AddReply = AskReply | CancelOutcome | ForgetOutcome
 type AddJob = BatchJob<AddRequest, AddReply>
 
-/** The answer to an add that shares a step with an earlier add of its key, which asks for as much. */
+/** The answer to an add that is merged into an earlier add of its key, which asks for as much. */
 function afterwards(reply: AddReply): AddReply {
   const { outcome, dueAt, failures } = reply as AskReply
   const isRefused = outcome === 'parked' || outcome === 'full'
   return { outcome: isRefused ? outcome : 'unchanged', dueAt, failures }
 }
 
-/** How many adds travel along with others of their keys: whoever counts adds cannot see them. */
+/** How many adds were merged into these jobs: subscribers that count adds cannot see them. */
 function mergedInto(jobs: readonly AddJob[]): number {
   let merged = 0
   for (const { followers } of jobs) merged += followers?.length ?? 0
@@ -37,75 +31,88 @@ function isPlain({ delayMs, failed, plan }: Ask): boolean {
   return delayMs <= 0 && failed !== true && plan === undefined
 }
 
-/** The lane of everything that changes what is owed to keys without holding them. */
-export class AddBatcher {
-  readonly #engine: QueueCore
-  readonly #lane: Batcher<AddRequest, AddReply>
+/** Batches everything that changes the pending runs of keys without holding them. */
+export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
+  readonly #nextDue: NextDue
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
-    this.#lane = new Batcher<AddRequest, AddReply>({
-      send: (kind, jobs) => engine.opened(() => this.#send(kind, jobs)),
-      merge,
-      // An add is owed at least as early as it was, however often it is repeated.
-      canRepeat: () => true,
-      turn: () => engine.handle.gate.turn(engine),
-      pass: engine.handle.gate.pass,
-      watch: (send) => engine.handle.gate.watch(send),
-      timeoutMs: engine.options.timeoutMs,
-      batchMax: batchKeysMax,
-      // Keys stand in line in the order in which they were asked for.
-      stepsMax: 1,
-    })
+  constructor(calls: DriverCalls, nextDue: NextDue) {
+    // One batch at a time: the order of the keys is that in which they were added.
+    super(calls, 1)
+    this.#nextDue = nextDue
   }
 
-  #send(kind: string, jobs: readonly AddJob[]): Awaitable<readonly (AddReply | Failure)[]> {
-    const { driver, name, askOptions } = this.#engine
+  protected override send(
+    kind: string,
+    jobs: readonly AddJob[],
+  ): Awaitable<readonly (AddReply | Failure)[]> {
+    const { driver, name, askOptions } = this.calls
     if (kind === 'add') {
       const asks = jobs.map(({ request }) => request as Ask)
       const request = { asks, options: askOptions, merged: mergedInto(jobs) }
-      return this.#engine.call('add', request, () => driver.add(name, asks, askOptions))
+      return this.calls.call('add', request, () => driver.add(name, asks, askOptions))
     }
     const keys = jobs.map(({ key }) => key)
     return kind === 'cancel'
-      ? this.#engine.call('cancel', { keys }, () => driver.cancel(name, keys))
-      : this.#engine.call('forget', { keys }, () => driver.forget(name, keys))
+      ? this.calls.call('cancel', { keys }, () => driver.cancel(name, keys))
+      : this.calls.call('forget', { keys }, () => driver.forget(name, keys))
   }
 
-  async ask(ask: Ask): Promise<AskReply> {
-    return (await this.#lane.submit('add', ask.key, ask)) as AskReply
+  add(ask: Ask): Promise<AskReply> {
+    return new Promise((resolve, reject) => {
+      this.submit('add', ask.key, ask, {
+        resolve: (_, reply) => {
+          const added = reply as AskReply
+          this.#nextDue.learn(added.dueAt, ask.delayMs > 0 || ask.plan !== undefined)
+          resolve(added)
+        },
+        reject: (_, error) => reject(error),
+      })
+    })
   }
 
-  /** Asks for several runs; the promise is for all of them. */
-  askMany(asks: readonly Ask[], answers: Answers<AskReply>): void {
-    this.#lane.submitMany('add', asks, keyOf, answers as Answers<AddReply>)
+  addMany(asks: readonly Ask[], answers: Answers<AskReply>): void {
+    this.submitMany('add', asks, keyOf, {
+      resolve: (index, reply) => {
+        const added = reply as AskReply
+        this.#nextDue.learn(added.dueAt, false)
+        answers.resolve(index, added)
+      },
+      reject: (index, error) => answers.reject(index, error),
+    })
   }
 
-  async cancel(key: string): Promise<CancelOutcome> {
-    return (await this.#lane.submit('cancel', key, undefined)) as CancelOutcome
+  cancel(key: string): Promise<CancelOutcome> {
+    return this.#change('cancel', key) as Promise<CancelOutcome>
   }
 
-  async forget(key: string): Promise<ForgetOutcome> {
-    return (await this.#lane.submit('forget', key, undefined)) as ForgetOutcome
+  forget(key: string): Promise<ForgetOutcome> {
+    return this.#change('forget', key) as Promise<ForgetOutcome>
   }
 
-  idle(): Awaitable<void> {
-    return this.#lane.idle()
+  /** Takes its turn after the adds of the key that were made before. */
+  #change(kind: 'cancel' | 'forget', key: string): Promise<AddReply> {
+    return new Promise((resolve, reject) => {
+      this.submit(kind, key, undefined, {
+        resolve: (_, reply) => resolve(reply),
+        reject: (_, error) => reject(error),
+      })
+    })
   }
 
-  /** Answers every call that has no answer yet, since the queue is closed. */
-  giveUp(): void {
-    this.#lane.giveUp()
+  /**
+   * Immediate adds of one key travel as one; each gets the answer that it would have got alone. An
+   * add that is repeated changes nothing more: the key is due at least as early as it was.
+   */
+  protected override merge(
+    earlier: AddJob,
+    later: AddJob,
+  ): ((reply: AddReply) => AddReply) | undefined {
+    const first = earlier.request
+    const second = later.request
+    if (first === undefined || second === undefined) return undefined
+    // Which of the two a higher priority would have moved, only a batch of its own can tell.
+    if (!isPlain(first) || !isPlain(second) || second.priority > first.priority) return undefined
+    earlier.request = { ...first, item: second.item }
+    return afterwards
   }
-}
-
-/** Immediate adds of one key travel as one; each gets the answer that it would have got alone. */
-function merge(earlier: AddJob, later: AddJob): ((reply: AddReply) => AddReply) | undefined {
-  const first = earlier.request
-  const second = later.request
-  if (first === undefined || second === undefined) return undefined
-  // Which of the two a higher priority would have moved, only a step of its own can tell.
-  if (!isPlain(first) || !isPlain(second) || second.priority > first.priority) return undefined
-  earlier.request = { ...first, item: second.item }
-  return afterwards
 }

@@ -1,4 +1,12 @@
-import { type Awaitable, type Failure, SluiceError, systemClock, type Timer } from '@sluice/core'
+import {
+  type Awaitable,
+  batchKeysMax,
+  type Failure,
+  SluiceError,
+  systemClock,
+  type Timer,
+} from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
 import { pause } from '../environment/timing.ts'
 import {
@@ -11,67 +19,73 @@ import {
   unknownOutcome,
   wasNotSent,
 } from './batch-errors.ts'
-import {
-  type Answers,
-  type BatcherOptions,
-  type BatchJob,
-  follow,
-  newJob,
-  rejectJob,
-  resolveJob,
-} from './batch-job.ts'
+import { type Answers, type BatchJob, follow, newJob, rejectJob, resolveJob } from './batch-job.ts'
 import { parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
 
 /** How long a job waits whose row is locked: the first time, and at most. */
-const patienceMs = { first: 20, longest: 1_000 }
+const lockedDelay = { first: 20, longest: 1_000 }
 
 /**
- * Calls on their way to the driver: those that are made while a step is in flight travel together in
- * the next one, in the order of the calls, two of one key never in one step. Only when very many have
- * gathered may another step leave before that has landed. Each promise settles after its step has
- * committed.
+ * Gathers calls into batches: those that are made while a batch is in flight travel together in the
+ * next one, in the order of the calls, two of one key never in one batch. Only when very many calls
+ * have gathered may another batch leave before the last one is answered. Each call is answered after
+ * its batch has committed. Every call may be repeated.
  *
- * A job that the driver could not serve because somebody else has locked its row leaves the others
- * and is tried alone, so that one locked row stalls nobody else.
+ * A job that the driver could not serve because another session has locked its row leaves the others
+ * and is tried alone, so that one locked row stalls no other key.
  */
-export class Batcher<Request, Reply> {
-  readonly #options: BatcherOptions<Request, Reply>
+export abstract class Batcher<Request, Reply> {
+  protected readonly calls: DriverCalls
+  readonly #batchesMax: number
   #waiting: BatchJob<Request, Reply>[] = []
-  /** Halves of steps that failed for a reason that lasts; they are sent before what waits. */
+  /** Halves of batches that failed for a reason that lasts; they are sent before other jobs. */
   #halves: (readonly BatchJob<Request, Reply>[])[] = []
   readonly #late = new LateJobs<Request, Reply>()
   #inFlight = 0
   #isScheduled = false
   #isSending = false
-  /** Steps on their way, without those that were sent alone. */
+  /** Batches in flight, without those that were sent alone. */
   #underWay = 0
   #watch: Timer | undefined
-  /** Steps without an answer yet, and how to go on without it. */
+  /** Batches without an answer yet, and how to go on without it. */
   readonly #flights = new Map<readonly BatchJob<Request, Reply>[], () => void>()
   #idle: (() => void)[] = []
 
-  constructor(options: BatcherOptions<Request, Reply>) {
-    this.#options = options
+  /**
+   * `batchesMax`: how many batches may be in flight at a time. More than one only where the order in
+   * which batches take effect does not matter; two of one key are never in flight together.
+   */
+  constructor(calls: DriverCalls, batchesMax: number) {
+    this.calls = calls
+    this.#batchesMax = batchesMax
   }
 
-  submit(kind: string, key: string, request: Request): Promise<Reply> {
-    return new Promise<Reply>((resolve, reject) => {
-      const answers = { resolve: (_: number, reply: Reply) => resolve(reply), reject: onlyError }
-      function onlyError(_: number, error: unknown): void {
-        reject(error)
-      }
-      this.submitOne(kind, key, request, answers)
-    })
+  /** Sends one batch to the driver: jobs of one kind, of different keys. */
+  protected abstract send(
+    kind: string,
+    jobs: readonly BatchJob<Request, Reply>[],
+  ): Awaitable<readonly (Reply | Failure)[]>
+
+  /**
+   * Merges a job into an earlier one of the same batch and key; returns how the later one is answered,
+   * or `undefined` if the two cannot share a batch.
+   */
+  protected merge(
+    _earlier: BatchJob<Request, Reply>,
+    _later: BatchJob<Request, Reply>,
+  ): ((reply: Reply) => Reply) | undefined {
+    return undefined
   }
 
-  /** Submits one, and tells of its answer; no promise is made. */
-  submitOne(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
-    this.#waiting.push(newJob({ kind, key, request, answers, at: 0, deadline: this.#deadline() }))
+  /** Submits one call. */
+  submit(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
+    const deadline = this.#deadline()
+    this.#waiting.push(newJob({ kind, key, request, answers, index: 0, deadline }))
     this.#schedule()
   }
 
-  /** Submits several at once, and tells of each answer by its place; no promise is made for each. */
+  /** Submits several calls; each answer comes with the index of its request. */
   submitMany(
     kind: string,
     requests: readonly Request[],
@@ -79,14 +93,14 @@ export class Batcher<Request, Reply> {
     answers: Answers<Reply>,
   ): void {
     const deadline = this.#deadline()
-    requests.forEach((request, at) => {
-      this.#waiting.push(newJob({ kind, key: keyOf(request), request, answers, at, deadline }))
+    requests.forEach((request, index) => {
+      this.#waiting.push(newJob({ kind, key: keyOf(request), request, answers, index, deadline }))
     })
     this.#schedule()
   }
 
   #deadline(): number {
-    return systemClock.monotonicMs() + this.#options.timeoutMs
+    return systemClock.monotonicMs() + this.calls.options.timeoutMs
   }
 
   /** Answers every job that has no answer yet with what is known of it: the queue is closed. */
@@ -129,7 +143,7 @@ export class Batcher<Request, Reply> {
 
   #maySend(): boolean {
     if (this.#underWay === 0) return true
-    if (this.#underWay >= this.#options.stepsMax) return false
+    if (this.#underWay >= this.#batchesMax) return false
     return this.#halves.length > 0 || this.#waiting.length >= parallelMin
   }
 
@@ -138,9 +152,9 @@ export class Batcher<Request, Reply> {
     this.#isSending = true
     while (this.#maySend()) {
       const half = this.#halves.shift() ?? []
-      const jobs = half.length > 0 ? half.filter((job) => !job.isAnswered) : this.#nextStep()
+      const jobs = half.length > 0 ? half.filter((job) => !job.isAnswered) : this.#nextBatch()
       if (half.length === 0 && jobs.length === 0) break
-      const answer = jobs.length === 0 ? undefined : this.#step(jobs)
+      const answer = jobs.length === 0 ? undefined : this.#sendBatch(jobs)
       if (answer === undefined) {
         this.#letPass(half)
         continue
@@ -166,7 +180,7 @@ export class Batcher<Request, Reply> {
   }
 
   /** Takes out the jobs of the next step, leaving those behind that have to wait for another. */
-  #nextStep(): BatchJob<Request, Reply>[] {
+  #nextBatch(): BatchJob<Request, Reply>[] {
     const chosen = new Map<string, BatchJob<Request, Reply>>()
     const passed = new Set<string>(this.#late.keys())
     for (const flight of this.#flights.keys()) for (const { key } of flight) passed.add(key)
@@ -174,7 +188,7 @@ export class Batcher<Request, Reply> {
     let kind: string | undefined
     let seen = 0
     for (const job of this.#waiting) {
-      if (chosen.size >= this.#options.batchMax) break
+      if (chosen.size >= batchKeysMax) break
       seen += 1
       if (passed.has(job.key)) {
         left.push(job)
@@ -187,7 +201,7 @@ export class Batcher<Request, Reply> {
         continue
       }
       const answer =
-        job.kind === kind && earlier !== undefined ? this.#options.merge?.(earlier, job) : undefined
+        job.kind === kind && earlier !== undefined ? this.merge(earlier, job) : undefined
       if (answer !== undefined) {
         follow(earlier, { job, answer })
       } else {
@@ -200,15 +214,16 @@ export class Batcher<Request, Reply> {
     return [...chosen.values()]
   }
 
-  #step(
+  #sendBatch(
     jobs: readonly BatchJob<Request, Reply>[],
     isRepetition = false,
   ): Promise<void> | undefined {
     const kind = jobs[0]?.kind ?? ''
-    const send = (): Awaitable<readonly (Reply | Failure)[]> => this.#options.send(kind, jobs)
     let answer: Awaitable<readonly (Reply | Failure)[]>
     try {
-      answer = isRepetition ? this.#options.watch(send) : send()
+      answer = isRepetition
+        ? this.calls.handle.gate.watch(() => this.send(kind, jobs))
+        : this.send(kind, jobs)
     } catch (error) {
       this.#failed(jobs, error)
       return undefined
@@ -323,24 +338,24 @@ export class Batcher<Request, Reply> {
       if (this.#mayRepeat(job, error)) repeated.push(job)
       else rejectJob(job, error)
     }
-    if (repeated.length > 0) this.#later(repeated, error, this.#options.turn(), this.#options.pass)
+    if (repeated.length === 0) return
+    const { gate } = this.calls.handle
+    this.#later(repeated, error, gate.turn(this.calls), gate.pass)
   }
 
   #failedReply(job: BatchJob<Request, Reply>, { error, isFinal }: KeyFailure): void {
     const { retryable } = error
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
     if (isUnknown) job.mayHaveHappened = true
-    const isRepeated = isUnknown ? this.#options.canRepeat(job.kind) : retryable
-    if (isRepeated && isFinal !== true) {
+    if ((isUnknown || retryable) && isFinal !== true) {
       job.tries += 1
-      this.#later([job], error, pause(retryDelayMs(job.tries, patienceMs)))
+      this.#later([job], error, pause(retryDelayMs(job.tries, lockedDelay)))
     } else rejectJob(job, error)
   }
 
   #mayRepeat(job: BatchJob<Request, Reply>, error: unknown): boolean {
     // What may have happened is repeated through everything that passes, until somebody can say.
-    const isDoubtful = job.mayHaveHappened && this.#options.canRepeat(job.kind)
-    if (!isDoubtful) return wasNotSent(error)
+    if (!job.mayHaveHappened) return wasNotSent(error)
     return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isRetryable(error)
   }
 
@@ -352,7 +367,7 @@ export class Batcher<Request, Reply> {
       return
     }
     for (const { key } of unsettled) this.#late.holdUp(key)
-    const sent = this.#step(unsettled, true)
+    const sent = this.#sendBatch(unsettled, true)
     void Promise.resolve(sent).then(() => this.#letPass(unsettled))
   }
 

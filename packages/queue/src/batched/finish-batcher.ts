@@ -1,6 +1,5 @@
 import {
   type Awaitable,
-  batchKeysMax,
   type Failure,
   type Finish,
   type FinishOutcome,
@@ -9,96 +8,129 @@ import {
   never,
   SluiceError,
 } from '@sluice/core'
+import type { Finishes } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { KeyFailure } from './batch-errors.ts'
 import type { Answers, BatchJob } from './batch-job.ts'
 import { Batcher } from './batcher.ts'
 import { finishesInFlightMax } from './in-flight-limits.ts'
+import type { NextDue } from './next-due.ts'
 
 /** A key that is given back, and how. */
-export interface FinishRequest {
+interface FinishRequest {
   readonly held: HeldKey<unknown>
   readonly finish: Finish
 }
 
 type FinishJob = BatchJob<FinishRequest, FinishReply>
 
-/** What a finish would have answered that left a key in this state. */
+/** Receives the answer for one key: one object, and no closures. */
+class FinishAnswer implements Answers<FinishReply> {
+  readonly #core: QueueCore
+  readonly #nextDue: NextDue
+  readonly #request: FinishRequest
+  readonly #resolve: (outcome: FinishOutcome) => void
+  readonly #reject: (error: unknown) => void
+
+  constructor(
+    core: QueueCore,
+    nextDue: NextDue,
+    request: FinishRequest,
+    resolve: (outcome: FinishOutcome) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#core = core
+    this.#nextDue = nextDue
+    this.#request = request
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  resolve(_index: number, { outcome, dueAt }: FinishReply): void {
+    const { held, finish } = this.#request
+    this.#nextDue.learn(dueAt, finish.as === 'retry')
+    this.#core.noteFinished(held, finish, outcome)
+    this.#resolve(outcome)
+  }
+
+  reject(_index: number, error: unknown): void {
+    this.#request.held.phase = 'held'
+    this.#reject(error)
+  }
+}
+
+/** The outcome that a finish had which left a key in this state. */
 const outcomeOfState: Readonly<Record<KeyStateWord, FinishOutcome>> = {
   ready: 'ready',
   delayed: 'delayed',
   backoff: 'delayed',
   parked: 'parked',
   idle: 'idle',
-  // Somebody else has it already, so it was ready.
+  // Another worker has it already, so it was ready.
   processing: 'ready',
   dirty: 'ready',
 }
 
 /**
- * The lane of finishes.
+ * Batches finishes.
  *
  * A finish whose answer was lost is sent again. If the key turns out not to be held under its token
- * any more although the lease cannot be over yet, then the first sending took effect; once the lease
- * may be over nobody can say, and the caller is told so, never that the lease was lost.
+ * any more although the lease cannot have expired yet, then the first sending took effect. Once the
+ * lease may have expired the outcome cannot be known, and the caller gets ERR_UNKNOWN_OUTCOME, never
+ * the outcome that the lease was lost.
  */
-export class FinishBatcher {
-  readonly #engine: QueueCore
-  readonly #lane: Batcher<FinishRequest, FinishReply>
+export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implements Finishes {
+  readonly #core: QueueCore
+  readonly #nextDue: NextDue
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
-    this.#lane = new Batcher<FinishRequest, FinishReply>({
-      send: (_kind, jobs) => this.#send(jobs),
-      canRepeat: () => true,
-      turn: () => engine.handle.gate.turn(engine),
-      pass: engine.handle.gate.pass,
-      watch: (send) => engine.handle.gate.watch(send),
-      timeoutMs: engine.options.timeoutMs,
-      batchMax: batchKeysMax,
-      stepsMax: finishesInFlightMax,
+  constructor(core: QueueCore, nextDue: NextDue) {
+    super(core.calls, finishesInFlightMax)
+    this.#core = core
+    this.#nextDue = nextDue
+  }
+
+  finish(held: HeldKey<unknown>, finish: Finish): Promise<FinishOutcome> {
+    return new Promise((resolve, reject) => {
+      const request = { held, finish }
+      const answer = new FinishAnswer(this.#core, this.#nextDue, request, resolve, reject)
+      this.submit('finish', held.key, request, answer)
     })
   }
 
-  /** Gives back a key. */
-  submit(request: FinishRequest, answers: Answers<FinishReply>): void {
-    this.#lane.submitOne('finish', request.held.key, request, answers)
-  }
-
-  /** Gives back several keys, telling of each answer by its place. */
-  submitMany(
+  /** Gives back several keys; each answer comes with the index of its key. */
+  finishMany(
     helds: readonly HeldKey<unknown>[],
     finishes: readonly Finish[],
     answers: Answers<FinishReply>,
   ): void {
     const requests = helds.map(
-      (held, at): FinishRequest => ({ held, finish: finishes[at] as Finish }),
+      (held, index): FinishRequest => ({ held, finish: finishes[index] as Finish }),
     )
-    this.#lane.submitMany('finish', requests, keyOf, answers)
+    this.submitMany('finish', requests, keyOf, {
+      resolve: (index, reply) => {
+        this.#nextDue.learn(reply.dueAt, finishes[index]?.as === 'retry')
+        answers.resolve(index, reply)
+      },
+      reject: (index, error) => answers.reject(index, error),
+    })
   }
 
-  idle(): Awaitable<void> {
-    return this.#lane.idle()
-  }
-
-  /** Answers every call that has no answer yet, since the queue is closed. */
-  giveUp(): void {
-    this.#lane.giveUp()
-  }
-
-  #send(jobs: readonly FinishJob[]): Awaitable<readonly (FinishReply | Failure)[]> {
-    const answer = this.#engine.opened(() => this.#finish(jobs))
+  protected override send(
+    _kind: string,
+    jobs: readonly FinishJob[],
+  ): Awaitable<readonly (FinishReply | Failure)[]> {
+    const answer = this.#send(jobs)
     if (!jobs.some((job) => job.mayHaveHappened)) return answer
     return answer instanceof Promise
       ? answer.then((replies) => this.#withoutDoubt(jobs, replies))
       : this.#withoutDoubt(jobs, answer)
   }
 
-  #finish(jobs: readonly FinishJob[]): Awaitable<readonly (FinishReply | Failure)[]> {
-    const { driver, name, askOptions } = this.#engine
+  #send(jobs: readonly FinishJob[]): Awaitable<readonly (FinishReply | Failure)[]> {
+    const { driver, name, askOptions } = this.calls
     const finishes = jobs.map(({ request }) => request.finish)
-    return this.#engine.call('finish', { finishes, options: askOptions }, () =>
+    return this.calls.call('finish', { finishes, options: askOptions }, () =>
       driver.finish(name, finishes, askOptions),
     )
   }
@@ -117,7 +149,7 @@ export class FinishBatcher {
   }
 
   async #resolveDoubt({ request, key }: FinishJob): Promise<FinishReply | KeyFailure> {
-    const { driver, name, handle } = this.#engine
+    const { driver, name, handle } = this.calls
     if (request.held.deadline <= handle.clock.monotonicMs()) {
       const error = new SluiceError(
         'ERR_UNKNOWN_OUTCOME',

@@ -12,7 +12,7 @@ const beatMs = heartbeatMs * 0.9
  * What this process knows of the store's time, and of when it makes sense to look into it again.
  */
 export class NextDue {
-  readonly #engine: QueueCore
+  readonly #core: QueueCore
   readonly #time: StoreTime
   /** The next instant at which something is due, as far as anybody here knows. */
   nextAt: EpochMs = never
@@ -28,9 +28,9 @@ export class NextDue {
   #tickedAt = -Infinity
   #isSweeping = false
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
-    this.#time = new StoreTime(engine.handle)
+  constructor(core: QueueCore) {
+    this.#core = core
+    this.#time = new StoreTime(core.calls.handle)
   }
 
   /** The store's time, from when it was last told. */
@@ -46,7 +46,7 @@ export class NextDue {
   /** The store said that it is `now`, in the answer to what was sent at `sentAt` (monotonic). */
   setStoreTime(now: EpochMs, sentAt: number): void {
     this.#time.learn(now, sentAt)
-    this.#engine.clockSteps.checkStoreTime(now, sentAt)
+    this.#core.clockSteps.checkStoreTime(now, sentAt)
   }
 
   /**
@@ -61,13 +61,13 @@ export class NextDue {
 
   /** Whether the store was asked less than a beat ago. */
   get wasAskedRecently(): boolean {
-    return this.#engine.handle.clock.monotonicMs() - this.#tickedAt < beatMs
+    return this.#core.calls.handle.clock.monotonicMs() - this.#tickedAt < beatMs
   }
 
   /** Whether it is time to register the worker of this process with the store. */
   get isHeartbeatDue(): boolean {
-    const { handle, tally } = this.#engine
-    return !this.wasAskedRecently || tally.isDue(handle.clock.monotonicMs(), beatMs)
+    const { calls, tally } = this.#core
+    return !this.wasAskedRecently || tally.isDue(calls.handle.clock.monotonicMs(), beatMs)
   }
 
   /**
@@ -76,7 +76,8 @@ export class NextDue {
    * because this process was woken.
    */
   async tick(registers: boolean): Promise<TickReply> {
-    const { driver, name, holder, options, tally, handle } = this.#engine
+    const { calls, tally } = this.#core
+    const { driver, name, holder, options, handle } = calls
     const { failuresExpireMs } = options
     const worker = registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined
     const request = { holder, limit: tickLimit, failuresExpireMs, worker }
@@ -89,8 +90,8 @@ export class NextDue {
     const question = this.#asked
     let reply: TickReply
     try {
-      reply = await this.#engine.inquire(() =>
-        this.#engine.call('tick', request, () => {
+      reply = await calls.inquire(() =>
+        calls.call('tick', request, () => {
           sentAt = handle.clock.monotonicMs()
           return driver.tick(name, request)
         }),
@@ -121,7 +122,7 @@ export class NextDue {
     if (this.#isSweeping) return
     this.#isSweeping = true
     this.#sweep()
-      .catch((error: unknown) => this.#engine.reportTrouble(error))
+      .catch((error: unknown) => this.#core.calls.reportTrouble(error))
       .finally(() => {
         this.#isSweeping = false
       })
@@ -129,16 +130,16 @@ export class NextDue {
 
   async #sweep(): Promise<void> {
     for (;;) {
-      const { phase } = this.#engine
+      const { phase } = this.#core
       if (phase === 'closing' || phase === 'closed') return
-      const { swept } = await this.#engine.attempt(() => this.tick(false), false)
+      const { swept } = await this.#core.calls.attempt(() => this.tick(false), false)
       if (swept < tickLimit) return
     }
   }
 
   /** Acts on expired leases. The store then says when the lost runs are due. */
   async endLeases(leases: readonly Lease[]): Promise<void> {
-    await this.#engine.leaseEnds.end(leases)
+    await this.#core.leaseEnds.end(leases)
     this.isStale = true
   }
 }

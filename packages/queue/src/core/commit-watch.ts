@@ -1,7 +1,8 @@
 import { batchKeysMax, type Lease, systemClock } from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import type { QueueCore } from './queue-core.ts'
+import type { Phase } from './refusals.ts'
 
 /** How long to wait between looking whether transactions of the caller's have committed. */
 const commitPatience = { first: 5, longest: 1_000 }
@@ -13,19 +14,28 @@ interface Doubt {
   readonly ref: WeakRef<HeldKey<unknown>>
 }
 
+/** The queue object that hands out the keys. */
+export interface CommitOwner {
+  readonly phase: Phase
+  /** A transaction of the caller's that gave back a key has committed. */
+  committed(held: HeldKey<unknown>): void
+}
+
 /**
  * Finds out whether the transactions have committed in which keys were given back, by renewing their
  * leases: while a transaction is open that fails, since the row is locked; after a commit the lease
  * is lost, and after a rollback it is renewed.
  */
 export class CommitWatch {
-  readonly #engine: QueueCore
+  readonly #calls: DriverCalls
+  readonly #owner: CommitOwner
   readonly #doubts = new Map<number, Doubt>()
   #isRunning = false
   #tries = 0
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
+  constructor(calls: DriverCalls, owner: CommitOwner) {
+    this.#calls = calls
+    this.#owner = owner
   }
 
   /** A key was given back in a transaction of the caller's. */
@@ -45,24 +55,24 @@ export class CommitWatch {
       try {
         await this.#look()
       } catch (error) {
-        this.#engine.reportTrouble(error)
+        this.#calls.reportTrouble(error)
       }
     }
     this.#isRunning = false
   }
 
   async #look(): Promise<void> {
-    const engine = this.#engine
     for (const [token, { ref }] of this.#doubts) {
-      if (!isOpen(engine, ref.deref())) this.#doubts.delete(token)
+      if (!this.#isOpen(ref.deref())) this.#doubts.delete(token)
     }
     const doubts = [...this.#doubts.values()].slice(0, batchKeysMax)
     if (doubts.length === 0) return
-    const { driver, name, options } = engine
+    const { driver, name, options } = this.#calls
     const { leaseMs } = options
     const leases = doubts.map(({ lease }) => lease)
-    const replies = await engine.attempt(
-      () => engine.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs)),
+    const replies = await this.#calls.attempt(
+      () =>
+        this.#calls.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs)),
       false,
     )
     doubts.forEach((doubt, at) => {
@@ -76,14 +86,14 @@ export class CommitWatch {
     // A later finish of the key, in another transaction, is not what was asked about.
     if (this.#doubts.get(doubt.lease.token) !== doubt) return
     this.#doubts.delete(doubt.lease.token)
-    if (held === undefined || !isOpen(this.#engine, held)) return
-    if (hasCommitted) this.#engine.committed(held)
+    if (!this.#isOpen(held)) return
+    if (hasCommitted) this.#owner.committed(held)
     else held.mayBeGivenBack = false
   }
-}
 
-function isOpen(engine: QueueCore, held: HeldKey<unknown> | undefined): boolean {
-  return held?.phase === 'held' && !held.isLost && engine.phase !== 'closed'
+  #isOpen(held: HeldKey<unknown> | undefined): held is HeldKey<unknown> {
+    return held?.phase === 'held' && !held.isLost && this.#owner.phase !== 'closed'
+  }
 }
 
 function unreferencedPause(ms: number): Promise<void> {

@@ -8,11 +8,12 @@ import type {
   Finish,
   FinishOutcome,
   ForgetOutcome,
+  TracedVerb,
 } from '@sluice/core'
 import { never, SluiceError, sluiceChannel } from '@sluice/core'
 import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { AlarmSetting } from './alarm.ts'
-import type { Backend } from './backend.ts'
+import type { Adds, Backend, Claims, Finishes } from './backend.ts'
 import type { QueueCore } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
 
@@ -32,41 +33,47 @@ function claimOf(held: HeldKey<unknown>): Omit<Claim, 'readyAt'> {
 }
 
 /** The way to a driver that lives in this process: one call at a time, answered at once. */
-export class DirectBackend implements Backend {
-  readonly #engine: QueueCore
+export class DirectBackend implements Backend, Adds, Finishes, Claims {
+  readonly adds: Adds = this
+  readonly finishes: Finishes = this
+  readonly claims: Claims = this
+  readonly #core: QueueCore
   #direct: DirectQueue | undefined
-  #isServing = false
+  #isHandingOut = false
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
+  constructor(core: QueueCore) {
+    this.#core = core
   }
 
-  /** The door. Opens the driver if need be. */
+  /** The direct queue. Opens the driver if it is not open. */
   direct(): DirectQueue {
-    if (this.#direct !== undefined && this.#engine.handle.isOpen) return this.#direct
-    const { driver, name, handle } = this.#engine
+    if (this.#direct !== undefined && this.#core.calls.handle.isOpen) return this.#direct
+    const { driver, name, handle } = this.#core.calls
     if (handle.open() instanceof Promise) {
       throw new SluiceError(
         'ERR_STORE',
-        `cannot use the driver ${driver.name}: it has a direct door, so it must open at once`,
+        `cannot use the driver ${driver.name}: it has a direct queue, so it must open synchronously`,
       )
     }
     const direct = driver.direct?.(name)
     if (direct === undefined) {
-      throw new SluiceError('ERR_STORE', `cannot use the driver ${driver.name}: its door is gone`)
+      throw new SluiceError(
+        'ERR_STORE',
+        `cannot use the driver ${driver.name}: its direct queue is gone`,
+      )
     }
     this.#direct = direct
-    if (this.#engine.phase === 'open') this.#engine.hot = direct
+    if (this.#core.phase === 'open') this.#core.directQueue = direct
     return direct
   }
 
-  #call<R>(verb: Parameters<QueueCore['call']>[0], request: unknown, send: () => R): R {
-    return this.#engine.call(verb, request, send) as R
+  #call<R>(verb: TracedVerb, request: unknown, send: () => R): R {
+    return this.#core.calls.call(verb, request, send) as R
   }
 
   add(ask: Ask): AskReply {
     const direct = this.direct()
-    const { askOptions } = this.#engine
+    const { askOptions } = this.#core.calls
     // Traced as the batch of one that it is, so that subscribers need to know one form only.
     return this.#one(
       this.#call('add', { asks: [ask], options: askOptions }, () => [direct.ask(ask, askOptions)]),
@@ -79,7 +86,7 @@ export class DirectBackend implements Backend {
 
   cancel(key: string): CancelOutcome {
     this.direct()
-    const { driver, name } = this.#engine
+    const { driver, name } = this.#core.calls
     const keys = [key]
     return this.#one(
       this.#call('cancel', { keys }, () => driver.cancel(name, keys) as CancelOutcome[]),
@@ -92,18 +99,18 @@ export class DirectBackend implements Backend {
   }
 
   failures(key: string): number {
-    return this.direct().failures(key, this.#engine.options.failuresExpireMs)
+    return this.direct().failures(key, this.#core.calls.options.failuresExpireMs)
   }
 
   finish(held: HeldKey<unknown>, finish: Finish): FinishOutcome {
     const direct = this.direct()
-    const { askOptions } = this.#engine
+    const { askOptions } = this.#core.calls
     const { outcome } = this.#one(
       this.#call('finish', { finishes: [finish], options: askOptions }, () => [
         direct.finish(held.handle, finish, askOptions),
       ]),
     )
-    this.#engine.noteFinished(held, finish, outcome)
+    this.#core.noteFinished(held, finish, outcome)
     return outcome
   }
 
@@ -127,11 +134,12 @@ export class DirectBackend implements Backend {
     this.#endLeases()
     const direct = this.direct()
     if (direct.ready() === 0) return direct.nextAt() > instant
-    const { holder, askOptions, phase } = this.#engine
+    const { calls, phase } = this.#core
+    const { holder, askOptions } = calls
     // While all that is ready may be taken, `instant` is the present. A pause gives no time at all.
     if (phase === 'open') return direct.nextAt() > direct.now()
     // Something is ready, perhaps only since `instant`: only a claim tells, and puts back.
-    const probe = new HeldKey<unknown>(this.#engine, probePolicy)
+    const probe = new HeldKey<unknown>(this.#core, probePolicy)
     if (!direct.claim(probe, holder, instant)) return true
     const { key, token } = probe
     direct.finish(probe.handle, { as: 'release', key, token }, askOptions)
@@ -146,9 +154,9 @@ export class DirectBackend implements Backend {
 
   handOut(): void {
     // Handing a key over may run code of the user's that comes back here.
-    if (this.#isServing) return
-    this.#isServing = true
-    const { inspection, phase, waiters } = this.#engine
+    if (this.#isHandingOut) return
+    this.#isHandingOut = true
+    const { inspection, phase, waiters } = this.#core
     try {
       for (;;) {
         const waiter = waiters.first()
@@ -166,7 +174,7 @@ export class DirectBackend implements Backend {
         const helds = this.#claim(waiter)
         if (helds.length === 0) break
         waiters.remove(waiter)
-        this.#engine.deliver(waiter, helds)
+        this.#core.deliver(waiter, helds)
       }
       if (phase === 'shutting-down') {
         for (const waiter of waiters.takeAll()) waiter.answer([])
@@ -174,10 +182,10 @@ export class DirectBackend implements Backend {
     } catch (error) {
       for (const waiter of waiters.takeAll()) waiter.fail(error)
     } finally {
-      this.#isServing = false
+      this.#isHandingOut = false
     }
-    this.#engine.alarm.set()
-    if (this.#engine.lifecycle.isDraining) this.#engine.lifecycle.check()
+    this.#core.alarm.set()
+    if (this.#core.lifecycle.isDraining) this.#core.lifecycle.check()
   }
 
   #claim({ limit, policy }: Waiter): HeldKey<unknown>[] {
@@ -198,21 +206,22 @@ export class DirectBackend implements Backend {
 
   /** Claims a key; for a claim of several, `hasSome` tells whether there are some. */
   #claimOne(policy: HeldPolicy, hasSome = false): HeldKey<unknown> | undefined {
-    const engine = this.#engine
-    if (engine.phase === 'closing' || engine.phase === 'closed') return undefined
+    const core = this.#core
+    if (core.phase === 'closing' || core.phase === 'closed') return undefined
     const direct = this.direct()
-    const held = engine.blank.take(policy)
+    const held = core.blank.take(policy)
     while (!this.#take(direct, held)) {
       if (!hasSome && this.#endLeases()) continue
-      engine.blank.keep(held)
+      core.blank.keep(held)
       return undefined
     }
-    engine.track(held)
+    core.track(held)
     return held
   }
 
   #take(direct: DirectQueue, held: HeldKey<unknown>): boolean {
-    const { holder, dueBy } = this.#engine
+    const { calls, dueBy } = this.#core
+    const { holder } = calls
     if (!sluiceChannel.hasSubscribers) return direct.claim(held, holder, dueBy)
     const request = {
       limit: 1,
@@ -232,7 +241,8 @@ export class DirectBackend implements Backend {
   /** Ends leases that other queue objects of this driver let run out; true if there were any. */
   #endLeases(): boolean {
     const direct = this.direct()
-    const { driver, name, holder, handle, options, clockSteps, leaseEnds } = this.#engine
+    const { calls, clockSteps, leaseEnds } = this.#core
+    const { driver, name, holder, handle, options } = calls
     const nextAt = direct.nextAt()
     if (nextAt === never || nextAt > direct.now()) return false
     const { failuresExpireMs } = options
@@ -242,7 +252,7 @@ export class DirectBackend implements Backend {
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
     clockSteps.checkStoreTime(tick.now, sentAt)
     const ending = leaseEnds.end(tick.leaseEnds)
-    if (ending instanceof Promise) ending.catch((error: unknown) => this.#engine.report(error))
+    if (ending instanceof Promise) ending.catch((error: unknown) => calls.report(error))
     return true
   }
 
@@ -260,7 +270,8 @@ export class DirectBackend implements Backend {
 
   heartbeat(): void {
     this.direct()
-    const { driver, name, holder, options, tally } = this.#engine
+    const { calls, tally } = this.#core
+    const { driver, name, holder, options } = calls
     const { failuresExpireMs } = options
     const worker = tally.worker()
     const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
@@ -271,7 +282,7 @@ export class DirectBackend implements Backend {
   }
 
   alarmSetting(): AlarmSetting {
-    const { waiters, lifecycle, phase } = this.#engine
+    const { waiters, lifecycle, phase } = this.#core
     const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || lifecycle.isWatched)
     // A drain that nobody helps is told of everything that happens here; no need to look for it.
     const isHelped = isWaitedFor && waiters.size > 0

@@ -1,20 +1,30 @@
 import { SluiceError } from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import { giveBack } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { issueText, type StandardSchema, validate } from '../queue/schema.ts'
-import type { QueueCore } from './queue-core.ts'
-import type { Waiter } from './waiters.ts'
+import type { Claims } from './backend.ts'
+import type { Phase } from './refusals.ts'
+import type { Waiter, Waiters } from './waiters.ts'
+
+/** The queue object whose items are checked. */
+export interface InspectedQueue {
+  readonly calls: DriverCalls
+  readonly phase: Phase
+  readonly waiters: Waiters
+  readonly claims: Claims
+}
 
 /**
  * Checks items against a schema when they are handed out: what was stored may be older than the
  * schema. A key whose item does not fit is parked, so that it stands in nobody's way.
  */
 export class ItemInspection {
-  readonly #engine: QueueCore
+  readonly #queue: InspectedQueue
   readonly #schema: StandardSchema<unknown>
 
-  constructor(engine: QueueCore, schema: StandardSchema<unknown>) {
-    this.#engine = engine
+  constructor(queue: InspectedQueue, schema: StandardSchema<unknown>) {
+    this.#queue = queue
     this.#schema = schema
   }
 
@@ -31,22 +41,22 @@ export class ItemInspection {
     // Checking may have taken long.
     const good = fitting.filter((held) => held.mayStart())
     if (waiter.isAborted) {
-      for (const held of good) void giveBack(this.#engine, held)
+      for (const held of good) void giveBack(held)
       waiter.giveUp()
     } else if (good.length > 0) {
       waiter.answer(good)
-    } else if (this.#engine.phase === 'closing' || this.#engine.phase === 'closed') {
+    } else if (this.#queue.phase === 'closing' || this.#queue.phase === 'closed') {
       waiter.answer([])
     } else {
-      this.#engine.waiters.addFirst(waiter)
-      this.#engine.backend.handOut()
+      this.#queue.waiters.addFirst(waiter)
+      this.#queue.claims.handOut()
     }
   }
 
   async #fits(held: HeldKey<unknown>): Promise<boolean> {
     let problem: unknown
     try {
-      const result = await validate(this.#schema, held.item, this.#engine.options.timeoutMs)
+      const result = await validate(this.#schema, held.item, this.#queue.calls.options.timeoutMs)
       if (result.issues === undefined) {
         held.setItem(result.value)
         return true
@@ -59,9 +69,9 @@ export class ItemInspection {
     } catch (error) {
       problem = error
     }
-    this.#engine.report(problem)
+    this.#queue.calls.report(problem)
     // Trouble with the store ends neither the waiter nor the keys that came with this one.
-    void giveBack(this.#engine, held, () => held.park(problem))
+    void giveBack(held, () => held.park(problem))
     return false
   }
 }

@@ -22,7 +22,7 @@ interface Drainer {
  * closed (lets go of everything). Each happens once, however often it is asked for.
  */
 export class Lifecycle {
-  readonly #engine: QueueCore
+  readonly #core: QueueCore
   #shutDownAt: Promise<EpochMs> | undefined
   #instant: EpochMs | undefined
   readonly #drainers = new Set<Drainer>()
@@ -36,8 +36,8 @@ export class Lifecycle {
   /** Calls to make before closing, such as flushing what was added soon. */
   readonly beforeClose: (() => Promise<void>)[] = []
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
+  constructor(core: QueueCore) {
+    this.#core = core
   }
 
   /** Whether anybody waits for something to be given back, or for a drain. */
@@ -54,34 +54,34 @@ export class Lifecycle {
     const at = this.#begin()
     for (const drainer of this.#drainers) drainer.resolve()
     this.#drainers.clear()
-    this.#engine.alarm.set()
+    this.#core.alarm.set()
     return at
   }
 
   #begin(): Promise<EpochMs> {
-    const engine = this.#engine
-    if (engine.phase === 'closing' || engine.phase === 'closed') {
-      return Promise.reject(engine.closedError())
+    const core = this.#core
+    if (core.phase === 'closing' || core.phase === 'closed') {
+      return Promise.reject(core.calls.closedError())
     }
     if (this.#shutDownAt !== undefined) return this.#shutDownAt
-    engine.hot = undefined
-    if (engine.phase === 'open') {
-      engine.phase = 'shutting-down'
-      engine.notice('shut-down', undefined)
+    core.directQueue = undefined
+    if (core.phase === 'open') {
+      core.phase = 'shutting-down'
+      core.calls.notice('shut-down', undefined)
     }
     this.#shutDownAt = this.#askInstant()
     // Whoever wants to know awaits it; nobody has to.
     this.#shutDownAt.catch((error: unknown) => {
       // Those who wait cannot be told what was due. Whoever comes next asks again.
       this.#shutDownAt = undefined
-      for (const waiter of engine.waiters.takeAll()) waiter.fail(error)
+      for (const waiter of core.waiters.takeAll()) waiter.fail(error)
     })
     return this.#shutDownAt
   }
 
   #askInstant(): Promise<EpochMs> {
     try {
-      const now = this.#engine.backend.now()
+      const now = this.#core.backend.now()
       return now instanceof Promise
         ? now.then((at) => this.#begun(at))
         : Promise.resolve(this.#begun(now))
@@ -91,11 +91,11 @@ export class Lifecycle {
   }
 
   #begun(at: EpochMs): EpochMs {
-    const engine = this.#engine
+    const core = this.#core
     this.#instant = at
-    engine.dueBy = at
-    void engine.backend.releasePrefetched()
-    engine.backend.handOut()
+    core.dueBy = at
+    void core.claims.releasePrefetched()
+    core.claims.handOut()
     this.check()
     return at
   }
@@ -117,7 +117,7 @@ export class Lifecycle {
     return new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         this.#drainers.delete(drainer)
-        this.#engine.alarm.set()
+        this.#core.alarm.set()
         reject(signal?.reason)
       }
       const drainer: Drainer = {
@@ -135,7 +135,7 @@ export class Lifecycle {
       begun.then(
         () => {
           this.check()
-          this.#engine.alarm.set()
+          this.#core.alarm.set()
         },
         (error: unknown) => {
           if (this.#drainers.delete(drainer)) drainer.reject(error)
@@ -148,7 +148,7 @@ export class Lifecycle {
   nextGivenBack(): Promise<void> {
     return new Promise((resolve) => {
       this.#givenBack.push(resolve)
-      this.#engine.alarm.set()
+      this.#core.alarm.set()
     })
   }
 
@@ -157,7 +157,7 @@ export class Lifecycle {
     const givenBack = this.#givenBack
     this.#givenBack = []
     for (const resolve of givenBack) resolve()
-    if (givenBack.length > 0) this.#engine.alarm.set()
+    if (givenBack.length > 0) this.#core.alarm.set()
     this.check()
   }
 
@@ -184,12 +184,12 @@ export class Lifecycle {
   }
 
   async #checkDrain(): Promise<void> {
-    if (this.#instant === undefined || this.#engine.helds.size > 0) return
-    if (!(await this.#engine.backend.isDrained(this.#instant))) return
-    if (this.#engine.helds.size > 0) return
+    if (this.#instant === undefined || this.#core.helds.size > 0) return
+    if (!(await this.#core.backend.isDrained(this.#instant))) return
+    if (this.#core.helds.size > 0) return
     for (const drainer of this.#drainers) drainer.resolve()
     this.#drainers.clear()
-    this.#engine.alarm.set()
+    this.#core.alarm.set()
   }
 
   /**
@@ -206,11 +206,11 @@ export class Lifecycle {
   }
 
   async #close(graceMs: number, leftMs: number): Promise<void> {
-    const engine = this.#engine
+    const core = this.#core
     const endAt = systemClock.monotonicMs() + leftMs
-    engine.hot = undefined
-    engine.phase = 'closing'
-    for (const waiter of engine.waiters.takeAll()) waiter.answer([])
+    core.directQueue = undefined
+    core.phase = 'closing'
+    for (const waiter of core.waiters.takeAll()) waiter.answer([])
     for (const drainer of this.#drainers) drainer.resolve()
     this.#drainers.clear()
     const answered = this.#allAnswered()
@@ -221,50 +221,51 @@ export class Lifecycle {
       })
       this.#endGrace = undefined
     }
-    for (const held of [...engine.helds.active()]) held.abort(this.#closingError())
+    for (const held of [...core.helds.active()]) held.abort(this.#closingError())
     await this.#allGivenBack(settleMs, endAt - leaveMs)
-    engine.phase = 'closed'
+    core.phase = 'closed'
     // Keys that holders have given back meanwhile are on their way to the store.
     const isAnswered = await endsBy(
-      answered.then(() => engine.backend.idle()),
+      answered.then(() => core.backend.idle()),
       endAt - leaveMs,
     )
-    if (!isAnswered) engine.backend.giveUp()
+    if (!isAnswered) core.backend.giveUp()
     this.#reportHeld()
-    engine.keeper.stop()
-    engine.alarm.off()
-    engine.backend.stop()
+    core.keeper.stop()
+    core.alarm.off()
+    core.backend.stop()
     this.onGivenBack()
-    engine.notice('closed', undefined)
-    if (await endsBy(engine.handle.leave(engine), endAt)) return
+    core.calls.notice('closed', undefined)
+    if (await endsBy(core.calls.leave(), endAt)) return
     throw new SluiceError(
       'ERR_TIMEOUT',
-      `queue ${JSON.stringify(engine.name)} was closed, but its store did not close in time: it does ` +
+      `queue ${JSON.stringify(core.calls.name)} was closed, but its store did not close in time: it does ` +
         'not answer',
     )
   }
 
   /** Resolves when every call that was accepted is answered, however long that takes. */
   async #allAnswered(): Promise<void> {
-    const { backend } = this.#engine
+    const { backend, claims } = this.#core
     for (const flush of this.beforeClose) await flush()
-    await backend.releasePrefetched()
+    await claims.releasePrefetched()
     await backend.idle()
   }
 
   /** Tells of the keys that nobody has given back in time: those being given back tell themselves. */
   #reportHeld(): void {
-    const { helds, name, options } = this.#engine
+    const { helds, calls } = this.#core
+    const { name, options } = calls
     const keys = [...helds.active()].filter(({ phase }) => phase === 'held').map(({ key }) => key)
     if (keys.length === 0) return
     const ended = `queue ${JSON.stringify(name)} was closed`
-    this.#engine.report(keysLeft(ended, keys, options.leaseMs))
+    calls.report(keysLeft(ended, keys, options.leaseMs))
   }
 
   #closingError(): SluiceError {
     return new SluiceError(
       'ERR_CLOSING',
-      `queue ${JSON.stringify(this.#engine.name)} is closing: stop working on this key; it goes ` +
+      `queue ${JSON.stringify(this.#core.calls.name)} is closing: stop working on this key; it goes ` +
         'back to the queue',
     )
   }
@@ -275,14 +276,14 @@ export class Lifecycle {
     endAt: number,
     sooner?: (end: () => void) => void,
   ): Promise<void> {
-    const { helds, handle } = this.#engine
+    const { helds, calls } = this.#core
     if (helds.size === 0) return
     let isOver = false
     const end = (): void => {
       isOver = true
       this.onGivenBack()
     }
-    const timer = handle.clock.startTimer(ms, end)
+    const timer = calls.handle.clock.startTimer(ms, end)
     const atLast = systemClock.startTimer(Math.max(0, endAt - systemClock.monotonicMs()), end)
     timer.ref()
     atLast.ref()

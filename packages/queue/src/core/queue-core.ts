@@ -1,81 +1,61 @@
-import { randomUUID } from 'node:crypto'
 import {
   type AddOutcome,
   type Ask,
-  type AskOptions,
   type AskReply,
-  type Awaitable,
   type DirectQueue,
-  type Driver,
   type EpochMs,
   type Finish,
   type FinishOutcome,
   never,
-  type RunRequest,
-  type RunResult,
   type SluiceError,
-  type SluiceEvent,
   sluiceChannel,
-  type TracedVerb,
 } from '@sluice/core'
-import { BatchedBackend } from '../batched/batched-backend.ts'
-import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
-import { ErrorReports } from '../driver/error-reports.ts'
+import { DriverCalls } from '../driver/driver-calls.ts'
+import type { HandleUser } from '../driver/driver-handle.ts'
 import type { GateUser } from '../driver/retry-gate.ts'
-import { StoreHealth } from '../driver/store-health.ts'
-import { notice, traced } from '../driver/traced.ts'
 import { nextTurn } from '../environment/environment.ts'
-import { inTime } from '../environment/timing.ts'
 import { BlankHeld } from '../held/blank-held.ts'
 import { ClockSteps } from '../held/clock-steps.ts'
-import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
+import type { HeldKey, HeldOwner, HeldPolicy } from '../held/held-key.ts'
 import { HeldSet } from '../held/held-set.ts'
 import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
 import { LeaseEnds } from '../held/lease-ends.ts'
 import { LeaseKeeper } from '../held/lease-keeper.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { Alarm } from './alarm.ts'
-import type { Backend } from './backend.ts'
+import type { Backend, Claims } from './backend.ts'
 import { CommitWatch } from './commit-watch.ts'
-import { describeFailure } from './describe-failure.ts'
-import { DirectBackend } from './direct-backend.ts'
 import { ItemInspection } from './item-inspection.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { heldDropped, queueClosed, queueFull, queueShutDown } from './refusals.ts'
+import { heldDropped, type Phase, queueFull, queueShutDown } from './refusals.ts'
 import { resolvedAdd, resolvedFinish } from './resolved.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { type Waiter, type WaiterGroup, Waiters } from './waiters.ts'
 import { WorkTally } from './work-tally.ts'
 
-/** How far a queue object is on its way out. */
-export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
-
 /**
- * What all layers over one queue share: the way to the driver, those who wait, what is held, and
- * how far the queue is on its way out.
+ * One queue object, shared by all layers over it: its waiters, the keys it holds, its adds and
+ * finishes, and its phase. Calls of the driver are made by its {@link DriverCalls}, and reach the
+ * store through its {@link Backend}.
+ *
+ * This folder is what a queue object consists of, whatever its driver.
  */
-export class QueueCore implements HandleUser {
-  readonly name: string
-  /** The random name under which this queue object holds keys. */
-  readonly holder: string = randomUUID()
-  readonly driver: Driver
-  readonly handle: DriverHandle
-  readonly options: CheckedOptions<unknown>
-  askOptions: AskOptions
+export class QueueCore implements HeldOwner {
+  readonly calls: DriverCalls
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet
   readonly keeper: HoldKeeper
   readonly alarm: Alarm
   readonly backend: Backend
+  readonly claims: Claims
   readonly lifecycle: Lifecycle
-  readonly health: StoreHealth = new StoreHealth(() => this.handle.gate.answered())
   readonly clockSteps: ClockSteps
-  readonly leaseEnds: LeaseEnds = new LeaseEnds(this)
-  readonly commitWatch: CommitWatch = new CommitWatch(this)
-  /** The driver's door while the queue is open and the driver has one: the shortest way. */
-  hot: DirectQueue | undefined = undefined
+  readonly leaseEnds: LeaseEnds
+  readonly commitWatch: CommitWatch
+  /** The direct queue of the driver, while the queue is open and the driver has one. */
+  directQueue: DirectQueue | undefined = undefined
   phase: Phase = 'open'
-  /** What the workers on this queue object have done, for the store to know of. */
+  /** What the workers on this queue object have done, as the store is told. */
   readonly tally: WorkTally
   readonly plans: RetryPlans
   /** How many adds were made, and how many of them changed nothing. */
@@ -85,189 +65,117 @@ export class QueueCore implements HandleUser {
   dueBy: EpochMs = never
   readonly blank: BlankHeld = new BlankHeld(this)
   readonly inspection: ItemInspection | undefined
-  readonly #reports: ErrorReports
   private readonly peers: ReadonlySet<HandleUser>
 
-  constructor(options: CheckedOptions<unknown>) {
-    this.options = options
-    this.name = options.name
-    this.driver = options.driver
-    this.handle = DriverHandle.of(options.driver, options.clock)
-    const { dedupe, failuresExpireMs, maxPending, leaseMs } = options
-    this.#reports = new ErrorReports({
-      queue: options.name,
-      onError: options.onError,
-      printed: this.handle.printed,
-      event: () => this.#event('error', undefined),
-    })
-    this.askOptions = { dedupe, failuresExpireMs, maxPending }
+  constructor(options: CheckedOptions<unknown>, backendOf: (core: QueueCore) => Backend) {
+    const calls = new DriverCalls(options, () => this.wake())
+    this.calls = calls
+    this.peers = calls.peers
     this.plans = new RetryPlans(options, (error) => {
-      this.notice('limiter-failed', { error })
-      this.report(error)
+      calls.notice('limiter-failed', { error })
+      calls.report(error)
     })
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
-    const isDirect = this.driver.direct !== undefined && leaseMs === Infinity
-    this.clockSteps = new ClockSteps(this)
-    this.keeper = leaseMs === Infinity ? new AgeKeeper(this.helds) : new LeaseKeeper(this)
-    this.backend = isDirect ? new DirectBackend(this) : new BatchedBackend(this)
+    this.clockSteps = new ClockSteps(calls, () => {
+      this.keeper.onClockStep()
+      void this.claims.releasePrefetched()
+    })
+    this.leaseEnds = new LeaseEnds(calls, this.clockSteps, this.plans, (outcomes) =>
+      this.tally.leasesEnded(outcomes),
+    )
+    this.keeper =
+      options.leaseMs === Infinity
+        ? new AgeKeeper(this.helds)
+        : new LeaseKeeper(calls, this.helds, this.clockSteps, (held, error) =>
+            this.lose(held, error),
+          )
+    this.commitWatch = new CommitWatch(calls, this)
+    this.backend = backendOf(this)
+    this.claims = this.backend.claims
     this.alarm = new Alarm(
-      () => this.handle.clock,
+      () => calls.handle.clock,
       options.ref,
-      () => this.backend.alarmSetting(),
-      () => this.backend.onTimer(),
+      () => this.claims.alarmSetting(),
+      () => this.claims.onTimer(),
     )
     this.lifecycle = new Lifecycle(this)
     this.inspection =
       options.schema === undefined ? undefined : new ItemInspection(this, options.schema)
-    this.peers = this.handle.join(this)
-  }
-
-  /** Makes the store usable; at once if it is. */
-  open(): Awaitable<void> {
-    const opening = this.#openStore()
-    return opening instanceof Promise ? opening.then(() => this.#opened()) : this.#opened()
-  }
-
-  #openStore(): Awaitable<void> {
-    return this.handle.isOpen ? undefined : this.health.watch(() => this.handle.open())
-  }
-
-  /** Makes a call as soon as the store is usable. */
-  opened<R>(send: () => Awaitable<R>): Awaitable<R> {
-    const opening = this.open()
-    return opening instanceof Promise ? opening.then(send) : send()
   }
 
   /**
-   * Makes an attempt that no call of the user asks for, or repeats one: spaced while the store is in
-   * trouble. Rejects with ERR_CLOSED when the queue is closed before its turn.
+   * The direct queue, for a call that nothing observes. While the tracing channel has subscribers,
+   * every call takes the way through the backend, where it is published.
    */
-  attempt<R>(send: () => Awaitable<R>, isRef = true): Awaitable<R> {
-    return this.handle.gate.attempt(this, send, isRef)
+  get direct(): DirectQueue | undefined {
+    const { directQueue } = this
+    return directQueue === undefined || sluiceChannel.hasSubscribers ? undefined : directQueue
   }
 
-  /** Makes a call that only looks, as soon as the store is usable; gives up after timeoutMs. */
-  inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
-    const opening = this.#openStore()
-    const looking = opening instanceof Promise ? opening.then(send) : send()
-    return inTime(looking, this.options.timeoutMs, 'look into the store')
-  }
-
-  #opened(): void {
-    if (this.hot === undefined && this.phase === 'open' && this.backend instanceof DirectBackend) {
-      this.hot = this.backend.direct()
-    }
-  }
-
-  /** Makes a call of the driver, traced. */
-  call<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
-    if (!sluiceChannel.hasSubscribers) return this.health.watch(send)
-    return traced(this.#event(verb, request), () => this.health.watch(send))
-  }
-
-  /** Publishes a run of a handler, which says nothing about the store. */
-  traceRun(told: { request(): RunRequest }, run: () => Promise<RunResult>): Awaitable<RunResult> {
-    if (!sluiceChannel.hasSubscribers) return run()
-    return traced(this.#event('run', told.request()), run)
-  }
-
-  #event(verb: TracedVerb, request: unknown): SluiceEvent {
-    const { name: queue, driver: source, holder } = this
-    return { verb, queue, driver: source.name, source, holder, request }
-  }
-
-  /** What is kept of the error of a failed run. */
-  describe(error: unknown): string | undefined {
-    return describeFailure(error, this.options, (failure) => this.report(failure))
-  }
-
-  /** Reports an error that no call can return. */
-  report(error: unknown): void {
-    this.#reports.report(error)
-  }
-
-  /** Reports an error that may come again and again while the store is in trouble. */
-  reportTrouble(error: unknown): void {
-    this.#reports.reportTrouble(error)
-  }
-
-  /** Publishes something that the queue noticed. */
-  notice(verb: TracedVerb, request: unknown): void {
-    if (sluiceChannel.hasSubscribers) notice(this.#event(verb, request))
-  }
-
-  /** Asks for a run. `givesBack`: it may be work of a holder, which a shutdown does not refuse. */
+  /** Adds a key. `givesBack`: a holder may give back its key this way, also after a shutdown. */
   add(request: Ask, givesBack: boolean): Promise<AddOutcome> {
-    const { hot } = this
-    if (hot !== undefined && !sluiceChannel.hasSubscribers) {
-      try {
-        return this.#asked(hot.ask(request, this.askOptions))
-      } catch (error) {
-        return Promise.reject(error)
-      }
+    try {
+      const { direct } = this
+      if (direct !== undefined) return this.#added(direct.ask(request, this.calls.askOptions))
+      this.refuseWhenEnding(request.key, givesBack)
+      const reply = this.backend.adds.add(request)
+      return reply instanceof Promise ? reply.then(this.#added) : this.#added(reply)
+    } catch (error) {
+      return Promise.reject(error)
     }
-    return this.#askSlowly(request, givesBack)
-  }
-
-  async #askSlowly(request: Ask, givesBack: boolean): Promise<AddOutcome> {
-    this.refuseWhenEnding(request.key, givesBack)
-    const answer = this.backend.add(request)
-    return await this.#asked(answer instanceof Promise ? await answer : answer)
   }
 
   /**
-   * Asks for a run that was accepted before, even if the queue was shut down since; with `user`
-   * as one of the automatic attempts on the store.
+   * Adds a key that was accepted before, even if the queue was shut down since; with `user` as one
+   * of the automatic attempts on the store.
    */
   async addAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
-    if (this.phase === 'closed') throw this.closedError()
-    const send = (): Awaitable<AskReply> => this.backend.add(request)
-    return await this.#asked(await (user ? this.handle.gate.attempt(user, send) : send()))
+    if (this.phase === 'closed') throw this.calls.closedError()
+    const send = () => this.backend.adds.add(request)
+    return await this.#added(await (user ? this.calls.handle.gate.attempt(user, send) : send()))
   }
 
-  #asked({ outcome }: AskReply): Promise<AddOutcome> {
+  readonly #added = ({ outcome }: AskReply): Promise<AddOutcome> => {
     if (outcome === 'full') return Promise.reject(this.fullError())
     this.noteAdded(outcome)
     return resolvedAdd(outcome)
   }
 
-  /** Acts on what an add has come to. */
+  /** Acts on the outcome of an add. */
   noteAdded(outcome: AddOutcome): void {
     this.asked += 1
     if (outcome === 'added' || outcome === 'moved') this.changed()
     else this.unchanged(outcome)
   }
 
-  /** What an add says to a queue that holds maxPending keys. */
+  /** The error of an add to a queue that holds maxPending keys. */
   fullError(): SluiceError {
-    return queueFull(this.name, this.options.maxPending)
+    return queueFull(this.calls.name, this.calls.options.maxPending)
   }
 
-  /** Throws if adds are not taken any more, unless a holder gives back work of its own. */
+  /** Throws if adds are not taken any more, unless a holder gives back its key. */
   refuseWhenEnding(key: string, givesBack: boolean): void {
     if (this.phase === 'open') return
     if (this.phase !== 'closed' && givesBack && this.helds.holds(key)) return
-    throw this.phase === 'shutting-down' ? queueShutDown(this.name, key) : this.closedError()
-  }
-
-  closedError(): SluiceError {
-    return queueClosed(this.name)
+    throw this.phase === 'shutting-down'
+      ? queueShutDown(this.calls.name, key)
+      : this.calls.closedError()
   }
 
   /** Something may be claimable that was not, or be due at another time. */
   changed(): void {
-    if (this.waiters.size > 0) this.backend.handOut()
-    if (this.peers.size > 1) this.handle.wake(this.name, this)
+    if (this.waiters.size > 0) this.claims.handOut()
+    if (this.peers.size > 1) this.calls.handle.wake(this.calls.name, this.calls)
   }
 
   /**
    * A call changed nothing. If calls follow each other without a pause the alarm never gets to ring,
-   * so whoever waits for a key that is due by now is served here.
+   * so a waiter for a key that is due by now is answered here.
    */
   unchanged(outcome: AddOutcome): void {
     if (outcome === 'unchanged') this.merged += 1
-    if (this.waiters.size > 0 && this.backend.isDue()) this.backend.handOut()
+    if (this.waiters.size > 0 && this.backend.isDue()) this.claims.handOut()
   }
 
   /** Something may change once a transaction of the caller's commits. */
@@ -275,7 +183,7 @@ export class QueueCore implements HandleUser {
     nextTurn(() => this.wake())
   }
 
-  /** It is known by now that a key was given back in a transaction of the caller's. */
+  /** A transaction of the caller's that gave back a key has committed. */
   committed(held: HeldKey<unknown>): void {
     held.phase = 'finished'
     this.onGivenBack(held, true)
@@ -284,16 +192,17 @@ export class QueueCore implements HandleUser {
   /** The store says that something may have changed. */
   wake(): void {
     if (this.phase === 'closed') return
-    this.backend.refresh()
+    this.claims.refresh()
   }
 
-  /** Takes a key at once, without waiting, if there is one and the way is short. */
+  /** Claims a key synchronously if there is one, the driver is direct and no waiter is before it. */
   claimDirect(policy: HeldPolicy): HeldKey<unknown> | undefined {
-    const { hot } = this
-    if (hot === undefined || this.waiters.size > 0 || sluiceChannel.hasSubscribers) return undefined
-    if (this.options.schema !== undefined) return undefined
+    const { direct } = this
+    if (direct === undefined || this.waiters.size > 0 || this.inspection !== undefined) {
+      return undefined
+    }
     const held = this.blank.take(policy)
-    if (!hot.claim(held, this.holder, never)) {
+    if (!direct.claim(held, this.calls.holder, never)) {
       this.blank.keep(held)
       return undefined
     }
@@ -301,7 +210,7 @@ export class QueueCore implements HandleUser {
     return held
   }
 
-  /** Has somebody wait for keys, who gets none when the queue has ended. */
+  /** Answers a waiter as soon as there are keys; with none once the queue has ended. */
   wait(waiter: Waiter, signal: AbortSignal | undefined): void {
     if (this.phase === 'closing' || this.phase === 'closed') {
       waiter.answer([])
@@ -319,13 +228,13 @@ export class QueueCore implements HandleUser {
       })
     }
     this.waiters.add(waiter)
-    // On the short way, those who wait already have seen that there is nothing.
-    if (this.hot === undefined || this.waiters.size === 1) this.backend.handOut()
+    // With a direct queue, the waiters before this one have found nothing.
+    if (this.directQueue === undefined || this.waiters.size === 1) this.claims.handOut()
   }
 
-  /** Nobody of this crew waits any more. */
-  dismiss(crew: WaiterGroup): void {
-    for (const waiter of this.waiters.takeAllOf(crew)) waiter.giveUp()
+  /** Ends the wait of every waiter of this group. */
+  dismiss(group: WaiterGroup): void {
+    for (const waiter of this.waiters.takeAllOf(group)) waiter.giveUp()
     this.alarm.set()
   }
 
@@ -335,7 +244,7 @@ export class QueueCore implements HandleUser {
     this.keeper.start(held)
   }
 
-  /** Hands keys to somebody who waited for them. */
+  /** Hands keys to a waiter. */
   deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
     if (this.inspection === undefined) waiter.answer(helds)
     else this.inspection.deliver(waiter, helds)
@@ -346,7 +255,7 @@ export class QueueCore implements HandleUser {
     if (held.phase !== 'held' || this.phase === 'closed') return resolvedFinish('lost')
     held.phase = 'finishing'
     try {
-      const answer = this.backend.finish(held, request)
+      const answer = this.backend.finishes.finish(held, request)
       return answer instanceof Promise ? answer : resolvedFinish(answer)
     } catch (error) {
       held.phase = 'held'
@@ -354,21 +263,21 @@ export class QueueCore implements HandleUser {
     }
   }
 
-  /** Acts on what giving a key back has come to. */
+  /** Acts on the outcome of a finish. */
   noteFinished(held: HeldKey<unknown>, finish: Finish, outcome: FinishOutcome): void {
     held.phase = 'finished'
     if (finish.as === 'done' && finish.forget && outcome !== 'lost') this.plans.forget(held)
     this.onGivenBack(held, outcome === 'ready' || outcome === 'delayed')
   }
 
-  /** A key is not held any more. */
+  /** A key is not held any more. `hasMore`: another run of it is pending. */
   onGivenBack(held: HeldKey<unknown>, hasMore: boolean): void {
     this.helds.remove(held)
     if (hasMore) this.changed()
     if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
   }
 
-  /** A lease is lost: the holder is told, and the key is not renewed any more. */
+  /** A lease is lost: the signal of its holder is aborted, and the key is not renewed any more. */
   lose(held: HeldKey<unknown>, error: SluiceError): void {
     if (held.isLost) return
     if (held.mayBeGivenBack) {
@@ -377,13 +286,13 @@ export class QueueCore implements HandleUser {
     }
     this.helds.lose(held)
     held.abort(error)
-    this.notice('lease-lost', { key: held.key, token: held.token })
+    this.calls.notice('lease-lost', { key: held.key, token: held.token })
     if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
   }
 
   #dropped(key: string, token: number): void {
-    this.notice('held-dropped', { key, token })
-    this.report(heldDropped(key))
+    this.calls.notice('held-dropped', { key, token })
+    this.calls.report(heldDropped(key))
     if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
   }
 }

@@ -1,5 +1,8 @@
 import { SluiceError } from '@sluice/core'
 
+/** The phase of a queue object, from its making to its end. */
+export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
+
 /** What an add says to a queue that holds maxPending keys. */
 export function queueFull(queue: string, maxPending: number | undefined): SluiceError {
   return new SluiceError(

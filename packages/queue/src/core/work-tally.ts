@@ -9,8 +9,9 @@ import {
   type WorkerInfo,
   type WorkerStats,
 } from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import { thisProcess } from '../environment/environment.ts'
-import type { QueueCore } from './queue-core.ts'
+import type { RetryPlans } from './retry-plans.ts'
 
 /** The longest plan and the longest key that a worker tells of itself, in characters of JSON. */
 const textMax = 1_000
@@ -43,9 +44,17 @@ function textOf(plan: LimiterPlan): string | undefined {
   return text.length <= textMax ? text : undefined
 }
 
+/** The queue object that the workers take keys from. */
+export interface TalliedQueue {
+  readonly calls: DriverCalls
+  readonly plans: RetryPlans
+  readonly asked: number
+  readonly merged: number
+}
+
 /** Counts what the workers on one queue object do; to the store they are one worker. */
 export class WorkTally {
-  readonly #engine: QueueCore
+  readonly #queue: TalliedQueue
   readonly #workers = new Set<RunningWorker>()
   #hasBegun = false
   #runs = 0
@@ -58,8 +67,8 @@ export class WorkTally {
   readonly #wait: number[] = noCounts()
   readonly #work: number[] = noCounts()
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
+  constructor(queue: TalliedQueue) {
+    this.#queue = queue
   }
 
   begin(worker: RunningWorker): void {
@@ -118,7 +127,8 @@ export class WorkTally {
   /** What the store is told; nothing if there never was a worker. */
   worker(): WorkerInfo | undefined {
     if (!this.#hasBegun) return undefined
-    const { holder, options, plans } = this.#engine
+    const { calls, plans } = this.#queue
+    const { holder, options } = calls
     const { dedupe, leaseMs } = options
     const limiter = plans.retry === undefined ? undefined : textOf(plans.retry)
     return {
@@ -135,7 +145,7 @@ export class WorkTally {
   }
 
   #stats(): WorkerStats {
-    const { asked, merged } = this.#engine
+    const { asked, merged } = this.#queue
     let busy = 0
     let longest: RunningHandler | undefined
     for (const { runs } of this.#workers) {

@@ -1,18 +1,17 @@
-import type { QueueCore } from '../core/queue-core.ts'
-import { HeldKey, type HeldPolicy } from './held-key.ts'
+import { HeldKey, type HeldOwner, type HeldPolicy } from './held-key.ts'
 
 /** Helds for claims to fill. One that a claim did not fill is kept for the next claim. */
 export class BlankHeld {
-  private readonly engine: QueueCore
+  private readonly owner: HeldOwner
   private kept: HeldKey<unknown> | undefined = undefined
 
-  constructor(engine: QueueCore) {
-    this.engine = engine
+  constructor(owner: HeldOwner) {
+    this.owner = owner
   }
 
   take(policy: HeldPolicy): HeldKey<unknown> {
     const { kept } = this
-    if (kept === undefined) return new HeldKey<unknown>(this.engine, policy)
+    if (kept === undefined) return new HeldKey<unknown>(this.owner, policy)
     this.kept = undefined
     kept.policy = policy
     return kept

@@ -1,5 +1,5 @@
 import { type EpochMs, leaseMsDefault } from '@sluice/core'
-import type { QueueCore } from '../core/queue-core.ts'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 
 /** A shorter difference is left to drift, and to the time that an answer takes. */
 const stepMsMin = 1_000
@@ -11,7 +11,8 @@ const stepMsMin = 1_000
  * A machine that was suspended looks like a step forward: its monotonic clock stood still.
  */
 export class ClockSteps {
-  readonly #engine: QueueCore
+  readonly #calls: DriverCalls
+  readonly #onStep: () => void
   /** The lease of others, as far as is known: that of this queue, or the default. */
   readonly leaseMs: number
   readonly #stepMs: number
@@ -24,23 +25,24 @@ export class ClockSteps {
   /** How many steps were noticed. */
   count = 0
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
-    const { leaseMs } = engine.options
+  constructor(calls: DriverCalls, onStep: () => void) {
+    this.#calls = calls
+    this.#onStep = onStep
+    const { leaseMs } = calls.options
     this.leaseMs = leaseMs === Infinity ? leaseMsDefault : leaseMs
     this.#stepMs = Math.max(stepMsMin, this.leaseMs / 4)
   }
 
   /** For how long leases that seem to have expired may still be those of healthy holders; mostly 0. */
   get doubtMs(): number {
-    return Math.max(0, this.#at + this.leaseMs - this.#engine.handle.clock.monotonicMs())
+    return Math.max(0, this.#at + this.leaseMs - this.#calls.handle.clock.monotonicMs())
   }
 
   /** The store's time in an answer to a call that was sent at `sentAt`, on the monotonic clock. */
   checkStoreTime(now: EpochMs, sentAt: number): void {
     this.checkWallClock()
     const last = this.#store
-    const least = now - this.#engine.handle.clock.monotonicMs()
+    const least = now - this.#calls.handle.clock.monotonicMs()
     const most = now - sentAt
     this.#store = { least, most }
     if (last === undefined) return
@@ -50,7 +52,7 @@ export class ClockSteps {
   /** Looks at the wall clock of this process. */
   checkWallClock(): void {
     const last = this.#wall
-    const { handle, driver } = this.#engine
+    const { handle, driver } = this.#calls
     // The store's time follows no wall clock, so that its steps mean nothing for leases.
     if (driver.capabilities.time === 'monotonic') return
     const wall = handle.clock.now() - handle.clock.monotonicMs()
@@ -63,9 +65,8 @@ export class ClockSteps {
   }
 
   #stepped(): void {
-    this.#at = this.#engine.handle.clock.monotonicMs()
+    this.#at = this.#calls.handle.clock.monotonicMs()
     this.count += 1
-    this.#engine.keeper.onClockStep()
-    void this.#engine.backend.releasePrefetched()
+    this.#onStep()
   }
 }

@@ -1,5 +1,4 @@
 import { SluiceError } from '@sluice/core'
-import type { QueueCore } from '../core/queue-core.ts'
 import { isTransient } from '../driver/retryable.ts'
 import type { HeldKey } from './held-key.ts'
 
@@ -16,22 +15,22 @@ function notGivenBack(key: string, cause: unknown): SluiceError {
  * cannot be given back, it is no longer renewed, so that its lease expires.
  */
 export async function giveBack(
-  engine: QueueCore,
   held: HeldKey<unknown>,
   finish: () => Promise<unknown> = () => held.release(),
 ): Promise<void> {
+  const { owner } = held
   for (;;) {
     try {
-      await engine.attempt(finish)
+      await owner.calls.attempt(finish)
       return
     } catch (error) {
-      if (engine.phase !== 'closed' && !held.isLost && isTransient(error)) {
-        engine.reportTrouble(error)
+      if (owner.phase !== 'closed' && !held.isLost && isTransient(error)) {
+        owner.calls.reportTrouble(error)
         continue
       }
       const given = notGivenBack(held.key, error)
-      engine.report(given)
-      engine.lose(held, given)
+      owner.calls.report(given)
+      owner.lose(held, given)
       return
     }
   }

@@ -8,11 +8,12 @@ import {
   type Finish,
   type FinishOutcome,
   type SluiceError,
-  sluiceChannel,
 } from '@sluice/core'
-import type { QueueCore } from '../core/queue-core.ts'
+import type { Phase } from '../core/refusals.ts'
 import { leaseLost } from '../core/refusals.ts'
 import { resolvedFinish } from '../core/resolved.ts'
+import type { RetryPlans } from '../core/retry-plans.ts'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { DoneOptions, Held } from './held.ts'
 
 /** What a layer decides of the keys that were taken through it. */
@@ -23,6 +24,18 @@ export interface HeldPolicy {
   retryAs(
     held: HeldKey<unknown>,
   ): Pick<Extract<Finish, { as: 'retry' }>, 'delayMs' | 'plan' | 'jitter'>
+}
+
+/** The queue object that handed out a key. */
+export interface HeldOwner {
+  readonly calls: DriverCalls
+  readonly phase: Phase
+  readonly plans: RetryPlans
+  /** See `QueueCore.direct`. */
+  readonly direct: DirectQueue | undefined
+  finish(held: HeldKey<unknown>, request: Finish): Promise<FinishOutcome>
+  onGivenBack(held: HeldKey<unknown>, hasMore: boolean): void
+  lose(held: HeldKey<unknown>, error: SluiceError): void
 }
 
 /** Where a Held is between being handed out and being given back. */
@@ -51,10 +64,10 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   crashes = 0
   priority = 0
   askedAt: EpochMs = 0
-  /** Where it stood in line, unless it came through a door: see `Path.readyAt`. */
+  /** Where it stood in line, unless it came from a direct queue: see `Backend.readyAt`. */
   readyAt: EpochMs = 0
 
-  readonly owner: QueueCore
+  readonly owner: HeldOwner
   policy: HeldPolicy
   phase: HeldPhase = 'held'
   /** The lease is known to be lost, or past its local deadline. */
@@ -72,8 +85,8 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   private controller: AbortController | undefined = undefined
   private abortedWith: SluiceError | undefined = undefined
 
-  constructor(engine: QueueCore, policy: HeldPolicy) {
-    this.owner = engine
+  constructor(owner: HeldOwner, policy: HeldPolicy) {
+    this.owner = owner
     this.policy = policy
   }
 
@@ -88,7 +101,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   get addedAt(): EpochMs {
-    return this.askedAt - (this.owner.driver.ahead ?? 0)
+    return this.askedAt - (this.owner.calls.driver.ahead ?? 0)
   }
 
   get signal(): AbortSignal {
@@ -103,7 +116,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   mayStart(): boolean {
     if (this.isLost) return false
     const { owner, deadline } = this
-    if (deadline === Infinity || deadline > owner.handle.clock.monotonicMs()) return true
+    if (deadline === Infinity || deadline > owner.calls.handle.clock.monotonicMs()) return true
     owner.lose(
       this as HeldKey<unknown>,
       leaseLost(this.key, 'it ended before work on it could begin'),
@@ -130,19 +143,17 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
 
   /** {@link done} with options that have been checked. */
   finishDone(forgets: boolean): Promise<FinishOutcome> {
-    const { hot } = this.owner
-    if (hot !== undefined && !sluiceChannel.hasSubscribers) {
-      return resolvedFinish(this.doneDirect(hot, forgets))
-    }
+    const { direct } = this.owner
+    if (direct !== undefined) return resolvedFinish(this.doneDirect(direct, forgets))
     const { key, token } = this
     return this.owner.finish(this as HeldKey<unknown>, { as: 'done', key, token, forget: forgets })
   }
 
-  /** {@link done} through the door, at once. */
-  doneDirect(hot: DirectQueue, forgets: boolean): FinishOutcome {
+  /** {@link done} through the direct queue, synchronously. */
+  doneDirect(direct: DirectQueue, forgets: boolean): FinishOutcome {
     if (this.phase !== 'held') return 'lost'
     this.phase = 'finished'
-    const outcome = hot.done(this.handle, this.token, forgets)
+    const outcome = direct.done(this.handle, this.token, forgets)
     if (forgets && outcome !== 'lost') this.owner.plans.forget(this)
     this.owner.onGivenBack(this as HeldKey<unknown>, outcome === 'ready')
     return outcome
@@ -163,7 +174,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       key,
       token,
       ...when,
-      error: this.owner.describe(error),
+      error: this.owner.calls.describe(error),
     })
   }
 
@@ -178,7 +189,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       as: 'park',
       key,
       token,
-      error: this.owner.describe(error),
+      error: this.owner.calls.describe(error),
     })
   }
 

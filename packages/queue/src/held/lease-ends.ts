@@ -1,6 +1,10 @@
 import type { Awaitable, ExpireOutcome, Failure, Lease } from '@sluice/core'
-import type { QueueCore } from '../core/queue-core.ts'
+import type { RetryPlans } from '../core/retry-plans.ts'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import { random } from '../environment/environment.ts'
+import type { ClockSteps } from './clock-steps.ts'
+
+type ExpireOutcomes = readonly (ExpireOutcome | Failure)[]
 
 /** For how many leases the end of one is put off if clocks are stepped again and again. */
 const leasesMax = 3
@@ -13,18 +17,28 @@ const leasesMax = 3
  * that of a dead one has expired by then, and is reported again.
  */
 export class LeaseEnds {
-  readonly #engine: QueueCore
+  readonly #calls: DriverCalls
+  readonly #clockSteps: ClockSteps
+  readonly #plans: RetryPlans
+  readonly #onEnded: (outcomes: ExpireOutcomes) => void
   /** When each token that is in doubt was first reported, on the monotonic clock. */
   readonly #doubted = new Map<number, number>()
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
+  constructor(
+    calls: DriverCalls,
+    clockSteps: ClockSteps,
+    plans: RetryPlans,
+    onEnded: (outcomes: ExpireOutcomes) => void,
+  ) {
+    this.#calls = calls
+    this.#clockSteps = clockSteps
+    this.#plans = plans
+    this.#onEnded = onEnded
   }
 
   /** Ends or extends leases. When the lost runs are due is for the store to say afterwards. */
   end(leases: readonly Lease[]): Awaitable<void> {
-    const { clockSteps } = this.#engine
-    const { doubtMs } = clockSteps
+    const { doubtMs } = this.#clockSteps
     if (doubtMs === 0) {
       this.#doubted.clear()
       return this.#expire(leases)
@@ -40,32 +54,26 @@ export class LeaseEnds {
   }
 
   #isDoubtful({ token }: Lease): boolean {
-    const now = this.#engine.handle.clock.monotonicMs()
+    const now = this.#calls.handle.clock.monotonicMs()
     const since = this.#doubted.get(token) ?? now
     this.#doubted.set(token, since)
-    return now - since < leasesMax * this.#engine.clockSteps.leaseMs
+    return now - since < leasesMax * this.#clockSteps.leaseMs
   }
 
   #extend(leases: readonly Lease[], leaseMs: number): Awaitable<void> {
-    const { driver, name } = this.#engine
-    const extending = this.#engine.call('renew', { leases, leaseMs }, () =>
+    const { driver, name } = this.#calls
+    const extending = this.#calls.call('renew', { leases, leaseMs }, () =>
       driver.renew(name, leases, leaseMs),
     )
     return extending instanceof Promise ? extending.then(() => undefined) : undefined
   }
 
   #expire(leases: readonly Lease[]): Awaitable<void> {
-    const { driver, name, plans } = this.#engine
-    const options = { ...plans.expire, jitter: random() }
-    const ended = this.#engine.call('expire', { leases, options }, () =>
+    const { driver, name } = this.#calls
+    const options = { ...this.#plans.expire, jitter: random() }
+    const ended = this.#calls.call('expire', { leases, options }, () =>
       driver.expire(name, leases, options),
     )
-    return ended instanceof Promise
-      ? ended.then((outcomes) => this.#ended(outcomes))
-      : this.#ended(ended)
-  }
-
-  #ended(outcomes: readonly (ExpireOutcome | Failure)[]): void {
-    this.#engine.tally.leasesEnded(outcomes)
+    return ended instanceof Promise ? ended.then(this.#onEnded) : this.#onEnded(ended)
   }
 }

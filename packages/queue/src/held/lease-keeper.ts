@@ -2,14 +2,17 @@ import {
   batchKeysMax,
   type Failure,
   type RenewReply,
+  type SluiceError,
   systemClock,
   type Ticker,
   type Timer,
 } from '@sluice/core'
-import type { QueueCore } from '../core/queue-core.ts'
 import { leaseLost } from '../core/refusals.ts'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import { instantSlackMs } from '../environment/timing.ts'
+import type { ClockSteps } from './clock-steps.ts'
 import type { HeldKey } from './held-key.ts'
+import type { HeldSet } from './held-set.ts'
 import type { HoldKeeper } from './hold-keeper.ts'
 
 /** How much earlier than the store this process stops trusting a lease. */
@@ -36,7 +39,10 @@ function attemptMs(leaseMs: number): number {
  * so that one silent connection does not cost a lease.
  */
 export class LeaseKeeper implements HoldKeeper {
-  readonly #engine: QueueCore
+  readonly #calls: DriverCalls
+  readonly #helds: HeldSet
+  readonly #clockSteps: ClockSteps
+  readonly #lose: (held: HeldKey<unknown>, error: SluiceError) => void
   readonly #leaseMs: number
   readonly #tickMs: number
   #ticker: Ticker | undefined
@@ -54,9 +60,17 @@ export class LeaseKeeper implements HoldKeeper {
   #provenSince = -Infinity
   #tickedAt = 0
 
-  constructor(engine: QueueCore) {
-    this.#engine = engine
-    this.#leaseMs = engine.options.leaseMs
+  constructor(
+    calls: DriverCalls,
+    helds: HeldSet,
+    clockSteps: ClockSteps,
+    lose: (held: HeldKey<unknown>, error: SluiceError) => void,
+  ) {
+    this.#calls = calls
+    this.#helds = helds
+    this.#clockSteps = clockSteps
+    this.#lose = lose
+    this.#leaseMs = calls.options.leaseMs
     this.#tickMs = this.#leaseMs / 3 / ticksPerRenewal(this.#leaseMs)
   }
 
@@ -75,7 +89,7 @@ export class LeaseKeeper implements HoldKeeper {
       this.#tickedAt = this.#now()
       this.#roundAt = this.#tickedAt
       this.#provenSince = -Infinity
-      this.#ticker = this.#engine.handle.clock.startTicker(this.#tickMs, () => this.#tick())
+      this.#ticker = this.#calls.handle.clock.startTicker(this.#tickMs, () => this.#tick())
     }
     if (deadline < this.#watched) this.#watch(deadline)
   }
@@ -95,27 +109,25 @@ export class LeaseKeeper implements HoldKeeper {
   onClockStep(): void {
     if (this.#ticker === undefined) return
     const trustedUntil = this.#now() + this.#leaseMs / 3
-    for (const held of this.#engine.helds.active())
-      held.deadline = Math.min(held.deadline, trustedUntil)
+    for (const held of this.#helds.active()) held.deadline = Math.min(held.deadline, trustedUntil)
     this.#startRound()
   }
 
   #tick(): void {
-    const { helds, clockSteps } = this.#engine
     const now = this.#now()
     this.#tickedAt = now
-    if (helds.size === 0) {
+    if (this.#helds.size === 0) {
       this.stop()
       return
     }
-    clockSteps.checkWallClock()
+    this.#clockSteps.checkWallClock()
     this.#watchDeadline()
     if (this.#waiting > 0) return
     // A renewal that is still under way is judged by its own answer, unless it is silent.
     if (this.#sentAt !== undefined && this.#realMs() - this.#sentAt < attemptMs(this.#leaseMs))
       return
     if (now - this.#roundAt >= this.#leaseMs / 3 - this.#tickMs / 2) {
-      helds.age()
+      this.#helds.age()
       this.#startRound()
     } else if (this.#sentAt !== undefined || now - this.#triedAt >= attemptMs(this.#leaseMs)) {
       this.#tryAgain()
@@ -123,7 +135,7 @@ export class LeaseKeeper implements HoldKeeper {
   }
 
   #now(): number {
-    return this.#engine.handle.clock.monotonicMs()
+    return this.#calls.handle.clock.monotonicMs()
   }
 
   #realMs(): number {
@@ -133,13 +145,13 @@ export class LeaseKeeper implements HoldKeeper {
   #startRound(): void {
     this.#roundAt = this.#now()
     this.#provenSince = this.deadlineOf(this.#roundAt)
-    void this.#renew([...this.#engine.helds.active()])
+    void this.#renew([...this.#helds.active()])
   }
 
   /** Renews what the last round has not renewed. */
   #tryAgain(): void {
     const late: HeldKey<unknown>[] = []
-    for (const held of this.#engine.helds.active()) {
+    for (const held of this.#helds.active()) {
       if (held.deadline < this.#provenSince) late.push(held)
     }
     if (late.length > 0) void this.#renew(late)
@@ -159,8 +171,8 @@ export class LeaseKeeper implements HoldKeeper {
   }
 
   async #renewBatch(helds: readonly HeldKey<unknown>[]): Promise<void> {
-    const engine = this.#engine
-    const { driver, name } = engine
+    const calls = this.#calls
+    const { driver, name } = calls
     const leaseMs = this.#leaseMs
     const leases = helds.map(({ key, token }) => ({ key, token }))
     let sentAt = 0
@@ -170,17 +182,17 @@ export class LeaseKeeper implements HoldKeeper {
       isWaiting = false
       this.#waiting -= 1
       sentAt = this.#now()
-      return engine.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs))
+      return calls.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs))
     }
     try {
-      const replies = await engine.attempt(send, false)
+      const replies = await calls.attempt(send, false)
       helds.forEach((held, index) => {
         this.#renewed(held, sentAt, replies[index])
       })
     } catch (error) {
       // Not known to be renewed: the old deadlines stand, and it is tried again.
       if (isWaiting) this.#waiting -= 1
-      else engine.reportTrouble(error)
+      else calls.reportTrouble(error)
     }
   }
 
@@ -188,7 +200,7 @@ export class LeaseKeeper implements HoldKeeper {
     if (reply?.outcome === 'renewed') {
       held.deadline = Math.max(held.deadline, this.deadlineOf(sentAt))
     } else if (reply?.outcome === 'lost' && held.phase === 'held') {
-      this.#engine.lose(held, leaseLost(held.key, 'another worker may hold it by now'))
+      this.#lose(held, leaseLost(held.key, 'another worker may hold it by now'))
     }
   }
 
@@ -196,7 +208,7 @@ export class LeaseKeeper implements HoldKeeper {
   #watchDeadline(): void {
     if (this.#ticker === undefined) return
     let earliest = Infinity
-    for (const held of this.#engine.helds.active()) {
+    for (const held of this.#helds.active()) {
       if (isOwnToLose(held)) earliest = Math.min(earliest, held.deadline)
     }
     this.#watch(earliest)
@@ -205,18 +217,17 @@ export class LeaseKeeper implements HoldKeeper {
   #watch(deadline: number): void {
     this.#watched = deadline
     if (deadline === Infinity) return
-    const { clock } = this.#engine.handle
+    const { clock } = this.#calls.handle
     const ms = Math.max(0, deadline - clock.monotonicMs())
     if (this.#deadline !== undefined) this.#deadline.reset(ms)
     else this.#deadline = clock.startTimer(ms, () => this.#onDeadline())
   }
 
   #onDeadline(): void {
-    const { helds } = this.#engine
     const now = this.#now()
-    for (const held of [...helds.active()]) {
+    for (const held of [...this.#helds.active()]) {
       if (held.deadline <= now + instantSlackMs && isOwnToLose(held)) {
-        this.#engine.lose(held, leaseLost(held.key, 'it could not be renewed in time'))
+        this.#lose(held, leaseLost(held.key, 'it could not be renewed in time'))
       }
     }
     this.#watchDeadline()

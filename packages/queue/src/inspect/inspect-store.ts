@@ -20,7 +20,8 @@ import {
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
-import { QueueCore } from '../core/queue-core.ts'
+import { makeCore } from '../core/make-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions } from '../queue/options.ts'
@@ -44,7 +45,7 @@ class WholeStore implements StoreInspection, HandleUser {
   readonly #options: InspectStoreOptions
   readonly #defaults: CheckedOptions<unknown>
   /** Those used last come last. */
-  readonly #engines: Map<string, QueueCore> = new Map()
+  readonly #cores: Map<string, QueueCore> = new Map()
   #closed: Promise<void> | undefined
 
   constructor(driver: Driver, options: InspectStoreOptions) {
@@ -65,27 +66,27 @@ class WholeStore implements StoreInspection, HandleUser {
     // Whatever is asked here says itself what went wrong.
   }
 
-  #engine(name: string): QueueCore {
+  #core(name: string): QueueCore {
     if (this.#closed !== undefined) throw this.#closedError()
-    let engine = this.#engines.get(name)
-    if (engine === undefined) {
+    let core = this.#cores.get(name)
+    if (core === undefined) {
       this.#makeRoom()
-      engine = new QueueCore({ ...this.#defaults, name })
+      core = makeCore({ ...this.#defaults, name })
       // Nothing is retried from here.
-      if (this.#options.limiter === undefined) engine.plans.retry = undefined
+      if (this.#options.limiter === undefined) core.plans.retry = undefined
     } else {
-      this.#engines.delete(name)
+      this.#cores.delete(name)
     }
-    this.#engines.set(name, engine)
-    return engine
+    this.#cores.set(name, core)
+    return core
   }
 
   #makeRoom(): void {
-    if (this.#engines.size < queuesMax) return
-    for (const [name, engine] of this.#engines) {
-      this.#engines.delete(name)
+    if (this.#cores.size < queuesMax) return
+    for (const [name, core] of this.#cores) {
+      this.#cores.delete(name)
       // The store stays open, so there is nothing to wait for and nothing that can fail.
-      void engine.lifecycle.close(0)
+      void core.lifecycle.close(0)
       return
     }
   }
@@ -120,7 +121,7 @@ class WholeStore implements StoreInspection, HandleUser {
   queue(name: string): Inspect {
     const { durable, shared } = this.capabilities
     checkQueueName('name', name, { empty: !durable && !shared })
-    return new QueueInspection(() => this.#engine(name))
+    return new QueueInspection(() => this.#core(name))
   }
 
   async buckets(): Promise<readonly BucketRow[]> {
@@ -129,7 +130,7 @@ class WholeStore implements StoreInspection, HandleUser {
   }
 
   async now(): Promise<EpochMs> {
-    const [name = 'any'] = this.#engines.keys()
+    const [name = 'any'] = this.#cores.keys()
     const reply = await this.#look(() => this.#driver.list(name, { limit: 1 }))
     return shownList(this.#driver, reply).now
   }
@@ -140,12 +141,12 @@ class WholeStore implements StoreInspection, HandleUser {
     const { key, text } =
       ask.item === undefined ? await storedOrOwn(inspect, ask.key) : given(ask.item, ask.key)
     const workers = this.capabilities.workers ? await inspect.workers() : []
-    const engine = this.#engine(queue)
+    const core = this.#core(queue)
     const dedupe = lastSeen(workers)?.settings['dedupe']
     if (dedupe === 'client-go' || dedupe === 'earliest') {
-      engine.askOptions = { ...engine.askOptions, dedupe }
+      core.calls.askOptions = { ...core.calls.askOptions, dedupe }
     }
-    return await engine.add({ key, item: text, priority, delayMs: afterMs }, false)
+    return await core.add({ key, item: text, priority, delayMs: afterMs }, false)
   }
 
   close(): Promise<void> {
@@ -154,9 +155,9 @@ class WholeStore implements StoreInspection, HandleUser {
   }
 
   async #close(): Promise<void> {
-    const engines = [...this.#engines.values()]
-    this.#engines.clear()
-    await Promise.all(engines.map((engine) => engine.lifecycle.close(0)))
+    const cores = [...this.#cores.values()]
+    this.#cores.clear()
+    await Promise.all(cores.map((core) => core.lifecycle.close(0)))
     await inTime(this.#store.leave(this), this.#defaults.timeoutMs, 'wait for the store to close')
   }
 

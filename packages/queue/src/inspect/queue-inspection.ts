@@ -11,6 +11,7 @@ import {
   type ForgetOutcome,
   type KeyRow,
   keyStateWords,
+  type ListRequest,
   never,
   type Operate,
   type OperateOutcome,
@@ -37,25 +38,25 @@ const workersWithinMs = 60_000
 
 /** Sees into a queue through its driver. */
 export class QueueInspection implements Inspect {
-  readonly #engineNow: () => QueueCore
+  readonly #coreNow: () => QueueCore
 
-  /** `engine` is asked for each call: a whole store keeps no more of them than it must. */
-  constructor(engine: () => QueueCore) {
-    this.#engineNow = engine
+  /** `core` is asked for each call: a whole store keeps no more of them than it must. */
+  constructor(core: () => QueueCore) {
+    this.#coreNow = core
   }
 
-  /** The engine, which must not have been closed. */
-  get #engine(): QueueCore {
-    const engine = this.#engineNow()
-    if (engine.phase === 'closed') throw engine.closedError()
-    return engine
+  /** The core, which must not have been closed. */
+  get #core(): QueueCore {
+    const core = this.#coreNow()
+    if (core.phase === 'closed') throw core.calls.closedError()
+    return core
   }
 
   async #counts(cap: number): Promise<Counts> {
-    const engine = this.#engine
-    const { driver, name } = engine
-    const counts = await engine.inquire(() =>
-      engine.call('counts', { cap }, () => driver.counts(name, { cap })),
+    const core = this.#core
+    const { driver, name } = core.calls
+    const counts = await core.calls.inquire(() =>
+      core.calls.call('counts', { cap }, () => driver.counts(name, { cap })),
     )
     return shownCounts(driver, counts)
   }
@@ -82,11 +83,11 @@ export class QueueInspection implements Inspect {
     }
   }
 
-  async #list(request: Parameters<QueueCore['driver']['list']>[1]) {
-    const engine = this.#engine
-    const { driver, name } = engine
-    const reply = await engine.inquire(() =>
-      engine.call('list', request, () => driver.list(name, request)),
+  async #list(request: ListRequest) {
+    const core = this.#core
+    const { driver, name } = core.calls
+    const reply = await core.calls.inquire(() =>
+      core.calls.call('list', request, () => driver.list(name, request)),
     )
     return shownList(driver, reply)
   }
@@ -105,14 +106,14 @@ export class QueueInspection implements Inspect {
   async explain(key: string): Promise<Explanation> {
     const { now, row } = await this.row(key)
     if (row === undefined) return explainAbsent(key, now)
-    const { driver, plans } = this.#engine
+    const { calls, plans } = this.#core
     const [counts, workers] = await Promise.all([
       this.#counts(capDefault),
-      driver.capabilities.workers ? this.workers() : undefined,
+      calls.driver.capabilities.workers ? this.workers() : undefined,
     ])
     return explainKey(keyInfo(row), {
       now,
-      isShuttingDown: this.#engine.phase !== 'open',
+      isShuttingDown: this.#core.phase !== 'open',
       workers,
       counts,
       plan: plans.own ?? planOf(workers ?? []) ?? plans.retry,
@@ -120,9 +121,9 @@ export class QueueInspection implements Inspect {
   }
 
   async workers(): Promise<readonly WorkerRow[]> {
-    const engine = this.#engine
-    const { driver, name } = engine
-    const workers = await engine.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
+    const core = this.#core
+    const { driver, name } = core.calls
+    const workers = await core.calls.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
     return shownWorkers(driver, workers)
   }
 
@@ -139,8 +140,8 @@ export class QueueInspection implements Inspect {
     request: object,
     send: (operate: Operate) => Awaitable<R>,
   ): Promise<R> {
-    const engine = this.#engine
-    const { driver, name, handle } = engine
+    const core = this.#core
+    const { driver, name, handle } = core.calls
     const { operate } = driver
     if (operate === undefined) {
       throw new SluiceTypeError(
@@ -148,26 +149,24 @@ export class QueueInspection implements Inspect {
         `cannot be operated on: the driver ${driver.name} has no verbs for that`,
       )
     }
-    const result = await engine.opened(() =>
-      engine.call('operate', { verb, ...request }, () => send(operate)),
-    )
+    const result = await core.calls.call('operate', { verb, ...request }, () => send(operate))
     handle.wake(name)
     return result
   }
 
   async #one(verb: 'park' | 'runNow' | 'remove', key: string): Promise<OperateOutcome> {
     const keys = [checkKey('key', key)]
-    const { name } = this.#engine
+    const { name } = this.#core.calls
     const outcomes = await this.#operate(verb, { keys }, (operate) => operate[verb](name, keys))
     return outcomes[0] as OperateOutcome
   }
 
   pause(): Promise<OperateOutcome> {
-    return this.#operate('pause', {}, (operate) => operate.pause(this.#engine.name))
+    return this.#operate('pause', {}, (operate) => operate.pause(this.#core.calls.name))
   }
 
   resume(): Promise<OperateOutcome> {
-    return this.#operate('resume', {}, (operate) => operate.resume(this.#engine.name))
+    return this.#operate('resume', {}, (operate) => operate.resume(this.#core.calls.name))
   }
 
   park(key: string): Promise<OperateOutcome> {
@@ -180,7 +179,7 @@ export class QueueInspection implements Inspect {
     const { forget = false } = options
     checkBoolean('options.forget', forget)
     const outcomes = await this.#operate('unpark', { keys, forget }, (operate) =>
-      operate.unpark(this.#engine.name, keys, { forget }),
+      operate.unpark(this.#core.calls.name, keys, { forget }),
     )
     return outcomes[0] as OperateOutcome
   }
@@ -199,11 +198,9 @@ export class QueueInspection implements Inspect {
   }
 
   async #forget(keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
-    const engine = this.#engine
-    const { driver, name } = engine
-    return await engine.opened(() =>
-      engine.call('forget', { keys }, () => driver.forget(name, keys)),
-    )
+    const core = this.#core
+    const { driver, name } = core.calls
+    return await core.calls.call('forget', { keys }, () => driver.forget(name, keys))
   }
 
   select(filter: KeyFilter): Selection {
@@ -222,13 +219,13 @@ export class QueueInspection implements Inspect {
     options: { readonly forget: boolean },
   ): Promise<readonly (OperateOutcome | ForgetOutcome)[]> {
     if (verb === 'forget') return this.#forget(keys)
-    const { name } = this.#engine
+    const { name } = this.#core.calls
     return this.#operate(verb, { keys, ...options }, (operate) =>
       verb === 'unpark' ? operate.unpark(name, keys, options) : operate[verb](name, keys),
     )
   }
 
   purge(): Promise<number> {
-    return this.#operate('purge', {}, (operate) => operate.purge(this.#engine.name))
+    return this.#operate('purge', {}, (operate) => operate.purge(this.#core.calls.name))
   }
 }

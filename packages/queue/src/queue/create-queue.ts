@@ -1,7 +1,8 @@
+import { makeCore } from '../core/make-core.ts'
 import type { HeldPolicy } from '../held/held-key.ts'
 import { releasePolicy } from './limiter-in-queue.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
-import { coreFor, PlainQueue } from './plain-queue.ts'
+import { PlainQueue } from './plain-queue.ts'
 import type { Queue } from './queue.ts'
 
 /**
@@ -12,5 +13,5 @@ import type { Queue } from './queue.ts'
 export function createQueue<T = string>(options: QueueOptions<T> & JsonChecked<T>): Queue<T> {
   const checked = checkQueueOptions<T>(options)
   const policy: HeldPolicy = releasePolicy(checked.limiter, checked.name)
-  return new PlainQueue<T>(checked, coreFor(checked), policy)
+  return new PlainQueue<T>(checked, makeCore(checked), policy)
 }

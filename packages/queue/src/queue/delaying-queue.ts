@@ -1,4 +1,5 @@
 import { type AddOutcome, checkObject } from '@sluice/core'
+import { makeCore } from '../core/make-core.ts'
 import {
   AdaptedDelayingQueue,
   type AdaptOptions,
@@ -8,7 +9,7 @@ import { checkQueue, type ForeignQueue } from '../foreign/foreign-queue.ts'
 import { checkAddAfter } from './check-add.ts'
 import { releasePolicy } from './limiter-in-queue.ts'
 import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
-import { coreFor, PlainQueue } from './plain-queue.ts'
+import { PlainQueue } from './plain-queue.ts'
 import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 
 /** How a queue that exists is wrapped. */
@@ -49,7 +50,7 @@ export function createDelayingQueue<T = string>(
   const checked = checkQueueOptions<T>(options)
   return new PlainDelayingQueue<T>(
     checked,
-    coreFor(checked),
+    makeCore(checked),
     releasePolicy(checked.limiter, checked.name),
   )
 }

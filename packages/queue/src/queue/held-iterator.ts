@@ -11,24 +11,24 @@ import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
  * that is unfinished and was not detached, and leaves the queue open.
  */
 export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefined> {
-  readonly #engine: QueueCore
+  readonly #core: QueueCore
   readonly #policy: HeldPolicy
   #last: HeldKey<T> | undefined
   #isOver = false
 
-  constructor(engine: QueueCore, policy: HeldPolicy) {
-    this.#engine = engine
+  constructor(core: QueueCore, policy: HeldPolicy) {
+    this.#core = core
     this.#policy = policy
   }
 
   async next(): Promise<IteratorResult<Held<T>, undefined>> {
     while (!this.#isOver) {
-      const held = this.#engine.claimDirect(this.#policy) ?? (await this.#wait())
+      const held = this.#core.claimDirect(this.#policy) ?? (await this.#wait())
       if (held !== undefined) {
         this.#last = held as HeldKey<T>
         return { done: false, value: this.#last }
       }
-      const { helds, phase, lifecycle } = this.#engine
+      const { helds, phase, lifecycle } = this.#core
       if (phase === 'closed' || helds.size === 0) break
       await lifecycle.nextGivenBack()
     }
@@ -38,7 +38,7 @@ export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefi
 
   #wait(): Promise<HeldKey<unknown> | undefined> {
     return new Promise((resolve, reject) => {
-      this.#engine.wait(Waiter.forOne(this.#policy, undefined, resolve, reject), undefined)
+      this.#core.wait(Waiter.forOne(this.#policy, undefined, resolve, reject), undefined)
     })
   }
 

@@ -6,19 +6,20 @@ import type { HeldKey } from '../held/held-key.ts'
 // a second end to end on SQLite, `SLUICE_BENCH_TIME=cpu node src/bench.ts sqlite` in benchmarks/.
 
 /** Asks for several runs that no holder gives back. */
-export function addMany(engine: QueueCore, asks: readonly Ask[]): Promise<AddOutcome[]> {
-  const { backend, phase } = engine
-  if (backend.addMany === undefined || phase !== 'open') {
-    return Promise.all(asks.map((ask) => engine.add(ask, false)))
+export function addMany(core: QueueCore, asks: readonly Ask[]): Promise<AddOutcome[]> {
+  const { backend, phase } = core
+  const { adds } = backend
+  if (adds.addMany === undefined || phase !== 'open') {
+    return Promise.all(asks.map((ask) => core.add(ask, false)))
   }
   const gathered = new AllOutcomes<AddOutcome>(asks.length)
-  backend.addMany(asks, {
+  adds.addMany(asks, {
     resolve(at, { outcome }) {
       if (outcome === 'full') {
-        gathered.fail(engine.fullError())
+        gathered.fail(core.fullError())
         return
       }
-      engine.noteAdded(outcome)
+      core.noteAdded(outcome)
       gathered.set(at, outcome)
     },
     reject: (_, error) => gathered.fail(error),
@@ -31,7 +32,7 @@ export function addMany(engine: QueueCore, asks: readonly Ask[]): Promise<AddOut
  * found twice.
  */
 export function doneMany(
-  engine: QueueCore,
+  core: QueueCore,
   count: number,
   heldAt: (at: number) => HeldKey<unknown> | undefined,
   forget: boolean,
@@ -41,7 +42,7 @@ export function doneMany(
   const places: number[] = []
   for (let at = 0; at < count; at += 1) {
     const held = heldAt(at)
-    if (held === undefined || held.phase !== 'held' || engine.phase === 'closed') {
+    if (held === undefined || held.phase !== 'held' || core.phase === 'closed') {
       gathered.set(at, 'lost')
       continue
     }
@@ -50,9 +51,9 @@ export function doneMany(
     places.push(at)
   }
   const finishes = helds.map(({ key, token }): Finish => ({ as: 'done', key, token, forget }))
-  engine.backend.finishMany?.(helds, finishes, {
+  core.backend.finishes.finishMany?.(helds, finishes, {
     resolve(at, { outcome }) {
-      engine.noteFinished(helds[at]!, finishes[at]!, outcome)
+      core.noteFinished(helds[at]!, finishes[at]!, outcome)
       gathered.set(places[at]!, outcome)
     },
     reject(at, error) {

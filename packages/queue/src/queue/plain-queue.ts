@@ -11,9 +11,8 @@ import {
   isOwnKey,
   keyOfItem,
   SluiceTypeError,
-  sluiceChannel,
 } from '@sluice/core'
-import { QueueCore } from '../core/queue-core.ts'
+import type { QueueCore } from '../core/queue-core.ts'
 import { storeNotOpen } from '../core/refusals.ts'
 import { resolvedAdd, resolvedCancel, resolvedFinish } from '../core/resolved.ts'
 import { Waiter, type WaiterGroup } from '../core/waiters.ts'
@@ -57,7 +56,7 @@ function checkCount(n: number): number {
   return checkNumber('n', n, { min: 1, max: batchKeysMax, integer: true })
 }
 
-/** The first layer, over an engine that the layers above share. */
+/** The first layer, over an core that the layers above share. */
 export class PlainQueue<T> implements Queue<T> {
   readonly core: QueueCore
   protected readonly policy: HeldPolicy
@@ -68,29 +67,29 @@ export class PlainQueue<T> implements Queue<T> {
   protected readonly isPlain: boolean
   #inspect: Inspect | undefined
 
-  constructor(options: CheckedOptions<T>, engine: QueueCore, policy: HeldPolicy) {
+  constructor(options: CheckedOptions<T>, core: QueueCore, policy: HeldPolicy) {
     this.#options = options
-    this.core = engine
+    this.core = core
     this.policy = policy
     const { keyOf, schema, maxPending, timeoutMs } = options
     this.#admission = schema === undefined ? undefined : new ItemAdmission(schema, timeoutMs)
     this.isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
     this.#soon = new SoonBuffer({
-      report: (error) => engine.report(error),
-      reportTrouble: (error) => engine.reportTrouble(error),
+      report: (error) => core.calls.report(error),
+      reportTrouble: (error) => core.calls.reportTrouble(error),
       pause,
-      closedError: () => engine.closedError(),
-      leaveGate: (user) => engine.handle.gate.leave(user),
+      closedError: () => core.calls.closedError(),
+      leaveGate: (user) => core.calls.handle.gate.leave(user),
     })
-    engine.lifecycle.beforeClose.push(() => this.#soon.flush())
+    core.lifecycle.beforeClose.push(() => this.#soon.flush())
   }
 
   get name(): string {
-    return this.core.name
+    return this.core.calls.name
   }
 
   get capabilities(): QueueCapabilities {
-    const { capabilities } = this.core.driver
+    const { capabilities } = this.core.calls.driver
     return { ...capabilities, delays: 'store', dedupe: this.#options.dedupe }
   }
 
@@ -106,14 +105,14 @@ export class PlainQueue<T> implements Queue<T> {
 
   add(item: T, options?: AddOptions): Promise<AddOutcome> {
     if (options === undefined && this.isPlain && typeof item === 'string') {
-      const { hot } = this.core
-      if (hot !== undefined && !sluiceChannel.hasSubscribers) {
+      const { direct } = this.core
+      if (direct !== undefined) {
         let outcome: AddOutcome
         try {
           outcome =
-            hot.isMoot?.(item, 0) === true && isOwnKey(item)
+            direct.isMoot?.(item, 0) === true && isOwnKey(item)
               ? 'unchanged'
-              : hot.add(keyOfItem(item), undefined, 0, this.core.askOptions)
+              : direct.add(keyOfItem(item), undefined, 0, this.core.calls.askOptions)
         } catch (error) {
           return Promise.reject(error)
         }
@@ -171,15 +170,15 @@ export class PlainQueue<T> implements Queue<T> {
     try {
       const priority = checkAddOptions(options)
       if (!Array.isArray(items)) throw new SluiceTypeError('items', 'must be an array')
-      return this.#addHot(items, priority) ?? this.#addMany(items, priority)
+      return this.#addDirect(items, priority) ?? this.#addMany(items, priority)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  #addHot(items: readonly T[], priority: number): Promise<AddOutcome[]> | undefined {
-    const { hot, askOptions } = this.core
-    if (hot === undefined || !this.isPlain || sluiceChannel.hasSubscribers) return undefined
+  #addDirect(items: readonly T[], priority: number): Promise<AddOutcome[]> | undefined {
+    const { direct, calls } = this.core
+    if (direct === undefined || !this.isPlain) return undefined
     const outcomes = new Array<AddOutcome>(items.length)
     let merged = 0
     // All keys are checked before the first is added: bad input changes nothing. A string that is
@@ -187,7 +186,7 @@ export class PlainQueue<T> implements Queue<T> {
     for (let at = 0; at < items.length; at += 1) {
       const item = items[at]!
       if (typeof item !== 'string') return undefined
-      if (hot.isMoot?.(item, priority) === true && isOwnKey(item)) {
+      if (direct.isMoot?.(item, priority) === true && isOwnKey(item)) {
         outcomes[at] = 'unchanged'
         merged += 1
       } else if (keyOfItem<string>(item) !== item) return undefined
@@ -195,7 +194,7 @@ export class PlainQueue<T> implements Queue<T> {
     if (merged < items.length) {
       for (let at = 0; at < items.length; at += 1) {
         if (outcomes[at] !== undefined) continue
-        const outcome = hot.add(items[at] as string, undefined, priority, askOptions)
+        const outcome = direct.add(items[at] as string, undefined, priority, calls.askOptions)
         outcomes[at] = outcome
         if (outcome === 'unchanged') merged += 1
       }
@@ -229,7 +228,7 @@ export class PlainQueue<T> implements Queue<T> {
         },
       })
     } catch (error) {
-      this.core.report(error)
+      this.core.calls.report(error)
     }
   }
 
@@ -297,15 +296,15 @@ export class PlainQueue<T> implements Queue<T> {
     } catch (error) {
       return Promise.reject(error)
     }
-    const { hot } = this.core
-    if (hot !== undefined && !sluiceChannel.hasSubscribers) {
+    const { direct } = this.core
+    if (direct !== undefined) {
       const outcomes = new Array<FinishOutcome>(helds.length)
       for (let at = 0; at < helds.length; at += 1) {
-        outcomes[at] = this.#heldOf(helds[at]!)?.doneDirect(hot, forgets) ?? 'lost'
+        outcomes[at] = this.#heldOf(helds[at]!)?.doneDirect(direct, forgets) ?? 'lost'
       }
       return Promise.resolve(outcomes)
     }
-    if (this.core.backend.finishMany === undefined) {
+    if (this.core.backend.finishes.finishMany === undefined) {
       return Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
     }
     return doneMany(this.core, helds.length, (at) => this.#heldOf(helds[at]!), forgets)
@@ -320,15 +319,15 @@ export class PlainQueue<T> implements Queue<T> {
 
   within<Transaction extends object>(transaction: Transaction): Within<T, Transaction> {
     checkObject('transaction', transaction)
-    const { driver } = this.core
+    const { driver } = this.core.calls
     if (driver.transact === undefined) {
       throw new SluiceTypeError(
         'transaction',
         `cannot be used: the driver ${driver.name} takes part in no transactions`,
       )
     }
-    if (this.core.phase === 'closed') throw this.core.closedError()
-    const opening = this.core.open()
+    if (this.core.phase === 'closed') throw this.core.calls.closedError()
+    const opening = this.core.calls.open()
     if (opening instanceof Promise) {
       // Each verb opens the store again, and answers with what this attempt failed with.
       opening.catch(() => undefined)
@@ -341,8 +340,8 @@ export class PlainQueue<T> implements Queue<T> {
   cancel(item: T): Promise<CancelOutcome> {
     try {
       const key = this.keyOf(item)
-      if (this.core.phase === 'closed') throw this.core.closedError()
-      const answer = this.core.backend.cancel(key)
+      if (this.core.phase === 'closed') throw this.core.calls.closedError()
+      const answer = this.core.backend.adds.cancel(key)
       return answer instanceof Promise ? answer : resolvedCancel(answer)
     } catch (error) {
       return Promise.reject(error)
@@ -350,7 +349,7 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   async len(): Promise<number> {
-    if (this.core.phase === 'closed') throw this.core.closedError()
+    if (this.core.phase === 'closed') throw this.core.calls.closedError()
     return await this.core.backend.len()
   }
 
@@ -378,9 +377,4 @@ export class PlainQueue<T> implements Queue<T> {
   [Symbol.asyncIterator](): AsyncIterator<Held<T>, undefined, undefined> {
     return new HeldIterator<T>(this.core, this.policy)
   }
-}
-
-/** Makes an engine for options whose items it never looks into. */
-export function coreFor<T>(options: CheckedOptions<T>): QueueCore {
-  return new QueueCore(options as unknown as CheckedOptions<unknown>)
 }

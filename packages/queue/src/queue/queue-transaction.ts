@@ -31,12 +31,12 @@ function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> 
  * they throw; where it answers later they reject, and open the store first if it is not open.
  */
 export class QueueTransaction<T> {
-  readonly #engine: QueueCore
+  readonly #core: QueueCore
   readonly #options: CheckedOptions<T>
   readonly #verbs: DriverTransaction
 
-  constructor(engine: QueueCore, options: CheckedOptions<T>, verbs: DriverTransaction) {
-    this.#engine = engine
+  constructor(core: QueueCore, options: CheckedOptions<T>, verbs: DriverTransaction) {
+    this.#core = core
     this.#options = options
     this.#verbs = verbs
   }
@@ -72,27 +72,27 @@ export class QueueTransaction<T> {
     return this.#verb(() => {
       const { key, token, policy } = this.#held(held)
       const when = policy.retryAs(held as HeldKey<unknown>)
-      const text = this.#engine.describe(error)
+      const text = this.#core.calls.describe(error)
       return this.#finish(held, { as: 'retry', key, token, ...when, error: text })
     })
   }
 
   /** Runs a verb now, up to its first wait; what it throws is a rejection where verbs are awaited. */
   #verb<R>(work: () => Awaitable<R>): Awaitable<R> {
-    if (this.#engine.driver.capabilities.transact === 'sync') return work()
+    if (this.#core.calls.driver.capabilities.transact === 'sync') return work()
     return (async () => await work())()
   }
 
   /** Makes a call of the driver as soon as the store is open. */
   #opened<R>(send: () => Awaitable<R>): Awaitable<R> {
-    const { timeoutMs } = this.#engine.options
-    return then(inTime(this.#engine.open(), timeoutMs, 'open the store'), send) as Awaitable<R>
+    const { timeoutMs } = this.#core.calls.options
+    return then(inTime(this.#core.calls.open(), timeoutMs, 'open the store'), send) as Awaitable<R>
   }
 
   #ask(item: T, details: Omit<Ask, 'key' | 'item'>): Ask {
     const { keyOf, schema } = this.#options
     const { key, text } = encodeItem(item, { keyOf })
-    this.#engine.refuseWhenEnding(key, false)
+    this.#core.refuseWhenEnding(key, false)
     const result = schema?.['~standard'].validate(item)
     if (result instanceof Promise) {
       throw new SluiceTypeError('schema', 'must answer at once to be used in a transaction')
@@ -117,31 +117,31 @@ export class QueueTransaction<T> {
       at += 1
     }
     if (at === 0) return []
-    const { name, askOptions } = this.#engine
+    const { name, askOptions } = this.#core.calls
     const first = [...step.values()]
     const answer = this.#opened(() =>
-      this.#engine.call('add', { asks: first, options: askOptions }, () =>
+      this.#core.calls.call('add', { asks: first, options: askOptions }, () =>
         this.#verbs.add(name, first, askOptions),
       ),
     )
     return then(answer, (replies) => {
       const outcomes = replies.map((reply) => this.#outcome(reply))
-      this.#engine.wakeSoon()
+      this.#core.wakeSoon()
       return then(this.#add(asks.slice(at)), (rest) => [...outcomes, ...rest])
     }) as Awaitable<AddOutcome[]>
   }
 
   #outcome(reply: AskReply | Failure): AddOutcome {
     if (reply.outcome === 'failed') throw reply.error
-    if (reply.outcome === 'full') throw this.#engine.fullError()
+    if (reply.outcome === 'full') throw this.#core.fullError()
     return reply.outcome
   }
 
   #held(held: Held<T>): HeldKey<T> {
-    if (!(held instanceof HeldKey) || held.owner !== this.#engine) {
+    if (!(held instanceof HeldKey) || held.owner !== this.#core) {
       throw new SluiceTypeError('held', 'must be a Held that this queue handed out')
     }
-    const isClosed = this.#engine.phase === 'closed'
+    const isClosed = this.#core.phase === 'closed'
     if (held.phase !== 'held' || isClosed) throw this.#lostError(held.key)
     return held
   }
@@ -155,10 +155,10 @@ export class QueueTransaction<T> {
   }
 
   #finish(held: Held<T>, finish: Finish): Awaitable<FinishOutcome> {
-    const { name, askOptions } = this.#engine
+    const { name, askOptions } = this.#core.calls
     const finishes = [finish]
     const answer = this.#opened(() =>
-      this.#engine.call('finish', { finishes, options: askOptions }, () =>
+      this.#core.calls.call('finish', { finishes, options: askOptions }, () =>
         this.#verbs.finish(name, finishes, askOptions),
       ),
     )
@@ -166,9 +166,9 @@ export class QueueTransaction<T> {
       const reply = replies[0] as FinishReply | Failure
       if (reply.outcome === 'failed') throw reply.error
       if (reply.outcome === 'lost') throw this.#lostError(held.key)
-      if (finish.as === 'done' && finish.forget) this.#engine.plans.forget(held)
-      this.#engine.commitWatch.add(held as HeldKey<unknown>)
-      this.#engine.wakeSoon()
+      if (finish.as === 'done' && finish.forget) this.#core.plans.forget(held)
+      this.#core.commitWatch.add(held as HeldKey<unknown>)
+      this.#core.wakeSoon()
       return reply.outcome
     })
   }

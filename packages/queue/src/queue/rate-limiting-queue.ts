@@ -4,9 +4,9 @@ import {
   type ForgetOutcome,
   isOwnKey,
   type Limiter,
-  sluiceChannel,
 } from '@sluice/core'
 import { defaultControllerLimiter } from '@sluice/limiters'
+import { makeCore } from '../core/make-core.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { resolvedForget } from '../core/resolved.ts'
 import { AdaptedRateLimitingQueue, checkAdaptOptions } from '../foreign/adapted-queue.ts'
@@ -26,7 +26,7 @@ import {
   type JsonChecked,
   type QueueOptions,
 } from './options.ts'
-import { coreFor, PlainQueue } from './plain-queue.ts'
+import { PlainQueue } from './plain-queue.ts'
 import type { AddOptions, RateLimitingQueue } from './queue.ts'
 
 /** How a queue that exists is given a limiter. */
@@ -37,12 +37,12 @@ export interface WrapLimitedOptions<T> extends WrapOptions<T> {
 
 function limited<T>(
   options: CheckedOptions<T>,
-  engine: QueueCore,
+  core: QueueCore,
   limiter: Limiter<T>,
 ): RateLimitingQueue<T> {
-  const inQueue = new LimiterInQueue(limiter, options.name, engine.plans.failed)
-  engine.plans.follow(limiter)
-  return new PlainRateLimitingQueue<T>(options, engine, inQueue)
+  const inQueue = new LimiterInQueue(limiter, options.name, core.plans.failed)
+  core.plans.follow(limiter)
+  return new PlainRateLimitingQueue<T>(options, core, inQueue)
 }
 
 /**
@@ -69,7 +69,7 @@ export function createRateLimitingQueue<T = string>(
     return limited(checkedOptions, core, given ?? checkedOptions.limiter ?? limiter)
   }
   const checked = checkQueueOptions<T>(options)
-  return limited(checked, coreFor(checked), checked.limiter ?? defaultControllerLimiter())
+  return limited(checked, makeCore(checked), checked.limiter ?? defaultControllerLimiter())
 }
 
 /** The third layer: a limiter decides how long failed keys wait. */
@@ -79,8 +79,8 @@ export class PlainRateLimitingQueue<T>
 {
   readonly #limiter: LimiterInQueue<T>
 
-  constructor(options: CheckedOptions<T>, engine: QueueCore, limiter: LimiterInQueue<T>) {
-    super(options, engine, {
+  constructor(options: CheckedOptions<T>, core: QueueCore, limiter: LimiterInQueue<T>) {
+    super(options, core, {
       disposeAs: 'retry',
       retryAs: (held) => limiter.delayOf(held.item as T),
     })
@@ -105,9 +105,9 @@ export class PlainRateLimitingQueue<T>
     try {
       if (this.#forgetsAtOnce(item)) return resolvedForget('forgotten')
       const key = this.keyOf(item)
-      if (this.core.phase === 'closed') throw this.core.closedError()
+      if (this.core.phase === 'closed') throw this.core.calls.closedError()
       this.core.plans.forget({ item })
-      const answer = this.core.backend.forget(key)
+      const answer = this.core.backend.adds.forget(key)
       return answer instanceof Promise ? answer : resolvedForget(answer)
     } catch (error) {
       return Promise.reject(error)
@@ -116,17 +116,17 @@ export class PlainRateLimitingQueue<T>
 
   /** Forgets on the short way; false if nothing was counted there, perhaps since it is no key. */
   #forgetsAtOnce(item: T): boolean {
-    const { hot } = this.core
-    if (hot === undefined || !this.isPlain || sluiceChannel.hasSubscribers) return false
+    const { direct } = this.core
+    if (direct === undefined || !this.isPlain) return false
     if (typeof item !== 'string' || !isOwnKey(item)) return false
-    if (hot.forget(item) === 'unchanged') return false
+    if (direct.forget(item) === 'unchanged') return false
     this.core.plans.forget({ item })
     return true
   }
 
   async numRequeues(item: T): Promise<number> {
     const key = this.keyOf(item)
-    if (this.core.phase === 'closed') throw this.core.closedError()
+    if (this.core.phase === 'closed') throw this.core.calls.closedError()
     return this.#limiter.numRequeues(item) ?? (await this.core.backend.failures(key))
   }
 }

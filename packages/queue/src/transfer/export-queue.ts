@@ -6,8 +6,8 @@ import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.t
 import { writeLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
 
-/** The engine of a queue of ours. */
-export function engineOf<T>(queue: Queue<T>): QueueCore {
+/** The core of a queue of ours. */
+export function coreOf<T>(queue: Queue<T>): QueueCore {
   if (queue instanceof PlainQueue) return (queue as PlainQueue<T>).core
   throw new SluiceTypeError('queue', 'must be a queue made by this package')
 }
@@ -21,13 +21,13 @@ export function engineOf<T>(queue: Queue<T>): QueueCore {
  * a copy of one moment.
  */
 export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, void> {
-  const engine = engineOf(queue)
-  const { driver, name } = engine
-  if (engine.phase === 'closed') throw engine.closedError()
+  const core = coreOf(queue)
+  const { driver, name } = core.calls
+  if (core.phase === 'closed') throw core.calls.closedError()
   const transfer = transferOf('queue', driver)
-  await engine.open()
+  await core.calls.open()
   // The answer also says by how much the store's time is ahead.
-  const exportedAt = leavingInstant(driver, await engine.backend.now())
+  const exportedAt = leavingInstant(driver, await core.backend.now())
   const lastToken = await transfer.lastToken()
   yield writeLine({ as: 'head', head: { queue: name, exportedAt, lastToken } })
   for (const bucket of (await driver.buckets?.()) ?? []) {
@@ -37,7 +37,7 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   let cursor: string | undefined
   do {
     const request = { cursor, limit: batchKeysMax }
-    const page = await engine.call('list', request, () => driver.list(name, request))
+    const page = await core.calls.call('list', request, () => driver.list(name, request))
     for (const row of page.rows) {
       yield writeLine({ as: 'key', row: leavingRow(driver, transferRow(row)) })
     }

@@ -7,7 +7,7 @@ import {
   type TransferRow,
 } from '@sluice/core'
 import type { Queue } from '../queue/queue.ts'
-import { engineOf } from './export-queue.ts'
+import { coreOf } from './export-queue.ts'
 import { enteringBucket, enteringRow } from './transfer-instants.ts'
 import { readLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
@@ -33,14 +33,14 @@ export async function importQueue<T>(
   queue: Queue<T>,
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<ImportResult> {
-  const engine = engineOf(queue)
+  const core = coreOf(queue)
   checkLines(lines)
-  const { driver, name, handle } = engine
-  if (engine.phase === 'closed') throw engine.closedError()
+  const { driver, name, handle } = core.calls
+  if (core.phase === 'closed') throw core.calls.closedError()
   const transfer = transferOf('queue', driver)
-  await engine.open()
+  await core.calls.open()
   // The answer says by how much the store's time is ahead of its wall clock.
-  await engine.backend.now()
+  await core.backend.now()
   const result = { imported: 0, merged: 0, unchanged: 0 }
   let batch = new Map<string, TransferRow>()
   const flush = async (): Promise<void> => {

@@ -71,7 +71,7 @@ function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<
 /** The loops of a worker: each takes a key, runs the handler, and takes the next. */
 class QueueWorker<T> implements Worker {
   readonly #queue: PlainQueue<T>
-  readonly #engine: QueueCore
+  readonly #core: QueueCore
   readonly #options: CheckedWorkerOptions<T>
   readonly #crew = { isStopping: false }
   readonly #runs = new Set<HandlerRun<T>>()
@@ -93,19 +93,19 @@ class QueueWorker<T> implements Worker {
     blockedMs: number,
   ) {
     this.#queue = queue
-    this.#engine = queue.core
+    this.#core = queue.core
     this.#options = options
     this.#working = { concurrency, runs: this.#runs }
-    this.#engine.tally.begin(this.#working)
-    this.#engine.notice('worker-started', { concurrency })
-    const { clock } = this.#engine.handle
+    this.#core.tally.begin(this.#working)
+    this.#core.calls.notice('worker-started', { concurrency })
+    const { clock } = this.#core.calls.handle
     this.#loopWatch = new LoopWatch({
       clock,
       blockedMs,
       keys: () => [...this.#runs].map(({ key }) => key),
       onBlocked: (block, error) => {
-        this.#engine.notice('loop-blocked', block)
-        this.#engine.report(error)
+        this.#core.calls.notice('loop-blocked', block)
+        this.#core.calls.report(error)
       },
     })
     this.#beat()
@@ -117,7 +117,7 @@ class QueueWorker<T> implements Worker {
         // One loop that cannot go on ends all of them.
         this.#dismiss()
         this.#ended('failed', concurrency)
-        this.#engine.report(error)
+        this.#core.calls.report(error)
         throw error
       },
     )
@@ -129,16 +129,16 @@ class QueueWorker<T> implements Worker {
     this.#phase = phase
     this.#heart.stop()
     this.#loopWatch.stop()
-    this.#engine.notice('worker-stopped', { concurrency })
-    this.#engine.tally.end(this.#working)
+    this.#core.calls.notice('worker-stopped', { concurrency })
+    this.#core.tally.end(this.#working)
     this.#farewell()
   }
 
   /** Tells the store that this worker takes no more keys. Nobody is to wait for that, or to fail. */
   #farewell(): void {
-    if (this.#engine.phase !== 'open' || !this.#engine.handle.isOpen) return
+    if (this.#core.phase !== 'open' || !this.#core.calls.handle.isOpen) return
     try {
-      const beat = this.#engine.backend.unregister()
+      const beat = this.#core.backend.unregister()
       if (beat instanceof Promise) beat.catch(() => undefined)
     } catch {
       // It is missed in the list soon.
@@ -147,13 +147,14 @@ class QueueWorker<T> implements Worker {
 
   /** Tells the store that this worker is alive. Nothing depends on it but what others see. */
   #beat(): void {
-    this.#beatAt = this.#engine.handle.clock.monotonicMs()
-    if (this.#engine.phase !== 'open') return
+    this.#beatAt = this.#core.calls.handle.clock.monotonicMs()
+    if (this.#core.phase !== 'open') return
     try {
-      const beat = this.#engine.backend.heartbeat()
-      if (beat instanceof Promise) beat.catch((error: unknown) => this.#engine.reportTrouble(error))
+      const beat = this.#core.claims.heartbeat()
+      if (beat instanceof Promise)
+        beat.catch((error: unknown) => this.#core.calls.reportTrouble(error))
     } catch (error) {
-      this.#engine.reportTrouble(error)
+      this.#core.calls.reportTrouble(error)
     }
   }
 
@@ -163,7 +164,7 @@ class QueueWorker<T> implements Worker {
 
   health(): WorkerHealth {
     return healthOf({
-      engine: this.#engine,
+      core: this.#core,
       loopWatch: this.#loopWatch,
       beatAt: this.#beatAt,
       phase: this.#phase,
@@ -183,12 +184,12 @@ class QueueWorker<T> implements Worker {
       }
       if (held === undefined) {
         if (this.#crew.isStopping || this.#hasNoMore()) return
-        await this.#engine.lifecycle.nextGivenBack()
+        await this.#core.lifecycle.nextGivenBack()
         continue
       }
       // Other work since it was handed out may have delayed it.
       if (!held.mayStart()) continue
-      const run = new HandlerRun<T>(this.#engine, this.#options, held, concurrency)
+      const run = new HandlerRun<T>(this.#core, this.#options, held, concurrency)
       this.#runs.add(run)
       await run.run()
       this.#loopWatch.look()
@@ -201,7 +202,7 @@ class QueueWorker<T> implements Worker {
 
   /** Whether the queue, which has ended, will have no more keys: none is held that could come back. */
   #hasNoMore(): boolean {
-    const { helds, phase } = this.#engine
+    const { helds, phase } = this.#core
     return phase === 'closed' || phase === 'closing' || helds.size === 0
   }
 
@@ -221,16 +222,16 @@ class QueueWorker<T> implements Worker {
 
   /** Leaves the keys of handlers that do not stop, and names them in one error. */
   #abandonAll(): void {
-    const { name, options } = this.#engine
+    const { name, options } = this.#core.calls
     const keys = [...this.#runs].filter((run) => run.abandon()).map((run) => run.request().key)
     if (keys.length === 0) return
     const ended = `the worker of queue ${JSON.stringify(name)} was stopped`
-    this.#engine.report(keysLeft(ended, keys, options.leaseMs))
+    this.#core.calls.report(keysLeft(ended, keys, options.leaseMs))
   }
 
   #dismiss(): void {
     this.#crew.isStopping = true
-    this.#engine.dismiss(this.#crew)
+    this.#core.dismiss(this.#crew)
   }
 
   #closing(): SluiceError {
@@ -239,7 +240,7 @@ class QueueWorker<T> implements Worker {
 
   /** Whether the loops end within `ms`; in real time, too, where a clock was given that stands still. */
   #endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
-    const { clock } = this.#engine.handle
+    const { clock } = this.#core.calls.handle
     return new Promise((resolve) => {
       const timers = [clock.startTimer(ms, () => resolve(false))]
       if (clock !== systemClock) {
@@ -276,7 +277,7 @@ class QueueWorker<T> implements Worker {
         this.#onIdle = []
         for (const resolve of waiting) resolve()
       })
-      .catch((error: unknown) => this.#engine.reportTrouble(error))
+      .catch((error: unknown) => this.#core.calls.reportTrouble(error))
       .finally(() => {
         this.#idleCheck = undefined
         if (!this.#mustCheckAgain) return
@@ -286,7 +287,7 @@ class QueueWorker<T> implements Worker {
   }
 
   async #isIdle(): Promise<boolean> {
-    const { backend } = this.#engine
+    const { backend } = this.#core
     if (!(await backend.isDrained(await backend.now()))) return false
     // A key that was handed out just now has not begun to run.
     await new Promise<void>(nextTurn)

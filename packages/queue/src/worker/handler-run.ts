@@ -66,7 +66,7 @@ class RunContext implements HandlerContext {
  * lease, the key is given back when the handler ends at last.
  */
 export class HandlerRun<T> {
-  readonly #engine: QueueCore
+  readonly #core: QueueCore
   readonly #options: CheckedWorkerOptions<T>
   readonly #held: HeldKey<T>
   #timer: Timer | undefined
@@ -86,18 +86,18 @@ export class HandlerRun<T> {
   #end: 'park' | 'drop' | undefined
 
   constructor(
-    engine: QueueCore,
+    core: QueueCore,
     options: CheckedWorkerOptions<T>,
     held: HeldKey<T>,
     concurrency: number,
   ) {
-    this.#engine = engine
+    this.#core = core
     this.#options = options
     this.#held = held
     this.#concurrency = concurrency
-    const { backend, handle, tally } = engine
+    const { backend, calls, tally } = core
     this.startedAt = backend.estimatedNow()
-    this.#startedMs = handle.clock.monotonicMs()
+    this.#startedMs = calls.handle.clock.monotonicMs()
     tally.started(backend.readyAt(held as HeldKey<unknown>), this.startedAt)
   }
 
@@ -107,7 +107,7 @@ export class HandlerRun<T> {
 
   /** Resolves when the slot is free again: the key was given back, or the handler was abandoned. */
   run(): Awaitable<RunResult> {
-    return this.#engine.traceRun(this, () => this.#run())
+    return this.#core.calls.traceRun(this, () => this.#run())
   }
 
   /** What those who trace runs are told of this one. */
@@ -130,7 +130,7 @@ export class HandlerRun<T> {
     if (free === undefined) return
     this.#free = undefined
     const error = this.#error
-    this.#engine.tally.ended(this.#tookMs ?? this.#elapsedMs(), this.#result === 'error')
+    this.#core.tally.ended(this.#tookMs ?? this.#elapsedMs(), this.#result === 'error')
     free({
       result: this.#result,
       isTerminal: isTerminal(error),
@@ -140,7 +140,7 @@ export class HandlerRun<T> {
   }
 
   #elapsedMs(): number {
-    return this.#engine.handle.clock.monotonicMs() - this.#startedMs
+    return this.#core.calls.handle.clock.monotonicMs() - this.#startedMs
   }
 
   /** Tells the handler to stop. */
@@ -153,7 +153,7 @@ export class HandlerRun<T> {
   abandon(): boolean {
     if (this.#isAbandoned || this.#held.phase === 'finished') return false
     this.#isAbandoned = true
-    this.#engine.lose(
+    this.#core.lose(
       this.#held as HeldKey<unknown>,
       new SluiceError(
         'ERR_HANDLER_TIMEOUT',
@@ -169,7 +169,7 @@ export class HandlerRun<T> {
   #startTimer(): void {
     const { timeoutMs } = this.#options
     if (timeoutMs === undefined) return
-    this.#timer = this.#engine.handle.clock.startTimer(timeoutMs, () => {
+    this.#timer = this.#core.calls.handle.clock.startTimer(timeoutMs, () => {
       this.#isTimedOut = true
       this.abort(
         new SluiceError(
@@ -182,7 +182,7 @@ export class HandlerRun<T> {
 
   #watchAbandon(): void {
     this.#timer?.stop()
-    this.#timer = this.#engine.handle.clock.startTimer(this.#options.abandonMs, () => {
+    this.#timer = this.#core.calls.handle.clock.startTimer(this.#options.abandonMs, () => {
       this.abandon()
     })
   }
@@ -208,10 +208,10 @@ export class HandlerRun<T> {
     for (let isFirst = true; this.#mayFinish(); isFirst = false) {
       try {
         // The work is done; only the finish has to reach the store, which the lease leaves time for.
-        await (isFirst ? finish() : this.#engine.attempt(finish))
+        await (isFirst ? finish() : this.#core.calls.attempt(finish))
         break
       } catch (error) {
-        const isOver = !isTransient(error) || held.isLost || this.#engine.phase === 'closed'
+        const isOver = !isTransient(error) || held.isLost || this.#core.phase === 'closed'
         if (isFirst || isOver) this.#report(error)
         if (isOver) {
           // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
@@ -228,7 +228,7 @@ export class HandlerRun<T> {
    * without a lease only its handler can bring it back, however late.
    */
   #mayFinish(): boolean {
-    return !this.#isAbandoned || this.#engine.options.leaseMs === Infinity
+    return !this.#isAbandoned || this.#core.calls.options.leaseMs === Infinity
   }
 
   #succeeded(result: HandlerResult): Promise<FinishOutcome> {
@@ -268,7 +268,7 @@ export class HandlerRun<T> {
     const { key, itemText: item } = this.#held
     try {
       // Asked for before it is given back: a crash in between leaves it asked for.
-      await this.#engine.add({ key, item, priority, ...delay }, true)
+      await this.#core.add({ key, item, priority, ...delay }, true)
     } catch (error) {
       if (isTransient(error) && !SluiceError.is(error, 'ERR_QUEUE_FULL')) throw error
       // It cannot be asked for, but giving it back as failed is always taken.

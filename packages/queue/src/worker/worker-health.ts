@@ -40,7 +40,7 @@ export interface WorkerHealth {
 
 /** What is known of a worker when its health is asked for. */
 export interface HealthInputs {
-  readonly engine: QueueCore
+  readonly core: QueueCore
   readonly loopWatch: LoopWatch
   /** On the monotonic clock. */
   readonly beatAt: number
@@ -49,16 +49,17 @@ export interface HealthInputs {
 
 const deadly: ReadonlySet<HealthReason> = new Set(['FAILED', 'NOT_BEATING', 'NOT_RENEWING'])
 
-function reasonsOf({ engine, loopWatch, beatAt, phase }: HealthInputs): HealthReason[] {
+function reasonsOf({ core, loopWatch, beatAt, phase }: HealthInputs): HealthReason[] {
   if (phase === 'failed') return ['FAILED']
   if (phase === 'stopped') return ['STOPPED']
   const reasons: HealthReason[] = []
-  const { keeper, handle, health } = engine
+  const { calls, keeper } = core
+  const { handle, health } = calls
   if (handle.clock.monotonicMs() - beatAt > 3 * heartbeatMs) reasons.push('NOT_BEATING')
   if (keeper.isOverdue) reasons.push('NOT_RENEWING')
   if (phase === 'stopping') reasons.push('STOPPING')
-  if (engine.phase === 'shutting-down') reasons.push('QUEUE_SHUT_DOWN')
-  else if (engine.phase !== 'open') reasons.push('QUEUE_CLOSED')
+  if (core.phase === 'shutting-down') reasons.push('QUEUE_SHUT_DOWN')
+  else if (core.phase !== 'open') reasons.push('QUEUE_CLOSED')
   else if (!handle.isOpen) reasons.push('STORE_NOT_OPEN')
   if (health.isInTrouble) reasons.push('STORE_IN_TROUBLE')
   if (health.isDegraded) reasons.push('DEGRADED')
