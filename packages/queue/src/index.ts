@@ -1,21 +1,8 @@
-export {
-  Backoff,
-  type BackoffManager,
-  type BackoffOptions,
-  type BackoffUntilOptions,
-  backoffUntil,
-  type DelayFn,
-  exponentialBackoff,
-  exponentialBackoffManager,
-  forever,
-  isInterrupted,
-  jitter,
-  jitteredBackoffManager,
-  jitterUntil,
-  nonSlidingUntil,
-  pollUntil,
-  until,
-} from '@sluice/backoff'
+/**
+ * The queue, its delaying and rate-limiting layers, the worker, and the inspection of stores.
+ *
+ * @packageDocumentation
+ */
 export {
   type AddOutcome,
   type BucketRow,
@@ -106,9 +93,6 @@ export type {
 export { createRateLimitingQueue, type WrapLimitedOptions } from './queue/rate-limiting-queue.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './queue/schema.ts'
 export type { DatabaseNow, Within, WithinLater, WithinNow } from './queue/within.ts'
-export { exportQueue } from './transfer/export-queue.ts'
-export { type ImportResult, importQueue } from './transfer/import-queue.ts'
-export { type MigratedQueue, type MigrateOptions, migrate } from './transfer/move-queues.ts'
 export { createWorker } from './worker/create-worker.ts'
 export {
   type Closes,

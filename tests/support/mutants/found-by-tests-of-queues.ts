@@ -152,7 +152,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/migrate.test.ts',
+      file: 'tests/test/move-queues.test.ts',
       title: 'fencing numbers stay above those of a source that is resumed',
     },
   },

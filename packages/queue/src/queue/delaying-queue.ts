@@ -8,7 +8,7 @@ import {
 import { checkQueue, type ForeignQueue } from '../foreign/foreign-queue.ts'
 import { checkAddAfter } from './check-add.ts'
 import { releasePolicy } from './limiter-in-queue.ts'
-import { checkQueueOptions, type JsonChecked, type QueueOptions } from './options.ts'
+import { checkQueueOptions, givenOptions, type JsonChecked, type QueueOptions } from './options.ts'
 import { PlainQueue } from './plain-queue.ts'
 import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 
@@ -30,14 +30,22 @@ export function isWrapping<T>(options: object): options is WrapOptions<T> {
 /** The options of a wrap. */
 export const wrapOptionNames: readonly string[] = ['queue', 'name', 'clock', 'keyOf', 'onError']
 
+/** Makes a delaying queue in memory. */
+export function createDelayingQueue<T = string>(
+  ...none: unknown extends JsonChecked<T> ? [] : [JsonChecked<T>]
+): DelayingQueue<T>
 /**
- * Makes a queue that can be asked for a key later, or adds that to a queue there is.
+ * Makes a queue that takes adds for a later time, or adds that to a queue that exists.
  *
  * Throws for bad options only.
  */
 export function createDelayingQueue<T = string>(
   options: (QueueOptions<T> | WrapOptions<T>) & JsonChecked<T>,
+): DelayingQueue<T>
+export function createDelayingQueue<T = string>(
+  ...args: [(QueueOptions<T> | WrapOptions<T>)?]
 ): DelayingQueue<T> {
+  const options = givenOptions(args)
   checkObject('options', options)
   if (isWrapping<T>(options)) {
     checkObject('options', options, wrapOptionNames)

@@ -163,6 +163,14 @@ export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter
   return limiter
 }
 
+/**
+ * The options of a factory: without an argument, those of a queue in memory. `undefined` is not the
+ * same: a configuration that was not found must not become a queue in memory.
+ */
+export function givenOptions<Options extends object>(args: readonly [Options?]): Options {
+  return (args.length === 0 ? {} : args[0]) as Options
+}
+
 /** Checks the options that every queue takes, and fills in the defaults. */
 export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T> {
   checkObject('options', options, queueOptionNames)

@@ -23,6 +23,7 @@ import {
   type CheckedOptions,
   checkLimiter,
   checkQueueOptions,
+  givenOptions,
   type JsonChecked,
   type QueueOptions,
 } from './options.ts'
@@ -45,15 +46,23 @@ function limited<T>(
   return new PlainRateLimitingQueue<T>(options, core, inQueue)
 }
 
+/** Makes a rate-limiting queue in memory. */
+export function createRateLimitingQueue<T = string>(
+  ...none: unknown extends JsonChecked<T> ? [] : [JsonChecked<T>]
+): RateLimitingQueue<T>
 /**
- * Makes a queue in which a limiter decides how long failed keys wait, or adds that to a queue there
- * is.
+ * Makes a queue in which a limiter decides how long failed keys wait, or adds that to a queue that
+ * exists.
  *
  * Throws for bad options only.
  */
 export function createRateLimitingQueue<T = string>(
   options: (QueueOptions<T> | WrapLimitedOptions<T>) & JsonChecked<T>,
+): RateLimitingQueue<T>
+export function createRateLimitingQueue<T = string>(
+  ...args: [(QueueOptions<T> | WrapLimitedOptions<T>)?]
 ): RateLimitingQueue<T> {
+  const options = givenOptions(args)
   checkObject('options', options)
   if (isWrapping<T>(options)) {
     checkObject('options', options, [...wrapOptionNames, 'limiter'])

@@ -1,13 +1,13 @@
 import { type Driver, failuresExpireMsDefault, type WorkerInfo } from '@sluice/core'
 import { thisProcess } from '../environment/environment.ts'
 
-/** Under which name a migration is on the list of workers. */
-const holder = 'sluice:migrate'
+/** The name of a move in the list of workers. */
+const holder = 'sluice:move-queues'
 
-/** How long a migration that was interrupted is remembered: for as long as stores keep workers. */
+/** How long a move that was interrupted is remembered: for as long as stores keep workers. */
 const rememberedMs = 24 * 60 * 60 * 1_000
 
-/** Whether a queue is to be handed out at its new place: what an earlier migration settled. */
+/** Whether the new store is to hand out keys of a queue, as an earlier call has decided. */
 export async function markOf(driver: Driver, queue: string): Promise<boolean | undefined> {
   const workers = (await driver.workers?.(queue, rememberedMs)) ?? []
   const resumes = workers.find((worker) => worker.holder === holder)?.settings['resumes']
@@ -15,8 +15,8 @@ export async function markOf(driver: Driver, queue: string): Promise<boolean | u
 }
 
 /**
- * Remembers it in the store that is moved from, on its list of workers: a migration that is made
- * again finds the queue paused, and could not tell otherwise by whom.
+ * Remembers that in the source, in its list of workers: a call that continues a move finds the queue
+ * paused, and could not know otherwise whether it was paused before the move.
  */
 export async function setMark(driver: Driver, queue: string, resumes: boolean): Promise<void> {
   if (!driver.capabilities.workers) return

@@ -29,38 +29,38 @@ import { operateOf, transferOf } from './transfer-of.ts'
 /** A queue at which a worker was seen within this time is in use. */
 const usedWithinMs = 60_000
 
-/** How often a migration looks whether everything was given back. */
+/** How often a move looks whether everything was given back. */
 const pollMs = 200
 
-/** What to move, and where to. */
-export interface MigrateOptions {
+/** Which queues to move, and where to. */
+export interface MoveQueuesOptions {
   readonly from: Driver
   readonly to: Driver
   /** The names of the queues to move. Default: all that there are. */
   readonly queues?: readonly string[]
   /**
-   * Whether the queues are handed out at their new place when they are there. Default true, but for
-   * queues that were paused before, at either place. Those stay so.
+   * Whether keys of the queues are handed out in the new store once they are there. Default true,
+   * except for queues that were paused before, in either store. Those stay paused.
    */
   readonly resume?: boolean
-  /** Ends the migration where it stands; it can be gone on with. */
+  /** Interrupts the move; the same call made again continues it. */
   readonly signal?: AbortSignal
-  /** Told how far it is, after each page. */
-  readonly onProgress?: (moved: MigratedQueue) => void
-  /** The clock that both stores obey. Default: each its own. */
+  /** Called with the progress after each page. */
+  readonly onProgress?: (moved: MovedQueue) => void
+  /** The clock that both stores follow. Default: each its own. */
   readonly clock?: Clock
 }
 
-/** What was moved of one queue. */
-export interface MigratedQueue {
+/** How many keys of one queue were moved. */
+export interface MovedQueue {
   readonly queue: string
   readonly moved: number
 }
 
-/** How often what a busy store refuses is asked for again. */
+/** How often a call that a busy store refuses is made. */
 const triesMax = 50
 
-/** One store that takes part: open as long as the migration lasts. */
+/** One of the two stores: open as long as the move lasts. */
 class Side implements HandleUser {
   readonly name = ''
   readonly driver: Driver
@@ -91,7 +91,7 @@ class Side implements HandleUser {
   }
 
   report(): void {
-    // Watching is no matter here, and nothing else is reported.
+    // Only a watch that could not be started is reported, and nothing waits for one here.
   }
 }
 
@@ -109,9 +109,9 @@ class QueueMove {
     this.#signal = signal
   }
 
-  async run(resume: boolean, onProgress: MigrateOptions['onProgress']): Promise<MigratedQueue> {
+  async run(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
     const queue = this.#queue
-    const resumes = await this.#settle()
+    const resumes = await this.#mayResume()
     // Nothing is handed out on either side while keys are under way.
     await this.#from.operate.pause(queue)
     await this.#to.operate.pause(queue)
@@ -122,12 +122,12 @@ class QueueMove {
       this.#signal?.throwIfAborted()
       const page = await this.#moveSome()
       if (page === undefined) break
-      // Producers keep changing the keys, or the queue was resumed: the stores are not asked at once.
+      // Producers keep changing the keys, or the queue was resumed: the next page is taken later.
       if (page === 0) await this.#pause()
       moved += page
       onProgress?.({ queue, moved })
     }
-    // Once more: the source may have been resumed meanwhile, and have given out more.
+    // Once more: the source may have been resumed meanwhile, and have given out more tokens.
     await this.#raiseTokens()
     if (resume && resumes) {
       await this.#to.operate.resume(queue)
@@ -137,16 +137,16 @@ class QueueMove {
   }
 
   /**
-   * Whether the queue is handed out at its new place at the end: not if somebody had paused it, at
-   * the old one or at the new. One that is handed out there already goes on being so.
+   * Whether the new store hands out keys of the queue at the end: not if the queue had been paused
+   * there, or in the old store. A queue that is in use in the new store stays so.
    */
-  async #settle(): Promise<boolean> {
+  async #mayResume(): Promise<boolean> {
     const queue = this.#queue
     const from = this.#from.driver
     const to = this.#to.driver
     const there = await from.counts(queue, { cap: 1 })
-    const settled = there.paused ? await markOf(from, queue) : undefined
-    if (settled !== undefined) return settled
+    const decided = there.paused ? await markOf(from, queue) : undefined
+    if (decided !== undefined) return decided
     const here = await to.counts(queue, { cap: 1 })
     const isInUse = !here.paused && (await isUsed(to, queue, here))
     const resumes = isInUse || !(there.paused || here.paused)
@@ -154,7 +154,7 @@ class QueueMove {
     return resumes
   }
 
-  /** Asks again for what a busy store refuses: somebody else's transaction may have a key locked. */
+  /** Repeats a call that a busy store refuses: a transaction of another session may have locked a key. */
   async #patiently<R>(verb: () => Awaitable<R>): Promise<R> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -167,7 +167,7 @@ class QueueMove {
     }
   }
 
-  /** Moves the first keys there are; `undefined` if there are none. */
+  /** Moves the first keys; `undefined` if there are none. */
   async #moveSome(): Promise<number | undefined> {
     const { driver, transfer } = this.#from
     const { rows } = await driver.list(this.#queue, { limit: batchKeysMax })
@@ -182,12 +182,12 @@ class QueueMove {
     const { driver: to, transfer: target } = this.#to
     const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
     await this.#patiently(() => target.importRows(this.#queue, entering))
-    // What was changed since it was listed stays, and is listed and merged once more.
+    // A key that has changed since it was listed stays, and is listed and merged once more.
     const outcomes = await this.#patiently(() => transfer.dropRows(this.#queue, moving))
     return outcomes.filter((outcome) => outcome === 'dropped').length
   }
 
-  /** Fencing numbers of the target go on above those that the source has given out by now. */
+  /** Fencing numbers of the target continue above those that the source has given out so far. */
   async #raiseTokens(): Promise<void> {
     await this.#to.transfer.raiseTokens(await this.#from.transfer.lastToken())
   }
@@ -198,7 +198,7 @@ class QueueMove {
     for (;;) {
       this.#signal?.throwIfAborted()
       const { leaseEnds } = await driver.tick(this.#queue, {
-        holder: 'migrate',
+        holder: 'move-queues',
         limit: batchKeysMax,
         failuresExpireMs: failuresExpireMsDefault,
       })
@@ -229,25 +229,24 @@ function checkQueueNames(queues: readonly string[]): void {
   for (const [at, name] of queues.entries()) checkQueueName(`queues[${at}]`, name, { empty: true })
 }
 
-/** Whether anything is stored of a queue, or a worker was seen at it lately. */
+/** Whether anything is stored of a queue, or a worker of it was seen recently. */
 async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<boolean> {
   if (keyStateWords.some((word) => counts[word] > 0)) return true
   return ((await driver.workers?.(queue, usedWithinMs)) ?? []).length > 0
 }
 
 /**
- * Moves queues from one store to another with everything that is stored of them: times (those of the
- * wall clock, by which keys stay due when they were), places, failures, priorities, parked keys,
- * buckets, and fencing numbers that go on rising.
+ * Moves queues from one store to another with everything that is stored of them: times (by the wall
+ * clock, so that keys stay due when they were), positions in the order, failures, priorities, parked
+ * keys, buckets, and fencing numbers that keep rising.
  *
- * Pauses each queue on both sides, waits until all held keys were given back, moves the keys, and
- * resumes the queue at its new place, unless somebody had paused it before; at the old one it stays
- * paused. Producers may add on either
- * side meanwhile; what is added at the old place after the end is moved by another migration. One
- * that was interrupted, wherever it was, is gone on with by making it again: nothing is lost, and
- * nothing is worked on twice for it.
+ * Pauses each queue in both stores, waits until all held keys were given back, moves the keys, and
+ * resumes the queue in the new store, unless it had been paused before; in the old one it stays
+ * paused. Producers may add to either store meanwhile; keys that are added to the old store after
+ * the end are moved by another call. A move that was interrupted at any point is continued by the
+ * same call: no key is lost, and none runs twice for it.
  */
-export async function migrate(options: MigrateOptions): Promise<readonly MigratedQueue[]> {
+export async function moveQueues(options: MoveQueuesOptions): Promise<readonly MovedQueue[]> {
   checkObject('options', options, [
     'from',
     'to',
@@ -279,7 +278,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly Migrate
       enteringBucket(to.driver, leavingBucket(from.driver, bucket)),
     )
     await to.transfer.importBuckets(buckets)
-    const done: MigratedQueue[] = []
+    const done: MovedQueue[] = []
     for (const queue of names) {
       done.push(await new QueueMove(from, to, queue, signal).run(resume, onProgress))
     }

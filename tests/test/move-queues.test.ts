@@ -1,6 +1,7 @@
 import { type Driver, never } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { memoryDriver, migrate } from 'sluice'
+import { memoryDriver } from 'sluice'
+import { moveQueues } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
 import {
   fill,
@@ -44,7 +45,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const { clock, from, to, lastToken } = await setUp(pair)
     const before = await rowsOf(from)
     const buckets = await from.buckets?.()
-    await migrate({ from, to, clock })
+    await moveQueues({ from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
     expect(await rowsOf(from)).toEqual([])
     expect(await to.buckets?.()).toEqual(buckets)
@@ -68,7 +69,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await fill(from, clock, 20)
     const before = await rowsOf(from)
     const buckets = (await from.buckets?.()) ?? []
-    await migrate({ from, to })
+    await moveQueues({ from, to })
     expect(await rowsOf(to)).toEqual(before.map((row) => shifted(row, ahead2 - ahead)))
     expect(await rowsOf(from)).toEqual([])
     const moved = buckets.map((bucket) => ({ ...bucket, at: bucket.at + ahead2 - ahead }))
@@ -86,7 +87,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
       leaseMs: 5_000,
     })
     let isMoved = false
-    const moving = migrate({ from, to, clock }).then(() => {
+    const moving = moveQueues({ from, to, clock }).then(() => {
       isMoved = true
     })
     await clock.step(6_000)
@@ -105,7 +106,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const queue = queueOn(to, clock)
     await queue.addAfter('later', 10_000)
     await queue.add('new')
-    await migrate({ from, to, clock })
+    await moveQueues({ from, to, clock })
     const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
     const now = clock.now()
     expect(rows.get('later')).toMatchObject({
@@ -121,7 +122,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const { clock, from, to } = await setUp(pair)
     const before = await rowsOf(from)
     const ending = new AbortController()
-    const moving = migrate({
+    const moving = moveQueues({
       from,
       to,
       clock,
@@ -131,7 +132,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await expect(moving).rejects.toThrow('enough')
     expect((await rowsOf(from)).length + (await rowsOf(to)).length).toBe(before.length)
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
-    await migrate({ from, to, clock })
+    await moveQueues({ from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
   })
 
@@ -141,13 +142,13 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const ending = new AbortController()
     const options = { from, to, clock }
     await expect(
-      migrate({
+      moveQueues({
         ...options,
         signal: ending.signal,
         onProgress: () => ending.abort(new Error('enough')),
       }),
     ).rejects.toThrow('enough')
-    await migrate(options)
+    await moveQueues(options)
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
     expect(await rowsOf(from)).toEqual([])
     expect(await rowsOf(to)).not.toEqual([])
@@ -155,12 +156,12 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
 
   test('a queue that is handed out at its new place goes on being so', async () => {
     const { clock, from, to } = await setUp(pair, 20)
-    await migrate({ from, to, clock })
+    await moveQueues({ from, to, clock })
     // Long after that, when nobody knows of the first migration any more.
     await clock.step(25 * 60 * 60 * 1_000)
     const late = queueOn(from, clock)
     await late.add('late')
-    await migrate({ from, to, clock })
+    await moveQueues({ from, to, clock })
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
     expect((await rowsOf(to)).map(({ key }) => key)).toContain('late')
     await late.close()
@@ -169,10 +170,10 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
   test('a queue that was resumed at its old place is not taken for one that was paused', async () => {
     const { clock, from, to } = await setUp(pair, 20)
     await from.operate?.pause(queueName)
-    await migrate({ from, to, clock })
+    await moveQueues({ from, to, clock })
     await from.operate?.resume(queueName)
     await to.operate?.resume(queueName)
-    await migrate({ from, to, clock })
+    await moveQueues({ from, to, clock })
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
   })
 })
@@ -188,7 +189,7 @@ describe.each(struckPairs)('from $from.name to $to.name, where the power fails',
         const { clock, from, to } = await setUp(pair, 20)
         const before = await rowsOf(from)
         const strike = new Strike(step, after)
-        const isStruck = await migrate({
+        const isStruck = await moveQueues({
           from: struckDriver(from, strike, 'from'),
           to: struckDriver(to, strike, 'to'),
           clock,
@@ -206,7 +207,7 @@ describe.each(struckPairs)('from $from.name to $to.name, where the power fails',
         const ask = { item: undefined, priority: 0, delayMs: 0 }
         await from.add(queueName, [{ ...ask, key: 'added/from' }], options)
         await to.add(queueName, [{ ...ask, key: 'added/to' }], options)
-        await migrate({ from, to, clock })
+        await moveQueues({ from, to, clock })
         const where = `${after ? 'after' : 'before'} step ${step}: ${strike.steps.at(-1)}`
         const rows = await rowsOf(to)
         const added = rows.filter(({ key }) => key?.startsWith('added/')).map(({ key }) => key)
@@ -267,7 +268,7 @@ test.each([
     }
     await queue.close()
   })
-  const moving = migrate({ from: resumed, to, clock })
+  const moving = moveQueues({ from: resumed, to, clock })
   await clock.step(1_000)
   await moving
   const queue = queueOn(to, clock)
@@ -291,7 +292,7 @@ test('a producer that keeps changing the keys does not keep the stores busy', as
     imports += 1
     if (isProducing && imports < 1_000) await queue.add('a', { priority: imports % 1_000 })
   })
-  const moving = migrate({ from, to: busy, clock })
+  const moving = moveQueues({ from, to: busy, clock })
   await clock.step(1_000)
   expect(imports).toBeGreaterThan(2)
   expect(imports).toBeLessThan(8)
@@ -311,7 +312,7 @@ test('bad options are refused, naming the parameter', async () => {
     [{ from, to, form: to }, 'options.form'],
   ]
   for (const [options, parameter] of bad) {
-    await expect(migrate(options as never)).rejects.toMatchObject({
+    await expect(moveQueues(options as never)).rejects.toMatchObject({
       code: 'ERR_INVALID_INPUT',
       parameter,
     })
@@ -325,6 +326,6 @@ test.each([
   [['a\0b'], 'queues[0]'],
 ])('names of queues that are none are refused: %j', async (queues, parameter) => {
   const [from, to] = [memoryDriver(), memoryDriver()]
-  const error = await migrate({ from, to, queues: queues as string[] }).catch((reason) => reason)
+  const error = await moveQueues({ from, to, queues: queues as string[] }).catch((reason) => reason)
   expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter })
 })
