@@ -35,8 +35,8 @@ export const foundByRuns: readonly SourceMutant[] = [
     edits: [
       {
         file: 'packages/queue/src/held/give-back.ts',
-        find: 'engine.reportTrouble(error)\n        continue',
-        replace: 'engine.reportTrouble(error)\n        return',
+        find: 'owner.calls.reportTrouble(error)\n        continue',
+        replace: 'owner.calls.reportTrouble(error)\n        return',
       },
     ],
     finder: { torture: liveness },

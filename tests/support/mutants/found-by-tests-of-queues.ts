@@ -7,8 +7,14 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/queue/queue-transaction.ts',
-        find: "return then(inTime(this.#engine.open(), timeoutMs, 'open the store'), send) as Awaitable<R>",
-        replace: "void inTime(this.#engine.open(), timeoutMs, 'open the store')\n    return send()",
+        find: "return then(inTime(this.#core.calls.open(), timeoutMs, 'open the store'), send) as Awaitable<R>",
+        replace:
+          "void inTime(this.#core.calls.open(), timeoutMs, 'open the store')\n    return send()",
+      },
+      {
+        file: 'packages/queue/src/driver/driver-calls.ts',
+        find: 'if (!this.handle.isOpen) return this.opened(() => this.call(verb, request, send))',
+        replace: '',
       },
     ],
     finder: {
@@ -21,7 +27,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/core/item-inspection.ts',
-        find: 'void giveBack(this.#engine, held, () => held.park(problem))',
+        find: 'void giveBack(held, () => held.park(problem))',
         replace: 'await held.park(problem)',
       },
     ],
@@ -49,7 +55,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/held/clock-steps.ts',
-        find: 'this.count += 1\n    this.#engine.keeper.doubt()\n    void this.#engine.path.giveBackAhead()',
+        find: 'this.count += 1\n    this.#onStep()',
         replace: 'this.#at = -Infinity',
       },
     ],
@@ -143,12 +149,12 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a migration raises fencing numbers only before it moves keys',
+    name: 'a move raises fencing numbers only before it moves keys',
     edits: [
       {
         file: 'packages/queue/src/transfer/move-queues.ts',
-        find: 'given out more.\n    await this.#raiseTokens()',
-        replace: 'given out more.',
+        find: 'given out more tokens.\n    await this.#raiseTokens()',
+        replace: 'given out more tokens.',
       },
     ],
     finder: {
@@ -307,7 +313,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/next-due.ts',
-        find: 'registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined',
+        find: 'registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined',
         replace: 'tally.worker()',
       },
       {
@@ -326,8 +332,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/held/give-back.ts',
-        find: 'engine.reportTrouble(error)\n        continue',
-        replace: 'engine.reportTrouble(error)\n        return',
+        find: 'owner.calls.reportTrouble(error)\n        continue',
+        replace: 'owner.calls.reportTrouble(error)\n        return',
       },
     ],
     finder: {
