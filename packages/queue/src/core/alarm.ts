@@ -1,40 +1,40 @@
 import { type Clock, heartbeatMs, systemClock, type Timer } from '@sluice/core'
 import { nextTurn } from '../environment/environment.ts'
 
-/** What an alarm is set by. */
+/** When the alarm goes off next. */
 export interface AlarmSetting {
-  /** Whether there is anything to look for; if not, the alarm is off. */
+  /** Whether the alarm is on at all. */
   readonly isWanted: boolean
-  /** Whether somebody waits, which keeps the process alive. */
+  /** Whether a caller waits, which keeps the process alive. */
   readonly isWaitedFor: boolean
-  /** How long until it makes sense to look again; at most a heartbeat is waited. */
+  /** How long until the next key is due; the alarm waits a heartbeat at most. */
   readonly inMs: number
 }
 
 /**
- * The one timer of a queue object: it rings when the next key is due or the next lease ends, and
- * every ten seconds in any case, as an insurance against whatever was missed; and while somebody
- * waits it keeps the process alive.
+ * The one timer of a queue object. It goes off when the next key is due or the next lease expires, and
+ * every ten seconds in any case, as an insurance against a missed change. It keeps the process alive
+ * while a caller waits.
  */
 export class Alarm {
   readonly #clock: () => Clock
-  readonly #ring: () => void
+  readonly #onAlarm: () => void
   readonly #ref: boolean
   readonly #setting: () => AlarmSetting
   #timer: Timer | undefined
-  #rangAt: number | undefined
+  #wentOffAt: number | undefined
   #isSettingLater = false
 
-  constructor(clock: () => Clock, ref: boolean, setting: () => AlarmSetting, ring: () => void) {
+  constructor(clock: () => Clock, ref: boolean, setting: () => AlarmSetting, onAlarm: () => void) {
     this.#clock = clock
     this.#ref = ref
     this.#setting = setting
-    this.#ring = ring
+    this.#onAlarm = onAlarm
   }
 
   /**
-   * Sets the alarm anew. With the system's clock that is put off to the next turn of the event loop:
-   * keys that come and go within one turn would otherwise pay for a timer each.
+   * Sets the alarm. With the system's clock that is deferred to the next turn of the event loop: keys
+   * that come and go within one turn would otherwise cost a timer each.
    */
   set(): void {
     if (this.#isSettingLater) return
@@ -65,18 +65,18 @@ export class Alarm {
   }
 
   /**
-   * How long to wait, at least a millisecond if the alarm has rung at this very instant and was in
-   * vain: what is left of the time is less than clocks can tell, and time would never go on.
+   * How long to wait: at least a millisecond if the alarm went off at this very instant and no key was
+   * due, since the rest is shorter than the clock's resolution and would elapse at once, for ever.
    */
   #atLeast(ms: number): number {
-    if (ms >= 1 || this.#clock().monotonicMs() !== this.#rangAt) return ms
+    if (ms >= 1 || this.#clock().monotonicMs() !== this.#wentOffAt) return ms
     return ms <= Math.abs(this.#clock().now()) * Number.EPSILON * 4 ? 1 : ms
   }
 
   readonly #onTimer = (): void => {
     this.#timer = undefined
-    this.#rangAt = this.#clock().monotonicMs()
-    this.#ring()
+    this.#wentOffAt = this.#clock().monotonicMs()
+    this.#onAlarm()
   }
 
   off(): void {

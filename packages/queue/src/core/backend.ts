@@ -40,11 +40,11 @@ export interface Claims {
   handOut(): void
   /** Something may have changed that this process does not know of, then {@link Claims.handOut}. */
   refresh(): void
-  /** The alarm went off: looks, at the least cost to an idle store. */
+  /** The alarm went off: checks for due keys, at the least cost to an idle store. */
   onTimer(): void
   /** Registers the worker of this process with the store, unless that was done recently. */
   heartbeat(): Awaitable<void>
-  /** When to look again automatically. */
+  /** When the alarm is to go off. */
   alarmSetting(): AlarmSetting
   /** Gives back keys that were claimed ahead of demand. */
   releasePrefetched(): Awaitable<void>

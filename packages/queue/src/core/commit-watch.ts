@@ -5,10 +5,10 @@ import type { HeldKey } from '../held/held-key.ts'
 import type { Phase } from './refusals.ts'
 
 /** How long to wait between looking whether transactions of the caller's have committed. */
-const commitPatience = { first: 5, longest: 1_000 }
+const checkDelay = { first: 5, longest: 1_000 }
 
 /** A key that was given back in a transaction whose end is not known. */
-interface Doubt {
+interface UnknownFinish {
   readonly lease: Lease
   // Weakly: a Held that is dropped after a rollback must still be noticed.
   readonly ref: WeakRef<HeldKey<unknown>>
@@ -22,14 +22,14 @@ export interface CommitOwner {
 }
 
 /**
- * Finds out whether the transactions have committed in which keys were given back, by renewing their
- * leases: while a transaction is open that fails, since the row is locked; after a commit the lease
- * is lost, and after a rollback it is renewed.
+ * Finds out whether the transactions have committed in which keys were given back, by renewing the
+ * leases of these keys. While the transaction is open the renewal fails, since the row is locked;
+ * after a commit the lease is lost; after a rollback it is renewed.
  */
 export class CommitWatch {
   readonly #calls: DriverCalls
   readonly #owner: CommitOwner
-  readonly #doubts = new Map<number, Doubt>()
+  readonly #unknown = new Map<number, UnknownFinish>()
   #isRunning = false
   #tries = 0
 
@@ -42,18 +42,18 @@ export class CommitWatch {
   add(held: HeldKey<unknown>): void {
     const { key, token } = held
     held.mayBeGivenBack = true
-    this.#doubts.set(token, { lease: { key, token }, ref: new WeakRef(held) })
+    this.#unknown.set(token, { lease: { key, token }, ref: new WeakRef(held) })
     this.#tries = 0
     if (!this.#isRunning) void this.#run()
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true
-    while (this.#doubts.size > 0) {
+    while (this.#unknown.size > 0) {
       this.#tries += 1
-      await unreferencedPause(retryDelayMs(this.#tries, commitPatience))
+      await unreferencedPause(retryDelayMs(this.#tries, checkDelay))
       try {
-        await this.#look()
+        await this.#check()
       } catch (error) {
         this.#calls.reportTrouble(error)
       }
@@ -61,31 +61,31 @@ export class CommitWatch {
     this.#isRunning = false
   }
 
-  async #look(): Promise<void> {
-    for (const [token, { ref }] of this.#doubts) {
-      if (!this.#isOpen(ref.deref())) this.#doubts.delete(token)
+  async #check(): Promise<void> {
+    for (const [token, { ref }] of this.#unknown) {
+      if (!this.#isOpen(ref.deref())) this.#unknown.delete(token)
     }
-    const doubts = [...this.#doubts.values()].slice(0, batchKeysMax)
-    if (doubts.length === 0) return
+    const unknown = [...this.#unknown.values()].slice(0, batchKeysMax)
+    if (unknown.length === 0) return
     const { driver, name, options } = this.#calls
     const { leaseMs } = options
-    const leases = doubts.map(({ lease }) => lease)
+    const leases = unknown.map(({ lease }) => lease)
     const replies = await this.#calls.attempt(
       () =>
         this.#calls.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs)),
       false,
     )
-    doubts.forEach((doubt, at) => {
-      const outcome = replies[at]?.outcome
-      if (outcome === 'lost' || outcome === 'renewed') this.#settle(doubt, outcome === 'lost')
+    unknown.forEach((finish, index) => {
+      const outcome = replies[index]?.outcome
+      if (outcome === 'lost' || outcome === 'renewed') this.#resolve(finish, outcome === 'lost')
     })
   }
 
-  #settle(doubt: Doubt, hasCommitted: boolean): void {
-    const held = doubt.ref.deref()
-    // A later finish of the key, in another transaction, is not what was asked about.
-    if (this.#doubts.get(doubt.lease.token) !== doubt) return
-    this.#doubts.delete(doubt.lease.token)
+  #resolve(finish: UnknownFinish, hasCommitted: boolean): void {
+    const held = finish.ref.deref()
+    // The answer is for an earlier finish of the key, in another transaction.
+    if (this.#unknown.get(finish.lease.token) !== finish) return
+    this.#unknown.delete(finish.lease.token)
     if (!this.#isOpen(held)) return
     if (hasCommitted) this.#owner.committed(held)
     else held.mayBeGivenBack = false

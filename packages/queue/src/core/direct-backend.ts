@@ -17,22 +17,22 @@ import type { Adds, Backend, Claims, Finishes } from './backend.ts'
 import type { QueueCore } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
 
-/** How many leases of others to look after, and how many stale rows to sweep, in one go. */
+/** How many expired leases one tick reports, and how many stale rows it deletes. */
 const leaseEndsMax = 100
 
 /** At most how often one heartbeat ticks while there is more to sweep: a millisecond or so. */
 const sweepTicksMax = 50
 
-/** Of a claim that is put back at once. */
+/** The policy of a claim that is put back immediately. */
 const probePolicy: HeldPolicy = { disposeAs: 'release', retryAs: () => ({ delayMs: 0 }) }
 
-/** What the door told of a claim; where it stood in line it does not tell. */
+/** A claim as it is traced; a direct queue does not report its position in the order. */
 function claimOf(held: HeldKey<unknown>): Omit<Claim, 'readyAt'> {
   const { key, itemText, token, failures, crashes, priority, askedAt } = held
   return { key, item: itemText, token, failures, crashes, priority, askedAt, leaseUntil: never }
 }
 
-/** The way to a driver that lives in this process: one call at a time, answered at once. */
+/** The backend for a driver that lives in this process: one call at a time, answered synchronously. */
 export class DirectBackend implements Backend, Adds, Finishes, Claims {
   readonly adds: Adds = this
   readonly finishes: Finishes = this
@@ -138,7 +138,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const { holder, askOptions } = calls
     // While all that is ready may be taken, `instant` is the present. A pause gives no time at all.
     if (phase === 'open') return direct.nextAt() > direct.now()
-    // Something is ready, perhaps only since `instant`: only a claim tells, and puts back.
+    // Something is ready, perhaps only since `instant`: a claim finds out, and is put back.
     const probe = new HeldKey<unknown>(this.#core, probePolicy)
     if (!direct.claim(probe, holder, instant)) return true
     const { key, token } = probe
@@ -193,7 +193,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     while (helds.length < limit) {
       const held = this.#claimOne(policy, helds.length > 0)
       if (held === undefined) break
-      // A key whose holders vanished with it is worked on alone.
+      // A key that has crashed workers runs alone.
       if (held.crashes > 0 && helds.length > 0) {
         void held.release()
         break
@@ -204,7 +204,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     return helds
   }
 
-  /** Claims a key; for a claim of several, `hasSome` tells whether there are some. */
+  /** Claims a key. `hasSome`: earlier claims for the same waiter have succeeded. */
   #claimOne(policy: HeldPolicy, hasSome = false): HeldKey<unknown> | undefined {
     const core = this.#core
     if (core.phase === 'closing' || core.phase === 'closed') return undefined
@@ -230,7 +230,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
       ...(dueBy === never ? {} : { dueBy }),
     }
     const reply = this.#call('claim', request, () => ({
-      // Not the Held itself: a subscriber that keeps what it is told would keep it alive.
+      // Not the Held itself: a subscriber that keeps the event would keep it alive.
       claims: direct.claim(held, holder, dueBy) ? [claimOf(held)] : [],
       leaseEnds: [],
       now: direct.now(),
@@ -284,14 +284,14 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
   alarmSetting(): AlarmSetting {
     const { waiters, lifecycle, phase } = this.#core
     const isWaitedFor = phase !== 'closed' && (waiters.size > 0 || lifecycle.isWatched)
-    // A drain that nobody helps is told of everything that happens here; no need to look for it.
-    const isHelped = isWaitedFor && waiters.size > 0
-    const inMs = isHelped ? this.direct().nextAt() - this.direct().now() : never
+    // Without a waiter, a drain is checked with every call of this process; no timer is needed.
+    const hasWaiters = isWaitedFor && waiters.size > 0
+    const inMs = hasWaiters ? this.direct().nextAt() - this.direct().now() : never
     return { isWanted: isWaitedFor, isWaitedFor, inMs }
   }
 
   releasePrefetched(): void {
-    // Nothing is claimed ahead where claiming costs nothing.
+    // Nothing is prefetched where claiming costs nothing.
   }
 
   idle(): void {

@@ -16,8 +16,8 @@ export interface InspectedQueue {
 }
 
 /**
- * Checks items against a schema when they are handed out: what was stored may be older than the
- * schema. A key whose item does not fit is parked, so that it stands in nobody's way.
+ * Validates items when they are handed out: a stored item may be older than the schema. A key whose
+ * item does not match is parked, so that it blocks no other key.
  */
 export class ItemInspection {
   readonly #queue: InspectedQueue
@@ -28,7 +28,7 @@ export class ItemInspection {
     this.#schema = schema
   }
 
-  /** Hands over the keys whose items fit; if none does, the waiter goes on waiting. */
+  /** Hands over the keys whose items match; if none does, the waiter keeps waiting. */
   deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
     this.#deliver(waiter, helds).catch((error: unknown) => waiter.fail(error))
   }

@@ -2,24 +2,24 @@ import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
 import type { QueueCore } from './queue-core.ts'
 import { keysLeft } from './refusals.ts'
 
-/** How long holders have, after their signals were aborted, before the rest is left to its lease. */
+/** How long holders have after their signals were aborted, before their keys are left to their leases. */
 const settleMs = 1_000
 
-/** How long the store has to close, at least. */
+/** The least time that the store has to close. */
 const leaveMs = 500
 
 /** How much longer than its grace a close takes at most. */
 export const closeMs = 2_000
 
-/** Somebody who waits for the end of a drain. */
+/** A caller that waits for the end of a drain. */
 interface Drainer {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * How a queue object ends: shut down (takes no more adds), drained (and what was due is done), and
- * closed (lets go of everything). Each happens once, however often it is asked for.
+ * The end of a queue object: shut down (it takes no more adds), drained (and every key that was due is
+ * done), and closed (it holds nothing). Each happens once, whatever the number of calls.
  */
 export class Lifecycle {
   readonly #core: QueueCore
@@ -33,14 +33,14 @@ export class Lifecycle {
   /** Ends the wait for holders, while a close waits for them. */
   #endGrace: (() => void) | undefined
   #isHurried = false
-  /** Calls to make before closing, such as flushing what was added soon. */
+  /** Called before closing, for example to flush `addSoon`. */
   readonly beforeClose: (() => Promise<void>)[] = []
 
   constructor(core: QueueCore) {
     this.#core = core
   }
 
-  /** Whether anybody waits for something to be given back, or for a drain. */
+  /** Whether a caller waits for a key to be given back, or for a drain. */
   get isWatched(): boolean {
     return this.#drainers.size > 0 || this.#givenBack.length > 0
   }
@@ -49,7 +49,7 @@ export class Lifecycle {
     return this.#drainers.size > 0
   }
 
-  /** Takes no more adds; drains under way end. Resolves with the store's time of the call. */
+  /** Takes no more adds; ends the wait of drains. Resolves with the store's time of the call. */
   shutDown(): Promise<EpochMs> {
     const at = this.#begin()
     for (const drainer of this.#drainers) drainer.resolve()
@@ -70,9 +70,9 @@ export class Lifecycle {
       core.calls.notice('shut-down', undefined)
     }
     this.#shutDownAt = this.#askInstant()
-    // Whoever wants to know awaits it; nobody has to.
+    // Callers may await it; none has to.
     this.#shutDownAt.catch((error: unknown) => {
-      // Those who wait cannot be told what was due. Whoever comes next asks again.
+      // Without the time it is unknown which keys were due. The next call asks for the time again.
       this.#shutDownAt = undefined
       for (const waiter of core.waiters.takeAll()) waiter.fail(error)
     })
@@ -100,12 +100,12 @@ export class Lifecycle {
     return at
   }
 
-  /** Asks for the time of the shutdown, unless that is under way. */
+  /** Asks the store for the time of the shutdown, unless that is in flight. */
   learnInstant(): void {
     this.#begin().catch(() => undefined)
   }
 
-  /** Whether the time of the shutdown is known, so that it can be told what was due then. */
+  /** Whether the time of the shutdown is known, and with it which keys were due. */
   get isInstantKnown(): boolean {
     return this.#instant !== undefined
   }
@@ -152,7 +152,7 @@ export class Lifecycle {
     })
   }
 
-  /** A key was given back or lost: tells those who wait for that. */
+  /** A key was given back or lost: resolves the promises of callers that wait for that. */
   onGivenBack(): void {
     const givenBack = this.#givenBack
     this.#givenBack = []
@@ -161,7 +161,7 @@ export class Lifecycle {
     this.check()
   }
 
-  /** Something has changed: looks whether a drain, if there is one, is over. */
+  /** Something has changed: checks whether a drain has ended. */
   check(): void {
     if (this.#drainers.size === 0) return
     if (this.#isChecking) {
@@ -171,7 +171,7 @@ export class Lifecycle {
     this.#isChecking = true
     this.#checkDrain()
       .catch((error: unknown) => {
-        // What passes has been waited for; this does not pass.
+        // Transient errors have been retried; this one is permanent.
         for (const drainer of this.#drainers) drainer.reject(error)
         this.#drainers.clear()
       })
@@ -224,7 +224,7 @@ export class Lifecycle {
     for (const held of [...core.helds.active()]) held.abort(this.#closingError())
     await this.#allGivenBack(settleMs, endAt - leaveMs)
     core.phase = 'closed'
-    // Keys that holders have given back meanwhile are on their way to the store.
+    // Finishes that holders have made meanwhile are in flight.
     const isAnswered = await endsBy(
       answered.then(() => core.backend.idle()),
       endAt - leaveMs,
@@ -252,7 +252,7 @@ export class Lifecycle {
     await backend.idle()
   }
 
-  /** Tells of the keys that nobody has given back in time: those being given back tell themselves. */
+  /** Reports the keys that were not given back in time; a finish in flight reports its own outcome. */
   #reportHeld(): void {
     const { helds, calls } = this.#core
     const { name, options } = calls

@@ -55,7 +55,7 @@ export class QueueCore implements HeldOwner {
   /** The direct queue of the driver, while the queue is open and the driver has one. */
   directQueue: DirectQueue | undefined = undefined
   phase: Phase = 'open'
-  /** What the workers on this queue object have done, as the store is told. */
+  /** Counts the runs of the workers on this queue object, for their registration with the store. */
   readonly tally: WorkTally
   readonly plans: RetryPlans
   /** How many adds were made, and how many of them changed nothing. */
@@ -170,7 +170,7 @@ export class QueueCore implements HeldOwner {
   }
 
   /**
-   * A call changed nothing. If calls follow each other without a pause the alarm never gets to ring,
+   * A call changed nothing. If calls follow each other without a pause the alarm never goes off,
    * so a waiter for a key that is due by now is answered here.
    */
   unchanged(outcome: AddOutcome): void {

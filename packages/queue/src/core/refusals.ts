@@ -3,7 +3,7 @@ import { SluiceError } from '@sluice/core'
 /** The phase of a queue object, from its making to its end. */
 export type Phase = 'open' | 'shutting-down' | 'closing' | 'closed'
 
-/** What an add says to a queue that holds maxPending keys. */
+/** The error of an add to a queue that has maxPending keys. */
 export function queueFull(queue: string, maxPending: number | undefined): SluiceError {
   return new SluiceError(
     'ERR_QUEUE_FULL',
@@ -13,7 +13,7 @@ export function queueFull(queue: string, maxPending: number | undefined): Sluice
   )
 }
 
-/** What an add says to a queue object that was shut down. */
+/** The error of an add to a queue object that was shut down. */
 export function queueShutDown(queue: string, key: string): SluiceError {
   return new SluiceError(
     'ERR_SHUT_DOWN',
@@ -22,7 +22,7 @@ export function queueShutDown(queue: string, key: string): SluiceError {
   )
 }
 
-/** What every call says to a queue object that was closed. */
+/** The error of every call of a queue object that was closed. */
 export function queueClosed(queue: string): SluiceError {
   return new SluiceError(
     'ERR_CLOSED',
@@ -30,7 +30,7 @@ export function queueClosed(queue: string): SluiceError {
   )
 }
 
-/** For transactions with synchronous verbs, which cannot wait until the store is open. */
+/** The error of synchronous verbs in a transaction, which cannot wait until the store is open. */
 export function storeNotOpen(queue: string): SluiceError {
   return new SluiceError(
     'ERR_STORE',
@@ -40,7 +40,7 @@ export function storeNotOpen(queue: string): SluiceError {
   )
 }
 
-/** What is reported of a Held that was collected before it was finished. */
+/** The report of a Held that was garbage-collected before it was finished. */
 export function heldDropped(key: string): SluiceError {
   return new SluiceError(
     'ERR_HELD_DROPPED',
@@ -52,7 +52,7 @@ export function heldDropped(key: string): SluiceError {
 /** How many keys an error names. */
 const namesMax = 10
 
-/** What is reported of keys that were not given back in time: `ended` says before what. */
+/** The report of keys that were not given back in time. `ended`: what has ended before. */
 export function keysLeft(ended: string, keys: readonly string[], leaseMs: number): SluiceError {
   const names = keys.slice(0, namesMax).map((key) => JSON.stringify(key))
   if (keys.length > namesMax) names.push(`${keys.length - namesMax} more`)

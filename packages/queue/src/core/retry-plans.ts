@@ -1,22 +1,22 @@
 import { type ExpireOptions, type Limiter, type LimiterPlan, nameOwnBucket } from '@sluice/core'
 import type { CheckedOptions } from '../queue/options.ts'
 
-/** How a failed key comes back where no limiter says it, and one whose holder vanished. */
+/** How failed keys wait without a limiter, and keys whose worker is gone. */
 export const defaultRetryPlan: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
 
 /** A limiter for items of any type. */
 type AnyLimiter = Pick<Limiter<never>, 'forget' | 'plan'>
 
-/** By which limiters the keys of a queue object come back. */
+/** The limiters that decide how long the failed keys of a queue object wait. */
 export class RetryPlans {
-  /** How failed keys come back; unknown where a function of the user's decides that. */
+  /** How failed keys wait; `undefined` where a function of the user's decides that. */
   retry: LimiterPlan | undefined = defaultRetryPlan
   /** The plan of a limiter that was given, to this queue object or by default to its kind. */
   own: LimiterPlan | undefined = undefined
-  /** How keys come back whose holders vanish. */
+  /** How keys wait whose worker is gone. */
   expire: ExpireOptions
   readonly #queue: string
-  /** A limiter of the user's threw, or answered with something that is not a number. */
+  /** Called when a limiter of the user's throws, or returns something that is not a number. */
   readonly failed: (error: unknown) => void
   /** Limiters that count in this process, each once, however many layers use it. */
   readonly #counting = new Set<AnyLimiter>()
@@ -32,7 +32,7 @@ export class RetryPlans {
     if (limiter !== undefined) this.follow(limiter)
   }
 
-  /** Failed keys come back by a limiter from now on; if it has a plan, lost ones do, too. */
+  /** Failed keys wait for this limiter from now on; if it has a plan, expired ones do, too. */
   follow(limiter: AnyLimiter): void {
     const { plan } = limiter
     if (plan === undefined) this.#counting.add(limiter)
@@ -41,7 +41,7 @@ export class RetryPlans {
     if (this.own !== undefined) this.expire = { ...this.expire, plan: this.own }
   }
 
-  /** The failures of a key are forgotten: limiters that count in this process drop their counts. */
+  /** The failures of a key are reset: limiters that count in this process drop their counts. */
   forget(held: { readonly item: unknown }): void {
     for (const limiter of this.#counting) {
       try {

@@ -1,23 +1,23 @@
 import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 
-/** What somebody who waits is answered with: a key or none, or several. */
+/** The answer to a waiter: a key or none, or several. */
 type Answer = HeldKey<unknown> | HeldKey<unknown>[] | undefined
 
 /**
- * Those who stop waiting together, such as the loops of a worker. They are found in the line when
- * they stop: a listener on a signal for each of their waits costs more than the wait.
+ * Waiters that stop together, such as the loops of a worker. They are found in the list when they
+ * stop: a listener on a signal for each of their waits costs more than the wait.
  */
 export interface WaiterGroup {
   readonly isStopping: boolean
 }
 
-/** Somebody who waits for keys. */
+/** A caller that waits for keys. */
 export class Waiter {
-  /** How many keys at the most. */
+  /** The greatest number of keys. */
   readonly limit: number
   readonly policy: HeldPolicy
-  /** The line in which it stands, and its neighbours there. */
-  line: Line | undefined = undefined
+  /** The list that it is in, and its neighbours there. */
+  list: WaiterList | undefined = undefined
   previous: Waiter | undefined = undefined
   next: Waiter | undefined = undefined
   private readonly wantsOne: boolean
@@ -34,7 +34,7 @@ export class Waiter {
     signal: AbortSignal | undefined,
     resolve: (answer: Answer) => void,
     reject: (error: unknown) => void,
-    crew: WaiterGroup | undefined,
+    group: WaiterGroup | undefined,
   ) {
     this.limit = limit
     this.wantsOne = wantsOne
@@ -42,10 +42,10 @@ export class Waiter {
     this.signal = signal
     this.resolve = resolve
     this.reject = reject
-    this.group = crew
+    this.group = group
   }
 
-  /** Somebody who waits for one key. */
+  /** A waiter for one key. */
   static forOne(
     policy: HeldPolicy,
     signal: AbortSignal | undefined,
@@ -56,18 +56,18 @@ export class Waiter {
     return new Waiter(1, true, policy, signal, answer, reject, undefined)
   }
 
-  /** Somebody of a crew who waits for one key, and gets none when the crew stops. */
+  /** A waiter of a group for one key; it gets none when the group stops. */
   static forGroup(
     policy: HeldPolicy,
-    crew: WaiterGroup,
+    group: WaiterGroup,
     resolve: (held: HeldKey<unknown> | undefined) => void,
     reject: (error: unknown) => void,
   ): Waiter {
     const answer = resolve as (answer: Answer) => void
-    return new Waiter(1, true, policy, undefined, answer, reject, crew)
+    return new Waiter(1, true, policy, undefined, answer, reject, group)
   }
 
-  /** Somebody who waits for several keys, and is content with fewer. */
+  /** A waiter for several keys, which may get fewer. */
   static forMany(
     limit: number,
     policy: HeldPolicy,
@@ -79,7 +79,7 @@ export class Waiter {
     return new Waiter(limit, false, policy, signal, answer, reject, undefined)
   }
 
-  /** Calls `onAbort` when the waiter gives up; not once it was answered. */
+  /** Calls `onAbort` when the signal is aborted; not once the waiter was answered. */
   listen(onAbort: () => void): void {
     this.onAbort = onAbort
     this.signal?.addEventListener('abort', onAbort, { once: true })
@@ -118,18 +118,18 @@ export class Waiter {
 }
 
 /**
- * Waiters in a row, out of which anybody can step. Linked through the waiters themselves, and handed
+ * Waiters in order, each of which can be removed. Linked through the waiters themselves, and handed
  * a single key without an array around it: 1,000 instead of 1,600 ns a key with Sets and arrays,
  * `SLUICE_BENCH_TIME=cpu SLUICE_BENCH_ONLY=producer-workers npm run bench -- memory`.
  */
-class Line {
+class WaiterList {
   size = 0
   first: Waiter | undefined = undefined
   private last: Waiter | undefined = undefined
 
   append(waiter: Waiter): void {
     const { last } = this
-    waiter.line = this
+    waiter.list = this
     waiter.previous = last
     if (last === undefined) this.first = waiter
     else last.next = waiter
@@ -143,18 +143,18 @@ class Line {
     else previous.next = next
     if (next === undefined) this.last = previous
     else next.previous = previous
-    waiter.line = undefined
+    waiter.list = undefined
     waiter.previous = undefined
     waiter.next = undefined
     this.size -= 1
   }
 }
 
-/** Those who wait for keys, first come first served. */
+/** The waiters of a queue object, first come first served. */
 export class Waiters {
-  private readonly waiting = new Line()
-  /** Those who had their turn already and go first, because what they got was no good. */
-  private readonly again = new Line()
+  private readonly waiting = new WaiterList()
+  /** Waiters that had their turn already and go first, since the items of their keys did not match. */
+  private readonly again = new WaiterList()
   /** How many keys could be handed out at once. */
   demand = 0
 
@@ -172,11 +172,11 @@ export class Waiters {
     this.demand += waiter.limit
   }
 
-  /** Takes out a waiter; false if it is not there any more. */
+  /** Removes a waiter; false if it is not there any more. */
   remove(waiter: Waiter): boolean {
-    const { line } = waiter
-    if (line === undefined) return false
-    line.remove(waiter)
+    const { list } = waiter
+    if (list === undefined) return false
+    list.remove(waiter)
     this.demand -= waiter.limit
     return true
   }
@@ -185,13 +185,13 @@ export class Waiters {
     return this.again.first ?? this.waiting.first
   }
 
-  /** Takes out everybody of a crew. */
-  takeAllOf(crew: WaiterGroup): Waiter[] {
+  /** Removes every waiter of a group. */
+  takeAllOf(group: WaiterGroup): Waiter[] {
     const all: Waiter[] = []
     for (const { first } of [this.again, this.waiting]) {
       for (let waiter = first; waiter !== undefined; ) {
         const { next } = waiter
-        if (waiter.group === crew) {
+        if (waiter.group === group) {
           this.remove(waiter)
           all.push(waiter)
         }
@@ -201,7 +201,7 @@ export class Waiters {
     return all
   }
 
-  /** Takes out everybody. */
+  /** Removes every waiter. */
   takeAll(): Waiter[] {
     const all: Waiter[] = []
     for (let waiter = this.first(); waiter !== undefined; waiter = this.first()) {

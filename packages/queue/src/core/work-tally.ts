@@ -13,16 +13,16 @@ import type { DriverCalls } from '../driver/driver-calls.ts'
 import { thisProcess } from '../environment/environment.ts'
 import type { RetryPlans } from './retry-plans.ts'
 
-/** The longest plan and the longest key that a worker tells of itself, in characters of JSON. */
+/** The longest plan and the longest key that a worker registers, in characters of JSON. */
 const textMax = 1_000
 
-/** A run of a handler that has begun. */
+/** A run of a handler. */
 export interface RunningHandler {
   readonly key: string
   readonly startedAt: EpochMs
 }
 
-/** One worker that is at work. */
+/** One worker that runs. */
 export interface RunningWorker {
   readonly concurrency: number
   /** Its runs, in the order in which they began. */
@@ -52,7 +52,7 @@ export interface TalliedQueue {
   readonly merged: number
 }
 
-/** Counts what the workers on one queue object do; to the store they are one worker. */
+/** Counts the runs of the workers on one queue object; to the store they are one worker. */
 export class WorkTally {
   readonly #queue: TalliedQueue
   readonly #workers = new Set<RunningWorker>()
@@ -80,7 +80,7 @@ export class WorkTally {
     this.#workers.delete(worker)
   }
 
-  /** A handler begins with a key that was ready since `readyAt`. */
+  /** A handler begins to run a key that was ready since `readyAt`. */
   started(readyAt: EpochMs, now: EpochMs): void {
     if (readyAt !== never) count(this.#wait, now - readyAt)
   }
@@ -108,7 +108,7 @@ export class WorkTally {
     return this.#concurrency() !== this.#sentConcurrency
   }
 
-  /** What to send to the store if a registration is due; it then counts as sent. */
+  /** The registration to send if one is due; it then counts as sent. */
   dueWorker(now: number, everyMs: number): WorkerInfo | undefined {
     if (!this.isDue(now, everyMs)) return undefined
     const worker = this.worker()
@@ -124,7 +124,7 @@ export class WorkTally {
     return concurrency
   }
 
-  /** What the store is told; nothing if there never was a worker. */
+  /** The registration; `undefined` if there never was a worker. */
   worker(): WorkerInfo | undefined {
     if (!this.#hasBegun) return undefined
     const { calls, plans } = this.#queue

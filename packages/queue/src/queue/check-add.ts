@@ -28,7 +28,7 @@ export function checkAddOptions(
       })
 }
 
-/** How long a debounced key can be put off unless something else is said: a day. */
+/** How long a debounced key can be put off by default: a day. */
 const maxWaitMsDefault = 86_400_000
 
 function checkMaxWait(options: AddAfterOptions | undefined): number | undefined {
@@ -41,7 +41,7 @@ function checkMaxWait(options: AddAfterOptions | undefined): number | undefined 
   return checkNumber('options.maxWaitMs', maxWaitMs, { min: 0, max: delayMsMax })
 }
 
-/** Checks a delay, and how it meets what is owed already. */
+/** Checks a delay, and how it is merged with a pending run. */
 export function checkAddAfter(
   ms: number,
   options: AddAfterOptions | undefined,

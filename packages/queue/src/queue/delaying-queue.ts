@@ -15,9 +15,9 @@ import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 /** How a queue that exists is wrapped. */
 export interface WrapOptions<T> extends AdaptOptions<T> {
   /**
-   * The queue to add delays to: one of ours, whose driver is shared, or any object with the methods
-   * of client-go's interface, whose delays then live in this process. The other options are for the
-   * latter.
+   * The queue to add delays to: a queue of this package, whose driver is shared, or any object with
+   * the methods of client-go's interface, whose delays then live in this process. The other options
+   * are for the latter.
    */
   readonly queue: ForeignQueue<T>
 }

@@ -2,13 +2,13 @@ import { SluiceTypeError } from '@sluice/core'
 import { issueText, type StandardSchema, validate } from './schema.ts'
 
 /**
- * Checks items against a schema before they are added. Several are checked at the same time, but
- * they are let through in the order of the calls, so that the item added last is the one that stays.
+ * Checks items against a schema before they are added. Several are checked concurrently, but they
+ * are let through in the order of the calls, so that the last item added wins.
  */
 export class ItemAdmission<T> {
   readonly #schema: StandardSchema<T>
   readonly #timeoutMs: number
-  /** Resolves when everything that came before has been let through or refused. */
+  /** Resolves when every earlier call has been let through or refused. */
   #before: Promise<void> = Promise.resolve()
 
   /** `timeoutMs`: how long the schema may take for an item, and so hold up the adds behind it. */
@@ -17,7 +17,7 @@ export class ItemAdmission<T> {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Calls `go` once all of `items` have turned out well and it is their turn. */
+  /** Calls `go` once all of `items` are valid and it is their turn. */
   async pass<R>(items: readonly T[], go: () => Promise<R>): Promise<R> {
     const before = this.#before
     let leave: () => void = () => undefined

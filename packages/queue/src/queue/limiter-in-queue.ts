@@ -11,12 +11,12 @@ import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { random } from '../environment/environment.ts'
 import type { HeldPolicy } from '../held/held-key.ts'
 
-/** The members of an ask or a retry that say how long to wait. */
+/** The delay members of an add or a retry. */
 export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>
 
 /**
- * A limiter as a queue uses it: one with a plan is followed in the store, where the failures and the
- * buckets are; any other runs here, before the write, and is not trusted to answer well.
+ * A limiter as a queue uses it. The store follows a limiter with a plan, since the failures and the
+ * buckets are there. Any other limiter is called here, before the write, and its answers are checked.
  */
 export class LimiterInQueue<T> {
   readonly #limiter: Limiter<T>
@@ -60,7 +60,7 @@ export class LimiterInQueue<T> {
     return limiterFallbackMs
   }
 
-  /** Tells a limiter that counts here. */
+  /** Has a limiter that counts in this process forget the item. */
   forget(item: T): void {
     if (this.#plan !== undefined) return
     try {
@@ -70,14 +70,17 @@ export class LimiterInQueue<T> {
     }
   }
 
-  /** What a limiter that counts here has counted, 0 if it counts nothing; `undefined` if the store does. */
+  /**
+   * The failures that a limiter counts in this process, 0 if it counts none; `undefined` if the store
+   * counts them.
+   */
   numRequeues(item: T): number | undefined {
     if (this.#plan === undefined) return this.#limiter.numRequeues(item)
     return countsPerKey(this.#plan) ? undefined : 0
   }
 }
 
-/** Whether a part of the plan goes by the failures of a key. Buckets do not. */
+/** Whether a part of the plan depends on the failures of a key. Buckets do not. */
 function countsPerKey(plan: LimiterPlan): boolean {
   switch (plan.kind) {
     case 'exponential':
@@ -96,8 +99,8 @@ function countsPerKey(plan: LimiterPlan): boolean {
 }
 
 /**
- * What the layers without a limiter do with their Helds: one that is left unfinished is released,
- * and one that is retried comes back by a back-off of its own, so that no failing key spins.
+ * The policy of layers without a limiter: a Held that is left unfinished is released, and one that is
+ * retried waits for a back-off, so that no failing key spins.
  */
 export function releasePolicy<T>(limiter: Limiter<T> | undefined, name: string): HeldPolicy {
   if (limiter === undefined) {

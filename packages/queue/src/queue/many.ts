@@ -2,10 +2,10 @@ import type { AddOutcome, Ask, Finish, FinishOutcome } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
-// Of a batch in lanes, half of the time went to the promises of its keys: from 56 to 75 thousand keys
+// Half of the time of a batch went to the promises of its keys: from 56 to 75 thousand keys
 // a second end to end on SQLite, `SLUICE_BENCH_TIME=cpu node src/bench.ts sqlite` in benchmarks/.
 
-/** Asks for several runs that no holder gives back. */
+/** Adds several keys that no holder gives back. */
 export function addMany(core: QueueCore, asks: readonly Ask[]): Promise<AddOutcome[]> {
   const { backend, phase } = core
   const { adds } = backend
@@ -28,8 +28,8 @@ export function addMany(core: QueueCore, asks: readonly Ask[]): Promise<AddOutco
 }
 
 /**
- * Finishes several runs in lanes. `heldAt` is asked when it is a Held's turn, so that none of them is
- * found twice.
+ * Finishes several runs in batches. `heldAt` is called when it is a Held's turn, so that none of them
+ * is found twice.
  */
 export function doneMany(
   core: QueueCore,

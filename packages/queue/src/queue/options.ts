@@ -23,16 +23,16 @@ import type { StandardSchema } from './schema.ts'
 /** How a queue is made. */
 export interface QueueOptions<T> {
   /**
-   * What the queue is called in its store and in the metrics. Required with a driver that is durable
-   * or shared; a queue in memory may go without, and then has no metrics.
+   * The name of the queue in its store and in the metrics. Required with a driver that is durable or
+   * shared; a queue in memory needs none, and then has no metrics.
    */
   readonly name?: string
-  /** Where keys live. Default: in memory, for this queue alone. */
+  /** The store of the keys. Default: in memory, for this queue alone. */
   readonly driver?: Driver
-  /** How an add and a delayed add of one key meet. Default `client-go`: as two promises. */
+  /** How an add and a delayed add of one key are merged. Default `client-go`: both runs stay pending. */
   readonly dedupe?: Dedupe
   /**
-   * How long a lease lasts before it must be renewed, which happens by itself at a third of it.
+   * How long a lease lasts. It is renewed automatically at a third of that.
    * Default 30 s, and `Infinity` (no lease) in memory.
    */
   readonly leaseMs?: number
@@ -40,28 +40,28 @@ export interface QueueOptions<T> {
   readonly keyOf?: KeyOf<T>
   /** Checks items when they are added and when they are handed out. */
   readonly schema?: StandardSchema<T>
-  /** The clock that decides what "now" means, also to the driver. Default: the store's own. */
+  /** The clock for the queue and its driver. Default: the store's own. */
   readonly clock?: Clock
   /**
-   * Changes what is kept of the error of a failed run, such as to take out what must not be stored.
-   * What it returns is cut to size and stored in place of what it was given.
+   * Changes the error of a failed run before it is stored, for example to remove secrets. The result
+   * is cut to size and stored instead.
    */
   readonly redactError?: (error: LastError) => LastError
-  /** Whether the stack of an error is kept, too. It tells more than most stores should know. */
+  /** Whether the stack of an error is stored, too. Stacks may contain more than a store should have. */
   readonly errorStacks?: boolean
-  /** Told of every error that no caller can be told of. Must not throw. */
+  /** Called with errors that no call can return. Must not throw. */
   readonly onError?: (error: unknown) => void
   /** How long one operation on the store may take. Default 30 s, in real time. */
   readonly timeoutMs?: number
   /** How many keys to claim ahead of demand. Default 0. */
   readonly prefetch?: number
-  /** How many keys may be owed a run before adds of new ones reject with `ERR_QUEUE_FULL`. */
+  /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. */
   readonly maxPending?: number
-  /** How long after the last failure the count of an idle key is kept. Default 24 h. */
+  /** How long after its last failure the failure count of an idle key is kept. Default 24 h. */
   readonly failuresExpireMs?: number
   /**
-   * How often in a row holders may vanish with a key before it is parked. A run that ends (done,
-   * retry, park) sets the count to 0; a release does not. Default 5.
+   * How often in a row the lease of a key may expire, with its worker gone, before the key is parked.
+   * A run that ends (done, retry, park) sets the count to 0; a release does not. Default 5.
    */
   readonly maxCrashes?: number
   /** Whether waiting keeps the process alive. Default true. */
@@ -73,12 +73,12 @@ export interface QueueOptions<T> {
   readonly limiter?: Limiter<T>
 }
 
-/** Asks for a compiler error, with the reason in it, where items could not be stored as JSON. */
+/** Makes a compiler error, with the reason in it, of items that could not be stored as JSON. */
 export type JsonChecked<T> = [T] extends [JsonSafe<T>]
   ? unknown
   : { readonly 'items must be JSON': JsonSafe<T> }
 
-/** The names of all options, for the check that refuses others. */
+/** The names of all options, for the check that refuses unknown ones. */
 export const queueOptionNames: readonly string[] = [
   'name',
   'driver',
@@ -99,10 +99,10 @@ export const queueOptionNames: readonly string[] = [
   'limiter',
 ]
 
-/** The longest queue of claims made ahead of demand. */
+/** How many keys may be claimed ahead of demand. */
 const prefetchMax = 1_000
 
-/** How long one operation may take at the most. */
+/** The longest timeout of an operation. */
 const timeoutMsMax = 600_000
 
 /** Options after checking, with every default filled in. */
@@ -130,7 +130,7 @@ function optional<V, C>(value: V | undefined, check: (value: V) => C): C | undef
   return value === undefined ? undefined : check(value)
 }
 
-/** Holds for something with a driver's verbs and capabilities, which is all that is seen of it. */
+/** Accepts any object with a driver's verbs and capabilities. */
 function checkDriver(driver: Driver): Driver {
   checkObject('driver', driver)
   const { add, claim, capabilities } = driver
@@ -145,7 +145,7 @@ function checkDriver(driver: Driver): Driver {
   return driver
 }
 
-/** Holds for a clock. */
+/** Accepts any object with a clock's methods. */
 export function checkClock(clock: Clock): Clock {
   checkObject('clock', clock)
   for (const verb of ['now', 'monotonicMs', 'startTimer', 'startTicker'] as const) {
@@ -154,7 +154,7 @@ export function checkClock(clock: Clock): Clock {
   return clock
 }
 
-/** Holds for anything with a limiter's three methods. */
+/** Accepts any object with a limiter's three methods. */
 export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
   checkObject(parameter, limiter)
   for (const verb of ['when', 'forget', 'numRequeues'] as const) {

@@ -31,7 +31,7 @@ import { QueueTransaction } from './queue-transaction.ts'
 import { SoonBuffer } from './soon-buffer.ts'
 import type { Within } from './within.ts'
 
-/** An ask that is being put together: its key is empty, and its item unset, until they are known. */
+/** An add that is being put together: its key is empty, and its item unset, until they are known. */
 export type AddDraft = { -readonly [Member in keyof Ask]: Ask[Member] }
 
 function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undefined {
@@ -40,7 +40,7 @@ function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undef
   return options.signal === undefined ? undefined : checkSignal('options.signal', options.signal)
 }
 
-/** How long a close may wait for holders at the most: a day. */
+/** The longest time that a close may wait for holders: a day. */
 const graceMsMax = 86_400_000
 
 function checkCloseOptions(options: CloseOptions | undefined): number | undefined {
@@ -51,19 +51,19 @@ function checkCloseOptions(options: CloseOptions | undefined): number | undefine
   return checkNumber('options.graceMs', graceMs, { min: 0, max: graceMsMax })
 }
 
-/** How many keys one call may wait for at the most. */
+/** Checks how many keys a call may take. */
 function checkCount(n: number): number {
   return checkNumber('n', n, { min: 1, max: batchKeysMax, integer: true })
 }
 
-/** The first layer, over an core that the layers above share. */
+/** The first layer, over a core that the layers above share. */
 export class PlainQueue<T> implements Queue<T> {
   readonly core: QueueCore
   protected readonly policy: HeldPolicy
   readonly #options: CheckedOptions<T>
   readonly #soon: SoonBuffer
   readonly #admission: ItemAdmission<T> | undefined
-  /** A string item is its own key, and may be added without a limit: the short way is open. */
+  /** A string item is its own key, and may be added without a limit: the direct queue can be used. */
   protected readonly isPlain: boolean
   #inspect: Inspect | undefined
 
@@ -131,8 +131,8 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   /**
-   * Asks for a run of an item's key; throws where the item is no good. Fills in the draft, since
-   * each copy of it would take some 30 ns.
+   * Adds an item; throws where the item is not valid. Fills in the draft, since each copy of it would
+   * take some 30 ns.
    */
   protected ask(item: T, draft: AddDraft, givesBack: boolean): Promise<AddOutcome> {
     const { keyOf, schema } = this.#options
@@ -140,7 +140,7 @@ export class PlainQueue<T> implements Queue<T> {
       if (draft.key === '') draft.key = keyOfItem(item)
       return this.core.add(draft, givesBack)
     }
-    // Encoded before any wait, so that what the caller changes afterwards does not matter.
+    // Encoded before any wait, so that later changes to the item by the caller do not matter.
     this.#encode(item, draft)
     return this.#admitted([item], () => this.core.add(draft, givesBack))
   }
@@ -222,7 +222,7 @@ export class PlainQueue<T> implements Queue<T> {
       this.#soon.push({
         key: ask.key,
         priority,
-        // What was accepted before a shutdown is stored after it all the same.
+        // An add that was accepted before a shutdown is stored even after it.
         store(user) {
           return admitted(() => core.addAccepted({ ...ask, priority: this.priority }, user))
         },
@@ -249,13 +249,13 @@ export class PlainQueue<T> implements Queue<T> {
     })
   }
 
-  /** Takes a key for one of a crew; none once the crew stops. */
-  getFor(crew: WaiterGroup): Promise<HeldKey<T> | undefined> {
+  /** Takes a key for a waiter of a group; none once the group stops. */
+  getFor(group: WaiterGroup): Promise<HeldKey<T> | undefined> {
     const held = this.core.claimDirect(this.policy)
     if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
     return new Promise((resolve, reject) => {
       const answer = resolve as (held: HeldKey<unknown> | undefined) => void
-      this.core.wait(Waiter.forGroup(this.policy, crew, answer, reject), undefined)
+      this.core.wait(Waiter.forGroup(this.policy, group, answer, reject), undefined)
     })
   }
 
@@ -329,7 +329,7 @@ export class PlainQueue<T> implements Queue<T> {
     if (this.core.phase === 'closed') throw this.core.calls.closedError()
     const opening = this.core.calls.open()
     if (opening instanceof Promise) {
-      // Each verb opens the store again, and answers with what this attempt failed with.
+      // Each verb opens the store again, and rejects with the error of that attempt.
       opening.catch(() => undefined)
       if (driver.capabilities.transact === 'sync') throw storeNotOpen(this.name)
     }

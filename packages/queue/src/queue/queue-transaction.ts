@@ -27,8 +27,8 @@ function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> 
 }
 
 /**
- * The verbs of a queue inside a transaction of the caller's. Where the driver answers synchronously
- * they throw; where it answers later they reject, and open the store first if it is not open.
+ * The verbs of a queue inside a transaction of the caller's. With a synchronous driver they throw;
+ * with any other they reject, and open the store first if it is not open.
  */
 export class QueueTransaction<T> {
   readonly #core: QueueCore
@@ -77,7 +77,7 @@ export class QueueTransaction<T> {
     })
   }
 
-  /** Runs a verb now, up to its first wait; what it throws is a rejection where verbs are awaited. */
+  /** Runs a verb now, up to its first wait; an error is a rejection where verbs are awaited. */
   #verb<R>(work: () => Awaitable<R>): Awaitable<R> {
     if (this.#core.calls.driver.capabilities.transact === 'sync') return work()
     return (async () => await work())()

@@ -99,7 +99,7 @@ export class PlainRateLimitingQueue<T>
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {
     try {
       const priority = checkAddOptions(options)
-      // The key first: a limiter must not count what is then refused.
+      // The key first: a limiter must not count an add that is then refused.
       const key = this.keyOf(item)
       this.core.refuseWhenEnding(key, true)
       const { delayMs, jitter, plan } = this.#limiter.delayOf(item)
@@ -123,7 +123,7 @@ export class PlainRateLimitingQueue<T>
     }
   }
 
-  /** Forgets on the short way; false if nothing was counted there, perhaps since it is no key. */
+  /** Forgets in the direct queue; false if nothing was counted there, perhaps since it is no key. */
   #forgetsAtOnce(item: T): boolean {
     const { direct } = this.core
     if (direct === undefined || !this.isPlain) return false

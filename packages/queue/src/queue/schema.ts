@@ -1,8 +1,7 @@
 import { inTime } from '../environment/timing.ts'
 
 /**
- * What Sluice needs of a validator: version 1 of Standard Schema, which the common validation
- * libraries implement.
+ * A validator: version 1 of Standard Schema, which the common validation libraries implement.
  */
 export interface StandardSchema<T> {
   readonly '~standard': {
@@ -13,18 +12,18 @@ export interface StandardSchema<T> {
   }
 }
 
-/** What a validator says of a value. */
+/** The answer of a validator. */
 export type SchemaResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
 
-/** One thing that is wrong with a value. */
+/** One defect of a value. */
 export interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** What a validator answers for an item; rejects with ERR_TIMEOUT if it does not answer for `ms`. */
+/** Validates an item; rejects with ERR_TIMEOUT if the schema does not answer within `ms`. */
 export async function validate<T>(
   schema: StandardSchema<T>,
   item: unknown,

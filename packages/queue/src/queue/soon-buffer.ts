@@ -2,7 +2,7 @@ import { type AddOutcome, addSoonKeysMax, SluiceError } from '@sluice/core'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 
-/** An add that no caller waits for. */
+/** An add without a caller that waits for it. */
 export interface SoonAdd {
   readonly key: string
   priority: number
@@ -18,10 +18,10 @@ interface Line {
 /** How long to wait between tries while the queue is full. */
 const patience = { first: 500, longest: 5_000 }
 
-/** What the buffer needs of its queue. */
+/** The queue of the buffer. */
 export interface SoonOptions {
   report(error: unknown): void
-  /** Reports an error that comes again and again while the store is in trouble. */
+  /** Reports an error that may repeat while the store is in trouble. */
   reportTrouble(error: unknown): void
   pause(ms: number): Promise<void>
   closedError(): Error
@@ -31,8 +31,8 @@ export interface SoonOptions {
 
 /**
  * Adds from event handlers, on their way to the store. Bounded; each is tried until it is stored or
- * refused for good. The adds of one key are stored one after the other, so that the item added last
- * wins; one that has to wait is replaced by the next.
+ * refused for good. The adds of one key are stored one after the other, so that the last item added
+ * wins; an add that has to wait is replaced by the next.
  */
 export class SoonBuffer implements GateUser {
   readonly #options: SoonOptions
@@ -88,7 +88,7 @@ export class SoonBuffer implements GateUser {
         await add.store(isLast ? undefined : this)
         return
       } catch (error) {
-        // While it waited for its turn the queue began to close: it is tried at once, and never again.
+        // The queue began to close while the add waited for its turn: it is tried once more, now.
         if (this.#isFinal && !isLast) continue
         const isOver = isLast || !isTransient(error)
         if (isOver) {

@@ -3,11 +3,10 @@ import type { DoneOptions, Held } from '../held/held.ts'
 import type { AddAfterOptions, AddOptions } from './queue.ts'
 
 /**
- * The verbs of a queue inside a transaction of yours that answers at once, as on SQLite. What they
- * write commits with it, or goes with it. They throw instead of rejecting.
+ * The verbs of a queue inside a synchronous transaction of yours, as on SQLite. Their writes commit
+ * or roll back with it. They throw instead of rejecting.
  *
- * A lost lease is thrown (`ERR_LEASE_LOST`), so that what you wrote without the lease does not
- * commit. A Held that is finished here stays open until the store shows that the transaction has
+ * A lost lease is thrown (`ERR_LEASE_LOST`), so that your writes without the lease do not commit. A Held that is finished here stays open until the store shows that the transaction has
  * committed; if it was rolled back, finish the Held again.
  */
 export interface WithinNow<T> {
@@ -23,7 +22,7 @@ export interface WithinNow<T> {
   retry(held: Held<T>, error?: unknown): FinishOutcome
 }
 
-/** The same inside a transaction that answers later, as on Postgres: each verb is to be awaited. */
+/** The same inside an asynchronous transaction, as on Postgres: each verb must be awaited. */
 export interface WithinLater<T> {
   /** See `Queue.add`. */
   add(item: T, options?: AddOptions): Promise<AddOutcome>
@@ -37,7 +36,7 @@ export interface WithinLater<T> {
   retry(held: Held<T>, error?: unknown): Promise<FinishOutcome>
 }
 
-/** A database that answers at once: what SQLite's libraries have in common. */
+/** A synchronous database: the common part of SQLite's libraries. */
 export interface DatabaseNow {
   prepare(sql: string): unknown
 }
