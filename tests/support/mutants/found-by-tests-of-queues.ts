@@ -56,7 +56,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       {
         file: 'packages/queue/src/held/clock-steps.ts',
         find: 'this.count += 1\n    this.#onStep()',
-        replace: 'this.#at = -Infinity',
+        replace: 'this.#steppedAt = -Infinity',
       },
     ],
     finder: {
@@ -69,8 +69,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/prefetch-buffer.ts',
-        find: 'if (early.held.mayStart()) return',
-        replace: 'if (!early.held.isLost) return',
+        find: 'if (key.held.mayStart()) return',
+        replace: 'if (!key.held.isLost) return',
       },
     ],
     finder: {
@@ -111,7 +111,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/next-due.ts',
-        find: 'question < this.#heard ? Math.min(this.nextAt, nextAt) : nextAt',
+        find: 'number < this.#lastAnswered ? Math.min(this.nextAt, nextAt) : nextAt',
         replace: 'nextAt',
       },
     ],

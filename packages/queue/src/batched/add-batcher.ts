@@ -9,7 +9,7 @@ type AddRequest = Ask | undefined
 type AddReply = AskReply | CancelOutcome | ForgetOutcome
 type AddJob = BatchJob<AddRequest, AddReply>
 
-/** The answer to an add that is merged into an earlier add of its key, which asks for as much. */
+/** The answer to an add that is merged into an earlier add of its key. */
 function afterwards(reply: AddReply): AddReply {
   const { outcome, dueAt, failures } = reply as AskReply
   const isRefused = outcome === 'parked' || outcome === 'full'
@@ -110,7 +110,7 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
     const first = earlier.request
     const second = later.request
     if (first === undefined || second === undefined) return undefined
-    // Which of the two a higher priority would have moved, only a batch of its own can tell.
+    // The store decides which of the two runs a higher priority moves: it needs a batch of its own.
     if (!isPlain(first) || !isPlain(second) || second.priority > first.priority) return undefined
     earlier.request = { ...first, item: second.item }
     return afterwards

@@ -1,40 +1,40 @@
 import { type Failure, SluiceError } from '@sluice/core'
 import { isPermanent } from '../driver/retryable.ts'
 
-/** The answer for one key that could not be served. `isFinal`: no repetition can tell more. */
+/** The answer for one key that failed. `isFinal`: a repetition cannot succeed. */
 export interface KeyFailure extends Failure {
   readonly isFinal?: boolean
 }
 
-/** Whether the answer for one key is that it could not be served. */
+/** Whether the answer for one key is a failure. */
 export function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
   return (
     typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
   )
 }
 
-/** Whether an error is of the store as a whole, so that no key of a step could be served alone. */
+/** Whether an error is of the store as a whole, so that no key of the batch could succeed alone. */
 export function isOfStore(error: unknown): boolean {
   return isPermanent(error) && !SluiceError.is(error, 'ERR_INVALID_INPUT')
 }
 
-/** Whether an error says that nothing was done, and that it may be done later. */
+/** Whether an error means that nothing was written, and that a repetition may succeed. */
 export function isRetryable(error: unknown): boolean {
   return SluiceError.is(error) && error.retryable
 }
 
-/** Whether an error says that nothing was sent, since the store, or the way to it, was busy. */
+/** Whether an error means that nothing was sent, since the store or its connections were busy. */
 export function wasNotSent(error: unknown): boolean {
   return SluiceError.is(error, 'ERR_STORE_BUSY') || SluiceError.is(error, 'ERR_TIMEOUT')
 }
 
-/** An error of a repetition says nothing of what was sent before it. */
+/** The error of a repetition: the outcome of the first sending stays unknown. */
 export function doubtful(error: unknown): SluiceError {
   if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
   return unknownOutcome('its answer was lost, and it could not be repeated', error)
 }
 
-/** What a call is told that was never sent. */
+/** The error of a call that was never sent. */
 export function timedOut(): SluiceError {
   return new SluiceError(
     'ERR_TIMEOUT',
@@ -44,7 +44,7 @@ export function timedOut(): SluiceError {
   )
 }
 
-/** What a call is answered with that was waiting when its queue was closed. */
+/** The error of a call that was waiting when its queue was closed. */
 export function closedUnsent(key: string): SluiceError {
   return new SluiceError(
     'ERR_TIMEOUT',
@@ -54,7 +54,7 @@ export function closedUnsent(key: string): SluiceError {
   )
 }
 
-/** What a call is told of which nobody knows whether it took effect. */
+/** The error of a call whose outcome is unknown. */
 export function unknownOutcome(why: string, cause?: unknown): SluiceError {
   return new SluiceError(
     'ERR_UNKNOWN_OUTCOME',

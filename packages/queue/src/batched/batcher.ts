@@ -23,7 +23,7 @@ import { type Answers, type BatchJob, follow, newJob, rejectJob, resolveJob } fr
 import { parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
 
-/** How long a job waits whose row is locked: the first time, and at most. */
+/** How long a job waits whose row is locked: the first time, and the longest time. */
 const lockedDelay = { first: 20, longest: 1_000 }
 
 /**
@@ -46,7 +46,7 @@ export abstract class Batcher<Request, Reply> {
   #isScheduled = false
   #isSending = false
   /** Batches in flight, without those that were sent alone. */
-  #underWay = 0
+  #batchesInFlight = 0
   #watch: Timer | undefined
   /** Batches without an answer yet, and how to go on without it. */
   readonly #flights = new Map<readonly BatchJob<Request, Reply>[], () => void>()
@@ -103,14 +103,14 @@ export abstract class Batcher<Request, Reply> {
     return systemClock.monotonicMs() + this.calls.options.timeoutMs
   }
 
-  /** Answers every job that has no answer yet with what is known of it: the queue is closed. */
+  /** Rejects every job that has no answer yet, since the queue is closed. */
   giveUp(): void {
     for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
     for (const [flight, goOn] of [...this.#flights]) {
       for (const job of flight) {
         rejectJob(job, unknownOutcome('the queue was closed before the store answered'))
       }
-      this.#land(flight)
+      this.#removeFlight(flight)
       goOn()
     }
     const waiting = this.#waiting
@@ -142,8 +142,8 @@ export abstract class Batcher<Request, Reply> {
   }
 
   #maySend(): boolean {
-    if (this.#underWay === 0) return true
-    if (this.#underWay >= this.#batchesMax) return false
+    if (this.#batchesInFlight === 0) return true
+    if (this.#batchesInFlight >= this.#batchesMax) return false
     return this.#halves.length > 0 || this.#waiting.length >= parallelMin
   }
 
@@ -156,13 +156,13 @@ export abstract class Batcher<Request, Reply> {
       if (half.length === 0 && jobs.length === 0) break
       const answer = jobs.length === 0 ? undefined : this.#sendBatch(jobs)
       if (answer === undefined) {
-        this.#letPass(half)
+        this.#release(half)
         continue
       }
-      this.#underWay += 1
+      this.#batchesInFlight += 1
       void answer.then(() => {
-        this.#underWay -= 1
-        this.#letPass(half)
+        this.#batchesInFlight -= 1
+        this.#release(half)
         this.#run()
       })
     }
@@ -179,7 +179,7 @@ export abstract class Batcher<Request, Reply> {
     for (const resolve of waiting) resolve()
   }
 
-  /** Takes out the jobs of the next step, leaving those behind that have to wait for another. */
+  /** Takes the jobs of the next batch, and leaves those that have to wait for a later one. */
   #nextBatch(): BatchJob<Request, Reply>[] {
     const chosen = new Map<string, BatchJob<Request, Reply>>()
     const passed = new Set<string>(this.#late.keys())
@@ -209,7 +209,7 @@ export abstract class Batcher<Request, Reply> {
         left.push(job)
       }
     }
-    // Far behind a full step nothing is looked at: there may be very many.
+    // Jobs far behind a full batch are not visited: there may be very many.
     this.#waiting = seen < this.#waiting.length ? left.concat(this.#waiting.slice(seen)) : left
     return [...chosen.values()]
   }
@@ -232,36 +232,36 @@ export abstract class Batcher<Request, Reply> {
       this.#answered(jobs, answer)
       return undefined
     }
-    return this.#fly(jobs, answer)
+    return this.#awaitAnswer(jobs, answer)
   }
 
-  async #fly(
+  async #awaitAnswer(
     jobs: readonly BatchJob<Request, Reply>[],
     answer: Promise<readonly (Reply | Failure)[]>,
   ): Promise<void> {
     this.#inFlight += jobs.length
     let goOn: () => void = () => undefined
-    const landed = new Promise<void>((resolve) => {
+    const answered = new Promise<void>((resolve) => {
       goOn = resolve
     })
     this.#flights.set(jobs, goOn)
     this.#startWatch()
     answer.then(
       (replies) => {
-        this.#land(jobs)
+        this.#removeFlight(jobs)
         this.#answered(jobs, replies)
         goOn()
       },
       (error: unknown) => {
-        this.#land(jobs)
+        this.#removeFlight(jobs)
         this.#failed(jobs, error)
         goOn()
       },
     )
-    await landed
+    await answered
   }
 
-  #land(jobs: readonly BatchJob<Request, Reply>[]): void {
+  #removeFlight(jobs: readonly BatchJob<Request, Reply>[]): void {
     if (this.#flights.delete(jobs)) this.#inFlight -= jobs.length
   }
 
@@ -294,7 +294,7 @@ export abstract class Batcher<Request, Reply> {
         rejectJob(job, unknownOutcome('the store did not answer in time'))
       }
       if (!flight.every((job) => job.isAnswered)) continue
-      this.#land(flight)
+      this.#removeFlight(flight)
       goOn()
     }
     const left: BatchJob<Request, Reply>[] = []
@@ -328,7 +328,7 @@ export abstract class Batcher<Request, Reply> {
       // One bad key must fail alone, and nothing was done yet.
       const middle = jobs.length >> 1
       this.#halves.unshift(jobs.slice(0, middle), jobs.slice(middle))
-      for (const { key } of jobs) this.#late.holdUp(key)
+      for (const { key } of jobs) this.#late.hold(key)
       this.#schedule()
       return
     }
@@ -354,21 +354,21 @@ export abstract class Batcher<Request, Reply> {
   }
 
   #mayRepeat(job: BatchJob<Request, Reply>, error: unknown): boolean {
-    // What may have happened is repeated through everything that passes, until somebody can say.
+    // A job whose outcome is unknown is repeated through every transient error, until it is known.
     if (!job.mayHaveHappened) return wasNotSent(error)
     return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isRetryable(error)
   }
 
-  /** Sends jobs again in a step of their own. Others of their keys wait until it is answered. */
-  #sendApart(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
+  /** Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered. */
+  #sendAlone(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
     const unsettled = jobs.filter(({ isAnswered }) => !isAnswered)
     if (unsettled.length === 0) {
       pass?.()
       return
     }
-    for (const { key } of unsettled) this.#late.holdUp(key)
+    for (const { key } of unsettled) this.#late.hold(key)
     const sent = this.#sendBatch(unsettled, true)
-    void Promise.resolve(sent).then(() => this.#letPass(unsettled))
+    void Promise.resolve(sent).then(() => this.#release(unsettled))
   }
 
   /**
@@ -382,7 +382,7 @@ export abstract class Batcher<Request, Reply> {
     pass?: () => void,
   ): void {
     if (wait === undefined) {
-      this.#sendApart(jobs, pass)
+      this.#sendAlone(jobs, pass)
       return
     }
     for (const job of jobs) this.#late.add(job, error)
@@ -390,8 +390,8 @@ export abstract class Batcher<Request, Reply> {
     wait.then(
       () => {
         const waiting = jobs.filter((job) => this.#late.delete(job))
-        this.#sendApart(waiting, pass)
-        this.#letPass(waiting)
+        this.#sendAlone(waiting, pass)
+        this.#release(waiting)
       },
       () => {
         for (const job of jobs) this.#drop(job, error)
@@ -402,11 +402,11 @@ export abstract class Batcher<Request, Reply> {
   #drop(job: BatchJob<Request, Reply>, error: unknown): void {
     if (!this.#late.delete(job)) return
     rejectJob(job, error)
-    this.#letPass([job])
+    this.#release([job])
   }
 
-  #letPass(jobs: readonly BatchJob<Request, Reply>[]): void {
-    for (const { key } of jobs) this.#late.letPass(key)
+  #release(jobs: readonly BatchJob<Request, Reply>[]): void {
+    for (const { key } of jobs) this.#late.release(key)
     this.#schedule()
     this.#checkIdle()
   }

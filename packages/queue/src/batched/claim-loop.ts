@@ -12,34 +12,34 @@ import { claimsInFlightMax, parallelMin } from './in-flight-limits.ts'
 import type { NextDue } from './next-due.ts'
 import { PrefetchBuffer } from './prefetch-buffer.ts'
 
-/** How long to wait when keys are due that a claim does not get, since others have them locked. */
+/** How long to wait when keys are due that a claim does not get, since other sessions lock them. */
 const lockedDelay = { first: 5, longest: 1_000 }
 
 /**
- * Claims keys for those who wait, never more than are waited for or may be kept ahead; one claim at a
- * time, unless very many more keys are wanted than that can bring.
+ * Claims keys for the waiters, never more than are waited for or may be prefetched; one claim at a
+ * time, unless the waiters want many more keys than one claim can bring.
  *
- * Whatever may have changed only raises a mark; the one loop that claims looks at the mark before it
- * rests, so that no wake-up falls between looking and resting.
+ * A change only sets a flag, `#mustClaimAgain`. The one loop that claims checks the flag before it
+ * rests, so that no wake-up falls between checking and resting.
  */
 export class ClaimLoop implements Claims, ClaimCaller {
   readonly #core: QueueCore
   readonly #finishes: FinishBatcher
   readonly #nextDue: NextDue
   readonly #prefetched: PrefetchBuffer
-  /** Somebody has taken a key since keys were given back that nobody had started on. */
+  /** A key was taken since prefetched keys were last given back unused. */
   #isInUse = false
   #isClaiming = false
   readonly inFlight: ClaimsInFlight
   #isConsideringParallel = false
-  #isAskingAlone = false
-  /** The last claim brought all that it asked for, so there is probably more. */
-  #isPlenty = false
-  /** What was due may be what a claim under way brings. */
-  #isLandingAwaited = false
+  #isTickingAlone = false
+  /** The last claim brought as many keys as its limit, so there are probably more. */
+  #wasFull = false
+  /** A claim in flight may bring the keys that are due. */
+  #mayBeInFlight = false
   #mustClaimAgain = false
   /** The next claim is made only if the store says that something is due. */
-  #asksFirst = false
+  #ticksFirst = false
   #misses = 0
   #holdOffUntil = 0
   isStopped = false
@@ -64,52 +64,52 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.handOut()
   }
 
-  /** Registers the worker of this process with the store, unless that was done lately. */
+  /** Registers the worker of this process with the store, unless that was done recently. */
   async heartbeat(): Promise<void> {
     if (!this.#nextDue.isHeartbeatDue) return
-    await this.#askAlone()
+    await this.#tickAlone()
     if (this.#nextDue.mustAsk) this.handOut()
-    // It need not ring soon for what is known by now.
+    // The alarm may have been set for something that is known by now.
     else this.#core.alarm.set()
   }
 
   onTimer(): void {
-    // The heartbeat has just asked, and nothing is due: one question in ten seconds is enough.
+    // The heartbeat has just asked, and nothing is due: one call in ten seconds is enough.
     if (this.#nextDue.wasAskedRecently && !this.#nextDue.mustAsk) {
       this.#core.alarm.set()
       return
     }
-    // An idle queue asks one thing of its store, when to look again, and claims only if that is now.
-    this.#asksFirst = this.#core.phase === 'open' && !this.#nextDue.mustAsk
-    // Whoever waits asks whether the queue is paused. If nobody does, it is still to be found out.
+    // An idle queue makes one call, which asks when the next key is due, and claims only if that is now.
+    this.#ticksFirst = this.#core.phase === 'open' && !this.#nextDue.mustAsk
+    // A claim finds out whether the queue is paused. Without waiters there is none, so that a tick must.
     if (this.#prefetched.size > 0 && this.#core.waiters.size === 0) {
-      this.#askAlone().catch((error: unknown) => this.#inTrouble(error))
+      this.#tickAlone().catch((error: unknown) => this.#onError(error))
     }
     this.handOut()
   }
 
-  /** Ticks although no getter waits; not again while a tick is under way or waits for its turn. */
-  async #askAlone(): Promise<void> {
-    if (this.#isAskingAlone) return
-    this.#isAskingAlone = true
+  /** Ticks without a waiter; not again while a tick is in flight or waits for its turn. */
+  async #tickAlone(): Promise<void> {
+    if (this.#isTickingAlone) return
+    this.#isTickingAlone = true
     try {
       await this.#tick(true)
     } finally {
-      this.#isAskingAlone = false
+      this.#isTickingAlone = false
     }
   }
 
   handOut(): void {
-    this.#handOutAhead()
+    this.#handOutPrefetched()
     const { waiters, lifecycle, phase } = this.#core
     if (lifecycle.isDraining) lifecycle.check()
     if (this.isStopped || phase === 'closing' || phase === 'closed') return
-    // What was due at the time of the shutdown can only be told once that is known.
+    // The keys that were due at the shutdown are only known once its time is.
     if (phase === 'shutting-down' && !lifecycle.isInstantKnown) {
       lifecycle.learnInstant()
       return
     }
-    if (waiters.size === 0 && !this.#wantsAhead()) {
+    if (waiters.size === 0 && !this.#wantsPrefetch()) {
       this.#core.alarm.set()
       return
     }
@@ -122,10 +122,10 @@ export class ClaimLoop implements Claims, ClaimCaller {
     void this.#claimAll()
   }
 
-  #wantsAhead(): boolean {
+  #wantsPrefetch(): boolean {
     const { calls, phase, waiters } = this.#core
     const { options } = calls
-    // Half empty, so that keys come in batches; and only for a queue that somebody uses.
+    // Half empty, so that keys come in batches; and only for a queue that is in use.
     return (
       phase === 'open' &&
       options.prefetch > 0 &&
@@ -135,7 +135,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     )
   }
 
-  #handOutAhead(): void {
+  #handOutPrefetched(): void {
     const { waiters, clockSteps } = this.#core
     if (this.#prefetched.size > 0 && waiters.size > 0) clockSteps.checkWallClock()
     while (this.#prefetched.size > 0) {
@@ -154,20 +154,20 @@ export class ClaimLoop implements Claims, ClaimCaller {
     try {
       while (this.#mustClaimAgain && !this.isStopped) {
         this.#mustClaimAgain = false
-        // Not after a shutdown: a claim that finds nothing then ends what waits.
+        // Not after a shutdown: a claim that finds nothing then ends the waiters.
         const restMs = this.#holdOffUntil - this.#core.calls.handle.clock.monotonicMs()
         if (this.#core.phase === 'open' && restMs > instantSlackMs) return
-        // One turn of the microtask queue, so that those who come to wait together are served
-        // together, and after what was finished just before.
+        // One turn of the microtask queue, so that waiters that come together are answered together,
+        // after the finishes of this turn.
         await undefined
         try {
           await this.#claimNext()
         } catch (error) {
-          this.#inTrouble(error)
+          this.#onError(error)
         }
       }
     } finally {
-      // In the same turn as the last look at the mark, or one that is raised in between is missed.
+      // In the same turn as the last check of the flag, or one that is set in between is missed.
       this.#isClaiming = false
       this.#core.alarm.set()
     }
@@ -181,8 +181,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   /**
-   * Makes one claim and hands out what it brings; tells how many keys that were. What comes after
-   * the claim was given up as too late is handed out all the same.
+   * Makes one claim and hands out its keys. Keys that arrive after the claim was given up as too late
+   * are handed out all the same.
    */
   #claim(limit: number): Promise<ClaimResult> {
     const flight = this.inFlight.track(limit, this.#bring(limit))
@@ -197,7 +197,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       this,
       limit,
     )
-    this.#isPlenty = claims.length === limit
+    this.#wasFull = claims.length === limit
     if (claims.length > 0) this.#misses = 0
     if (isDoubtful) {
       for (const held of claims) void giveBack(held)
@@ -214,10 +214,10 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#mustClaimAgain = true
   }
 
-  /** Looks, once everybody has come who comes now, whether another claim is to leave at once. */
+  /** Makes another claim in parallel if, after all waiters of this turn, very many keys are wanted. */
   #considerParallel(): void {
     const { gate } = this.#core.calls.handle
-    if (!this.#isPlenty || this.#isConsideringParallel || this.#wanted() < parallelMin) return
+    if (!this.#wasFull || this.#isConsideringParallel || this.#wanted() < parallelMin) return
     if (gate.isClosed) return
     this.#isConsideringParallel = true
     queueMicrotask(() => {
@@ -225,7 +225,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       const { size } = this.inFlight
       if (size === 0 || size >= claimsInFlightMax || this.isStopped) return
       const { phase, waiters } = this.#core
-      if (phase !== 'open' || (waiters.size === 0 && !this.#wantsAhead())) return
+      if (phase !== 'open' || (waiters.size === 0 && !this.#wantsPrefetch())) return
       const limit = this.#wanted()
       if (limit >= parallelMin) void this.#claimInParallel(limit)
     })
@@ -236,18 +236,17 @@ export class ClaimLoop implements Claims, ClaimCaller {
       const brought = await this.#core.calls.attempt(() => this.#claim(limit), this.#isRef)
       await this.#endLeases(brought)
       const { count, hasCrashed } = brought
-      // The mark: this claim found leases that were over, and the loop that looks at it may rest.
-      const isAwaited =
-        this.#isLandingAwaited || this.#mustClaimAgain || this.#core.phase !== 'open'
-      this.#isLandingAwaited = false
+      // The flag: this claim found expired leases, and the loop that checks the flag may rest.
+      const isAwaited = this.#mayBeInFlight || this.#mustClaimAgain || this.#core.phase !== 'open'
+      this.#mayBeInFlight = false
       if (count === limit || hasCrashed || isAwaited) this.handOut()
     } catch (error) {
-      this.#inTrouble(error)
+      this.#onError(error)
     }
   }
 
-  /** Getters go on waiting, unless no repetition can help; attempts are spaced by the gate. */
-  #inTrouble(error: unknown): void {
+  /** Waiters keep waiting, unless the error is permanent; the gate spaces the attempts. */
+  #onError(error: unknown): void {
     const { calls, waiters } = this.#core
     if (this.isStopped) return
     if (isPermanent(error)) {
@@ -265,10 +264,10 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const { calls, waiters, phase, lifecycle } = this.#core
     const { gate } = calls.handle
     if (this.#wanted() <= 0) return
-    // Once it is known what was due then, there will be another look.
+    // Once the time of the shutdown is known, handOut() is called again.
     if (phase === 'shutting-down' && !lifecycle.isInstantKnown) return
-    if (this.#asksFirst) {
-      this.#asksFirst = false
+    if (this.#ticksFirst) {
+      this.#ticksFirst = false
       const { nextAt, now } = await this.#tick(true)
       if (nextAt > now) return
     }
@@ -277,7 +276,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const limit = this.#wanted()
     if (limit <= 0) return gate.pass()
     const { inFlight } = this
-    const flownBefore = inFlight.count - inFlight.size
+    const countBefore = inFlight.count - inFlight.size
     const brought = await gate.watch(() => this.#claim(limit))
     await this.#endLeases(brought)
     const { count, hasCrashed } = brought
@@ -287,7 +286,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       return
     }
     if (this.#core.phase === 'shutting-down') {
-      // Only a claim that brings nothing says that nothing is left of what was due.
+      // Only a claim that brings nothing shows that no key is left that was due.
       if (count > 0 || phase !== 'shutting-down') this.#mustClaimAgain = true
       else if (!this.#mustClaimAgain && inFlight.keysMax === 0) await this.#end()
       return
@@ -297,15 +296,16 @@ export class ClaimLoop implements Claims, ClaimCaller {
     if (this.#nextDue.mustAsk) {
       const { nextAt, now } = await this.#tick(false)
       if (nextAt > now) return
-      // What was due may be what another claim of ours has brought, or brings and then looks again.
-      const wasAlone = inFlight.count === flownBefore + 1
-      if (count === 0 && wasAlone) this.#missed()
+      // Another claim of this process may have brought the due keys, or may bring them and then claim
+      // again.
+      const wasAlone = inFlight.count === countBefore + 1
+      if (count === 0 && wasAlone) this.#onMiss()
       else if (inFlight.size === 0) this.#mustClaimAgain = true
-      else this.#isLandingAwaited = true
+      else this.#mayBeInFlight = true
     }
   }
 
-  /** Nothing is left that was due at the shutdown, unless a key comes back just now. */
+  /** No key is left that was due at the shutdown, unless one is being given back now. */
   async #end(): Promise<void> {
     const settling = this.#finishes.idle()
     if (settling === undefined) {
@@ -327,8 +327,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     return this.#core.calls.options.ref
   }
 
-  /** Keys are due, and a claim got none: somebody else has them locked, or was faster. */
-  #missed(): void {
+  /** Keys are due, and a claim got none: another session has locked them, or was faster. */
+  #onMiss(): void {
     this.#misses += 1
     if (this.#misses === 1) {
       this.#mustClaimAgain = true
@@ -341,7 +341,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   #handOut(brought: HeldKey<unknown>[]): void {
     const { waiters, phase } = this.#core
     const claims = brought.filter((held) => held.mayStart())
-    // The store has to report when the leases of claims that came too late end.
+    // The store has to report when the leases of claims that came too late expire.
     if (claims.length < brought.length) this.#nextDue.isStale = true
     let at = 0
     while (at < claims.length) {
@@ -358,7 +358,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       if (this.#core.calls.options.prefetch > this.#prefetched.size && phase === 'open') {
         this.#prefetched.push(held)
       } else {
-        // Those who asked for it have given up meanwhile.
+        // The waiters that wanted it have given up meanwhile.
         void giveBack(held)
       }
     }
@@ -370,7 +370,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const isWaitedFor = !isEnded && (waiters.size > 0 || lifecycle.isWatched)
     const isWanted = isWaitedFor || (!isEnded && this.#prefetched.size > 0)
     const holdOffMs = this.#holdOffUntil - calls.handle.clock.monotonicMs()
-    // What is ready while nobody wants it, as in a drain, is no reason to look again and again.
+    // Ready keys without a waiter, as in a drain, are no reason to poll.
     const nextAt = waiters.size === 0 ? never : this.#nextDue.nextAt
     const inMs = Math.max(nextAt - this.#nextDue.now(), holdOffMs)
     return { isWanted, isWaitedFor, inMs }
@@ -382,7 +382,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     await Promise.all(early.map((held) => giveBack(held)))
   }
 
-  /** Goes on through trouble with the store, until it answers or the queue is closed. */
+  /** Repeats a call through transient errors, until the store answers or the queue is closed. */
   async patiently<R>(call: () => Promise<R>): Promise<R> {
     for (let isFirst = true; ; isFirst = false) {
       try {

@@ -25,7 +25,7 @@ export interface Claimed {
   readonly claims: HeldKey<unknown>[]
   /** Expired leases that have not been ended yet. */
   readonly leaseEnds: readonly Lease[]
-  /** A step of a clock was noticed meanwhile, so that the leases may have expired already. */
+  /** A step of a clock was detected meanwhile, so that the leases may have expired already. */
   readonly isDoubtful: boolean
 }
 
@@ -97,7 +97,7 @@ function hold(core: QueueCore, claim: Claim, deadline: number): HeldKey<unknown>
   return held
 }
 
-/** What one claim has brought, after its keys were handed out. */
+/** The result of one claim, after its keys were handed out. */
 export interface ClaimResult {
   readonly count: number
   /** A key that has crashed a worker comes alone, so there may be more behind it. */

@@ -1,13 +1,13 @@
 /**
- * Calls beside others: one call at a time gathers the most keys, and that is cheapest; but where very
- * many are wanted, the store and this process should not wait for each other.
+ * Limits of calls in flight. One call at a time gathers the most keys, and that is cheapest; but where
+ * very many keys are wanted, the store and this process should not wait for each other.
  */
 
-/** For so many keys, a call beside others is worth it. */
+/** A parallel call is worth it for so many keys. */
 export const parallelMin = 250
 
-/** How many claims may be under way at a time. */
+/** How many claims may be in flight at a time. */
 export const claimsInFlightMax = 3
 
-/** How many finishes; keys that come back at the same time have no order among themselves. */
+/** How many batches of finishes: keys that are given back at the same time have no order. */
 export const finishesInFlightMax = 3

@@ -1,12 +1,12 @@
 import type { BatchJob } from './batch-job.ts'
 
-/** Jobs of a lane that are sent again later, and the keys whose other jobs wait until then. */
+/** Jobs that are sent again later, and the keys whose other jobs wait until then. */
 export class LateJobs<Request, Reply> {
   readonly #keys = new Map<string, number>()
   /** Waiting jobs, with the errors that they are rejected with when their time is up. */
   readonly #waiting = new Map<BatchJob<Request, Reply>, unknown>()
 
-  /** Keys of which a job is late. */
+  /** Keys that have a late job. */
   keys(): Iterable<string> {
     return this.#keys.keys()
   }
@@ -15,12 +15,12 @@ export class LateJobs<Request, Reply> {
     return this.#keys.size === 0
   }
 
-  /** Other jobs of this key wait until as many calls of {@link letPass}. */
-  holdUp(key: string): void {
+  /** Other jobs of this key wait until as many calls of {@link release}. */
+  hold(key: string): void {
     this.#keys.set(key, (this.#keys.get(key) ?? 0) + 1)
   }
 
-  letPass(key: string): void {
+  release(key: string): void {
     const left = (this.#keys.get(key) ?? 1) - 1
     if (left === 0) this.#keys.delete(key)
     else this.#keys.set(key, left)
@@ -28,7 +28,7 @@ export class LateJobs<Request, Reply> {
 
   add(job: BatchJob<Request, Reply>, error: unknown): void {
     this.#waiting.set(job, error)
-    this.holdUp(job.key)
+    this.hold(job.key)
   }
 
   /** Takes a job out; false if it no longer waits. */
@@ -43,7 +43,7 @@ export class LateJobs<Request, Reply> {
     return earliest
   }
 
-  /** Those whose time is up at `now`, each with its error. */
+  /** Jobs whose time is up at `now`, each with its error. */
   expired(now: number): [BatchJob<Request, Reply>, unknown][] {
     return [...this.#waiting].filter(([{ deadline }]) => deadline <= now)
   }

@@ -2,28 +2,28 @@ import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@s
 import type { QueueCore } from '../core/queue-core.ts'
 import { StoreTime } from '../driver/store-time.ts'
 
-/** How many expired leases one tick reports, and how many rows it sweeps away. */
+/** How many expired leases one tick reports, and how many stale rows it deletes. */
 const tickLimit = 100
 
-/** A little less than a beat is a beat. */
+/** The least time between two heartbeats: timers may fire a little early. */
 const beatMs = heartbeatMs * 0.9
 
 /**
- * What this process knows of the store's time, and of when it makes sense to look into it again.
+ * When the next key of the queue is due, as far as this process knows, and the store's time.
  */
 export class NextDue {
   readonly #core: QueueCore
   readonly #time: StoreTime
-  /** The next instant at which something is due, as far as anybody here knows. */
+  /** The instant at which the next key is due, or the next lease expires. */
   nextAt: EpochMs = never
-  /** The earliest of what was learned while the store was being asked: its answer may not know it. */
+  /** The earliest instant learned during a tick, whose answer may not include it. */
   #learnedAt: EpochMs = never
-  #asking = 0
-  /** Questions are numbered: they may be answered in another order. */
-  #asked = 0
-  /** The youngest question that was answered. */
-  #heard = 0
-  /** Others may have changed that since. */
+  #ticking = 0
+  /** Ticks are numbered: they may be answered in another order. */
+  #ticks = 0
+  /** The latest tick that was answered. */
+  #lastAnswered = 0
+  /** Another process may have changed that since. */
   isStale = true
   #tickedAt = -Infinity
   #isSweeping = false
@@ -33,33 +33,33 @@ export class NextDue {
     this.#time = new StoreTime(core.calls.handle)
   }
 
-  /** The store's time, from when it was last told. */
+  /** The store's time, estimated from its answers. */
   now(): EpochMs {
     return this.#time.now()
   }
 
-  /** Whether the store has to be asked before it is known when to look again. */
+  /** Whether a tick is needed to know when the next key is due. */
   get mustAsk(): boolean {
     return this.isStale || this.nextAt <= this.now()
   }
 
-  /** The store said that it is `now`, in the answer to what was sent at `sentAt` (monotonic). */
+  /** The store's time was `now`, in the answer to a call that was sent at `sentAt` (monotonic). */
   setStoreTime(now: EpochMs, sentAt: number): void {
     this.#time.learn(now, sentAt)
     this.#core.clockSteps.checkStoreTime(now, sentAt)
   }
 
   /**
-   * A key is due at `dueAt`; nobody has to be asked. What is due already is claimed anyway, unless it
-   * was asked for later: to the store, which knows the time better, it may not be due yet.
+   * A key is due at `dueAt`, as the answer to a write says. A key that is due already is claimed
+   * anyway, unless it was delayed: by the store's exact time it may not be due yet.
    */
   learn(dueAt: EpochMs, wasDelayed: boolean): void {
     if (!wasDelayed && dueAt <= this.now()) return
     this.nextAt = Math.min(this.nextAt, dueAt)
-    if (this.#asking > 0) this.#learnedAt = Math.min(this.#learnedAt, dueAt)
+    if (this.#ticking > 0) this.#learnedAt = Math.min(this.#learnedAt, dueAt)
   }
 
-  /** Whether the store was asked less than a beat ago. */
+  /** Whether the last tick was less than a heartbeat ago. */
   get wasAskedRecently(): boolean {
     return this.#core.calls.handle.clock.monotonicMs() - this.#tickedAt < beatMs
   }
@@ -71,9 +71,9 @@ export class NextDue {
   }
 
   /**
-   * Asks the store, and ends the leases that it reports as expired. `registers`: takes the worker
-   * here along if its registration is due. Others are woken by that write, so it is never made
-   * because this process was woken.
+   * Asks the store when the next key is due, and ends the leases that it reports as expired.
+   * `registers`: sends the registration of the worker along if that is due. This write wakes other
+   * processes, so that it is never made because this process was woken.
    */
   async tick(registers: boolean): Promise<TickReply> {
     const { calls, tally } = this.#core
@@ -84,10 +84,10 @@ export class NextDue {
     this.isStale = false
     let sentAt = handle.clock.monotonicMs()
     this.#tickedAt = sentAt
-    if (this.#asking === 0) this.#learnedAt = never
-    this.#asking += 1
-    this.#asked += 1
-    const question = this.#asked
+    if (this.#ticking === 0) this.#learnedAt = never
+    this.#ticking += 1
+    this.#ticks += 1
+    const number = this.#ticks
     let reply: TickReply
     try {
       reply = await calls.inquire(() =>
@@ -97,27 +97,27 @@ export class NextDue {
         }),
       )
     } catch (error) {
-      // A question without an answer spares nobody another one: those who wait are to hear of it.
+      // A failed tick does not count as recent: waiters must get its error, or another tick.
       this.#tickedAt = -Infinity
       if (worker !== undefined) tally.isRegistered = false
       throw error
     } finally {
-      this.#asking -= 1
+      this.#ticking -= 1
     }
-    this.#heed(question, Math.min(reply.nextAt, this.#learnedAt))
+    this.#accept(number, Math.min(reply.nextAt, this.#learnedAt))
     this.setStoreTime(reply.now, sentAt)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
     if (reply.swept >= tickLimit) this.#sweepOn()
     return reply
   }
 
-  #heed(question: number, nextAt: EpochMs): void {
-    // An answer that was overtaken does not know what the younger one knew.
-    this.nextAt = question < this.#heard ? Math.min(this.nextAt, nextAt) : nextAt
-    this.#heard = Math.max(this.#heard, question)
+  #accept(number: number, nextAt: EpochMs): void {
+    // An answer that was overtaken does not include what the later one did.
+    this.nextAt = number < this.#lastAnswered ? Math.min(this.nextAt, nextAt) : nextAt
+    this.#lastAnswered = Math.max(this.#lastAnswered, number)
   }
 
-  /** Sweeps on in the background, a step at a time, until there is nothing more to sweep away. */
+  /** Sweeps on in the background, tick by tick, until no stale row is left. */
   #sweepOn(): void {
     if (this.#isSweeping) return
     this.#isSweeping = true

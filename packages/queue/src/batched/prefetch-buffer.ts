@@ -2,13 +2,13 @@ import type { Clock, Timer } from '@sluice/core'
 import { instantSlackMs } from '../environment/timing.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
-/** A key that was claimed before anybody asked for it. */
+/** A key that was claimed before a waiter wanted it. */
 interface Prefetched {
   readonly held: HeldKey<unknown>
   readonly since: number
 }
 
-/** What keeps keys ahead needs of its queue. */
+/** The queue of the prefetched keys. */
 export interface PrefetchOptions {
   readonly clock: () => Clock
   readonly leaseMs: number
@@ -16,11 +16,11 @@ export interface PrefetchOptions {
 }
 
 /**
- * Keys that were claimed ahead of demand. A key that nobody started on for a third of its lease is
- * given back, so that it does not wait here while others are idle.
+ * Keys that were claimed ahead of demand. A key that was not taken for a third of its lease is given
+ * back, so that it does not wait here while other workers are idle.
  */
 export class PrefetchBuffer {
-  #early: Prefetched[] = []
+  #keys: Prefetched[] = []
   readonly #clock: () => Clock
   readonly #keepMs: number
   readonly #giveBack: (held: HeldKey<unknown>) => void
@@ -33,34 +33,34 @@ export class PrefetchBuffer {
   }
 
   get size(): number {
-    return this.#early.length
+    return this.#keys.length
   }
 
   push(held: HeldKey<unknown>): void {
-    this.#early.push({ held, since: this.#clock().monotonicMs() })
+    this.#keys.push({ held, since: this.#clock().monotonicMs() })
     this.#watch()
   }
 
-  /** Takes the oldest that is still good. */
+  /** Takes the oldest key whose lease has not expired. */
   shift(): HeldKey<unknown> | undefined {
     for (;;) {
-      const early = this.#early.shift()
-      if (early === undefined) return undefined
-      if (early.held.mayStart()) return early.held
+      const key = this.#keys.shift()
+      if (key === undefined) return undefined
+      if (key.held.mayStart()) return key.held
     }
   }
 
-  /** Takes all of them. */
+  /** Takes all keys. */
   takeAll(): HeldKey<unknown>[] {
-    const all = this.#early.map(({ held }) => held)
-    this.#early = []
+    const all = this.#keys.map(({ held }) => held)
+    this.#keys = []
     this.#timer?.stop()
     this.#timer = undefined
     return all
   }
 
   #watch(): void {
-    const oldest = this.#early[0]
+    const oldest = this.#keys[0]
     if (this.#timer !== undefined || oldest === undefined || this.#keepMs === Infinity) return
     const clock = this.#clock()
     const ms = oldest.since + this.#keepMs - clock.monotonicMs()
@@ -72,9 +72,9 @@ export class PrefetchBuffer {
   }
 
   #sweep(): void {
-    const lastGood = this.#clock().monotonicMs() + instantSlackMs - this.#keepMs
-    const late = this.#early.filter(({ since }) => since <= lastGood)
-    this.#early = this.#early.filter(({ since }) => since > lastGood)
-    for (const { held } of late) this.#giveBack(held)
+    const keptSince = this.#clock().monotonicMs() + instantSlackMs - this.#keepMs
+    const unused = this.#keys.filter(({ since }) => since <= keptSince)
+    this.#keys = this.#keys.filter(({ since }) => since > keptSince)
+    for (const { held } of unused) this.#giveBack(held)
   }
 }

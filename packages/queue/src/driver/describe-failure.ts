@@ -53,8 +53,8 @@ function read(error: unknown, withStack: boolean): LastError {
 }
 
 /**
- * What is kept of an error: its name, code and message as JSON, bounded, after the user's own
- * redaction. Never its stack unless that was asked for. `undefined` for no error at all.
+ * The stored text of an error: its name, code and message as JSON, bounded, after the user's own
+ * redaction. Its stack only if the option says so. `undefined` for no error at all.
  */
 export function describeFailure(
   error: unknown,
@@ -67,7 +67,7 @@ export function describeFailure(
   try {
     return written(bounded(redactError(kept)))
   } catch (failure) {
-    // What could not be redacted must not be stored.
+    // An error that could not be redacted must not be stored.
     report(failure)
     return written({ name: 'Error', message: 'an error that could not be redacted' })
   }

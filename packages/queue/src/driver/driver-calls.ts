@@ -80,7 +80,7 @@ export class DriverCalls implements HandleUser, GateUser {
   }
 
   /**
-   * Makes an attempt that no call of the user asks for, or repeats one: spaced while the store is in
+   * Makes a call that is not a call of the user's, or repeats one: spaced while the store is in
    * trouble. Rejects with ERR_CLOSED when the queue is closed before its turn.
    */
   attempt<R>(send: () => Awaitable<R>, isRef = true): Awaitable<R> {

@@ -9,12 +9,12 @@ import {
 import { OncePerMinute } from './once-per-minute.ts'
 import { RetryGate } from './retry-gate.ts'
 
-/** What a store needs to know of the queues that use it. */
+/** A user of a driver, such as a queue object. */
 export interface HandleUser {
   readonly name: string
   /** Something may have become claimable. */
   wake(): void
-  /** The driver could not do something that nobody asked for. */
+  /** A call that the driver makes automatically has failed. */
   report(error: unknown): void
 }
 
@@ -30,17 +30,17 @@ function openingError(error: unknown): unknown {
   })
 }
 
-/** One store per driver object, whatever the number of queues and of their layers. */
-const stores = new WeakMap<Driver, DriverHandle>()
+/** One handle per driver object, whatever the number of queues and of their layers. */
+const handles = new WeakMap<Driver, DriverHandle>()
 
 /**
  * A driver as the queues of this process share it: opened by the first that needs it, closed after
- * the last has left, obeying one clock, and waking every queue object of a name when one of them
+ * the last has left, following one clock, and waking every queue object of a name when one of them
  * changes something.
  */
 export class DriverHandle {
   readonly driver: Driver
-  /** Spaces what is attempted automatically while the store is in trouble. */
+  /** Spaces automatic attempts while the store is in trouble. */
   readonly gate: RetryGate = new RetryGate()
   /** Errors of its queue objects that were printed, since nothing listens for them. */
   readonly printed: OncePerMinute = new OncePerMinute()
@@ -55,7 +55,7 @@ export class DriverHandle {
     this.driver = driver
   }
 
-  /** The store of a driver, obeying `clock` if one is given. */
+  /** The handle of a driver, which follows `clock` if one is given. */
   static of(driver: Driver, clock: Clock | undefined): DriverHandle {
     if (driver.contractVersion !== contractVersion) {
       throw new SluiceError(
@@ -65,16 +65,16 @@ export class DriverHandle {
           `${contractVersion}; install versions that belong together`,
       )
     }
-    let store = stores.get(driver)
-    if (store === undefined) {
-      store = new DriverHandle(driver)
-      stores.set(driver, store)
+    let handle = handles.get(driver)
+    if (handle === undefined) {
+      handle = new DriverHandle(driver)
+      handles.set(driver, handle)
     }
-    if (clock !== undefined) store.#obey(clock)
-    return store
+    if (clock !== undefined) handle.#follow(clock)
+    return handle
   }
 
-  #obey(clock: Clock): void {
+  #follow(clock: Clock): void {
     if (this.#clock === clock) return
     if (this.#clock !== undefined || this.#state !== 'closed') {
       throw new SluiceError(
@@ -91,7 +91,7 @@ export class DriverHandle {
     return this.#clock ?? systemClock
   }
 
-  /** Whether the clock is one that was given, which the store obeys, too. */
+  /** Whether the clock was given to a queue, so that the store follows it, too. */
   get hasGivenClock(): boolean {
     return this.#clock !== undefined
   }
@@ -100,7 +100,7 @@ export class DriverHandle {
     return this.#state === 'open'
   }
 
-  /** Counts a queue object in; gives all those of its name. */
+  /** Counts a user in; returns all users of its name. */
   join(user: HandleUser): ReadonlySet<HandleUser> {
     const users = this.#users.get(user.name) ?? new Set()
     users.add(user)
@@ -141,7 +141,7 @@ export class DriverHandle {
       this.#unwatch = watching
       return undefined
     }
-    // Watching is a hint; a queue works without it, so nobody waits for it.
+    // Watching is a hint; a queue works without it, so that no call waits for it.
     watching.then(
       (unwatch) => {
         if (this.#state === 'open') this.#unwatch = unwatch
@@ -173,7 +173,7 @@ export class DriverHandle {
     }
   }
 
-  /** Counts a queue object out, and closes the driver after the last one. */
+  /** Counts a user out, and closes the driver after the last one. */
   async leave(user: HandleUser): Promise<void> {
     const users = this.#users.get(user.name)
     if (users?.delete(user) !== true) return

@@ -3,13 +3,13 @@ import { printError } from '../environment/environment.ts'
 import { OncePerMinute } from './once-per-minute.ts'
 import { notice } from './traced.ts'
 
-/** What reports need of their queue object. */
+/** The queue object whose errors are reported. */
 export interface ErrorReportsOptions {
   readonly queue: string
   readonly onError: ((error: unknown) => void) | undefined
-  /** What has been printed of the store; its queue objects share that. */
+  /** The errors that were printed, shared by the queue objects of a driver. */
   readonly printed: OncePerMinute
-  /** What an error is published with on the tracing channel. */
+  /** The event of an error on the tracing channel. */
   event(): SluiceEvent
 }
 
@@ -39,7 +39,7 @@ export class ErrorReports {
 
   /** Reports an error that comes again and again while the store is in trouble: once a minute. */
   reportTrouble(error: unknown): void {
-    // An attempt whose queue was closed before its turn is no trouble.
+    // An attempt whose queue was closed before its turn is no trouble of the store.
     if (SluiceError.is(error, 'ERR_CLOSED')) return
     if (this.#troubles.isNew(error)) this.report(error)
   }

@@ -10,7 +10,7 @@ function codeOf(error: unknown): string {
   try {
     return error instanceof Error ? String(error.name) : typeof error
   } catch {
-    // What was thrown may be a proxy that throws when it is looked at.
+    // The thrown value may be a proxy that throws when a property is read.
     return typeof error
   }
 }

@@ -2,9 +2,9 @@ import { type Awaitable, systemClock, type Timer } from '@sluice/core'
 import { isPermanent, retryDelayMs } from './retryable.ts'
 
 /** How long the pause after a failure lasts at first, and how long at most. */
-const patience = { first: 500, longest: 1_500 }
+const pauseDelay = { first: 500, longest: 1_500 }
 
-/** How far attempts are apart at least after a failure: two a second, whatever ends pauses early. */
+/** The least time between attempts after a failure: at most two a second, also if a pause ends early. */
 const failureMs = 500
 
 /** How long an attempt may stay without an answer before another one is made. */
@@ -15,7 +15,7 @@ const calmMs = 10_000
 
 /** A queue object, as its attempts know it. */
 export interface GateUser {
-  /** What an attempt rejects with that waits when its queue object is closed. */
+  /** The error of an attempt that waits when its queue object is closed. */
   closedError(): Error
 }
 
@@ -69,8 +69,8 @@ export class RetryGate {
   }
 
   /**
-   * The turn of an attempt; `undefined` if it is now. What is attempted then is to be watched; if it
-   * is not wanted any more, the turn is to be passed on.
+   * The turn of an attempt; `undefined` if it is now. The attempt must then be made through
+   * {@link watch}, or the turn passed on if it is not needed any more.
    */
   turn(user: GateUser, isRef = true): Promise<void> | undefined {
     if (!this.#isClosed) return undefined
@@ -93,7 +93,7 @@ export class RetryGate {
     this.#goOn()
   }
 
-  /** Makes an attempt whose turn it is, and takes note of what becomes of it. */
+  /** Makes an attempt whose turn it is, and records its outcome. */
   watch<R>(send: () => Awaitable<R>): Awaitable<R> {
     const sentAt = systemClock.monotonicMs()
     this.#sentAt = sentAt
@@ -121,8 +121,8 @@ export class RetryGate {
     if (isPermanent(error)) return
     const now = systemClock.monotonicMs()
     if (this.#isClosed && this.#isPausing) {
-      // What was under way together fails together: one outage, but not one failure.
-      this.#pauseEndMin = Math.min(this.#pauseEndMin + failureMs, now + patience.longest)
+      // Attempts that were in flight together fail together: one outage, but several failures.
+      this.#pauseEndMin = Math.min(this.#pauseEndMin + failureMs, now + pauseDelay.longest)
       return
     }
     this.#failures = now - this.#failedAt > calmMs ? 1 : this.#failures + 1
@@ -131,14 +131,14 @@ export class RetryGate {
     this.#pauseEndMin = lastAt + failureMs
     this.#isClosed = true
     this.#width = 1
-    // It was silent for long, and an answer to a later call says more of how the store is now.
-    const isOld = this.#answeredAt > sentAt && now - sentAt >= patience.longest
-    const pauseMs = isOld ? failureMs : retryDelayMs(this.#failures, patience)
+    // It was in flight for long, and the answer to a later call is more recent.
+    const isOld = this.#answeredAt > sentAt && now - sentAt >= pauseDelay.longest
+    const pauseMs = isOld ? failureMs : retryDelayMs(this.#failures, pauseDelay)
     this.#pause(Math.max(0, lastAt + pauseMs - now))
   }
 
   #succeeded(): void {
-    // Of what was under way together, some failed: it may be that only some of it can succeed.
+    // Some of the attempts in flight have failed: perhaps only some of them can succeed.
     if (this.#isPausing) {
       this.answered()
       return
@@ -152,7 +152,7 @@ export class RetryGate {
     } else this.#awaitAnswer()
   }
 
-  /** Any call was answered, so the store is probably well: what waits need not wait long. */
+  /** Any call was answered, so that the store is probably up again: the pause is shortened. */
   answered(): void {
     this.#answeredAt = systemClock.monotonicMs()
     if (!this.#isClosed || this.#timer === undefined) return

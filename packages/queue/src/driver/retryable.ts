@@ -1,8 +1,8 @@
 import { type ErrorCode, SluiceError } from '@sluice/core'
 import { random } from '../environment/environment.ts'
 
-/** What a store says that may be reachable, or have room, again later. */
-const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Errors of a store that may be reachable, or have room, again later. */
+const transient: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_STORE',
   'ERR_STORE_BUSY',
   'ERR_STORE_FULL',
@@ -28,7 +28,7 @@ export function isPermanent(error: unknown): boolean {
 
 /** Whether a call that failed with this error may succeed when it is repeated. */
 export function isTransient(error: unknown): boolean {
-  return SluiceError.is(error) && (error.retryable || passing.has(error.code))
+  return SluiceError.is(error) && (error.retryable || transient.has(error.code))
 }
 
 /** How long the first and the longest wait between two tries last. */

@@ -8,23 +8,23 @@ const silentMsMax = heartbeatMs
 const troubleMsMax = 30_000
 
 /**
- * Whether the store answers, told from the calls that are made anyway: in real time, since that is
- * what sockets and disks take.
+ * Whether the store answers, as seen in the calls that are made anyway. In real time, which is the
+ * time of sockets and disks.
  */
 export class StoreHealth {
   #unanswered = 0
-  /** Since when nothing was answered that was asked. */
+  /** Since when no call was answered. */
   #silentSince = 0
   /** Since when every call has failed. */
   #troubleSince: number | undefined
   readonly #onAnswer: () => void
 
-  /** `onAnswer` is told of every call that succeeds. */
+  /** `onAnswer` is called after every call that succeeds. */
   constructor(onAnswer: () => void) {
     this.#onAnswer = onAnswer
   }
 
-  /** Makes a call and takes note of what becomes of it. */
+  /** Makes a call and records its outcome. */
   watch<R>(send: () => Awaitable<R>): Awaitable<R> {
     let answer: Awaitable<R>
     try {
@@ -36,18 +36,18 @@ export class StoreHealth {
     if (answer instanceof Promise) {
       if (this.#unanswered === 0) this.#silentSince = systemClock.monotonicMs()
       this.#unanswered += 1
-      answer.then(this.#landed, this.#crashed)
+      answer.then(this.#onAnswered, this.#onFailed)
     } else this.#answered()
     return answer
   }
 
-  readonly #landed = (): void => {
+  readonly #onAnswered = (): void => {
     this.#unanswered -= 1
     if (this.#unanswered > 0) this.#silentSince = systemClock.monotonicMs()
     this.#answered()
   }
 
-  readonly #crashed = (error: unknown): void => {
+  readonly #onFailed = (error: unknown): void => {
     this.#unanswered -= 1
     if (this.#unanswered > 0) this.#silentSince = systemClock.monotonicMs()
     this.#failed(error)
@@ -62,12 +62,12 @@ export class StoreHealth {
     if (!isPermanent(error)) this.#troubleSince ??= systemClock.monotonicMs()
   }
 
-  /** Whether the last call failed for a reason that may pass, or nothing is answered any more. */
+  /** Whether the last call failed with a transient error, or no call is answered any more. */
   get isInTrouble(): boolean {
     return this.#troubleSince !== undefined || this.#silentMs > silentMsMax
   }
 
-  /** Whether that has lasted for so long that it will probably not pass without help. */
+  /** Whether that has lasted for so long that it will probably not end without help. */
   get isDegraded(): boolean {
     const since = this.#troubleSince
     const troubleMs = since === undefined ? 0 : systemClock.monotonicMs() - since

@@ -9,8 +9,8 @@ const driftMax = 0.001
  * that clock's; otherwise it is taken from the answers of the store.
  *
  * The time in an answer was read at some instant between sending and answering. It is taken for the
- * instant of sending: then the store is never believed to be behind, so that what is due is looked
- * for on time, and is early by no more than the quickest question took to get there.
+ * instant of sending: then the estimate is never behind the store, so that due keys are claimed on
+ * time, and it is early by no more than the quickest call took to arrive.
  */
 export class StoreTime {
   readonly #store: DriverHandle
@@ -44,7 +44,7 @@ export class StoreTime {
     const [lowest, highest] = [now - answeredAt, now - sentAt]
     const known = this.#offsetMs
     const driftMs = (answeredAt - this.#learnedAt) * driftMax
-    // The quickest answer says most, until the clocks have drifted apart or one of them was set.
+    // The quickest answer is the most precise, until the clocks have drifted or one of them was set.
     if (known !== undefined && highest > known + driftMs && lowest <= known) return
     this.#offsetMs = highest
     this.#learnedAt = answeredAt

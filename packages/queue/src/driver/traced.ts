@@ -38,13 +38,13 @@ function observe<R>(event: SluiceEvent, call: () => Awaitable<R>): Awaitable<R> 
   )
 }
 
-/** Makes a call of a driver, and publishes it if anybody listens. */
+/** Makes a call of a driver, and publishes it if the channel has subscribers. */
 export function traced<R>(event: SluiceEvent, call: () => Awaitable<R>): Awaitable<R> {
   if (!sluiceChannel.hasSubscribers) return call()
   return sluiceChannel.start.runStores(event, () => observe(event, call))
 }
 
-/** Publishes something that a queue noticed. */
+/** Publishes an event that is no call. */
 export function notice(event: SluiceEvent): void {
   if (!sluiceChannel.hasSubscribers) return
   void sluiceChannel.start.runStores(event, () => {

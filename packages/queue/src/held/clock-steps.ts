@@ -5,24 +5,24 @@ import type { DriverCalls } from '../driver/driver-calls.ts'
 const stepMsMin = 1_000
 
 /**
- * Notices steps of a wall clock, by the monotonic clock of this process: those of the store's clock
- * in the times that it answers with, those of this process' clock by looking at it.
+ * Detects steps of wall clocks by the monotonic clock of this process: of the store's clock in the
+ * times of its answers, of the clock of this process by reading it.
  *
- * A machine that was suspended looks like a step forward: its monotonic clock stood still.
+ * A suspended machine appears as a step forward: its monotonic clock stood still.
  */
 export class ClockSteps {
   readonly #calls: DriverCalls
   readonly #onStep: () => void
-  /** The lease of others, as far as is known: that of this queue, or the default. */
+  /** The lease of other processes, as far as is known: that of this queue, or the default. */
   readonly leaseMs: number
   readonly #stepMs: number
   /** Between which bounds the store's time less the monotonic clock was, by its last answer. */
   #store: { readonly least: number; readonly most: number } | undefined
   /** The wall clock of this process less its monotonic clock. */
   #wall: number | undefined
-  /** When the last step was noticed, on the monotonic clock. */
-  #at = -Infinity
-  /** How many steps were noticed. */
+  /** When the last step was detected, on the monotonic clock. */
+  #steppedAt = -Infinity
+  /** How many steps were detected. */
   count = 0
 
   constructor(calls: DriverCalls, onStep: () => void) {
@@ -35,7 +35,7 @@ export class ClockSteps {
 
   /** For how long leases that seem to have expired may still be those of healthy holders; mostly 0. */
   get doubtMs(): number {
-    return Math.max(0, this.#at + this.leaseMs - this.#calls.handle.clock.monotonicMs())
+    return Math.max(0, this.#steppedAt + this.leaseMs - this.#calls.handle.clock.monotonicMs())
   }
 
   /** The store's time in an answer to a call that was sent at `sentAt`, on the monotonic clock. */
@@ -49,7 +49,7 @@ export class ClockSteps {
     if (least > last.most + this.#stepMs || most < last.least - this.#stepMs) this.#stepped()
   }
 
-  /** Looks at the wall clock of this process. */
+  /** Reads the wall clock of this process. */
   checkWallClock(): void {
     const last = this.#wall
     const { handle, driver } = this.#calls
@@ -65,7 +65,7 @@ export class ClockSteps {
   }
 
   #stepped(): void {
-    this.#at = this.#calls.handle.clock.monotonicMs()
+    this.#steppedAt = this.#calls.handle.clock.monotonicMs()
     this.count += 1
     this.#onStep()
   }

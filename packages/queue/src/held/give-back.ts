@@ -11,8 +11,8 @@ function notGivenBack(key: string, cause: unknown): SluiceError {
 }
 
 /**
- * Gives back a key that nothing in this process works on, however long that takes while the queue is open. If it
- * cannot be given back, it is no longer renewed, so that its lease expires.
+ * Gives back a key that does not run in this process, however long that takes while the queue is
+ * open. A key that cannot be given back is no longer renewed, so that its lease expires.
  */
 export async function giveBack(
   held: HeldKey<unknown>,
@@ -28,9 +28,9 @@ export async function giveBack(
         owner.calls.reportTrouble(error)
         continue
       }
-      const given = notGivenBack(held.key, error)
-      owner.calls.report(given)
-      owner.lose(held, given)
+      const failure = notGivenBack(held.key, error)
+      owner.calls.report(failure)
+      owner.lose(held, failure)
       return
     }
   }

@@ -16,11 +16,11 @@ import type { RetryPlans } from '../core/retry-plans.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { DoneOptions, Held } from './held.ts'
 
-/** What a layer decides of the keys that were taken through it. */
+/** The decisions of a layer about the keys that were taken through it. */
 export interface HeldPolicy {
-  /** What leaving a scope without finishing means. */
+  /** How a Held ends whose scope is left without finishing it. */
   readonly disposeAs: 'retry' | 'release'
-  /** How a failed key comes back: the members of a retry that the limiter fills in. */
+  /** How long a failed key waits: the members of a retry that the limiter fills in. */
   retryAs(
     held: HeldKey<unknown>,
   ): Pick<Extract<Finish, { as: 'retry' }>, 'delayMs' | 'plan' | 'jitter'>
@@ -51,7 +51,7 @@ export function checkDoneOptions(options: DoneOptions | undefined): boolean {
 }
 
 /**
- * A Held, and what its queue needs to know of it. Filled by a driver's direct door, or from a claim.
+ * A Held, with the members that its queue needs. Filled by a direct queue, or from a claim.
  *
  * One object per claim and no closures: this is the hot path (decision 0003).
  */
@@ -64,7 +64,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   crashes = 0
   priority = 0
   askedAt: EpochMs = 0
-  /** Where it stood in line, unless it came from a direct queue: see `Backend.readyAt`. */
+  /** Its position in the order, unless it came from a direct queue: see `Backend.readyAt`. */
   readyAt: EpochMs = 0
 
   readonly owner: HeldOwner
@@ -95,7 +95,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     return this.value as T
   }
 
-  /** Sets the item to what a schema made of it. */
+  /** Sets the item to the output of a schema. */
   setItem(item: unknown): void {
     this.value = item
   }
@@ -112,7 +112,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     return this.controller.signal
   }
 
-  /** Whether work on it may begin. A key whose lease may have expired is lost, and left to that lease. */
+  /** Whether its run may begin. A key whose lease may have expired is lost, and left to that lease. */
   mayStart(): boolean {
     if (this.isLost) return false
     const { owner, deadline } = this
@@ -204,6 +204,6 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 }
 
-// A Held is what get() resolves with. Telling promises at once that it is no thenable shortens each
-// resolution by about 15 ns, and a patched Object.prototype.then cannot get in between.
+// get() resolves with a Held. An own `then` that is undefined shows promises that it is no thenable,
+// which shortens each resolution by about 15 ns, and keeps a patched Object.prototype.then out.
 Object.defineProperty(HeldKey.prototype, 'then', { value: undefined })

@@ -11,9 +11,9 @@ interface AgedHold {
 /**
  * The keys that one queue object has handed out and not got back.
  *
- * A Held that its user dropped must not be kept alive from here, or nobody would ever notice. But
- * weak references are dear, so a Held starts out in a plain linked list and only those that are old
- * by the next `age` are held weakly: in a queue that keeps moving, none is.
+ * A Held that its user dropped must not be kept alive from here, or the drop could not be detected.
+ * But weak references are expensive, so that a Held starts out in a plain linked list, and only those
+ * that are old by the next `age` are held weakly: none of them in a queue that keeps moving.
  */
 export class HeldSet {
   private first: HeldKey<unknown> | undefined
@@ -22,9 +22,9 @@ export class HeldSet {
   private mark: HeldKey<unknown> | undefined
   private readonly aged = new Map<number, AgedHold>()
   private readonly registry: FinalizationRegistry<number>
-  /** By key, oldest first. Made when it is first asked for, and kept from then on. */
+  /** By key, oldest first. Built with its first use, and kept from then on. */
   private byKey: Map<string, HeldKey<unknown>[]> | undefined
-  /** Keys are finished by their Helds here, so that one that was dropped will not be finished. */
+  /** The keys of this queue object are finished by their Helds: a dropped Held will not be finished. */
   private isFinishedByHeld = false
   /** How many are held and not lost. */
   size = 0
@@ -40,7 +40,7 @@ export class HeldSet {
     })
   }
 
-  /** Whether nothing is known any more, neither held nor lost. */
+  /** Whether it has no Held any more, neither held nor lost. */
   get isEmpty(): boolean {
     return this.first === undefined && this.aged.size === 0
   }
@@ -131,7 +131,7 @@ export class HeldSet {
     this.first = held
   }
 
-  /** The oldest Held of a key that nobody is finishing yet, also if it is lost. */
+  /** The oldest Held of a key that is not being finished yet, also if it is lost. */
   oldest(key: string): HeldKey<unknown> | undefined {
     return this.indexed()
       .get(key)
@@ -148,8 +148,8 @@ export class HeldSet {
   }
 
   /**
-   * Holds weakly what was there before the last call already; once keys are finished by their Helds,
-   * and not before: until then the first `done(item)` may still come.
+   * Holds those Helds weakly that were there before the last call already. Not before a key was
+   * finished by its Held: until then the first `done(item)` may still come.
    */
   age(): void {
     if (this.byKey === undefined && this.isFinishedByHeld) {

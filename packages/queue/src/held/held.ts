@@ -9,7 +9,7 @@ export interface DoneOptions {
 /**
  * A key that was handed out and is yours until you give it back.
  *
- * While it is held nobody else gets the key, in any process. Give it back with exactly one of
+ * While it is held no other worker gets the key, in any process. Give it back with exactly one of
  * {@link Held.done}, {@link Held.retry}, {@link Held.release} and {@link Held.park}; each is one
  * write, guarded by the token: if the lease was lost meanwhile, it changes nothing and says `lost`.
  *
@@ -17,7 +17,7 @@ export interface DoneOptions {
  * scope left without `done` is a failure), and released on the others.
  */
 export interface Held<T> extends AsyncDisposable {
-  /** A value that nobody else has, as it was added last before the key was handed out. */
+  /** The last item that was added before the key was handed out; a value of its own. */
   readonly item: T
   readonly key: string
   /**
@@ -30,7 +30,7 @@ export interface Held<T> extends AsyncDisposable {
   /** How many holders have vanished with the key since the last forget. */
   readonly crashes: number
   readonly priority: number
-  /** When this run was first asked for. */
+  /** When this run was first added. */
   readonly addedAt: EpochMs
   /**
    * Aborts when the key is no longer yours to work on: `ERR_LEASE_LOST`, `ERR_HANDLER_TIMEOUT`, or
@@ -38,13 +38,13 @@ export interface Held<T> extends AsyncDisposable {
    */
   readonly signal: AbortSignal
 
-  /** Ends the run. If the key was asked for again meanwhile, it runs again. */
+  /** Ends the run. If the key was added again meanwhile, it runs again. */
   done(options?: DoneOptions): Promise<FinishOutcome>
   /** Ends the run as failed: counts the failure, and the key comes back after the limiter's delay. */
   retry(error?: unknown): Promise<FinishOutcome>
   /** Puts the key back in its old place, as if it had not been taken. */
   release(): Promise<FinishOutcome>
-  /** Sets the key aside until somebody unparks it. With an error, counts a failure. */
+  /** Parks the key: it does not run until it is unparked. With an error, counts a failure. */
   park(error?: unknown): Promise<FinishOutcome>
   /** Says that the loop that yielded this need not release it when it is left. Returns this. */
   detach(): this

@@ -2,9 +2,9 @@ import { heartbeatMs, systemClock, type Ticker } from '@sluice/core'
 import type { HeldKey } from './held-key.ts'
 import type { HeldSet } from './held-set.ts'
 
-/** What looks after the keys that a queue object holds. */
+/** Keeps the keys that a queue object holds: renews their leases, and detects Helds that were dropped. */
 export interface HoldKeeper {
-  /** Called with every claim; must cost next to nothing when it is running already. */
+  /** Called with every claim; must cost almost nothing when the keeper is running already. */
   start(held: HeldKey<unknown>): void
   stop(): void
   /** A clock was stepped: the store may report leases as expired that were just renewed. */
@@ -16,8 +16,8 @@ export interface HoldKeeper {
 }
 
 /**
- * Looks after keys without a lease: there is nothing to renew, but a Held that was dropped must be
- * noticed. In real time, since garbage is collected in real time.
+ * The keeper of keys without a lease: there is nothing to renew, but a Held that was dropped must be
+ * detected. In real time, since garbage is collected in real time.
  */
 export class AgeKeeper implements HoldKeeper {
   readonly #helds: HeldSet
@@ -41,7 +41,7 @@ export class AgeKeeper implements HoldKeeper {
   }
 
   onClockStep(): void {
-    // Without a lease, nothing is taken away.
+    // Without a lease, no key expires.
   }
 
   // There is nothing to renew.

@@ -14,7 +14,7 @@ const leasesMax = 3
  *
  * While a clock may have been stepped, the holder of a seemingly expired lease may be healthy.
  * Such a lease is extended to the end of that doubt instead. A healthy holder renews it meanwhile;
- * that of a dead one has expired by then, and is reported again.
+ * the lease of a dead one has expired by then, and is reported again.
  */
 export class LeaseEnds {
   readonly #calls: DriverCalls
@@ -36,21 +36,21 @@ export class LeaseEnds {
     this.#onEnded = onEnded
   }
 
-  /** Ends or extends leases. When the lost runs are due is for the store to say afterwards. */
+  /** Ends or extends leases. The store then knows when the lost runs are due. */
   end(leases: readonly Lease[]): Awaitable<void> {
     const { doubtMs } = this.#clockSteps
     if (doubtMs === 0) {
       this.#doubted.clear()
       return this.#expire(leases)
     }
-    const over: Lease[] = []
+    const expired: Lease[] = []
     const doubtful: Lease[] = []
-    for (const lease of leases) (this.#isDoubtful(lease) ? doubtful : over).push(lease)
+    for (const lease of leases) (this.#isDoubtful(lease) ? doubtful : expired).push(lease)
     const extending = doubtful.length === 0 ? undefined : this.#extend(doubtful, doubtMs)
-    if (over.length === 0) return extending
+    if (expired.length === 0) return extending
     return extending instanceof Promise
-      ? extending.then(() => this.#expire(over))
-      : this.#expire(over)
+      ? extending.then(() => this.#expire(expired))
+      : this.#expire(expired)
   }
 
   #isDoubtful({ token }: Lease): boolean {

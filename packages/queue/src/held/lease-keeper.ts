@@ -20,21 +20,21 @@ function marginMs(leaseMs: number): number {
   return Math.min(Math.max(leaseMs / 10, 250), leaseMs / 2)
 }
 
-/** How often it is looked, within a third of a lease, whether something has to be renewed. */
+/** How often the keeper checks, within a third of a lease, whether keys have to be renewed. */
 function ticksPerRenewal(leaseMs: number): number {
   return Math.min(10, Math.max(1, Math.floor(leaseMs / 900)))
 }
 
-/** How long a renewal may take, or one that failed is left alone, before another one is sent. */
+/** How long a renewal may take, or a failed one rests, before another one is sent. */
 function attemptMs(leaseMs: number): number {
   return Math.max(leaseMs / 10, Math.min(leaseMs / 6, 500))
 }
 
 /**
- * Renews what is held, all in one call at every third of the lease, and aborts what was lost.
+ * Renews all held keys in one call at every third of the lease, and aborts the signals of lost ones.
  *
  * The store trusts a lease from when it is written; this process trusts it from before the request
- * was sent, and stops a margin earlier, so that it never believes longer than the store does. A
+ * was sent, and stops a margin earlier, so that it never trusts longer than the store does. A
  * renewal that is not answered within a tenth of the lease is sent again in parallel to the first,
  * so that one silent connection does not cost a lease.
  */
@@ -56,7 +56,7 @@ export class LeaseKeeper implements HoldKeeper {
   /** When the last renewal was sent, and when the last one of all that is held. */
   #triedAt = -Infinity
   #roundAt = 0
-  /** What was proven to be held before this is due to be renewed. */
+  /** Keys whose deadline is earlier were not renewed by the last round. */
   #provenSince = -Infinity
   #tickedAt = 0
 
@@ -78,12 +78,12 @@ export class LeaseKeeper implements HoldKeeper {
     return this.#ticker !== undefined && this.#now() - this.#tickedAt > this.#leaseMs
   }
 
-  /** Until when a lease asked for at `sentAt` (monotonic) is trusted. */
+  /** Until when a lease is trusted that was requested at `sentAt` (monotonic). */
   deadlineOf(sentAt: number): number {
     return sentAt + this.#leaseMs - marginMs(this.#leaseMs)
   }
 
-  /** Starts renewing, if it is not under way. It ends by itself when nothing is held any more. */
+  /** Starts renewing. It ends automatically when no key is held any more. */
   start({ deadline }: HeldKey<unknown>): void {
     if (this.#ticker === undefined) {
       this.#tickedAt = this.#now()
@@ -104,7 +104,7 @@ export class LeaseKeeper implements HoldKeeper {
 
   /**
    * A clock was stepped, or this machine was suspended, so that the store may report the leases
-   * of this process as expired: renews all of them at once. What cannot be renewed soon is lost.
+   * of this process as expired: renews all of them now. Keys that cannot be renewed soon are lost.
    */
   onClockStep(): void {
     if (this.#ticker === undefined) return
@@ -123,7 +123,7 @@ export class LeaseKeeper implements HoldKeeper {
     this.#clockSteps.checkWallClock()
     this.#watchDeadline()
     if (this.#waiting > 0) return
-    // A renewal that is still under way is judged by its own answer, unless it is silent.
+    // A renewal in flight is judged by its own answer, unless it has been silent for too long.
     if (this.#sentAt !== undefined && this.#realMs() - this.#sentAt < attemptMs(this.#leaseMs))
       return
     if (now - this.#roundAt >= this.#leaseMs / 3 - this.#tickMs / 2) {
@@ -148,7 +148,7 @@ export class LeaseKeeper implements HoldKeeper {
     void this.#renew([...this.#helds.active()])
   }
 
-  /** Renews what the last round has not renewed. */
+  /** Renews the keys that the last round has not renewed. */
   #tryAgain(): void {
     const late: HeldKey<unknown>[] = []
     for (const held of this.#helds.active()) {
@@ -190,7 +190,7 @@ export class LeaseKeeper implements HoldKeeper {
         this.#renewed(held, sentAt, replies[index])
       })
     } catch (error) {
-      // Not known to be renewed: the old deadlines stand, and it is tried again.
+      // Perhaps not renewed: the old deadlines stand, and another renewal follows.
       if (isWaiting) this.#waiting -= 1
       else calls.reportTrouble(error)
     }
@@ -234,7 +234,7 @@ export class LeaseKeeper implements HoldKeeper {
   }
 }
 
-/** Whether its deadline decides: what is being given back is judged by the answer to that. */
+/** Whether its deadline decides: the answer decides for a key that is being given back. */
 function isOwnToLose({ phase, mayBeGivenBack }: HeldKey<unknown>): boolean {
   return phase === 'held' && !mayBeGivenBack
 }
