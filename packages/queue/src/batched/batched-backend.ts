@@ -1,3 +1,5 @@
+// This folder is the backend for a database: adds and finishes in batches, and the loop that claims.
+
 import { batchKeysMax, type EpochMs, transitions } from '@sluice/core'
 import type { Backend } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
@@ -14,8 +16,6 @@ const uncapped = Number.MAX_SAFE_INTEGER
 /**
  * The backend for a driver that takes batches: adds in one batcher, finishes in another, claims and
  * renewals on their own, so that none waits for the others.
- *
- * This folder is the way of a queue object to a database.
  */
 export class BatchedBackend implements Backend {
   readonly adds: AddBatcher

@@ -29,11 +29,11 @@ const lockedDelay = { first: 20, longest: 1_000 }
 /**
  * Gathers calls into batches: those that are made while a batch is in flight travel together in the
  * next one, in the order of the calls, two of one key never in one batch. Only when very many calls
- * have gathered may another batch leave before the last one is answered. Each call is answered after
- * its batch has committed. Every call may be repeated.
+ * have gathered may another batch leave before the last one is answered. Each call is answered
+ * after its batch has committed. Every call may be repeated.
  *
- * A job that the driver could not serve because another session has locked its row leaves the others
- * and is tried alone, so that one locked row stalls no other key.
+ * A job that the driver could not serve because another session has locked its row leaves the
+ * others and is tried alone, so that one locked row stalls no other key.
  */
 export abstract class Batcher<Request, Reply> {
   protected readonly calls: DriverCalls
@@ -53,8 +53,8 @@ export abstract class Batcher<Request, Reply> {
   #idle: (() => void)[] = []
 
   /**
-   * `batchesMax`: how many batches may be in flight at a time. More than one only where the order in
-   * which batches take effect does not matter; two of one key are never in flight together.
+   * `batchesMax`: how many batches may be in flight at a time. More than one only where the order
+   * in which batches take effect does not matter; two of one key are never in flight together.
    */
   constructor(calls: DriverCalls, batchesMax: number) {
     this.calls = calls
@@ -68,8 +68,8 @@ export abstract class Batcher<Request, Reply> {
   ): Awaitable<readonly (Reply | Failure)[]>
 
   /**
-   * Merges a job into an earlier one of the same batch and key; returns how the later one is answered,
-   * or `undefined` if the two cannot share a batch.
+   * Merges a job into an earlier one of the same batch and key; returns how the later one is
+   * answered, or `undefined` if the two cannot share a batch.
    */
   protected merge(
     _earlier: BatchJob<Request, Reply>,
@@ -359,7 +359,9 @@ export abstract class Batcher<Request, Reply> {
     return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isRetryable(error)
   }
 
-  /** Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered. */
+  /**
+   * Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered.
+   */
   #sendAlone(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
     const unsettled = jobs.filter(({ isAnswered }) => !isAnswered)
     if (unsettled.length === 0) {
@@ -372,8 +374,8 @@ export abstract class Batcher<Request, Reply> {
   }
 
   /**
-   * Sends jobs again, together, after a wait; each is rejected when its time is up. `pass` is called
-   * if none is left by then.
+   * Sends jobs again, together, after a wait; each is rejected when its time is up. `pass` is
+   * called if none is left by then.
    */
   #later(
     jobs: readonly BatchJob<Request, Reply>[],

@@ -79,9 +79,11 @@ export class ClaimLoop implements Claims, ClaimCaller {
       this.#core.alarm.set()
       return
     }
-    // An idle queue makes one call, which asks when the next key is due, and claims only if that is now.
+    // An idle queue makes one call, which asks when the next key is due, and claims only if that is
+    // now.
     this.#ticksFirst = this.#core.phase === 'open' && !this.#nextDue.mustAsk
-    // A claim finds out whether the queue is paused. Without waiters there is none, so that a tick must.
+    // A claim finds out whether the queue is paused. Without waiters there is none, so that a tick
+    // must.
     if (this.#prefetched.size > 0 && this.#core.waiters.size === 0) {
       this.#tickAlone().catch((error: unknown) => this.#onError(error))
     }
@@ -157,8 +159,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
         // Not after a shutdown: a claim that finds nothing then ends the waiters.
         const restMs = this.#holdOffUntil - this.#core.calls.handle.clock.monotonicMs()
         if (this.#core.phase === 'open' && restMs > instantSlackMs) return
-        // One turn of the microtask queue, so that waiters that come together are answered together,
-        // after the finishes of this turn.
+        // One turn of the microtask queue, so that waiters that come together are answered
+        // together, after the finishes of this turn.
         await undefined
         try {
           await this.#claimNext()
@@ -181,8 +183,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   /**
-   * Makes one claim and hands out its keys. Keys that arrive after the claim was given up as too late
-   * are handed out all the same.
+   * Makes one claim and hands out its keys. Keys that arrive after the claim was given up as too
+   * late are handed out all the same.
    */
   #claim(limit: number): Promise<ClaimResult> {
     const flight = this.inFlight.track(limit, this.#bring(limit))
@@ -214,7 +216,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#mustClaimAgain = true
   }
 
-  /** Makes another claim in parallel if, after all waiters of this turn, very many keys are wanted. */
+  /**
+   * Makes another claim in parallel if, after all waiters of this turn, very many keys are wanted.
+   */
   #considerParallel(): void {
     const { gate } = this.#core.calls.handle
     if (!this.#wasFull || this.#isConsideringParallel || this.#wanted() < parallelMin) return
@@ -296,8 +300,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     if (this.#nextDue.mustAsk) {
       const { nextAt, now } = await this.#tick(false)
       if (nextAt > now) return
-      // Another claim of this process may have brought the due keys, or may bring them and then claim
-      // again.
+      // Another claim of this process may have brought the due keys, or may bring them and then
+      // claim again.
       const wasAlone = inFlight.count === countBefore + 1
       if (count === 0 && wasAlone) this.#onMiss()
       else if (inFlight.size === 0) this.#mustClaimAgain = true

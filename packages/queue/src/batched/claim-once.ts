@@ -35,7 +35,9 @@ const unclaimedPolicy: HeldPolicy = {
   retryAs: () => ({ delayMs: 0 }),
 }
 
-/** Makes one claim of at most `limit` keys, from the request to the keys that this process holds. */
+/**
+ * Makes one claim of at most `limit` keys, from the request to the keys that this process holds.
+ */
 export async function claimOnce(
   core: QueueCore,
   nextDue: NextDue,

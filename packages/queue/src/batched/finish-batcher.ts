@@ -77,8 +77,8 @@ const outcomeOfState: Readonly<Record<KeyStateWord, FinishOutcome>> = {
  *
  * A finish whose answer was lost is sent again. If the key turns out not to be held under its token
  * any more although the lease cannot have expired yet, then the first sending took effect. Once the
- * lease may have expired the outcome cannot be known, and the caller gets ERR_UNKNOWN_OUTCOME, never
- * the outcome that the lease was lost.
+ * lease may have expired the outcome cannot be known, and the caller gets ERR_UNKNOWN_OUTCOME,
+ * never the outcome that the lease was lost.
  */
 export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implements Finishes {
   readonly #core: QueueCore

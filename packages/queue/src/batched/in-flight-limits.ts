@@ -1,6 +1,6 @@
 /**
- * Limits of calls in flight. One call at a time gathers the most keys, and that is cheapest; but where
- * very many keys are wanted, the store and this process should not wait for each other.
+ * Limits of calls in flight. One call at a time gathers the most keys, and that is cheapest; but
+ * where very many keys are wanted, the store and this process should not wait for each other.
  */
 
 /** A parallel call is worth it for so many keys. */

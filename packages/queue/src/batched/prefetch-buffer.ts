@@ -16,8 +16,8 @@ export interface PrefetchOptions {
 }
 
 /**
- * Keys that were claimed ahead of demand. A key that was not taken for a third of its lease is given
- * back, so that it does not wait here while other workers are idle.
+ * Keys that were claimed ahead of demand. A key that was not taken for a third of its lease is
+ * given back, so that it does not wait here while other workers are idle.
  */
 export class PrefetchBuffer {
   #keys: Prefetched[] = []

@@ -12,9 +12,9 @@ export interface AlarmSetting {
 }
 
 /**
- * The one timer of a queue object. It goes off when the next key is due or the next lease expires, and
- * every ten seconds in any case, as an insurance against a missed change. It keeps the process alive
- * while a caller waits.
+ * The one timer of a queue object. It goes off when the next key is due or the next lease expires,
+ * and every ten seconds in any case, as an insurance against a missed change. It keeps the process
+ * alive while a caller waits.
  */
 export class Alarm {
   readonly #clock: () => Clock
@@ -33,8 +33,8 @@ export class Alarm {
   }
 
   /**
-   * Sets the alarm. With the system's clock that is deferred to the next turn of the event loop: keys
-   * that come and go within one turn would otherwise cost a timer each.
+   * Sets the alarm. With the system's clock that is deferred to the next turn of the event loop:
+   * keys that come and go within one turn would otherwise cost a timer each.
    */
   set(): void {
     if (this.#isSettingLater) return
@@ -65,8 +65,9 @@ export class Alarm {
   }
 
   /**
-   * How long to wait: at least a millisecond if the alarm went off at this very instant and no key was
-   * due, since the rest is shorter than the clock's resolution and would elapse at once, for ever.
+   * How long to wait: at least a millisecond if the alarm went off at this very instant and no key
+   * was due, since the rest is shorter than the clock's resolution and would elapse at once, for
+   * ever.
    */
   #atLeast(ms: number): number {
     if (ms >= 1 || this.#clock().monotonicMs() !== this.#wentOffAt) return ms

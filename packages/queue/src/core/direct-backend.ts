@@ -32,7 +32,9 @@ function claimOf(held: HeldKey<unknown>): Omit<Claim, 'readyAt'> {
   return { key, item: itemText, token, failures, crashes, priority, askedAt, leaseUntil: never }
 }
 
-/** The backend for a driver that lives in this process: one call at a time, answered synchronously. */
+/**
+ * The backend for a driver that lives in this process: one call at a time, answered synchronously.
+ */
 export class DirectBackend implements Backend, Adds, Finishes, Claims {
   readonly adds: Adds = this
   readonly finishes: Finishes = this

@@ -2,7 +2,10 @@ import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
 import type { QueueCore } from './queue-core.ts'
 import { keysLeft } from './refusals.ts'
 
-/** How long holders have after their signals were aborted, before their keys are left to their leases. */
+/**
+ * How long holders have after their signals were aborted, before their keys are left to their
+ * leases.
+ */
 const settleMs = 1_000
 
 /** The least time that the store has to close. */
@@ -18,8 +21,8 @@ interface Drainer {
 }
 
 /**
- * The end of a queue object: shut down (it takes no more adds), drained (and every key that was due is
- * done), and closed (it holds nothing). Each happens once, whatever the number of calls.
+ * The end of a queue object: shut down (it takes no more adds), drained (and every key that was due
+ * is done), and closed (it holds nothing). Each happens once, whatever the number of calls.
  */
 export class Lifecycle {
   readonly #core: QueueCore
@@ -252,7 +255,9 @@ export class Lifecycle {
     await backend.idle()
   }
 
-  /** Reports the keys that were not given back in time; a finish in flight reports its own outcome. */
+  /**
+   * Reports the keys that were not given back in time; a finish in flight reports its own outcome.
+   */
   #reportHeld(): void {
     const { helds, calls } = this.#core
     const { name, options } = calls

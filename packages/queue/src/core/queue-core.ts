@@ -1,3 +1,6 @@
+// This folder is one queue object, whatever its driver: its waiters, its phase, its retries, and the
+// backend for a driver that lives in this process.
+
 import {
   type AddOutcome,
   type Ask,
@@ -37,8 +40,6 @@ import { WorkTally } from './work-tally.ts'
  * One queue object, shared by all layers over it: its waiters, the keys it holds, its adds and
  * finishes, and its phase. Calls of the driver are made by its {@link DriverCalls}, and reach the
  * store through its {@link Backend}.
- *
- * This folder is what a queue object consists of, whatever its driver.
  */
 export class QueueCore implements HeldOwner {
   readonly calls: DriverCalls
@@ -195,7 +196,9 @@ export class QueueCore implements HeldOwner {
     this.claims.refresh()
   }
 
-  /** Claims a key synchronously if there is one, the driver is direct and no waiter is before it. */
+  /**
+   * Claims a key synchronously if there is one, the driver is direct and no waiter is before it.
+   */
   claimDirect(policy: HeldPolicy): HeldKey<unknown> | undefined {
     const { direct } = this
     if (direct === undefined || this.waiters.size > 0 || this.inspection !== undefined) {

@@ -153,7 +153,9 @@ class WaiterList {
 /** The waiters of a queue object, first come first served. */
 export class Waiters {
   private readonly waiting = new WaiterList()
-  /** Waiters that had their turn already and go first, since the items of their keys did not match. */
+  /**
+   * Waiters that had their turn already and go first, since the items of their keys did not match.
+   */
   private readonly again = new WaiterList()
   /** How many keys could be handed out at once. */
   demand = 0

@@ -1,3 +1,6 @@
+// This folder is everything between a queue object and its driver: opening, tracing, health, errors,
+// and the spacing of attempts while the store is in trouble.
+
 import { randomUUID } from 'node:crypto'
 import {
   type AskOptions,
@@ -21,10 +24,8 @@ import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
 
 /**
- * The calls that one queue object makes of its driver: opened before they are made, published on the
- * tracing channel, watched for their health, and spaced while the store is in trouble.
- *
- * This folder is everything between a queue object and its driver.
+ * The calls that one queue object makes of its driver: opened before they are made, published on
+ * the tracing channel, watched for their health, and spaced while the store is in trouble.
  */
 export class DriverCalls implements HandleUser, GateUser {
   readonly name: string

@@ -13,7 +13,9 @@ export interface ErrorReportsOptions {
   event(): SluiceEvent
 }
 
-/** Where errors go that no call can return: to `onError`, the tracing channel, or else to stderr. */
+/**
+ * Where errors go that no call can return: to `onError`, the tracing channel, or else to stderr.
+ */
 export class ErrorReports {
   readonly #options: ErrorReportsOptions
   readonly #troubles = new OncePerMinute()

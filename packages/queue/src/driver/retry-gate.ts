@@ -4,7 +4,10 @@ import { isPermanent, retryDelayMs } from './retryable.ts'
 /** How long the pause after a failure lasts at first, and how long at most. */
 const pauseDelay = { first: 500, longest: 1_500 }
 
-/** The least time between attempts after a failure: at most two a second, also if a pause ends early. */
+/**
+ * The least time between attempts after a failure: at most two a second, also if a pause ends
+ * early.
+ */
 const failureMs = 500
 
 /** How long an attempt may stay without an answer before another one is made. */
@@ -31,11 +34,11 @@ interface Waiting {
  * repetitions, while a store is in trouble. One for each store and process, so that the number of
  * queue objects, workers and waiters does not matter.
  *
- * Attempts are made at once while they succeed. After a failure they line up: one at a time is made,
- * with a pause after each attempt that fails, which grows to 1.5 s and begins with the attempt, so
- * that one that was silent for longer is repeated at once. When one succeeds the line moves on, twice
- * as many at a time after each success. The first attempt of a call of the user is made without asking
- * here. In real time, since that is what stores and networks take.
+ * Attempts are made at once while they succeed. After a failure they line up: one at a time is
+ * made, with a pause after each attempt that fails, which grows to 1.5 s and begins with the
+ * attempt, so that one that was silent for longer is repeated at once. When one succeeds the line
+ * moves on, twice as many at a time after each success. The first attempt of a call of the user is
+ * made without asking here. In real time, since that is what stores and networks take.
  */
 export class RetryGate {
   #isClosed = false

@@ -23,7 +23,10 @@ export class StoreTime {
     this.#store = store
   }
 
-  /** Whether the store follows the clock that its queues were given, so that there is nothing to learn. */
+  /**
+   * Whether the store follows the clock that its queues were given, so that there is nothing to
+   * learn.
+   */
   get #isGiven(): boolean {
     const { clock, time } = this.#store.driver.capabilities
     return this.#store.hasGivenClock && clock && time === 'wall'
@@ -44,7 +47,8 @@ export class StoreTime {
     const [lowest, highest] = [now - answeredAt, now - sentAt]
     const known = this.#offsetMs
     const driftMs = (answeredAt - this.#learnedAt) * driftMax
-    // The quickest answer is the most precise, until the clocks have drifted or one of them was set.
+    // The quickest answer is the most precise, until the clocks have drifted or one of them was
+    // set.
     if (known !== undefined && highest > known + driftMs && lowest <= known) return
     this.#offsetMs = highest
     this.#learnedAt = answeredAt

@@ -1,3 +1,5 @@
+// This folder is the process and its time: chance, the machine, stderr, and limits in real time.
+
 import { hostname } from 'node:os'
 import process from 'node:process'
 
@@ -14,7 +16,7 @@ export function nextTurn(callback: () => void): void {
   setImmediate(callback)
 }
 
-/** Where this process runs, for others to see. */
+/** The host and the number of this process, as its registration shows them. */
 export function thisProcess(): { readonly host: string; readonly pid: number } {
   return { host: hostname(), pid: process.pid }
 }

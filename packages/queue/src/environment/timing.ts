@@ -1,19 +1,19 @@
 import { type Awaitable, SluiceError, systemClock } from '@sluice/core'
 
 /**
- * Waits for an answer, but not longer than `ms` of real time. Only for what may be given up without
- * harm, such as looking into a store: the call itself goes on.
+ * Waits for an answer, but not longer than `ms` of real time. Only for calls that may be given up
+ * without harm, such as reads: the call itself continues.
  */
 export function inTime<R>(
   answer: Awaitable<R>,
   ms: number,
   aim: string,
-  who = 'the store',
+  callee = 'the store',
 ): Awaitable<R> {
   if (!(answer instanceof Promise)) return answer
   return new Promise((resolve, reject) => {
     const timer = systemClock.startTimer(ms, () => {
-      const message = `cannot ${aim}: ${who} did not answer within timeoutMs`
+      const message = `cannot ${aim}: ${callee} did not answer within timeoutMs`
       reject(new SluiceError('ERR_TIMEOUT', message, { retryable: true }))
     })
     answer.then(resolve, reject).finally(() => timer.stop())
@@ -31,7 +31,7 @@ export function pause(ms: number): Promise<void> {
  * By how much two instants may differ and count as one, in milliseconds.
  *
  * Instants are doubles, and sums of them are rounded: by up to half a millisecond where they are
- * greatest, and timers fire that much early. Whoever is told that it is time, and is not content
- * with half a millisecond less, would set a timer for what is left, which may be nothing to a clock.
+ * greatest, and timers fire that much early. Code that insisted on the exact instant would set a
+ * timer for the rest, which may be below the resolution of a clock.
  */
 export const instantSlackMs = 0.5

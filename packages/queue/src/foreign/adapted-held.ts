@@ -1,7 +1,7 @@
 import type { FinishOutcome } from '@sluice/core'
 import type { DoneOptions, Held } from '../held/held.ts'
 
-/** What a Held needs of the limiter around its queue. */
+/** The limiter around the queue of a Held. */
 export interface HeldLimits<T> {
   /** Adds the item after the limiter's delay. */
   askAgain(item: T): Promise<void>
@@ -9,7 +9,7 @@ export interface HeldLimits<T> {
   forget(item: T): void
 }
 
-/** A Held of a queue that is not ours, which comes back by the limiter of ours. */
+/** A Held of a foreign queue; the limiter of the layer around it decides when it comes back. */
 export class AdaptedHeld<T> implements Held<T> {
   readonly #inner: Held<T>
   readonly #limits: HeldLimits<T>
@@ -67,8 +67,8 @@ export class AdaptedHeld<T> implements Held<T> {
 
   retry(): Promise<FinishOutcome> {
     return this.#finish(async () => {
-      // Asked for before it is given back, or it could be gone in between. A queue that was shut
-      // down takes nothing more, as in the original, and the key is given back all the same.
+      // Added before it is given back, or it could be lost in between. A queue that was shut down
+      // takes no more adds, as in the original, and the key is given back all the same.
       await this.#limits.askAgain(this.#inner.item)
       return await this.#inner.done()
     })

@@ -39,10 +39,10 @@ import { AdaptedHeld, type HeldLimits } from './adapted-held.ts'
 import { completed, type ForeignQueue } from './foreign-queue.ts'
 import { ProcessDelays } from './process-delays.ts'
 
-/** How a queue that is not ours is wrapped. */
+/** How a foreign queue is wrapped. */
 export interface AdaptOptions<T> {
   /**
-   * The name under which its retries are counted in metrics (`workqueue_retries_total`), as in
+   * The name of its retries in metrics (`workqueue_retries_total`), as in
    * `NewDelayingQueueWithCustomQueue`. Default: that of the queue, if it has one.
    */
   readonly name?: string | undefined
@@ -51,7 +51,7 @@ export interface AdaptOptions<T> {
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** Holds for the options that only mean something to a queue that is not ours. */
+/** Checks the options that are for foreign queues only. */
 export function checkAdaptOptions<T>({ name, clock, keyOf, onError }: AdaptOptions<T>): void {
   if (name !== undefined) checkQueueName('name', name, { empty: true })
   if (clock !== undefined) checkClock(clock)
@@ -60,8 +60,8 @@ export function checkAdaptOptions<T>({ name, clock, keyOf, onError }: AdaptOptio
 }
 
 /**
- * Delays around any object with a queue's methods. They live in this process: with it they are lost,
- * and like the originals they are dropped by a shutdown.
+ * Delays around any object with a queue's methods. They live in this process: they are lost with
+ * it, and dropped by a shutdown, as in the originals.
  */
 export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
   protected readonly inner: Queue<T>
@@ -81,7 +81,7 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
     this.adapted = options
     const { clock = systemClock, keyOf } = options
     const add = (item: T, priority: number | undefined): void => {
-      // Like the originals, which drop what waits when the queue is shut down.
+      // As in the originals, which drop delayed adds when the queue is shut down.
       if (this.shuttingDown) return
       this.#add(item, priority).catch((error: unknown) => this.reports.report(error))
     }
@@ -201,7 +201,7 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
   }
 }
 
-/** A limiter around any object with a queue's methods; what it counts lives in this process. */
+/** A limiter around any object with a queue's methods; its counts live in this process. */
 export class AdaptedRateLimitingQueue<T>
   extends AdaptedDelayingQueue<T>
   implements RateLimitingQueue<T>

@@ -1,3 +1,5 @@
+// This folder is the layers around queues of other libraries.
+
 import { type AddOutcome, checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
 import type { Held } from '../held/held.ts'
 import type { Queue, QueueCapabilities } from '../queue/queue.ts'
@@ -6,9 +8,9 @@ import type { Queue, QueueCapabilities } from '../queue/queue.ts'
 const verbs = ['add', 'get', 'done', 'len', 'shutDown', 'shutDownWithDrain'] as const
 
 /**
- * A queue that is not ours, as a layer takes it: it needs the methods of client-go's interface, and
- * may have all others of a {@link Queue}. What it does not have is made of those it has where that is
- * possible; `within` and `inspect` then throw a `SluiceTypeError`.
+ * A queue of another library, as a layer takes it: it needs the methods of client-go's interface,
+ * and may have all others of a {@link Queue}. Methods that it lacks are made of those it has where
+ * that is possible; `within` and `inspect` then throw a `SluiceTypeError`.
  */
 export interface ForeignQueue<T>
   extends Pick<Queue<T>, (typeof verbs)[number] | 'shuttingDown'>,
@@ -21,7 +23,7 @@ export function checkQueue<T>(queue: ForeignQueue<T>): ForeignQueue<T> {
   return queue
 }
 
-/** What is assumed of a queue without a description. */
+/** The capabilities of a queue that declares none. */
 const noCapabilities: Omit<QueueCapabilities, 'delays' | 'dedupe'> = {
   durable: false,
   shared: false,

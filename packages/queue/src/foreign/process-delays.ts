@@ -18,7 +18,7 @@ interface Waiting {
   priority: number | undefined
 }
 
-/** What the delays need of the queue that they are for. */
+/** The queue of the delays. */
 export interface ProcessDelaysOptions<T> {
   readonly clock: Clock
   readonly keyOf: KeyOf<T> | undefined
@@ -26,7 +26,7 @@ export interface ProcessDelaysOptions<T> {
   readonly add: (item: T, priority: number | undefined) => void
 }
 
-/** Adds that wait for their time in this process, by the rules of those that wait in a store. */
+/** Delayed adds in this process, by the rules of delayed adds in a store. */
 export class ProcessDelays<T> {
   readonly #options: ProcessDelaysOptions<T>
   readonly #waiting = new Map<string, Waiting>()
@@ -35,7 +35,7 @@ export class ProcessDelays<T> {
     this.#options = options
   }
 
-  /** Asks for an add in `delayMs`, which is above zero. With `maxWaitMs` a later time wins. */
+  /** Adds in `delayMs`, which is above zero. With `maxWaitMs` a later time wins. */
   ask(
     item: T,
     delayMs: number,
@@ -43,7 +43,7 @@ export class ProcessDelays<T> {
     maxWaitMs: number | undefined,
   ): AddOutcome {
     const { clock, keyOf } = this.#options
-    // Encoded now, so that what the caller changes afterwards does not matter.
+    // Encoded now, so that later changes by the caller do not matter.
     const { key, text } = encodeItem(item, { keyOf })
     const askedAt = clock.now()
     const dueAt = askedAt + delayMs
@@ -73,7 +73,7 @@ export class ProcessDelays<T> {
     this.#options.add(decodeItem(key, waiting.text) as T, waiting.priority)
   }
 
-  /** Takes back what waits; whether anything did. */
+  /** Cancels the delayed adds of a key; whether there were any. */
   cancel(key: string): boolean {
     this.#waiting.get(key)?.timer.stop()
     return this.#waiting.delete(key)

@@ -33,7 +33,9 @@ export class ClockSteps {
     this.#stepMs = Math.max(stepMsMin, this.leaseMs / 4)
   }
 
-  /** For how long leases that seem to have expired may still be those of healthy holders; mostly 0. */
+  /**
+   * For how long leases that seem to have expired may still be those of healthy holders; mostly 0.
+   */
   get doubtMs(): number {
     return Math.max(0, this.#steppedAt + this.leaseMs - this.#calls.handle.clock.monotonicMs())
   }

@@ -112,7 +112,9 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     return this.controller.signal
   }
 
-  /** Whether its run may begin. A key whose lease may have expired is lost, and left to that lease. */
+  /**
+   * Whether its run may begin. A key whose lease may have expired is lost, and left to that lease.
+   */
   mayStart(): boolean {
     if (this.isLost) return false
     const { owner, deadline } = this
@@ -204,6 +206,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 }
 
-// get() resolves with a Held. An own `then` that is undefined shows promises that it is no thenable,
-// which shortens each resolution by about 15 ns, and keeps a patched Object.prototype.then out.
+// get() resolves with a Held. An own `then` that is undefined shows promises that it is no
+// thenable, which shortens each resolution by about 15 ns, and keeps a patched
+// Object.prototype.then out.
 Object.defineProperty(HeldKey.prototype, 'then', { value: undefined })

@@ -12,8 +12,8 @@ interface AgedHold {
  * The keys that one queue object has handed out and not got back.
  *
  * A Held that its user dropped must not be kept alive from here, or the drop could not be detected.
- * But weak references are expensive, so that a Held starts out in a plain linked list, and only those
- * that are old by the next `age` are held weakly: none of them in a queue that keeps moving.
+ * But weak references are expensive, so that a Held starts out in a plain linked list, and only
+ * those that are old by the next `age` are held weakly: none of them in a queue that keeps moving.
  */
 export class HeldSet {
   private first: HeldKey<unknown> | undefined
@@ -24,7 +24,9 @@ export class HeldSet {
   private readonly registry: FinalizationRegistry<number>
   /** By key, oldest first. Built with its first use, and kept from then on. */
   private byKey: Map<string, HeldKey<unknown>[]> | undefined
-  /** The keys of this queue object are finished by their Helds: a dropped Held will not be finished. */
+  /**
+   * The keys of this queue object are finished by their Helds: a dropped Held will not be finished.
+   */
   private isFinishedByHeld = false
   /** How many are held and not lost. */
   size = 0

@@ -1,3 +1,5 @@
+// This folder is the keys that a queue object holds: the Held of each, and their leases.
+
 import type { EpochMs, FinishOutcome } from '@sluice/core'
 
 /** How to finish a run that went well. */
@@ -40,7 +42,9 @@ export interface Held<T> extends AsyncDisposable {
 
   /** Ends the run. If the key was added again meanwhile, it runs again. */
   done(options?: DoneOptions): Promise<FinishOutcome>
-  /** Ends the run as failed: counts the failure, and the key comes back after the limiter's delay. */
+  /**
+   * Ends the run as failed: counts the failure, and the key comes back after the limiter's delay.
+   */
   retry(error?: unknown): Promise<FinishOutcome>
   /** Puts the key back in its old place, as if it had not been taken. */
   release(): Promise<FinishOutcome>

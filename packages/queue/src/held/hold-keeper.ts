@@ -2,7 +2,10 @@ import { heartbeatMs, systemClock, type Ticker } from '@sluice/core'
 import type { HeldKey } from './held-key.ts'
 import type { HeldSet } from './held-set.ts'
 
-/** Keeps the keys that a queue object holds: renews their leases, and detects Helds that were dropped. */
+/**
+ * Keeps the keys that a queue object holds: renews their leases, and detects Helds that were
+ * dropped.
+ */
 export interface HoldKeeper {
   /** Called with every claim; must cost almost nothing when the keeper is running already. */
   start(held: HeldKey<unknown>): void
@@ -16,8 +19,8 @@ export interface HoldKeeper {
 }
 
 /**
- * The keeper of keys without a lease: there is nothing to renew, but a Held that was dropped must be
- * detected. In real time, since garbage is collected in real time.
+ * The keeper of keys without a lease: there is nothing to renew, but a Held that was dropped must
+ * be detected. In real time, since garbage is collected in real time.
  */
 export class AgeKeeper implements HoldKeeper {
   readonly #helds: HeldSet

@@ -31,7 +31,8 @@ function attemptMs(leaseMs: number): number {
 }
 
 /**
- * Renews all held keys in one call at every third of the lease, and aborts the signals of lost ones.
+ * Renews all held keys in one call at every third of the lease, and aborts the signals of lost
+ * ones.
  *
  * The store trusts a lease from when it is written; this process trusts it from before the request
  * was sent, and stops a margin earlier, so that it never trusts longer than the store does. A

@@ -1,13 +1,13 @@
 import { durationBoundsMs, type EpochMs, type WorkerRow } from '@sluice/core'
 import type { Estimate, KeyInfo } from './inspect.ts'
 
-/** Fewer runs than this say nothing about those to come. */
+/** Fewer runs than this predict nothing. */
 const runsMin = 20
 
 /** So many runs say enough about how long one takes on the average. */
 const runsEnough = 200
 
-/** What an estimate is made from. */
+/** The data of an estimate. */
 export interface Flow {
   readonly now: EpochMs
   /** How many keys are ready, and how many are held. */
@@ -15,13 +15,13 @@ export interface Flow {
   readonly held: number
   /** True if there are more than were counted. */
   readonly isCapped: boolean
-  /** Those that take keys. */
+  /** The workers that take keys. */
   readonly workers: readonly WorkerRow[]
   /** How many handlers they run at a time, together. */
   readonly slots: number
 }
 
-/** How long a run takes on the average, as far as the counts tell. */
+/** The average duration of a run, as far as the counts show it. */
 function meanWork(workers: readonly WorkerRow[]): { readonly ms: number; readonly runs: number } {
   let runs = 0
   let sum = 0
@@ -36,7 +36,7 @@ function meanWork(workers: readonly WorkerRow[]): { readonly ms: number; readonl
   return { ms: runs === 0 ? 0 : sum / runs, runs }
 }
 
-/** When a key will be taken, if that can be told with some honesty. */
+/** When a key will be taken, if there is enough data to estimate it. */
 export function estimate({ state, dueAt }: KeyInfo, flow: Flow): Estimate | undefined {
   const { now, ready, held, isCapped, workers, slots } = flow
   const isReady = state === 'ready'

@@ -3,25 +3,25 @@ import { estimate } from './estimate.ts'
 import type { Condition, Explanation, KeyInfo, ReasonCode, RetryArithmetic } from './inspect.ts'
 import { retryArithmetic } from './retry-arithmetic.ts'
 
-/** What is known of the queue around a key. */
+/** The state of the queue around a key. */
 export interface ExplainContext {
   readonly now: EpochMs
   readonly isShuttingDown: boolean
-  /** The workers that were seen lately; `undefined` where nobody keeps a list. */
+  /** The workers that were seen recently; `undefined` where the driver keeps no list. */
   readonly workers: readonly WorkerRow[] | undefined
   readonly counts: Counts
   /** The plan by which failed keys come back, if it is known. */
   readonly plan: LimiterPlan | undefined
 }
 
-/** What those who take keys can do together. */
-interface Crew {
+/** The joint capacity of the workers that take keys. */
+interface Capacity {
   readonly workers: readonly WorkerRow[]
   readonly slots: number
   readonly held: number
 }
 
-function crewOf({ workers = [], counts }: ExplainContext): Crew {
+function capacityOf({ workers = [], counts }: ExplainContext): Capacity {
   const taking = workers.filter(({ concurrency }) => concurrency > 0)
   return {
     workers: taking,
@@ -53,13 +53,13 @@ function queueConditions(around: ExplainContext): Condition[] {
   ]
 }
 
-/** Whether anybody is there to take a key; asked only once there is one to take. */
-function workerCondition(info: KeyInfo, around: ExplainContext, crew: Crew): Condition {
+/** Whether workers are online to take a key; relevant only once there is one to take. */
+function workerCondition(info: KeyInfo, around: ExplainContext, capacity: Capacity): Condition {
   const code = 'NO_WORKERS'
   if (around.workers === undefined) {
     return { code, ok: null, evidence: 'this store keeps no list of workers' }
   }
-  const { workers, slots } = crew
+  const { workers, slots } = capacity
   if (workers.length === 0) {
     const ok = info.state === 'ready' ? false : null
     return { code, ok, evidence: 'no worker was seen in the last minute' }
@@ -72,7 +72,7 @@ function workerCondition(info: KeyInfo, around: ExplainContext, crew: Crew): Con
 }
 
 /** Whether a handler is free to take the key. */
-function slotCondition(info: KeyInfo, { slots, held }: Crew): Condition {
+function slotCondition(info: KeyInfo, { slots, held }: Capacity): Condition {
   const code = 'WORKERS_BUSY'
   if (info.state !== 'ready') return { code, ok: null, evidence: 'not asked until it is ready' }
   if (slots === 0) return { code, ok: null, evidence: 'there is no worker to be busy' }
@@ -156,11 +156,11 @@ export function explainAbsent(key: string, now: EpochMs): Explanation {
   }
 }
 
-/** Says why a key does not run: what must be so, in the order in which it matters. */
+/** Explains why a key does not run: the conditions for a run, in the order in which they matter. */
 export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
   const { now, counts } = around
   const isOwed = info.dueAt !== undefined
-  const crew = crewOf(around)
+  const capacity = capacityOf(around)
   const retry = retryArithmetic(info, around.plan)
   const conditions: Condition[] = [
     ...queueConditions(around),
@@ -182,8 +182,8 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
           : 'it was not asked for again since it was taken',
     },
     delayCondition(info, now, retry),
-    workerCondition(info, around, crew),
-    slotCondition(info, crew),
+    workerCondition(info, around, capacity),
+    slotCondition(info, capacity),
     {
       code: 'WAITING_TURN',
       ok: info.state === 'ready' ? null : true,
@@ -198,7 +198,7 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
   const start =
     counts.paused || around.isShuttingDown
       ? undefined
-      : estimate(info, { ...crew, now, ready: counts.ready, isCapped: counts.capped })
+      : estimate(info, { ...capacity, now, ready: counts.ready, isCapped: counts.capped })
   return {
     key: info.key,
     state: info.state,

@@ -34,7 +34,7 @@ import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-
 /** How many queues are kept open; beyond that, the one used longest ago makes room. */
 const queuesMax = 1_000
 
-/** A store as somebody who looks at all of it uses it. */
+/** A whole store, shared with the queues of this process. */
 class WholeStore implements StoreInspection, HandleUser {
   /** No queue has this name, so that none takes it for a neighbour. */
   readonly name = '\0'
@@ -44,7 +44,7 @@ class WholeStore implements StoreInspection, HandleUser {
   readonly #store: DriverHandle
   readonly #options: InspectStoreOptions
   readonly #defaults: CheckedOptions<unknown>
-  /** Those used last come last. */
+  /** The cores of queues, those that were used last at the end. */
   readonly #cores: Map<string, QueueCore> = new Map()
   #closed: Promise<void> | undefined
 
@@ -59,11 +59,11 @@ class WholeStore implements StoreInspection, HandleUser {
   }
 
   wake(): void {
-    // Nobody waits for keys here.
+    // No waiter is here.
   }
 
   report(): void {
-    // Whatever is asked here says itself what went wrong.
+    // Every call of an inspection returns its own error.
   }
 
   #core(name: string): QueueCore {
@@ -193,7 +193,7 @@ async function storedOrOwn(inspect: QueueInspection, key = ''): Promise<EncodedI
 }
 
 /**
- * Sees into a whole store through its driver. Nothing is opened until something is asked; the store
+ * Inspects a whole store through its driver. Nothing is opened before the first call; the store
  * is shared with the queues of this process, and closed with the last that uses it.
  *
  * Throws for bad options only.

@@ -1,3 +1,5 @@
+// This folder is the inspection of queues and whole stores, and the operations on their keys.
+
 import type {
   DueReason,
   EpochMs,
@@ -8,7 +10,7 @@ import type {
 } from '@sluice/core'
 import type { KeyFilter, Selection } from './selection.ts'
 
-/** What is kept of the error with which a run failed. */
+/** The stored parts of the error of a failed run. */
 export interface LastError {
   readonly name: string
   readonly message: string
@@ -17,13 +19,13 @@ export interface LastError {
   readonly stack?: string
 }
 
-/** Who holds a key. */
+/** The holder of a key. */
 export interface HolderInfo {
   readonly holder: string | undefined
   readonly token: number
-  /** When the lease ends; absent if it does not end by itself. */
+  /** When the lease expires; absent if it never does. */
   readonly leaseUntil?: EpochMs
-  /** When the key was asked for again while it was held; absent if it was not. */
+  /** When the key was added again while it was held; absent if it was not. */
   readonly dirtySince?: EpochMs
 }
 
@@ -33,9 +35,9 @@ export interface KeyInfo {
   readonly state: KeyStateWord
   readonly item: unknown
   readonly priority: number
-  /** When the run that is owed, or under way, was first asked for. */
+  /** When the pending or current run was first added. */
   readonly askedAt?: EpochMs
-  /** When the next run is due, and why then; absent if none is owed. */
+  /** When the next run is due, and why then; absent if none is pending. */
   readonly dueAt?: EpochMs
   readonly why?: DueReason
   /** A second promise; see `dedupe`. */
@@ -43,7 +45,9 @@ export interface KeyInfo {
   /** Its place in line among keys of its priority. */
   readonly readyAt?: EpochMs
   readonly failures: number
-  /** When it failed last, or its holder was found to have vanished; absent if it has no failures. */
+  /**
+   * When it failed last, or its holder was found to have vanished; absent if it has no failures.
+   */
   readonly failedAt?: EpochMs
   readonly crashes: number
   readonly parked: boolean
@@ -98,11 +102,11 @@ export type ReasonCode =
 /** One thing that must be so for a key to run. */
 export interface Condition {
   readonly code: ReasonCode
-  /** Whether it is so; `null` if that cannot be told, or does not matter yet. */
+  /** Whether it is met; `null` if that is unknown, or does not matter yet. */
   readonly ok: boolean | null
-  /** When it becomes so by itself, if it does. */
+  /** When it is met automatically, if ever. */
   readonly until?: EpochMs
-  /** What shows it, as a short sentence. */
+  /** The evidence, as a short sentence. */
   readonly evidence: string
 }
 
@@ -123,7 +127,8 @@ export interface Estimate {
   readonly startAt: EpochMs
   /**
    * `high`: a worker is free and nothing is before it. `medium`, `low`: reckoned from how long runs
-   * have taken so far, and from what is before it now; what comes before it until then is not known.
+   * have taken so far, and from the keys that are before it now; keys that get before it later are
+   * not known.
    */
   readonly confidence: 'high' | 'medium' | 'low'
 }
@@ -132,41 +137,41 @@ export interface Estimate {
 export interface Explanation {
   readonly key: string
   readonly state: KeyStateWord | 'absent'
-  /** The key as it was at the look that is explained; absent if it is not stored. */
+  /** The key as it was when it was explained; absent if it is not stored. */
   readonly info?: KeyInfo
   /** The first condition that is not met; absent if the key only waits for a worker to take it. */
   readonly blockedBy?: ReasonCode
   readonly conditions: readonly Condition[]
-  /** What happens to the key by itself next, and when. */
+  /** What happens to the key next automatically, and when. */
   readonly next?: { readonly at: EpochMs; readonly to: KeyStateWord }
   readonly retry?: RetryArithmetic
-  /** Absent where it cannot be told. */
+  /** Absent where it is unknown. */
   readonly estimate?: Estimate
   readonly inspectedAt: EpochMs
 }
 
 /**
- * Sees into a queue, and works on it as an operator does. Acts on the store, so that what it says
+ * Inspects and operates a queue. Acts on the store, so that its answers
  * and does holds for all processes.
  */
 export interface Inspect {
-  /** Counts keys by state. Looks at no more than about `cap` (10,000 unless given) of each. */
+  /** Counts keys by state. Visits no more than about `cap` (10,000 unless given) of each. */
   counts(options?: { readonly cap?: number }): Promise<QueueCounts>
   /** Lists keys, page by page. */
   list(options?: ListOptions): Promise<KeyPage>
-  /** Looks one key up. */
+  /** Reads one key. */
   get(key: string): Promise<KeyInfo | undefined>
   /** Says why a key is not running. */
   explain(key: string): Promise<Explanation>
   /**
-   * The workers that were seen lately; empty where the driver keeps no list. One whose `concurrency`
-   * is 0 has stopped. `stats` are as of its last heartbeat.
+   * The workers that were seen recently; empty where the driver keeps no list. One whose
+   * `concurrency` is 0 has stopped. `stats` are as of its last heartbeat.
    */
   workers(): Promise<readonly WorkerRow[]>
   /** How long the key that has been ready longest has waited; `undefined` if none is ready. */
   oldest(): Promise<{ readonly readyAt: EpochMs; readonly ageMs: number } | undefined>
 
-  /** Stops handing out keys, in all processes. Adds are taken, held keys go on. */
+  /** Stops handing out keys, in all processes. Adds are still accepted, and held keys continue. */
   pause(): Promise<OperateOutcome>
   /** Ends a pause, in all processes. */
   resume(): Promise<OperateOutcome>
@@ -177,11 +182,11 @@ export interface Inspect {
   /** Ends the delay or the back-off of a key. */
   runNow(key: string): Promise<OperateOutcome>
   /**
-   * Counts failures and crashes of a key from zero again; what is owed to it stays as it is. What a
-   * limiter without a plan has counted, it goes on counting.
+   * Resets the failures and crashes of a key; its pending runs stay. The counts of a limiter
+   * without a plan stay, too.
    */
   forget(key: string): Promise<ForgetOutcome>
-  /** Forgets all that is owed to a key and counted of it. Who holds it goes on holding it. */
+  /** Deletes a key with its pending runs and counts. A holder keeps holding it. */
   remove(key: string): Promise<OperateOutcome>
   /** The keys that a filter finds, to count them and to do something to all of them. */
   select(filter: KeyFilter): Selection

@@ -21,7 +21,7 @@ function holderOf(row: KeyRow): HolderInfo {
   }
 }
 
-/** A row of the store as its users see it: what is not set is absent. */
+/** A row of the store as its users see it: members that are not set are absent. */
 export function keyInfo(row: KeyRow): KeyInfo {
   const isHeld = row.token !== noToken
   const isOwed = row.dueAt !== never

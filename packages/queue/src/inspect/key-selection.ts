@@ -23,7 +23,7 @@ const capDefault = 10_000
 /** A verb of an operator's, for a page of keys. */
 export type BulkVerb = 'park' | 'unpark' | 'runNow' | 'remove' | 'forget'
 
-/** What a selection needs of its queue. */
+/** The queue of a selection. */
 export interface SelectionSource {
   list(request: ListRequest): Promise<ListReply>
   operate(
@@ -76,7 +76,8 @@ export class KeySelection implements Selection {
       const keys = page.rows.filter((row) => this.#matches(row)).map(({ key }) => key)
       if (keys.length > 0) yield keys
       cursor = page.cursor
-      // A store in this process answers at once: without this, a long way would be one block of time.
+      // A store in this process answers at once: without this, a long way would be one block of
+      // time.
       await new Promise<void>(nextTurn)
     } while (cursor !== undefined)
   }
@@ -98,7 +99,7 @@ export class KeySelection implements Selection {
     let changed = 0
     let left = found.count
     for await (const keys of this.#pages()) {
-      // No more than were told of, though others may have come meanwhile.
+      // No more than were confirmed, though more may match by now.
       const some = keys.slice(0, left)
       left -= some.length
       const outcomes = await this.#source.operate(verb, some, { forget })

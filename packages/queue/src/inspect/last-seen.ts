@@ -1,6 +1,6 @@
 import { checkPlan, type LimiterPlan, parseJson, type WorkerRow } from '@sluice/core'
 
-/** The worker whose settings hold by now: of those that take keys, or else of all, the last seen. */
+/** The worker whose settings apply: of those that take keys, or else of all, the last seen. */
 export function lastSeen(workers: readonly WorkerRow[]): WorkerRow | undefined {
   const taking = workers.filter(({ concurrency }) => concurrency > 0)
   let last: WorkerRow | undefined
@@ -10,14 +10,14 @@ export function lastSeen(workers: readonly WorkerRow[]): WorkerRow | undefined {
   return last
 }
 
-/** The plan by which failed keys come back, as the worker says that was seen last. */
+/** The plan of the limiter, as registered by the worker that was seen last. */
 export function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
   const text = lastSeen(workers)?.settings['limiter']
   if (typeof text !== 'string') return undefined
   try {
     return checkPlan(parseJson(text), 'settings.limiter')
   } catch {
-    // Written by something that is not this package: it is as if it were not there.
+    // Not written by this package: ignored.
     return undefined
   }
 }

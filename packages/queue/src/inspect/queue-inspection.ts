@@ -36,11 +36,11 @@ const page = { default: 100, max: 1_000 }
 /** How long ago a worker may have been seen to count as there. */
 const workersWithinMs = 60_000
 
-/** Sees into a queue through its driver. */
+/** Inspects a queue through its driver. */
 export class QueueInspection implements Inspect {
   readonly #coreNow: () => QueueCore
 
-  /** `core` is asked for each call: a whole store keeps no more of them than it must. */
+  /** `core` is called for each call: a whole store keeps a limited number of cores. */
   constructor(core: () => QueueCore) {
     this.#coreNow = core
   }

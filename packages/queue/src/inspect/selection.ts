@@ -1,6 +1,6 @@
 import type { KeyStateWord } from '@sluice/core'
 
-/** Which keys an operation on many is about: those for which all of it holds. */
+/** Selects keys: those that match all members. */
 export interface KeyFilter {
   readonly state?: KeyStateWord
   /** Only keys that start with this. */
@@ -9,7 +9,7 @@ export interface KeyFilter {
   readonly failuresMin?: number
   /** Only keys whose last error has this code. */
   readonly errorCode?: string
-  /** How many keys to touch at the most. Default 10,000. */
+  /** The greatest number of keys to change. Default 10,000. */
   readonly cap?: number
 }
 
@@ -22,24 +22,24 @@ export interface SelectionCount {
 
 /** How an operation on many keys is begun. */
 export interface BulkOptions {
-  /** Told how many keys will be touched; unless it says true, none is. */
+  /** Called with the number of keys that will be changed; unless it returns true, none is. */
   readonly confirm?: (found: SelectionCount) => boolean | Promise<boolean>
 }
 
-/** What an operation on many keys did. */
+/** The result of an operation on many keys. */
 export interface BulkResult extends SelectionCount {
   readonly confirmed: boolean
   /** How many keys are not as they were. */
   readonly changed: number
-  /** How many were so already, or were gone when it was their turn. */
+  /** How many needed no change, or were deleted before their turn. */
   readonly unchanged: number
 }
 
 /**
- * The keys that a filter finds, and what an operator can do to all of them.
+ * The keys that match a filter, and the operations on all of them.
  *
- * Each operation counts first and tells `confirm`, then works through the keys in their order, a
- * page at a time, each page in one step. It can be interrupted and made again: what was changed
+ * Each operation counts first and calls `confirm`, then changes the keys in their order, a page at
+ * a time, each page in one batch. It can be interrupted and repeated: keys that were changed
  * already is not changed twice.
  */
 export interface Selection {
@@ -51,8 +51,8 @@ export interface Selection {
   unpark(options?: BulkOptions & { readonly forget?: boolean }): Promise<BulkResult>
   /** Ends delays and back-offs. */
   runNow(options?: BulkOptions): Promise<BulkResult>
-  /** Counts failures and crashes from zero again; what is owed stays as it is. */
+  /** Resets failures and crashes; pending runs stay. */
   forget(options?: BulkOptions): Promise<BulkResult>
-  /** Forgets all that is owed to the keys and counted of them. Holders go on holding. */
+  /** Deletes the keys with their pending runs and counts. Holders keep holding them. */
   remove(options?: BulkOptions): Promise<BulkResult>
 }

@@ -1,8 +1,8 @@
 import type { BucketRow, Counts, Driver, KeyRow, ListReply, WorkerRow } from '@sluice/core'
 
 /**
- * Answers of a store as they are shown to users: by its wall clock, which its time is ahead of once
- * that clock was set back. What is compared with each other comes from here, or none of it.
+ * Answers of a store as they are shown to users: by its wall clock, which the store's time is ahead
+ * of once that clock was set back. Instants that are compared must all be shown ones, or none.
  */
 
 function shownRow(row: KeyRow, ahead: number): KeyRow {

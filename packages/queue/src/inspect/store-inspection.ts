@@ -1,25 +1,26 @@
 import type { AddOutcome, BucketRow, Capabilities, Clock, EpochMs, Limiter } from '@sluice/core'
 import type { Inspect } from './inspect.ts'
 
-/** How a store is looked into. */
+/** How to inspect a store. */
 export interface InspectStoreOptions {
   /** The clock that the store obeys. Default: its own. */
   readonly clock?: Clock
   /**
-   * The limiter of the queues, to explain delays by. Default: what their workers say they follow.
+   * The limiter of the queues, to explain delays by. Default: the limiters that their workers
+   * register.
    */
   readonly limiter?: Limiter<unknown>
 }
 
-/** What an operator asks for. */
+/** An add by an operator. */
 export interface OperatorAsk {
   /**
-   * The key. Without an item, one that is stored is asked for again with the item it has, and one
+   * The key. Without an item, a key that is stored is added again with its stored item, and one
    * that is not is its own item. Default: the item's own key, which is right for queues without
    * `keyOf`.
    */
   readonly key?: string
-  /** The item, as JSON. It replaces what is stored of the key. */
+  /** The item, as JSON. It replaces the stored item of the key. */
   readonly item?: unknown
   /** How late. Default: now. */
   readonly afterMs?: number
@@ -28,7 +29,7 @@ export interface OperatorAsk {
 }
 
 /**
- * Sees into a whole store, and works on it as an operator does: what dashboards and tools are built
+ * Inspects and operates a whole store: what dashboards and tools are built
  * on. It takes no keys, and other processes do not notice it.
  */
 export interface StoreInspection extends AsyncDisposable {
@@ -36,8 +37,8 @@ export interface StoreInspection extends AsyncDisposable {
   readonly driver: string
   readonly capabilities: Capabilities
   /**
-   * The names of all queues that have keys, are paused, or have had a worker lately; refused where
-   * the driver has no list.
+   * The names of all queues that have keys, are paused, or have had a worker recently; refused
+   * where the driver has no list.
    */
   queues(): Promise<readonly string[]>
   /** Sees into one queue, whether it is there or not. */
@@ -47,12 +48,12 @@ export interface StoreInspection extends AsyncDisposable {
   /** The store's time. */
   now(): Promise<EpochMs>
   /**
-   * Asks for a run. How it meets a delayed run is as the workers of the queue have it (`dedupe`).
+   * Adds a key. It is merged with a delayed run as the workers of the queue do (`dedupe`).
    *
    * If a producer adds the same key with another item at the very moment at which it is asked for
    * again without one, the older item may be the one that stays.
    */
   add(queue: string, ask: OperatorAsk): Promise<AddOutcome>
-  /** Lets go of the store. It can be asked for more than once. */
+  /** Closes the inspection. May be called more than once. */
   close(): Promise<void>
 }

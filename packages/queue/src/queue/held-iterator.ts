@@ -4,8 +4,8 @@ import type { Held } from '../held/held.ts'
 import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 
 /**
- * Yields keys until the queue has ended and no key is held any more: a key that was added again while
- * it was held is ready again when it is given back, and must find an iterator.
+ * Yields keys until the queue has ended and no key is held any more: a key that was added again
+ * while it was held is ready again when it is given back, and must find an iterator.
  *
  * Going on to the next key finishes nothing. Leaving the loop releases the key it yielded last, if
  * that is unfinished and was not detached, and leaves the queue open.

@@ -16,7 +16,8 @@ export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>
 
 /**
  * A limiter as a queue uses it. The store follows a limiter with a plan, since the failures and the
- * buckets are there. Any other limiter is called here, before the write, and its answers are checked.
+ * buckets are there. Any other limiter is called here, before the write, and its answers are
+ * checked.
  */
 export class LimiterInQueue<T> {
   readonly #limiter: Limiter<T>
@@ -71,8 +72,8 @@ export class LimiterInQueue<T> {
   }
 
   /**
-   * The failures that a limiter counts in this process, 0 if it counts none; `undefined` if the store
-   * counts them.
+   * The failures that a limiter counts in this process, 0 if it counts none; `undefined` if the
+   * store counts them.
    */
   numRequeues(item: T): number | undefined {
     if (this.#plan === undefined) return this.#limiter.numRequeues(item)
@@ -99,8 +100,8 @@ function countsPerKey(plan: LimiterPlan): boolean {
 }
 
 /**
- * The policy of layers without a limiter: a Held that is left unfinished is released, and one that is
- * retried waits for a back-off, so that no failing key spins.
+ * The policy of layers without a limiter: a Held that is left unfinished is released, and one that
+ * is retried waits for a back-off, so that no failing key spins.
  */
 export function releasePolicy<T>(limiter: Limiter<T> | undefined, name: string): HeldPolicy {
   if (limiter === undefined) {

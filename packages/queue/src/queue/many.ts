@@ -28,8 +28,8 @@ export function addMany(core: QueueCore, asks: readonly Ask[]): Promise<AddOutco
 }
 
 /**
- * Finishes several runs in batches. `heldAt` is called when it is a Held's turn, so that none of them
- * is found twice.
+ * Finishes several runs in batches. `heldAt` is called when it is a Held's turn, so that none of
+ * them is found twice.
  */
 export function doneMany(
   core: QueueCore,
@@ -64,7 +64,9 @@ export function doneMany(
   return gathered.promise
 }
 
-/** The outcomes of several calls behind one promise, which fails with the first of them that fails. */
+/**
+ * The outcomes of several calls behind one promise, which fails with the first of them that fails.
+ */
 export class AllOutcomes<Outcome> {
   readonly promise: Promise<Outcome[]>
   readonly #outcomes: Outcome[]

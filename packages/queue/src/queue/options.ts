@@ -23,13 +23,16 @@ import type { StandardSchema } from './schema.ts'
 /** How a queue is made. */
 export interface QueueOptions<T> {
   /**
-   * The name of the queue in its store and in the metrics. Required with a driver that is durable or
-   * shared; a queue in memory needs none, and then has no metrics.
+   * The name of the queue in its store and in the metrics. Required with a driver that is durable
+   * or shared; a queue in memory needs none, and then has no metrics.
    */
   readonly name?: string
   /** The store of the keys. Default: in memory, for this queue alone. */
   readonly driver?: Driver
-  /** How an add and a delayed add of one key are merged. Default `client-go`: both runs stay pending. */
+  /**
+   * How an add and a delayed add of one key are merged. Default `client-go`: both runs stay
+   * pending.
+   */
   readonly dedupe?: Dedupe
   /**
    * How long a lease lasts. It is renewed automatically at a third of that.
@@ -43,11 +46,13 @@ export interface QueueOptions<T> {
   /** The clock for the queue and its driver. Default: the store's own. */
   readonly clock?: Clock
   /**
-   * Changes the error of a failed run before it is stored, for example to remove secrets. The result
-   * is cut to size and stored instead.
+   * Changes the error of a failed run before it is stored, for example to remove secrets. The
+   * result is cut to size and stored instead.
    */
   readonly redactError?: (error: LastError) => LastError
-  /** Whether the stack of an error is stored, too. Stacks may contain more than a store should have. */
+  /**
+   * Whether the stack of an error is stored, too. Stacks may contain more than a store should have.
+   */
   readonly errorStacks?: boolean
   /** Called with errors that no call can return. Must not throw. */
   readonly onError?: (error: unknown) => void
@@ -60,8 +65,8 @@ export interface QueueOptions<T> {
   /** How long after its last failure the failure count of an idle key is kept. Default 24 h. */
   readonly failuresExpireMs?: number
   /**
-   * How often in a row the lease of a key may expire, with its worker gone, before the key is parked.
-   * A run that ends (done, retry, park) sets the count to 0; a release does not. Default 5.
+   * How often in a row the lease of a key may expire, with its worker gone, before the key is
+   * parked. A run that ends (done, retry, park) sets the count to 0; a release does not. Default 5.
    */
   readonly maxCrashes?: number
   /** Whether waiting keeps the process alive. Default true. */

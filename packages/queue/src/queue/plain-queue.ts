@@ -31,7 +31,9 @@ import { QueueTransaction } from './queue-transaction.ts'
 import { SoonBuffer } from './soon-buffer.ts'
 import type { Within } from './within.ts'
 
-/** An add that is being put together: its key is empty, and its item unset, until they are known. */
+/**
+ * An add that is being put together: its key is empty, and its item unset, until they are known.
+ */
 export type AddDraft = { -readonly [Member in keyof Ask]: Ask[Member] }
 
 function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undefined {
@@ -63,7 +65,9 @@ export class PlainQueue<T> implements Queue<T> {
   readonly #options: CheckedOptions<T>
   readonly #soon: SoonBuffer
   readonly #admission: ItemAdmission<T> | undefined
-  /** A string item is its own key, and may be added without a limit: the direct queue can be used. */
+  /**
+   * A string item is its own key, and may be added without a limit: the direct queue can be used.
+   */
   protected readonly isPlain: boolean
   #inspect: Inspect | undefined
 
@@ -131,8 +135,8 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   /**
-   * Adds an item; throws where the item is not valid. Fills in the draft, since each copy of it would
-   * take some 30 ns.
+   * Adds an item; throws where the item is not valid. Fills in the draft, since each copy of it
+   * would take some 30 ns.
    */
   protected ask(item: T, draft: AddDraft, givesBack: boolean): Promise<AddOutcome> {
     const { keyOf, schema } = this.#options

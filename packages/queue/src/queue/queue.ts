@@ -1,3 +1,6 @@
+// This folder is what users call: the queue and its layers, from checking the arguments of a verb
+// to calling the core.
+
 import type {
   AddOutcome,
   CancelOutcome,
@@ -35,7 +38,9 @@ export interface WaitOptions {
 
 /** How to close a queue. */
 export interface CloseOptions {
-  /** How long to wait for held keys to be given back before their signals are aborted. Default 0. */
+  /**
+   * How long to wait for held keys to be given back before their signals are aborted. Default 0.
+   */
   readonly graceMs?: number
 }
 
@@ -54,8 +59,8 @@ export interface QueueCapabilities extends Capabilities {
  * never held twice at the same time. If it is added again while it is held, it is handed out once
  * more.
  *
- * The promise of a verb resolves after the store has committed. No verb throws: bad input and errors
- * of the store reject, and bad input changes nothing.
+ * The promise of a verb resolves after the store has committed. No verb throws: bad input and
+ * errors of the store reject, and bad input changes nothing.
  */
 export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   readonly name: string
@@ -69,13 +74,13 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   addMany(items: readonly T[], options?: AddOptions): Promise<AddOutcome[]>
   /**
    * Adds from an event handler: returns synchronously and never fails. The add is tried until it is
-   * stored, and the last item added wins, also after an outage. `onError` is called with the error of
-   * an add that is refused. `close` waits for pending adds.
+   * stored, and the last item added wins, also after an outage. `onError` is called with the error
+   * of an add that is refused. `close` waits for pending adds.
    */
   addSoon(item: T, options?: AddOptions): void
   /**
-   * Waits for a key and takes it; `undefined` once the queue is shut down and no key is left that was
-   * due then. Continues to wait while the store is unreachable.
+   * Waits for a key and takes it; `undefined` once the queue is shut down and no key is left that
+   * was due then. Continues to wait while the store is unreachable.
    */
   get(options?: WaitOptions): Promise<Held<T> | undefined>
   /** Waits for at least one key, and takes at most `n`; empty once the queue is shut down. */
@@ -99,8 +104,8 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
 
   /**
    * Takes no more adds. Keys that were due at the time of the call can still be taken; then `get`
-   * resolves with `undefined`. Acts on this object, not on the store. Resolves once the store's time
-   * of the call is known.
+   * resolves with `undefined`. Acts on this object, not on the store. Resolves once the store's
+   * time of the call is known.
    */
   shutDown(): Promise<void>
   /**
@@ -114,9 +119,9 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   /**
    * Closes the queue: flushes accepted adds, waits `graceMs` for held keys, aborts their signals,
    * waits one more second, and leaves the rest to their leases, named in one ERR_CLOSING that is
-   * reported. Ends within `graceMs` and two seconds, even if the store does not answer: calls without
-   * an answer then reject. Calling it again waits for the same end; with `graceMs: 0` it ends the
-   * grace period.
+   * reported. Ends within `graceMs` and two seconds, even if the store does not answer: calls
+   * without an answer then reject. Calling it again waits for the same end; with `graceMs: 0` it
+   * ends the grace period.
    */
   close(options?: CloseOptions): Promise<void>
 }
@@ -134,8 +139,8 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   /** Resets the failure count of the item's key. Its pending runs stay. */
   forget(item: T): Promise<ForgetOutcome>
   /**
-   * The failure count of the item's key; 0 if no part of the limiter depends on it, as with a bucket
-   * alone.
+   * The failure count of the item's key; 0 if no part of the limiter depends on it, as with a
+   * bucket alone.
    */
   numRequeues(item: T): Promise<number>
 }

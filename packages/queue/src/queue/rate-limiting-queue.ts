@@ -123,7 +123,9 @@ export class PlainRateLimitingQueue<T>
     }
   }
 
-  /** Forgets in the direct queue; false if nothing was counted there, perhaps since it is no key. */
+  /**
+   * Forgets in the direct queue; false if nothing was counted there, perhaps since it is no key.
+   */
   #forgetsAtOnce(item: T): boolean {
     const { direct } = this.core
     if (direct === undefined || !this.isPlain) return false

@@ -6,8 +6,9 @@ import type { AddAfterOptions, AddOptions } from './queue.ts'
  * The verbs of a queue inside a synchronous transaction of yours, as on SQLite. Their writes commit
  * or roll back with it. They throw instead of rejecting.
  *
- * A lost lease is thrown (`ERR_LEASE_LOST`), so that your writes without the lease do not commit. A Held that is finished here stays open until the store shows that the transaction has
- * committed; if it was rolled back, finish the Held again.
+ * A lost lease is thrown (`ERR_LEASE_LOST`), so that your writes without the lease do not commit. A
+ * Held that is finished here stays open until the store shows that the transaction has committed;
+ * if it was rolled back, finish the Held again.
  */
 export interface WithinNow<T> {
   /** See `Queue.add`. */

@@ -6,19 +6,20 @@ import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.t
 import { writeLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
 
-/** The core of a queue of ours. */
+/** The core of a queue of this package. */
 export function coreOf<T>(queue: Queue<T>): QueueCore {
   if (queue instanceof PlainQueue) return (queue as PlainQueue<T>).core
   throw new SluiceTypeError('queue', 'must be a queue made by this package')
 }
 
 /**
- * Gives everything that is stored of a queue as lines of JSON, each with its line feed: a head, the
- * buckets of the store, the keys in their order, and an end by which a cut-off copy is told.
+ * Writes everything that is stored of a queue as lines of JSON, each with its line feed: a head,
+ * the buckets of the store, the keys in their order, and an end, without which a copy is
+ * incomplete.
  *
- * Instants are those of the wall clock. Changes nothing. Each key is given as it is when it is its turn; one that is held is given as if
- * it had been released, so that a copy promises every run that is not finished. Pause the queue for
- * a copy of one moment.
+ * Instants are those of the wall clock. Changes nothing. Each key is written as it is when it is
+ * its turn; a held key is written as if it had been released, so that a copy has every run that is
+ * not finished. Pause the queue for a copy of one moment.
  */
 export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, void> {
   const core = coreOf(queue)
@@ -26,7 +27,7 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   if (core.phase === 'closed') throw core.calls.closedError()
   const transfer = transferOf('queue', driver)
   await core.calls.open()
-  // The answer also says by how much the store's time is ahead.
+  // The answer also has the difference between the store's time and its wall clock.
   const exportedAt = leavingInstant(driver, await core.backend.now())
   const lastToken = await transfer.lastToken()
   yield writeLine({ as: 'head', head: { queue: name, exportedAt, lastToken } })

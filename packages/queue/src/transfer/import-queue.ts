@@ -12,7 +12,7 @@ import { enteringBucket, enteringRow } from './transfer-instants.ts'
 import { readLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
 
-/** What an import did, by number of keys. */
+/** The result of an import, in numbers of keys. */
 export type ImportResult = Readonly<Record<ImportOutcome, number>>
 
 function checkLines(lines: unknown): void {
@@ -22,12 +22,13 @@ function checkLines(lines: unknown): void {
 }
 
 /**
- * Puts into a queue what {@link exportQueue} gave, line by line, merged into what is there: the
- * earlier of two times, the higher of two priorities and counts, and an item that is there stays.
+ * Reads the lines of {@link exportQueue} into a queue and merges them with the keys that are there:
+ * the earlier of two times, the higher of two priorities and counts, and an item that is there
+ * stays.
  *
- * Fencing numbers go on above those of the export. Rejects for lines that are no export, naming the
- * line, and if the end is missing; what came before is in the queue then, and the same import may be
- * made again. Pause the queue for keys to come out in their old order.
+ * Fencing numbers continue above those of the export. Rejects for lines that are no export, naming
+ * the line, and if the end is missing; the lines before it are in the queue then, and the same
+ * import may be repeated. Pause the queue for keys to come out in their old order.
  */
 export async function importQueue<T>(
   queue: Queue<T>,
@@ -39,7 +40,7 @@ export async function importQueue<T>(
   if (core.phase === 'closed') throw core.calls.closedError()
   const transfer = transferOf('queue', driver)
   await core.calls.open()
-  // The answer says by how much the store's time is ahead of its wall clock.
+  // The answer has the difference between the store's time and its wall clock.
   await core.backend.now()
   const result = { imported: 0, merged: 0, unchanged: 0 }
   let batch = new Map<string, TransferRow>()

@@ -1,5 +1,5 @@
 /**
- * Moves queues between stores, and writes them as lines of JSON and reads them back.
+ * Moves queues between stores, writes them as lines of JSON, and reads them back.
  *
  * @packageDocumentation
  */

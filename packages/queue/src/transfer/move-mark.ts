@@ -15,8 +15,8 @@ export async function markOf(driver: Driver, queue: string): Promise<boolean | u
 }
 
 /**
- * Remembers that in the source, in its list of workers: a call that continues a move finds the queue
- * paused, and could not know otherwise whether it was paused before the move.
+ * Remembers that in the source, in its list of workers: a call that continues a move finds the
+ * queue paused, and could not know otherwise whether it was paused before the move.
  */
 export async function setMark(driver: Driver, queue: string, resumes: boolean): Promise<void> {
   if (!driver.capabilities.workers) return

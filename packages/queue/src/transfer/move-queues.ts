@@ -78,7 +78,7 @@ class Side implements HandleUser {
   async open(): Promise<void> {
     this.store.join(this)
     await this.store.open()
-    // The answer says by how much the store's time is ahead of its wall clock.
+    // The answer has the difference between the store's time and its wall clock.
     await this.driver.counts('', { cap: 1 })
   }
 
@@ -154,7 +154,10 @@ class QueueMove {
     return resumes
   }
 
-  /** Repeats a call that a busy store refuses: a transaction of another session may have locked a key. */
+  /**
+   * Repeats a call that a busy store refuses: a transaction of another session may have locked a
+   * key.
+   */
   async #patiently<R>(verb: () => Awaitable<R>): Promise<R> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -237,8 +240,8 @@ async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<bo
 
 /**
  * Moves queues from one store to another with everything that is stored of them: times (by the wall
- * clock, so that keys stay due when they were), positions in the order, failures, priorities, parked
- * keys, buckets, and fencing numbers that keep rising.
+ * clock, so that keys stay due when they were), positions in the order, failures, priorities,
+ * parked keys, buckets, and fencing numbers that keep rising.
  *
  * Pauses each queue in both stores, waits until all held keys were given back, moves the keys, and
  * resumes the queue in the new store, unless it had been paused before; in the old one it stays

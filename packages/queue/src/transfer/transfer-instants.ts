@@ -1,13 +1,13 @@
 import type { BucketRow, Driver, EpochMs, TransferRow } from '@sluice/core'
 
 /**
- * Instants of rows that leave a store or enter one. Between stores they are those of the wall clock,
+ * Instants of rows that leave or enter a store. Between stores they are those of the wall clock,
  * since each store's time may be ahead of it by another amount.
  */
 
 /**
- * By how much the store's time is ahead, as of the last call. Whole milliseconds: a row that is moved
- * again has to get the very same instants, or it would be merged as another promise.
+ * By how much the store's time is ahead, as of the last call. Whole milliseconds: a row that is
+ * moved again has to get the very same instants, or it would be merged as another promise.
  */
 function aheadOf({ ahead = 0 }: Driver): number {
   return Math.round(ahead)

@@ -29,10 +29,10 @@ const formatVersion = 1
  */
 const tokenFloorMax = 2 ** 52
 
-/** Instants are those that a Date can be. */
+/** The instants of a Date. */
 const instantLimits = { min: -8.64e15, max: 8.64e15 }
 
-/** What the first line of an export says. */
+/** The first line of an export. */
 export interface ExportHead {
   readonly queue: string
   readonly exportedAt: EpochMs
@@ -50,7 +50,7 @@ export type ExportLine =
 const instants = ['dueAt', 'laterAt', 'readyAt', 'askedAt', 'failedAt'] as const
 const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 
-/** Writes a line, with the line feed. What is not set is left out. */
+/** Writes a line, with the line feed. Members that are not set are left out. */
 export function writeLine(line: ExportLine): string {
   return `${JSON.stringify(written(line))}\n`
 }
@@ -70,7 +70,10 @@ function written(line: ExportLine): object {
   }
 }
 
-/** Reads the line of this number; throws, naming it, for anything that {@link writeLine} does not write. */
+/**
+ * Reads the line of this number; throws, naming it, for anything that {@link writeLine} does not
+ * write.
+ */
 export function readLine(text: string, number: number): ExportLine {
   const where = `lines[${number}]`
   let value: unknown

@@ -23,10 +23,10 @@ import { LoopWatch } from './loop-watch.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 import { type HealthInputs, healthOf, type WorkerHealth } from './worker-health.ts'
 
-/** How long a handler may go on after it was told to stop. */
+/** How long a handler may run on after its signal was aborted. */
 const abandonMsDefault = 30_000
 
-/** How long handlers have between being told to stop and being left behind. */
+/** How long handlers have between the abort of their signals and being abandoned. */
 const settleMs = 1_000
 
 /** How much longer real time may take than a clock that was given. */
@@ -73,17 +73,17 @@ class QueueWorker<T> implements Worker {
   readonly #queue: PlainQueue<T>
   readonly #core: QueueCore
   readonly #options: CheckedWorkerOptions<T>
-  readonly #crew = { isStopping: false }
+  readonly #group = { isStopping: false }
   readonly #runs = new Set<HandlerRun<T>>()
   readonly #working: RunningWorker
   readonly stopped: Promise<void>
-  readonly #heart: Ticker
+  readonly #heartbeats: Ticker
   readonly #loopWatch: LoopWatch
   #beatAt = 0
   #phase: HealthInputs['phase'] = 'running'
   #onIdle: (() => void)[] = []
   #idleCheck: Promise<void> | undefined
-  /** Something happened while it was looked whether the worker is idle. */
+  /** Something changed while an idle check was in flight. */
   #mustCheckAgain = false
 
   constructor(
@@ -108,51 +108,53 @@ class QueueWorker<T> implements Worker {
         this.#core.calls.report(error)
       },
     })
-    this.#beat()
-    this.#heart = clock.startTicker(heartbeatMs, () => this.#beat())
+    this.#heartbeat()
+    this.#heartbeats = clock.startTicker(heartbeatMs, () => this.#heartbeat())
     const loops = Array.from({ length: concurrency }, () => this.#loop(concurrency))
     this.stopped = Promise.all(loops).then(
       () => this.#ended('stopped', concurrency),
       (error: unknown) => {
-        // One loop that cannot go on ends all of them.
+        // A permanent error of one loop ends all of them.
         this.#dismiss()
         this.#ended('failed', concurrency)
         this.#core.calls.report(error)
         throw error
       },
     )
-    // Whoever wants to know awaits it; `onError` and the health tell of it, too.
+    // Awaiting it is optional: `onError` is called with its error, and the health shows it.
     this.stopped.catch(() => undefined)
   }
 
   #ended(phase: 'stopped' | 'failed', concurrency: number): void {
     this.#phase = phase
-    this.#heart.stop()
+    this.#heartbeats.stop()
     this.#loopWatch.stop()
     this.#core.calls.notice('worker-stopped', { concurrency })
     this.#core.tally.end(this.#working)
-    this.#farewell()
+    this.#unregister()
   }
 
-  /** Tells the store that this worker takes no more keys. Nobody is to wait for that, or to fail. */
-  #farewell(): void {
+  /**
+   * Registers the worker as one that takes no more keys. No call waits for that, or fails by it.
+   */
+  #unregister(): void {
     if (this.#core.phase !== 'open' || !this.#core.calls.handle.isOpen) return
     try {
-      const beat = this.#core.backend.unregister()
-      if (beat instanceof Promise) beat.catch(() => undefined)
+      const answer = this.#core.backend.unregister()
+      if (answer instanceof Promise) answer.catch(() => undefined)
     } catch {
-      // It is missed in the list soon.
+      // Without heartbeats the store soon drops the worker from its list.
     }
   }
 
-  /** Tells the store that this worker is alive. Nothing depends on it but what others see. */
-  #beat(): void {
+  /** Registers the worker as alive. Only the list of workers depends on it. */
+  #heartbeat(): void {
     this.#beatAt = this.#core.calls.handle.clock.monotonicMs()
     if (this.#core.phase !== 'open') return
     try {
-      const beat = this.#core.claims.heartbeat()
-      if (beat instanceof Promise)
-        beat.catch((error: unknown) => this.#core.calls.reportTrouble(error))
+      const answer = this.#core.claims.heartbeat()
+      if (answer instanceof Promise)
+        answer.catch((error: unknown) => this.#core.calls.reportTrouble(error))
     } catch (error) {
       this.#core.calls.reportTrouble(error)
     }
@@ -172,18 +174,18 @@ class QueueWorker<T> implements Worker {
   }
 
   async #loop(concurrency: number): Promise<void> {
-    while (!this.#crew.isStopping) {
-      const getting = this.#queue.getFor(this.#crew)
+    while (!this.#group.isStopping) {
+      const getting = this.#queue.getFor(this.#group)
       this.#checkIdle()
       let held: HeldKey<T> | undefined
       try {
         held = await getting
       } catch (error) {
-        if (this.#crew.isStopping) return
+        if (this.#group.isStopping) return
         throw error
       }
       if (held === undefined) {
-        if (this.#crew.isStopping || this.#hasNoMore()) return
+        if (this.#group.isStopping || this.#hasNoMore()) return
         await this.#core.lifecycle.nextGivenBack()
         continue
       }
@@ -200,7 +202,9 @@ class QueueWorker<T> implements Worker {
     }
   }
 
-  /** Whether the queue, which has ended, will have no more keys: none is held that could come back. */
+  /**
+   * Whether the queue, which has ended, will have no more keys: none is held that could come back.
+   */
   #hasNoMore(): boolean {
     const { helds, phase } = this.#core
     return phase === 'closed' || phase === 'closing' || helds.size === 0
@@ -230,15 +234,18 @@ class QueueWorker<T> implements Worker {
   }
 
   #dismiss(): void {
-    this.#crew.isStopping = true
-    this.#core.dismiss(this.#crew)
+    this.#group.isStopping = true
+    this.#core.dismiss(this.#group)
   }
 
   #closing(): SluiceError {
     return new SluiceError('ERR_CLOSING', 'the worker is stopping: stop working on this key')
   }
 
-  /** Whether the loops end within `ms`; in real time, too, where a clock was given that stands still. */
+  /**
+   * Whether the loops end within `ms`; in real time, too, where a clock was given that stands
+   * still.
+   */
   #endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
     const { clock } = this.#core.calls.handle
     return new Promise((resolve) => {
@@ -263,7 +270,7 @@ class QueueWorker<T> implements Worker {
     await this.stop()
   }
 
-  /** Looks whether nothing is due and nothing is running, if anybody wants to know. */
+  /** Checks whether nothing is due and nothing is running, if a caller waits for that. */
   #checkIdle(): void {
     if (this.#onIdle.length === 0 || this.#runs.size > 0) return
     if (this.#idleCheck !== undefined) {
@@ -300,8 +307,8 @@ class QueueWorker<T> implements Worker {
 }
 
 /**
- * Makes a worker and starts it: it takes keys from the queue and runs the handler for each, the loop
- * of a controller done right.
+ * Makes a worker and starts it: it takes keys from the queue and runs the handler for each, the
+ * loop of a controller done right.
  *
  * Throws for bad options only. An error of a handler never stops the worker.
  */

@@ -1,6 +1,6 @@
 import { delayMsMax, priorityMax, priorityMin, SluiceTypeError } from '@sluice/core'
 
-/** What a handler may return; by its type, never all of it. */
+/** A result of a handler as it may come, also against its type. */
 interface Returned {
   readonly priority?: unknown
   readonly requeue?: unknown
@@ -14,7 +14,7 @@ export type RunEnd =
   | { readonly as: 'requeue_after'; readonly priority: number; readonly delayMs: number }
 
 /**
- * Reads what a handler returned, by the rules of controller-runtime: a delay above zero wins over
+ * Reads the result of a handler, by the rules of controller-runtime: a delay above zero wins over
  * `requeue`, and one that is not above zero is as if it were absent. Throws for a result that means
  * nothing, or that cannot be read. `own` is the priority that the key has.
  */

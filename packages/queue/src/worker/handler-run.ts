@@ -26,7 +26,9 @@ export type CheckedWorkerOptions<T> = Required<
 > &
   Pick<WorkerOptions<T>, 'timeoutMs' | 'maxFailures' | 'onError'>
 
-/** Whether a run that threw this is not tried again. What is thrown may be no object, or a trap. */
+/**
+ * Whether a run that threw this value is not tried again. The value may be no object, or a proxy.
+ */
 function isTerminal(error: unknown): boolean {
   try {
     return error instanceof TerminalError
@@ -35,7 +37,7 @@ function isTerminal(error: unknown): boolean {
   }
 }
 
-/** What a handler is told. A signal is made only if the handler looks at it. */
+/** The context of a run. A signal is made only if the handler reads it. */
 class RunContext implements HandlerContext {
   readonly key: string
   readonly token: number
@@ -61,9 +63,9 @@ class RunContext implements HandlerContext {
 /**
  * One run of a handler, from taking the key to giving it back. It never rejects.
  *
- * A key is never given back under a handler that is still running. One that does not stop when it is
- * told to is abandoned: its lease is not renewed any more and ends by itself. Where there is no
- * lease, the key is given back when the handler ends at last.
+ * A key is never given back under a handler that is still running. One that does not stop when it
+ * is told to is abandoned: its lease is not renewed any more and expires. Where there is no lease,
+ * the key is given back when the handler ends at last.
  */
 export class HandlerRun<T> {
   readonly #core: QueueCore
@@ -79,10 +81,10 @@ export class HandlerRun<T> {
   readonly startedAt: EpochMs
   readonly #startedMs: number
   #tookMs: number | undefined
-  /** What came of it, as far as is known: a handler that never ends has failed. */
+  /** The result, as far as it is known: a handler that never ends has failed. */
   #result: RunResult['result'] = 'error'
   #error: unknown
-  /** What was decided for a key that has failed too often; asked for once. */
+  /** The decision of `onExhausted`, which is called once. */
   #end: 'park' | 'drop' | undefined
 
   constructor(
@@ -110,7 +112,7 @@ export class HandlerRun<T> {
     return this.#core.calls.traceRun(this, () => this.#run())
   }
 
-  /** What those who trace runs are told of this one. */
+  /** The request of the trace event. */
   request(): RunRequest {
     const { key, token, failures } = this.#held
     return { key, token, failures, concurrency: this.#concurrency }
@@ -143,7 +145,7 @@ export class HandlerRun<T> {
     return this.#core.calls.handle.clock.monotonicMs() - this.#startedMs
   }
 
-  /** Tells the handler to stop. */
+  /** Aborts the signal of the handler. */
   abort(error: SluiceError): void {
     this.#held.abort(error)
     this.#watchAbandon()
@@ -162,7 +164,7 @@ export class HandlerRun<T> {
       ),
     )
     this.#freeSlot()
-    // A key that is being given back tells by itself what becomes of that.
+    // A finish in flight reports its own outcome.
     return this.#held.phase === 'held'
   }
 
@@ -188,7 +190,7 @@ export class HandlerRun<T> {
   }
 
   // One function that awaits twice, and no closures: each async call and each closure is an object
-  // more for every key, and those were two thirds of what a worker left to the collector.
+  // more for every key, and those were two thirds of the garbage of a worker.
   async #work(): Promise<void> {
     const held = this.#held as HeldKey<unknown>
     let result: HandlerResult
@@ -207,14 +209,15 @@ export class HandlerRun<T> {
       hasFailed ? this.#failed(failure) : this.#succeeded(result)
     for (let isFirst = true; this.#mayFinish(); isFirst = false) {
       try {
-        // The work is done; only the finish has to reach the store, which the lease leaves time for.
+        // The work is done; only the finish has to reach the store, which the lease leaves time
+        // for.
         await (isFirst ? finish() : this.#core.calls.attempt(finish))
         break
       } catch (error) {
         const isOver = !isTransient(error) || held.isLost || this.#core.phase === 'closed'
         if (isFirst || isOver) this.#report(error)
         if (isOver) {
-          // Not given back, as far as anybody knows: the lease must end, so it is not renewed.
+          // Perhaps not given back: the lease must expire, so that it is not renewed.
           this.abandon()
           break
         }
@@ -255,7 +258,8 @@ export class HandlerRun<T> {
     this.#result = 'requeue'
     const held = this.#held
     if (priority === held.priority) return await held.retry()
-    // A retry keeps the priority; another one takes an ask that counts the failure, and an end.
+    // A retry keeps the priority. Another priority takes an add that counts the failure, and a
+    // done.
     const delay = held.policy.retryAs(held as HeldKey<unknown>)
     return await this.#comeBack({ ...delay, failed: true }, priority, false)
   }
@@ -267,11 +271,11 @@ export class HandlerRun<T> {
   ): Promise<FinishOutcome> {
     const { key, itemText: item } = this.#held
     try {
-      // Asked for before it is given back: a crash in between leaves it asked for.
+      // Added before it is given back: a crash in between leaves the run pending.
       await this.#core.add({ key, item, priority, ...delay }, true)
     } catch (error) {
       if (isTransient(error) && !SluiceError.is(error, 'ERR_QUEUE_FULL')) throw error
-      // It cannot be asked for, but giving it back as failed is always taken.
+      // The add was refused, but giving the key back as failed never is.
       this.#report(error)
       return await this.#held.retry(error)
     }
@@ -305,7 +309,7 @@ export class HandlerRun<T> {
     try {
       return await onExhausted(this.#held, error)
     } catch (failure) {
-      // Parked is where somebody will look for it.
+      // A parked key is kept, and visible to operators.
       this.#report(failure)
       return 'park'
     }
@@ -315,7 +319,7 @@ export class HandlerRun<T> {
     try {
       this.#options.onError?.(error, this.#held as Held<T>)
     } catch {
-      // Whoever is told of errors must not make more of them.
+      // An error of onError must not cause more of them.
     }
   }
 }

@@ -1,20 +1,20 @@
 import { type Clock, SluiceError, systemClock, type Ticker } from '@sluice/core'
 import { nextTurn } from '../environment/environment.ts'
 
-/** How long handlers may keep the event loop to themselves before others get a turn. */
+/** How long handlers may occupy the event loop before other work gets a turn. */
 const turnMsMax = 10
 
 /** How many keys a report names. */
 const keysNamedMax = 10
 
-/** What was noticed of a blocked event loop. */
+/** A block of the event loop. */
 export interface LoopBlock {
   readonly blockedMs: number
-  /** The keys that were being worked on, ten at the most. */
+  /** The keys that were running, at most ten. */
   readonly keys: readonly string[]
 }
 
-/** What a loop watch needs of its worker. */
+/** The worker whose event loop is watched. */
 export interface LoopWatchOptions {
   readonly clock: Clock
   /** How long the event loop may stand still. */
@@ -29,8 +29,8 @@ export interface LoopWatchOptions {
  * the ticker, which comes late, and whenever a handler hands back control, which comes at once and
  * while it is still known which handler that was.
  *
- * Only the clock of the machine goes on while the loop stands still. Under any other one nothing is
- * ever noticed, and no ticker runs that somebody would have to step through.
+ * Only the clock of the machine continues while the loop stands still. Under any other clock
+ * nothing is detected, and no ticker runs that a test would have to step through.
  */
 export class LoopWatch {
   readonly #options: LoopWatchOptions
@@ -58,14 +58,14 @@ export class LoopWatch {
     })
   }
 
-  /** Looks whether the loop has stood still, and tells if so. */
+  /** Checks whether the loop has stood still, and reports it if so. */
   look(): void {
     if (this.#ticker === undefined) return
     const { clock, blockedMs } = this.#options
     const now = clock.monotonicMs()
     const lateMs = now - this.#tickedAt - this.#periodMs
     if (lateMs <= blockedMs) return
-    // Told once, however many look.
+    // Reported once, whatever the number of watches.
     this.#tickedAt = now
     this.#blockedAt = now
     this.#tell(Math.round(lateMs))

@@ -22,7 +22,7 @@ export interface Closes {
   close(options: { readonly graceMs: number }, leftMs?: number): Promise<void>
 }
 
-/** What a signal can stop: a worker or a queue. */
+/** A worker or a queue. */
 export type Stoppable = Stops | Closes
 
 /** How signals stop workers. */
@@ -80,7 +80,7 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
 }
 
 /**
- * Stops workers and closes queues when the process is told to end, and returns how to undo that.
+ * Stops workers and closes queues on SIGTERM and SIGINT, and returns a function that undoes that.
  *
  * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
  * second one takes the rest of the grace away: signals are aborted at once. From then on signals do

@@ -3,16 +3,17 @@ import type { QueueCore } from '../core/queue-core.ts'
 import type { LoopWatch } from './loop-watch.ts'
 
 /**
- * Why a worker is not well: stable words.
+ * Why a worker is not ready or not live: stable words.
  *
  * - `FAILED`: it had to end; `worker.stopped` says why. Not live.
  * - `NOT_BEATING`: its timers do not run. Not live.
  * - `NOT_RENEWING`: leases are not renewed any more. Not live.
- * - `STOPPED`, `STOPPING`: it was told to stop.
+ * - `STOPPED`, `STOPPING`: `stop` was called.
  * - `QUEUE_SHUT_DOWN`, `QUEUE_CLOSED`: its queue gives it nothing more.
  * - `STORE_NOT_OPEN`: the store has not answered yet.
  * - `STORE_IN_TROUBLE`: the store does not answer, or refuses for a reason that may pass.
- * - `DEGRADED`: that has lasted for 30 s; the worker retries for ever, but the store probably needs help.
+ * - `DEGRADED`: that has lasted for 30 s; the worker retries for ever, but the store probably needs
+ *   help.
  * - `LOOP_BLOCKED`: the event loop stood still not long ago.
  */
 export type HealthReason =
@@ -28,17 +29,19 @@ export type HealthReason =
   | 'DEGRADED'
   | 'LOOP_BLOCKED'
 
-/** How a worker is. */
+/** The health of a worker. */
 export interface WorkerHealth {
-  /** False if only a restart of the process helps. Trouble with the store does not make it false. */
+  /**
+   * False if only a restart of the process helps. Trouble with the store does not make it false.
+   */
   readonly live: boolean
   /** Whether it takes keys and gets on with them. */
   readonly ready: boolean
-  /** What is wrong; empty if nothing is. */
+  /** Why it is not ready; empty if it is. */
   readonly reasons: readonly HealthReason[]
 }
 
-/** What is known of a worker when its health is asked for. */
+/** The state of a worker from which its health is derived. */
 export interface HealthInputs {
   readonly core: QueueCore
   readonly loopWatch: LoopWatch
@@ -67,9 +70,9 @@ function reasonsOf({ core, loopWatch, beatAt, phase }: HealthInputs): HealthReas
   return reasons
 }
 
-/** How a worker is, from what is known of it. Asks nobody and waits for nothing. */
-export function healthOf(vitals: HealthInputs): WorkerHealth {
-  const reasons = reasonsOf(vitals)
+/** The health of a worker. Synchronous, and makes no calls. */
+export function healthOf(inputs: HealthInputs): WorkerHealth {
+  const reasons = reasonsOf(inputs)
   return {
     live: !reasons.some((reason) => deadly.has(reason)),
     ready: reasons.length === 0,

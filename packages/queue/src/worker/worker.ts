@@ -1,8 +1,10 @@
+// This folder is the worker: its loops, the runs of its handler, its health, and signals.
+
 import type { Held } from '../held/held.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { WorkerHealth } from './worker-health.ts'
 
-/** What a handler is told besides the item. */
+/** The second argument of a handler. */
 export interface HandlerContext {
   readonly key: string
   /** The fencing number; see `Held.token`. */
@@ -15,17 +17,17 @@ export interface HandlerContext {
   readonly signal: AbortSignal
 }
 
-/** The priority for what can wait, such as the items a controller finds when it starts. */
+/** The priority for items that can wait, such as those that a controller lists when it starts. */
 export const lowPriority = -100
 
 /**
- * How a run that succeeded ends: with nothing, the key is done and its failures are forgotten;
- * with `requeueAfterMs` the same, and it comes back then; with `requeue` it comes back after the
+ * How a run that succeeded ends: with nothing, the key is done and its failures are forgotten; with
+ * `requeueAfterMs` the same, and it comes back then; with `requeue` it comes back after the
  * limiter's delay, and that counts as a failure. It comes back at the priority it had, or at the
  * one that is given here.
  *
- * As in controller-runtime, `requeueAfterMs` wins over `requeue`, and one of zero or less is as if it
- * were absent: `{ requeueAfterMs: 0 }` alone means that the key is done.
+ * As in controller-runtime, `requeueAfterMs` wins over `requeue`, and one of zero or less is as if
+ * it were absent: `{ requeueAfterMs: 0 }` alone means that the key is done.
  */
 export type HandlerResult =
   | undefined
@@ -40,7 +42,7 @@ export type Handler<T> = (
   context: HandlerContext,
 ) => HandlerResult | Promise<HandlerResult>
 
-/** What becomes of a key that has failed too often. */
+/** How a key ends that has failed too often. */
 export type OnExhausted<T> =
   | 'park'
   | 'drop'
@@ -55,9 +57,9 @@ export interface WorkerOptions<T> {
   /** Aborts the signal of a handler that takes longer. Its slot and its key stay taken. */
   readonly timeoutMs?: number
   /**
-   * How long after its signal was aborted a handler may go on before its slot is given to others and
-   * its lease is left to end by itself. Default 30 s. Where there is no lease, the key stays with it
-   * until it ends.
+   * How long a handler may run on after its signal was aborted, before its slot is freed and its
+   * lease is left to expire. Default 30 s. Where there is no lease, the key stays with it until it
+   * ends.
    */
   readonly abandonMs?: number
   /**
@@ -67,7 +69,7 @@ export interface WorkerOptions<T> {
   readonly blockedMs?: number
   /** How many runs in a row may fail; the last of them ends with `onExhausted`. Default: no end. */
   readonly maxFailures?: number
-  /** What becomes of a key that has failed `maxFailures` times in a row. Default `park`. */
+  /** How a key ends that has failed `maxFailures` times in a row. Default `park`. */
   readonly onExhausted?: OnExhausted<T>
   /**
    * What a {@link TerminalError} does. `forget`, the default: the key is done, and starts from zero
@@ -75,7 +77,7 @@ export interface WorkerOptions<T> {
    * `park`: it is set aside.
    */
   readonly onTerminal?: 'done' | 'forget' | 'park'
-  /** Told of every error of a handler, and of what goes wrong in giving keys back. */
+  /** Called with every error of a handler, and with errors of giving keys back. */
   readonly onError?: (error: unknown, held: Held<T> | undefined) => void
 }
 
@@ -91,11 +93,12 @@ export interface Worker extends AsyncDisposable {
   readonly stopped: Promise<void>
   /** How many handlers are running. */
   readonly running: number
-  /** Whether the worker lives and is ready, for probes. Asks nobody and costs next to nothing. */
+  /** Whether the worker is live and ready, for probes. Synchronous, and makes no calls. */
   health(): WorkerHealth
   /**
-   * Takes no more keys and waits for those that are running; after `graceMs` their signals are
-   * aborted, and a second later what has not ended is left to its lease. The queue stays open.
+   * Takes no more keys and waits for running handlers; after `graceMs` their signals are aborted,
+   * and a second later the keys of those that have not ended are left to their leases. The queue
+   * stays open.
    */
   stop(options?: StopOptions): Promise<void>
   /** Resolves when nothing is due and nothing is running, and stops the worker then. */
