@@ -198,11 +198,14 @@ export class Claimer {
   async #bring(limit: number): Promise<Brought> {
     const { claims, leaseEnds, isDoubtful } = await this.#call.make(limit)
     this.#isPlenty = claims.length === limit
-    if (claims.length > 0) this.#misses = 0
-    if (isDoubtful) {
+    if (isDoubtful && claims.length > 0) {
+      // Spaced like claims in vain: a store whose answers keep contradicting each other is not stormed.
       for (const held of claims) void giveBack(this.#engine, held)
-      this.#mustClaimAgain = true
-    } else if (!this.#isStopped) this.#handOut(claims)
+      this.#missed()
+    } else {
+      if (claims.length > 0) this.#misses = 0
+      if (!this.#isStopped) this.#handOut(claims)
+    }
     const hasCrashed = claims.some(({ crashes }) => crashes > 0)
     return { count: claims.length, hasCrashed, leaseEnds }
   }
