@@ -52,9 +52,12 @@ export async function startController(
     return wanted === 0 ? undefined : { requeueAfterMs: resyncMs }
   }
 
+  /** No run is pending but those of the resync, nor is one that brings the next step delayed. */
   async function isSettled(): Promise<boolean> {
     const { ready, backoff, processing, dirty } = await queue.inspect.counts()
-    return ready + backoff + processing + dirty === 0
+    if (ready + backoff + processing + dirty > 0) return false
+    const names = [...deployments.list().map(({ name }) => name), ...machines.names()]
+    return names.every((name) => machines.count(name) === (deployments.get(name)?.machines ?? 0))
   }
 
   return {

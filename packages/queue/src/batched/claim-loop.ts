@@ -200,11 +200,15 @@ export class ClaimLoop implements Claims, ClaimCaller {
       limit,
     )
     this.#wasFull = claims.length === limit
-    if (claims.length > 0) this.#misses = 0
-    if (isDoubtful) {
+    if (isDoubtful && claims.length > 0) {
+      // Spaced like claims in vain: a store whose answers keep contradicting each other is not
+      // stormed.
       for (const held of claims) void giveBack(held)
-      this.#mustClaimAgain = true
-    } else if (!this.isStopped) this.#handOut(claims)
+      this.#onMiss()
+    } else {
+      if (claims.length > 0) this.#misses = 0
+      if (!this.isStopped) this.#handOut(claims)
+    }
     const hasCrashed = claims.some(({ crashes }) => crashes > 0)
     return { count: claims.length, hasCrashed, leaseEnds }
   }
