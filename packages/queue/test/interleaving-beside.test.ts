@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import * as beside from '../src/batched/in-flight-limits.ts'
 import { examineOrders } from './orders.ts'
 
-// As if each key were many: then calls fly beside each other wherever they ever may.
+// As if each key were many: then calls are parallel wherever they may ever be.
 vi.mock('../src/batched/in-flight-limits.ts', () => ({
   parallelMin: 1,
   claimsInFlightMax: 3,
