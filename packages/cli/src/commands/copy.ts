@@ -1,4 +1,4 @@
-import type { MigratedQueue } from 'sluice'
+import type { MovedQueue } from 'sluice/transfer'
 import type { CommandSpec } from '../command.ts'
 import { usageError } from '../command-error.ts'
 import type { Context } from '../context.ts'
@@ -65,10 +65,10 @@ async function movedQueues(
   from: OpenStore,
   to: OpenStore,
   queues: readonly string[],
-): Promise<readonly MigratedQueue[]> {
-  const { migrate } = await import('sluice')
+): Promise<readonly MovedQueue[]> {
+  const { moveQueues } = await import('sluice/transfer')
   await print.progress('waiting until nobody holds a key')
-  return await migrate({
+  return await moveQueues({
     from: from.driver,
     to: to.driver,
     queues,
@@ -85,10 +85,11 @@ async function copied(
   from: OpenStore,
   to: OpenStore,
   queues: readonly string[],
-): Promise<readonly MigratedQueue[]> {
+): Promise<readonly MovedQueue[]> {
   const { print, signal } = context
-  const { createQueue, exportQueue, importQueue } = await import('sluice')
-  const done: MigratedQueue[] = []
+  const { createQueue } = await import('sluice')
+  const { exportQueue, importQueue } = await import('sluice/transfer')
+  const done: MovedQueue[] = []
   for (const name of queues) {
     const source = createQueue<never>({ name, driver: from.driver })
     const target = createQueue<never>({ name, driver: to.driver })
