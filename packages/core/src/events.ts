@@ -1,5 +1,5 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
-import type { Driver } from './driver.ts'
+import type { Driver } from './driver/driver.ts'
 
 /**
  * The verbs that are traced: those of the driver contract, what a queue itself notices, and what

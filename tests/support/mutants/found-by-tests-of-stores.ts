@@ -48,7 +48,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'time goes back with the wall clock',
     edits: [
       {
-        file: 'packages/core/src/rising-time.ts',
+        file: 'packages/core/src/time/rising-time.ts',
         find: 'const wasSetBack = wall < this.#latest || wall < expected - stepMsMin',
         replace: 'const wasSetBack = false',
       },
@@ -76,7 +76,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'crashes outlast a run that ended well',
     edits: [
       {
-        file: 'packages/core/src/transitions-holding.ts',
+        file: 'packages/core/src/transitions/claim.ts',
         find: 'if (forgets) forget(state)\n  state.crashes = 0',
         replace: 'if (forgets) forget(state)',
       },
@@ -90,7 +90,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a timer fires half a millisecond early',
     edits: [
       {
-        file: 'packages/core/src/system-clock.ts',
+        file: 'packages/core/src/time/system-clock.ts',
         find: 'if (leftMs > 0) {',
         replace: 'if (leftMs > 0.5) {',
       },

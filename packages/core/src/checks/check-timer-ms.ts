@@ -1,5 +1,5 @@
+import { SluiceRangeError, SluiceTypeError } from '../errors.ts'
 import { describeValue } from './describe-value.ts'
-import { SluiceRangeError, SluiceTypeError } from './errors.ts'
 
 /** Holds for what a timer may wait: any number of milliseconds, the infinite ones too. */
 export function checkTimerMs(parameter: string, ms: unknown): void {

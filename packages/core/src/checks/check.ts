@@ -5,10 +5,11 @@
  * expected and what came: a `SluiceTypeError` for the wrong kind of value, a `SluiceRangeError` for
  * the right kind beyond its limits. None of them changes, copies or rounds anything.
  */
+
+import { SluiceRangeError, SluiceTypeError } from '../errors.ts'
+import { utf8Length } from '../keys/utf8-length.ts'
+import { delayMsMax } from '../limits.ts'
 import { describeValue, quoted, shortened } from './describe-value.ts'
-import { SluiceRangeError, SluiceTypeError } from './errors.ts'
-import { delayMsMax } from './limits.ts'
-import { utf8Length } from './utf8-length.ts'
 
 /** What a number must keep to. It must be finite in any case. */
 export interface NumberLimits {

@@ -1,7 +1,7 @@
-import type { EpochMs } from './clock.ts'
-import type { SluiceError } from './errors.ts'
+import type { SluiceError } from '../errors.ts'
+import type { LimiterPlan } from '../limiter/plan.ts'
+import type { EpochMs } from '../time/clock.ts'
 import type { AddOutcome, Dedupe } from './outcomes.ts'
-import type { LimiterPlan } from './plan.ts'
 
 /** One key that asks for a run. */
 export interface Ask {

@@ -1,7 +1,7 @@
-import type { Ask } from './asking.ts'
-import type { EpochMs } from './clock.ts'
+import type { LimiterPlan } from '../limiter/plan.ts'
+import type { EpochMs } from '../time/clock.ts'
+import type { Ask } from './ask.ts'
 import type { Dedupe, FinishOutcome, RenewOutcome } from './outcomes.ts'
-import type { LimiterPlan } from './plan.ts'
 
 /** A key together with the token under which it is held. */
 export interface Lease {

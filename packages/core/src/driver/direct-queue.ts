@@ -1,6 +1,6 @@
-import type { Ask, AskOptions, AskReply } from './asking.ts'
-import type { EpochMs } from './clock.ts'
-import type { Finish, FinishReply } from './holding.ts'
+import type { EpochMs } from '../time/clock.ts'
+import type { Ask, AskOptions, AskReply } from './ask.ts'
+import type { Finish, FinishReply } from './claim.ts'
 import type { AddOutcome, FinishOutcome, ForgetOutcome } from './outcomes.ts'
 
 /** What a direct claim fills in: an object of the caller's, so that no other one need be made. */

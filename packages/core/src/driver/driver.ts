@@ -1,6 +1,5 @@
-import type { Ask, AskOptions, AskReply, Failure } from './asking.ts'
-import type { Clock } from './clock.ts'
-import type { DirectQueue } from './direct-queue.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Ask, AskOptions, AskReply, Failure } from './ask.ts'
 import type {
   Claim,
   ClaimReply,
@@ -10,7 +9,8 @@ import type {
   FinishReply,
   Lease,
   RenewReply,
-} from './holding.ts'
+} from './claim.ts'
+import type { DirectQueue } from './direct-queue.ts'
 import type {
   BucketRow,
   Counts,
@@ -19,7 +19,7 @@ import type {
   TickReply,
   TickRequest,
   WorkerRow,
-} from './looking.ts'
+} from './inspection.ts'
 import type {
   CancelOutcome,
   DropOutcome,

@@ -1,7 +1,7 @@
-import type { AskOptions } from './asking.ts'
-import type { EpochMs } from './clock.ts'
-import type { ClaimReply, Lease } from './holding.ts'
-import type { KeyState } from './key-state.ts'
+import type { EpochMs } from '../time/clock.ts'
+import type { KeyState } from '../transitions/key-state.ts'
+import type { AskOptions } from './ask.ts'
+import type { ClaimReply, Lease } from './claim.ts'
 import type { KeyStateWord } from './outcomes.ts'
 import type { WorkerStats } from './worker-stats.ts'
 

@@ -1,6 +1,6 @@
-import { type KeyState, never, noToken } from './key-state.ts'
-import type { KeyRow } from './looking.ts'
-import { release } from './transitions-holding.ts'
+import { release } from '../transitions/claim.ts'
+import { type KeyState, never, noToken } from '../transitions/key-state.ts'
+import type { KeyRow } from './inspection.ts'
 
 /** The members of a {@link KeyState} that move from store to store: all but the held half. */
 export type TransferMember =

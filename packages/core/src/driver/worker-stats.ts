@@ -1,4 +1,4 @@
-import type { EpochMs } from './clock.ts'
+import type { EpochMs } from '../time/clock.ts'
 
 /**
  * The upper bounds by which durations are counted, in milliseconds: powers of two from a quarter of

@@ -1,8 +1,8 @@
 // String.prototype.isWellFormed is in every Node this runs on, but not in the library of es2023.
 /// <reference lib="es2024.string" />
-import { describeValue, quoted, shortened } from './describe-value.ts'
-import { SluiceError, SluiceRangeError, SluiceTypeError } from './errors.ts'
-import { itemBytesMax, jsonDepthMax } from './limits.ts'
+import { describeValue, quoted, shortened } from '../checks/describe-value.ts'
+import { SluiceError, SluiceRangeError, SluiceTypeError } from '../errors.ts'
+import { itemBytesMax, jsonDepthMax } from '../limits.ts'
 import { utf8Length } from './utf8-length.ts'
 
 type Step = string | number

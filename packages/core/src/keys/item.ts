@@ -1,8 +1,8 @@
+import { quoted } from '../checks/describe-value.ts'
+import { SluiceError, SluiceRangeError, SluiceTypeError } from '../errors.ts'
+import { itemBytesDefault, keyBytesMax } from '../limits.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { quoted } from './describe-value.ts'
-import { SluiceError, SluiceRangeError, SluiceTypeError } from './errors.ts'
 import { checkKey, isSurelyKey } from './key.ts'
-import { itemBytesDefault, keyBytesMax } from './limits.ts'
 import { parseJson } from './parse-json.ts'
 import { utf8Length } from './utf8-length.ts'
 

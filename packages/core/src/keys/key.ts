@@ -1,9 +1,9 @@
 // String.prototype.isWellFormed is in every Node this runs on, but not in the library of es2023.
 /// <reference lib="es2024.string" />
-import { checkString } from './check.ts'
-import { quoted } from './describe-value.ts'
-import { SluiceRangeError } from './errors.ts'
-import { keyBytesMax, queueNameBytesMax } from './limits.ts'
+import { checkString } from '../checks/check.ts'
+import { quoted } from '../checks/describe-value.ts'
+import { SluiceRangeError } from '../errors.ts'
+import { keyBytesMax, queueNameBytesMax } from '../limits.ts'
 
 /** No code unit takes more than three bytes of UTF-8, so up to this length nobody has to count. */
 const keyUnitsSafe = Math.floor(keyBytesMax / 3)

@@ -10,7 +10,7 @@
  *     limit 10, burst 2, all at one instant:   wait 0, 0, 100, 200, 300 ms
  *                                              tokens 1, 0, -1, -2, -3
  */
-import type { EpochMs } from './clock.ts'
+import type { EpochMs } from '../time/clock.ts'
 
 /** How fast a bucket fills, and how much it holds. */
 export interface BucketRate {

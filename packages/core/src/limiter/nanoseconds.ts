@@ -1,4 +1,4 @@
-import { delayMsMax } from './limits.ts'
+import { delayMsMax } from '../limits.ts'
 
 /**
  * Delays are worked out in whole nanoseconds, as the originals do, and handed out in milliseconds:

@@ -26,11 +26,12 @@
  * Everyone who uses a bucket brings its rate along, and the store keeps the tokens only. Processes
  * that disagree about the rate of one bucket, as during a roll-out, each charge it by their own.
  */
+
+import { checkNumber, checkObject, checkOneOf } from '../checks/check.ts'
+import { SluiceRangeError, SluiceTypeError } from '../errors.ts'
+import { checkQueueName } from '../keys/key.ts'
+import { delayMsMax, planPartsMax } from '../limits.ts'
 import type { BucketRate } from './bucket.ts'
-import { checkNumber, checkObject, checkOneOf } from './check.ts'
-import { SluiceRangeError, SluiceTypeError } from './errors.ts'
-import { checkQueueName } from './key.ts'
-import { delayMsMax, planPartsMax } from './limits.ts'
 import { clampNs, jitteredNs, msOfNs, nsOfMs } from './nanoseconds.ts'
 
 /** Twice as long after each failure. */

@@ -1,6 +1,6 @@
-import { checkNumber } from '../check.ts'
-import { checkTickerMs, checkTimerMs } from '../check-timer-ms.ts'
-import type { Clock, EpochMs, Ticker, Timer } from '../clock.ts'
+import { checkNumber } from '../checks/check.ts'
+import { checkTickerMs, checkTimerMs } from '../checks/check-timer-ms.ts'
+import type { Clock, EpochMs, Ticker, Timer } from '../time/clock.ts'
 
 /**
  * A clock that stands still until it is told to move, for tests that must not wait.

@@ -1,4 +1,4 @@
-import { checkTickerMs, checkTimerMs } from './check-timer-ms.ts'
+import { checkTickerMs, checkTimerMs } from '../checks/check-timer-ms.ts'
 import type { Clock, Ticker, Timer } from './clock.ts'
 
 /** The longest delay the runtime's timers hold; a longer one fires after 1 ms instead. */

@@ -1,7 +1,7 @@
-import type { Ask, AskOptions } from './asking.ts'
-import type { EpochMs } from './clock.ts'
+import type { Ask, AskOptions } from '../driver/ask.ts'
+import type { AddOutcome, Dedupe, DueReason } from '../driver/outcomes.ts'
+import type { EpochMs } from '../time/clock.ts'
 import { type KeyState, never as neverImported, noToken as noTokenImported } from './key-state.ts'
-import type { AddOutcome, Dedupe, DueReason } from './outcomes.ts'
 import {
   collapse,
   countFailure,
@@ -10,7 +10,7 @@ import {
   owe,
   raisePriority,
   setDue,
-} from './owed.ts'
+} from './pending.ts'
 
 // The engine folds a constant of this very module into the code and looks an imported one up each
 // time: 185 against 222 ns for an add, claim and done in memory.

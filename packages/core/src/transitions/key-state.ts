@@ -1,5 +1,5 @@
-import type { EpochMs } from './clock.ts'
-import type { DueReason } from './outcomes.ts'
+import type { DueReason } from '../driver/outcomes.ts'
+import type { EpochMs } from '../time/clock.ts'
 
 /** The instant that stands for none. It makes "the earlier of two promises" a plain `Math.min`. */
 export const never: EpochMs = Infinity

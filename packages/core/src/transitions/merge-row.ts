@@ -1,8 +1,8 @@
-import type { EpochMs } from './clock.ts'
+import type { DueReason, ImportOutcome } from '../driver/outcomes.ts'
+import { type TransferRow, transferMembers } from '../driver/transfer-row.ts'
+import type { EpochMs } from '../time/clock.ts'
 import { type KeyState, never, noToken } from './key-state.ts'
-import type { DueReason, ImportOutcome } from './outcomes.ts'
-import { isGone } from './owed.ts'
-import { type TransferRow, transferMembers } from './transfer-row.ts'
+import { isGone } from './pending.ts'
 
 /** A run that is owed, and why then. */
 interface Due {

@@ -1,7 +1,7 @@
-import type { EpochMs } from './clock.ts'
+import type { OperateOutcome } from '../driver/outcomes.ts'
+import type { EpochMs } from '../time/clock.ts'
 import { type KeyState, never, noToken } from './key-state.ts'
-import type { OperateOutcome } from './outcomes.ts'
-import { cancel, forget, isGone, setDue } from './owed.ts'
+import { cancel, forget, isGone, setDue } from './pending.ts'
 
 /** park, by an operator. On a held key it takes effect when the key is given back. */
 export function park(state: KeyState): OperateOutcome {

@@ -14,6 +14,11 @@
  * the store's time, `seq` a number greater than every one drawn before it; a verb that does not
  * need it leaves it unused.
  */
+
+export { add, addAfter, addLatest, ask, countedFailures } from './add.ts'
+export { claim, done, expire, parkHeld, release, renew, retry } from './claim.ts'
+export { mergeRow } from './merge-row.ts'
+export { park, remove, runNow, unpark } from './operate.ts'
 export {
   cancel,
   countFailure,
@@ -22,8 +27,4 @@ export {
   isClaimable,
   isGone,
   stateWord,
-} from './owed.ts'
-export { add, addAfter, addLatest, ask, countedFailures } from './transitions-adding.ts'
-export { claim, done, expire, parkHeld, release, renew, retry } from './transitions-holding.ts'
-export { park, remove, runNow, unpark } from './transitions-operating.ts'
-export { mergeRow } from './transitions-transfer.ts'
+} from './pending.ts'
