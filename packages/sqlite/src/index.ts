@@ -1,14 +1,14 @@
 import type { Driver } from '@sluice/core'
-import { thisMachine } from './machine.ts'
-import { placeOf } from './place.ts'
+import { thisMachine } from './connection/environment.ts'
+import { placeOf } from './connection/target.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { checkOptions, type SqliteOptions } from './sqlite-options.ts'
 
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from './database.ts'
-export type { Durability } from './durability.ts'
-export { examineStore, type StoreReport } from './examine-store.ts'
-export type { LibraryName } from './library.ts'
-export type { Migrate } from './schema.ts'
+export type { Durability } from './connection/durability.ts'
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from './library/database.ts'
+export type { LibraryName } from './library/library.ts'
+export { examineStore, type StoreReport } from './schema/examine-store.ts'
+export type { Migrate } from './schema/migrate.ts'
 export type {
   CommonOptions,
   DatabaseOptions,

@@ -1,4 +1,5 @@
 import type { Awaitable, Operate } from '@sluice/core'
+import type { QueueTransaction } from './rows/queue-transaction.ts'
 import {
   parkVerb,
   pauseVerb,
@@ -6,8 +7,7 @@ import {
   removeVerb,
   runNowVerb,
   unparkVerb,
-} from './operate-verbs.ts'
-import type { QueueTransaction } from './queue-transaction.ts'
+} from './verbs/operate.ts'
 
 /** Does something to a queue in a transaction of its own. */
 export type Change = <T>(queue: string, work: (tx: QueueTransaction) => T) => Awaitable<T>

@@ -32,20 +32,20 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core'
-import { addVerb } from './add-verb.ts'
-import { adoptVerb, claimNothing, claimVerb } from './claim-verb.ts'
-import type { Work } from './connection.ts'
-import type { ConnectionShare } from './connections.ts'
-import { countVerb } from './count-verb.ts'
-import { finishVerb } from './finish-verb.ts'
-import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './lease-verbs.ts'
-import { listVerb } from './list-verb.ts'
+import type { Work } from './connection/connection.ts'
+import type { ConnectionShare } from './connection/connection-share.ts'
+import type { Place } from './connection/target.ts'
 import { type Change, sqliteOperate } from './operate.ts'
-import type { Place } from './place.ts'
-import { QueueTransaction } from './queue-transaction.ts'
-import { tickRead, tickWrite, workersVerb } from './tick-verb.ts'
-import { transact } from './transact.ts'
-import { sqliteTransfer } from './transfer.ts'
+import { QueueTransaction } from './rows/queue-transaction.ts'
+import { addVerb } from './verbs/add.ts'
+import { adoptVerb, claimNothing, claimVerb } from './verbs/claim.ts'
+import { countVerb } from './verbs/counts.ts'
+import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './verbs/expire.ts'
+import { finishVerb } from './verbs/finish.ts'
+import { listVerb } from './verbs/list.ts'
+import { tickRead, tickWrite, workersVerb } from './verbs/tick.ts'
+import { transact } from './verbs/transact.ts'
+import { sqliteTransfer } from './verbs/transfer.ts'
 
 /** The contract on a SQLite file, or on a database that was handed in. */
 export class SqliteDriver implements Driver {

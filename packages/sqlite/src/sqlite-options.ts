@@ -6,10 +6,10 @@ import {
   checkString,
   SluiceTypeError,
 } from '@sluice/core'
-import type { SqliteDatabase } from './database.ts'
-import type { Durability } from './durability.ts'
-import { checkDatabase, type LibraryName, libraryNames } from './library.ts'
-import type { Migrate } from './schema.ts'
+import type { Durability } from './connection/durability.ts'
+import type { SqliteDatabase } from './library/database.ts'
+import { checkDatabase, type LibraryName, libraryNames } from './library/library.ts'
+import type { Migrate } from './schema/migrate.ts'
 
 /** What holds for every way of opening a store. */
 export interface CommonOptions {

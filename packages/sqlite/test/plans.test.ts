@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { beforeAll, describe, test } from 'vitest'
-import type { SqliteDatabase } from '../src/database.ts'
-import { createSchema } from '../src/schema.ts'
-import type { StatementName } from '../src/session.ts'
+import type { StatementName } from '../src/connection/statements.ts'
+import type { SqliteDatabase } from '../src/library/database.ts'
+import { createSchema } from '../src/schema/migrate.ts'
 import { statementTexts } from '../src/statements.generated.ts'
 
 const requireHere = createRequire(import.meta.url)

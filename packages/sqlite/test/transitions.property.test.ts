@@ -14,9 +14,9 @@ import {
 import { fakeClock } from '@sluice/core/testing'
 import * as fc from 'fast-check'
 import { test } from 'vitest'
-import type { SqliteDatabase } from '../src/database.ts'
+import { prepareSession } from '../src/connection/statements.ts'
 import { sqliteDriver } from '../src/index.ts'
-import { prepareSession } from '../src/session.ts'
+import type { SqliteDatabase } from '../src/library/database.ts'
 
 // What SQL decides by itself, next to what the transitions decide: the same history is played to
 // the driver and to the model, and everything they answer and store has to be the same. Unlike the

@@ -6,7 +6,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a transaction on another copy of SQLite is accepted',
     edits: [
       {
-        file: 'packages/sqlite/src/transact.ts',
+        file: 'packages/sqlite/src/verbs/transact.ts',
         find: 'if (difference === undefined) return\n',
         replace: 'if (place !== undefined) return\n',
       },
@@ -62,7 +62,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'fencing numbers of SQLite pass 2^53',
     edits: [
       {
-        file: 'packages/sqlite/src/store-row.ts',
+        file: 'packages/sqlite/src/rows/store-row.ts',
         find: 'if (this.#token > Number.MAX_SAFE_INTEGER - n) {',
         replace: 'if (n < 0) {',
       },
@@ -203,7 +203,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'SQLite does not roll back',
     edits: [
       {
-        file: 'packages/sqlite/src/connection.ts',
+        file: 'packages/sqlite/src/connection/connection.ts',
         find: 'session.rollback.run()',
         replace: "session.database.exec('commit')",
       },
@@ -231,7 +231,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'adds are acknowledged into a SQLite file that is gone',
     edits: [
       {
-        file: 'packages/sqlite/src/connection.ts',
+        file: 'packages/sqlite/src/connection/connection.ts',
         find: 'if (!this.#source.isReplaced()) {',
         replace: 'if (now >= 0) {',
       },

@@ -1,5 +1,5 @@
 import { type Awaitable, SluiceError, type Timer } from '@sluice/core'
-import type { Machine } from './machine.ts'
+import type { Machine } from './environment.ts'
 
 /** The longest pause between two attempts, in milliseconds. */
 const pauseMsMax = 100

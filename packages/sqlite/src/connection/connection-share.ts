@@ -1,8 +1,8 @@
 import { type Awaitable, type Clock, SluiceError } from '@sluice/core'
+import { differenceOf, type Library } from '../library/library.ts'
 import { Connection } from './connection.ts'
-import { differenceOf, type Library } from './library.ts'
-import type { Machine } from './machine.ts'
-import { type FileSettings, FileSource } from './session-source.ts'
+import { type FileSettings, FileSource } from './database-source.ts'
+import type { Machine } from './environment.ts'
 
 interface Entry {
   readonly settings: FileSettings

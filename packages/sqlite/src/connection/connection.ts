@@ -1,12 +1,12 @@
 import { type Awaitable, type Clock, SluiceError } from '@sluice/core'
+import { StoreRow, StoreTime } from '../rows/store-row.ts'
 import { BusyRetry } from './busy-retry.ts'
-import { ChangeWatch } from './change-watch.ts'
+import { findingsIn, isInTransaction, type SessionSource } from './database-source.ts'
+import type { Machine } from './environment.ts'
+import { type Stage, storeError, troubleOf } from './errors.ts'
 import { LogGuard } from './log-guard.ts'
-import type { Machine } from './machine.ts'
-import type { Session } from './session.ts'
-import { findingsIn, isInTransaction, type SessionSource } from './session-source.ts'
-import { type Stage, storeError, troubleOf } from './sqlite-error.ts'
-import { StoreRow, StoreTime } from './store-row.ts'
+import type { Session } from './statements.ts'
+import { ChangeWatch } from './wake-signal.ts'
 
 /** What is done in a transaction; the store's time is that at which it has the lock. */
 export type Work<T> = (session: Session, store: StoreRow) => T

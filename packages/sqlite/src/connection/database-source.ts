@@ -1,11 +1,11 @@
 import type { EpochMs } from '@sluice/core'
-import type { SqliteDatabase } from './database.ts'
+import type { SqliteDatabase } from '../library/database.ts'
+import type { Library } from '../library/library.ts'
+import { isSafeVersion, unsafeVersionError, versionBehind } from '../library/sqlite-version.ts'
+import { type Migrate, type Ownership, settleSchema } from '../schema/migrate.ts'
 import { applyPragmas, type Durability } from './durability.ts'
-import type { Library } from './library.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
-import { type Migrate, type Ownership, settleSchema } from './schema.ts'
-import { prepareSession, type Session } from './session.ts'
-import { isSafeVersion, unsafeVersionError, versionBehind } from './sqlite-version.ts'
+import { prepareSession, type Session } from './statements.ts'
 import { settleFile, statusOf } from './store-file.ts'
 
 /** Where a connection comes from, and where it goes when it is not needed any more. */

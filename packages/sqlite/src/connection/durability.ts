@@ -1,6 +1,6 @@
 import { platform } from 'node:os'
 import { SluiceError } from '@sluice/core'
-import { type SqliteDatabase, singleValue } from './database.ts'
+import { type SqliteDatabase, singleValue } from '../library/database.ts'
 
 /**
  * What an acknowledged write survives.

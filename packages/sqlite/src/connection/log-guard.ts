@@ -1,7 +1,7 @@
 import { SluiceError, sluiceChannel } from '@sluice/core'
-import type { SqliteDatabase } from './database.ts'
+import type { SqliteDatabase } from '../library/database.ts'
 import { logBytesMax } from './durability.ts'
-import type { Machine } from './machine.ts'
+import type { Machine } from './environment.ts'
 import { statusOf } from './store-file.ts'
 
 /** How long to wait after an attempt that did not succeed, in milliseconds. */

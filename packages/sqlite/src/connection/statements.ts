@@ -1,5 +1,5 @@
-import type { SqliteDatabase, SqliteStatement } from './database.ts'
-import { statementTexts } from './statements.generated.ts'
+import type { SqliteDatabase, SqliteStatement } from '../library/database.ts'
+import { statementTexts } from '../statements.generated.ts'
 
 /** The name of a statement in `sql/statements`, in camel case. */
 export type StatementName = keyof typeof statementTexts

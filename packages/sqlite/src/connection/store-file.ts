@@ -12,9 +12,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type EpochMs, SluiceError } from '@sluice/core'
+import type { Library } from '../library/library.ts'
+import { createSchema, type Ownership } from '../schema/migrate.ts'
 import { applyPragmas } from './durability.ts'
-import type { Library } from './library.ts'
-import { createSchema, type Ownership } from './schema.ts'
 
 /** What `code` says of a failed call to the file system, if it is one. */
 function codeOf(error: unknown): unknown {

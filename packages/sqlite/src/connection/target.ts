@@ -1,11 +1,11 @@
 import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core'
+import type { SqliteDatabase } from '../library/database.ts'
+import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from '../library/library.ts'
+import type { DatabaseOptions, FileOptions, SqliteOptions } from '../sqlite-options.ts'
 import { Connection } from './connection.ts'
-import { type ConnectionShare, shareConnection } from './connections.ts'
-import type { SqliteDatabase } from './database.ts'
-import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from './library.ts'
-import type { Machine } from './machine.ts'
-import { type FileSettings, fileOf, HandedInSource } from './session-source.ts'
-import type { DatabaseOptions, FileOptions, SqliteOptions } from './sqlite-options.ts'
+import { type ConnectionShare, shareConnection } from './connection-share.ts'
+import { type FileSettings, fileOf, HandedInSource } from './database-source.ts'
+import type { Machine } from './environment.ts'
 import { realPathOf } from './store-file.ts'
 
 /** Where a driver keeps its keys, and how it gets there. */

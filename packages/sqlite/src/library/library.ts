@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { SluiceError, SluiceTypeError } from '@sluice/core'
+import type { Machine } from '../connection/environment.ts'
 import type { SqliteDatabase } from './database.ts'
-import type { Machine } from './machine.ts'
 import { isSafeVersion } from './sqlite-version.ts'
 
 /** A library that speaks to SQLite. */

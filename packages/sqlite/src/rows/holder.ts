@@ -1,4 +1,4 @@
-import type { Session } from './session.ts'
+import type { Session } from '../connection/statements.ts'
 
 /** The number of a holder, given out when it first claims something. */
 export function holderNumber(session: Session, name: string): number {

@@ -1,6 +1,6 @@
 import { emptyKeyState, type KeyState, never, noToken } from '@sluice/core'
-import type { SqliteValue } from './database.ts'
-import { instantOf, reasonOf, storedInstant, storedReason } from './instant.ts'
+import type { SqliteValue } from '../library/database.ts'
+import { instantOf, reasonOf, storedInstant, storedReason } from './columns.ts'
 
 /** A row of `sluice_keys` as SQLite gives it. */
 export interface KeyColumns {

@@ -1,4 +1,5 @@
 import { type EpochMs, type KeyState, never, transitions } from '@sluice/core'
+import type { Session } from '../connection/statements.ts'
 import {
   columnsOf,
   copyOf,
@@ -7,8 +8,7 @@ import {
   type KeyRecord,
   newRecord,
   recordOf,
-} from './key-record.ts'
-import type { Session } from './session.ts'
+} from './key-row.ts'
 import type { StoreRow } from './store-row.ts'
 
 interface QueueColumns {

@@ -1,5 +1,5 @@
 import { type Clock, type EpochMs, RisingTime, SluiceError } from '@sluice/core'
-import type { Session } from './session.ts'
+import type { Session } from '../connection/statements.ts'
 
 /** How old the newest instant in the file may become before a write renews it, in milliseconds. */
 const latestMsMax = 1_000

@@ -7,7 +7,7 @@ import {
   planDelay,
   reserveToken,
 } from '@sluice/core'
-import type { Session } from './session.ts'
+import type { Session } from '../connection/statements.ts'
 
 /** A delay that a plan gave, and what it costs the buckets if it is made use of. */
 export interface PlannedDelay {

@@ -1,6 +1,6 @@
 import { type EpochMs, SluiceError } from '@sluice/core'
-import { type SqliteDatabase, singleValue } from './database.ts'
-import { migrations } from './statements.generated.ts'
+import { type SqliteDatabase, singleValue } from '../library/database.ts'
+import { migrations } from '../statements.generated.ts'
 
 /** Marks a file as one of ours: "SLUC". A database of the user's own keeps its mark. */
 export const applicationId = 0x53_4c_55_43

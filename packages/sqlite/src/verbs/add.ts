@@ -6,10 +6,10 @@ import {
   never,
   transitions,
 } from '@sluice/core'
-import { BucketCharges } from './bucket-charges.ts'
-import { storedReason } from './instant.ts'
-import { type KeyRecord, newRecord } from './key-record.ts'
-import type { QueueTransaction } from './queue-transaction.ts'
+import { storedReason } from '../rows/columns.ts'
+import { type KeyRecord, newRecord } from '../rows/key-row.ts'
+import type { QueueTransaction } from '../rows/queue-transaction.ts'
+import { BucketCharges } from '../rows/token-buckets.ts'
 
 /**
  * Asks for runs.

@@ -7,11 +7,11 @@ import {
   priorityMax,
   transitions,
 } from '@sluice/core'
-import { claimNumber } from './claim-name.ts'
-import { holderNumber } from './holder.ts'
-import { instantOf, storedInstant } from './instant.ts'
-import { findQueue, type QueueTransaction } from './queue-transaction.ts'
-import type { Session } from './session.ts'
+import type { Session } from '../connection/statements.ts'
+import { claimNumber } from '../rows/claim-number.ts'
+import { instantOf, storedInstant } from '../rows/columns.ts'
+import { holderNumber } from '../rows/holder.ts'
+import { findQueue, type QueueTransaction } from '../rows/queue-transaction.ts'
 
 /** How many leases that are over one claim reports. */
 const leaseEndsMax = 100

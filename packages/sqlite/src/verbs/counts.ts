@@ -1,8 +1,8 @@
 import { type Counts, type EpochMs, never } from '@sluice/core'
-import { storedReason } from './instant.ts'
-import { findQueue } from './queue-transaction.ts'
-import type { Session } from './session.ts'
-import { levelsOf } from './tick-verb.ts'
+import type { Session } from '../connection/statements.ts'
+import { storedReason } from '../rows/columns.ts'
+import { findQueue } from '../rows/queue-transaction.ts'
+import { levelsOf } from './tick.ts'
 
 /** A count that stops at a cap, and knows whether it did. */
 class CappedCount {

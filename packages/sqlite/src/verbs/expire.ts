@@ -10,9 +10,9 @@ import {
   type RenewReply,
   transitions,
 } from '@sluice/core'
-import { instantOf, storedInstant } from './instant.ts'
-import { findQueue, type QueueTransaction } from './queue-transaction.ts'
-import type { Session } from './session.ts'
+import type { Session } from '../connection/statements.ts'
+import { instantOf, storedInstant } from '../rows/columns.ts'
+import { findQueue, type QueueTransaction } from '../rows/queue-transaction.ts'
 
 /** Extends leases whose tokens are current. */
 export function renewVerb(

@@ -6,9 +6,9 @@ import {
   never,
   transitions,
 } from '@sluice/core'
-import { BucketCharges } from './bucket-charges.ts'
-import type { KeyRecord } from './key-record.ts'
-import type { QueueTransaction } from './queue-transaction.ts'
+import type { KeyRecord } from '../rows/key-row.ts'
+import type { QueueTransaction } from '../rows/queue-transaction.ts'
+import { BucketCharges } from '../rows/token-buckets.ts'
 
 const gone: FinishReply = { outcome: 'idle', dueAt: never, failures: 0 }
 const lost: FinishReply = { outcome: 'lost', dueAt: never, failures: 0 }

@@ -7,11 +7,11 @@ import {
   noToken,
   transitions,
 } from '@sluice/core'
-import type { SqliteStatement } from './database.ts'
-import { holderNames } from './holder.ts'
-import { type KeyColumns, type KeyRecord, recordOf } from './key-record.ts'
-import { findQueue, readKeys } from './queue-transaction.ts'
-import type { Session } from './session.ts'
+import type { Session } from '../connection/statements.ts'
+import type { SqliteStatement } from '../library/database.ts'
+import { holderNames } from '../rows/holder.ts'
+import { type KeyColumns, type KeyRecord, recordOf } from '../rows/key-row.ts'
+import { findQueue, readKeys } from '../rows/queue-transaction.ts'
 
 /**
  * How many keys one page looks at, at the most. A page of a state that is rare among many keys may

@@ -1,6 +1,6 @@
 import { type OperateOutcome, transitions } from '@sluice/core'
-import type { KeyRecord } from './key-record.ts'
-import type { QueueTransaction } from './queue-transaction.ts'
+import type { KeyRecord } from '../rows/key-row.ts'
+import type { QueueTransaction } from '../rows/queue-transaction.ts'
 
 /** Pauses or resumes a queue. */
 export function pauseVerb(tx: QueueTransaction, paused: boolean): OperateOutcome {

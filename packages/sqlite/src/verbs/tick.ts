@@ -6,9 +6,9 @@ import {
   type WorkerInfo,
   type WorkerRow,
 } from '@sluice/core'
-import { leaseEndsOf } from './claim-verb.ts'
-import { findQueue, type QueueRow, type QueueTransaction } from './queue-transaction.ts'
-import type { Session } from './session.ts'
+import type { Session } from '../connection/statements.ts'
+import { findQueue, type QueueRow, type QueueTransaction } from '../rows/queue-transaction.ts'
+import { leaseEndsOf } from './claim.ts'
 
 /** For how long a worker that is not seen any more stays on the list, in milliseconds: a day. */
 const workerMsMax = 24 * 60 * 60 * 1_000

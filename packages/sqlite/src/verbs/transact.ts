@@ -5,16 +5,16 @@ import {
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
-import { addVerb } from './add-verb.ts'
-import type { SqliteDatabase } from './database.ts'
-import { finishVerb } from './finish-verb.ts'
-import { checkDatabase, differenceOf, type Library, libraryBehind } from './library.ts'
-import { QueueTransaction } from './queue-transaction.ts'
-import { prepareSession, type Session } from './session.ts'
-import { fileOf, isInTransaction } from './session-source.ts'
-import { storeError } from './sqlite-error.ts'
-import { realPathOf } from './store-file.ts'
-import { StoreRow, type StoreTime } from './store-row.ts'
+import { fileOf, isInTransaction } from '../connection/database-source.ts'
+import { storeError } from '../connection/errors.ts'
+import { prepareSession, type Session } from '../connection/statements.ts'
+import { realPathOf } from '../connection/store-file.ts'
+import type { SqliteDatabase } from '../library/database.ts'
+import { checkDatabase, differenceOf, type Library, libraryBehind } from '../library/library.ts'
+import { QueueTransaction } from '../rows/queue-transaction.ts'
+import { StoreRow, type StoreTime } from '../rows/store-row.ts'
+import { addVerb } from './add.ts'
+import { finishVerb } from './finish.ts'
 
 /** Prepared once for each connection that takes part. */
 const sessions = new WeakMap<SqliteDatabase, Session>()

@@ -8,11 +8,11 @@ import {
   type TransferRow,
   transitions,
 } from '@sluice/core'
-import type { Work } from './connection.ts'
-import { newRecord } from './key-record.ts'
-import type { Change } from './operate.ts'
-import type { QueueTransaction } from './queue-transaction.ts'
-import type { Session } from './session.ts'
+import type { Work } from '../connection/connection.ts'
+import type { Session } from '../connection/statements.ts'
+import type { Change } from '../operate.ts'
+import { newRecord } from '../rows/key-row.ts'
+import type { QueueTransaction } from '../rows/queue-transaction.ts'
 
 function importRows(tx: QueueTransaction, rows: readonly TransferRow[]): ImportOutcome[] {
   const known = tx.keys(rows.map(({ key }) => key))
