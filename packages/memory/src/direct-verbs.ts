@@ -15,8 +15,8 @@ import {
   SluiceError,
   transitions,
 } from '@sluice/core'
-import { KeptRows } from './kept-rows.ts'
-import { noRow as noRowImported, place as placeImported } from './row-links.ts'
+import { noRow as noRowImported, place as placeImported } from './rows/row-links.ts'
+import { KeptRows } from './rows/row-store.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const never = neverImported

@@ -9,8 +9,8 @@ import {
   transitions,
 } from '@sluice/core'
 import { compareKeys } from './key-order.ts'
-import type { MemoryQueue } from './memory-queue.ts'
-import { noRow } from './row-links.ts'
+import { noRow } from './rows/row-links.ts'
+import type { MemoryQueue } from './verbs.ts'
 
 /**
  * Counts the keys of a queue by state, up to `cap` of each. Most numbers are at hand; which delay is

@@ -37,15 +37,15 @@ import {
   transitions,
   type WorkerRow,
 } from '@sluice/core'
-import { BucketShelf } from './bucket-shelf.ts'
-import type { MemoryStore } from './kept-rows.ts'
-import { MemoryQueue } from './memory-queue.ts'
-import { countKeys, listKeys } from './queue-census.ts'
-import type { ReadyOrder } from './ready-order.ts'
-import type { RowCursor } from './row-cursor.ts'
+import { countKeys, listKeys } from './inspection.ts'
+import type { ReadyOrder } from './rows/ready-order.ts'
+import type { RowCursor } from './rows/row-cursor.ts'
+import type { MemoryStore } from './rows/row-store.ts'
 import { StoreTime } from './store-time.ts'
+import { BucketShelf } from './token-buckets.ts'
 import { memoryTransfer } from './transfer.ts'
-import { WakeBell, type WakeListener } from './wake-bell.ts'
+import { MemoryQueue } from './verbs.ts'
+import { WakeBell, type WakeListener } from './wake-signal.ts'
 
 /** How the memory driver can be made other than by default. */
 export interface MemoryDriverOptions {

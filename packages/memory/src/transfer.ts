@@ -7,9 +7,9 @@ import {
   type TransferRow,
   transitions,
 } from '@sluice/core'
-import type { MemoryStore } from './kept-rows.ts'
-import type { MemoryQueue } from './memory-queue.ts'
-import { noRow } from './row-links.ts'
+import { noRow } from './rows/row-links.ts'
+import type { MemoryStore } from './rows/row-store.ts'
+import type { MemoryQueue } from './verbs.ts'
 
 function importRow(queue: MemoryQueue, row: TransferRow): ImportOutcome {
   return queue.alter(row.key, row.seq, (cursor, now) => {

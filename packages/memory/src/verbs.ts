@@ -11,9 +11,9 @@ import {
   type RenewReply,
   transitions,
 } from '@sluice/core'
-import { QueueDoor } from './queue-door.ts'
-import type { RowCursor } from './row-cursor.ts'
-import { noRow } from './row-links.ts'
+import { QueueDoor } from './direct-verbs.ts'
+import type { RowCursor } from './rows/row-cursor.ts'
+import { noRow } from './rows/row-links.ts'
 
 /** One queue in memory: every verb for one key at a time. */
 export class MemoryQueue extends QueueDoor {

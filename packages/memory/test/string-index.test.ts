@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hashOfEnd } from '../src/string-hash.ts'
-import { type HashOfEnd, type IndexedRows, StringIndex } from '../src/string-index.ts'
+import { hashOfEnd } from '../src/rows/string-hash.ts'
+import { type HashOfEnd, type IndexedRows, StringIndex } from '../src/rows/string-index.ts'
 
 /** Rows with nothing but a key and a hash. */
 class Rows implements IndexedRows {

@@ -5,18 +5,18 @@ import {
   noToken as noTokenImported,
   transitions,
 } from '@sluice/core'
-import type { BucketShelf } from './bucket-shelf.ts'
+import type { StoreTime } from '../store-time.ts'
+import type { BucketShelf } from '../token-buckets.ts'
+import { WorkerBook } from '../worker-registry.ts'
 import { HoldTable } from './hold-table.ts'
-import { ReadyLanes } from './ready-lanes.ts'
+import { ReadyLanes } from './ready-by-priority.ts'
 import { OrderedRows, type ReadyOrder } from './ready-order.ts'
 import type { ReadyRows } from './ready-rows.ts'
 import { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
 import { place as placeImported, type RowLinks } from './row-links.ts'
 import { RowTable } from './row-table.ts'
-import type { StoreTime } from './store-time.ts'
 import { StringIndex } from './string-index.ts'
-import { WorkerBook } from './worker-book.ts'
 
 /** At most how many stale rows an add sweeps away, and after how long adds sweep again. */
 const sweepRows = 64
