@@ -35,17 +35,7 @@ export {
   type Operate,
   type Transfer,
 } from './driver/driver.ts'
-export type {
-  BucketRow,
-  Counts,
-  KeyRow,
-  ListReply,
-  ListRequest,
-  TickReply,
-  TickRequest,
-  WorkerInfo,
-  WorkerRow,
-} from './driver/inspection.ts'
+export type { BucketRow, Counts, KeyRow, ListReply, ListRequest } from './driver/inspection.ts'
 export {
   type AddOutcome,
   type CancelOutcome,
@@ -61,6 +51,7 @@ export {
   type OperateOutcome,
   type RenewOutcome,
 } from './driver/outcomes.ts'
+export type { TickReply, TickRequest } from './driver/tick.ts'
 export {
   isUnchanged,
   type TransferMember,
@@ -68,7 +59,12 @@ export {
   transferMembers,
   transferRow,
 } from './driver/transfer-row.ts'
-export { durationBoundsMs, type WorkerStats } from './driver/worker-stats.ts'
+export {
+  durationBoundsMs,
+  type WorkerInfo,
+  type WorkerRow,
+  type WorkerStats,
+} from './driver/worker-row.ts'
 export {
   type ErrorCode,
   type ErrorDetails,

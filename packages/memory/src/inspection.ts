@@ -8,7 +8,7 @@ import {
   noToken,
   transitions,
 } from '@sluice/core'
-import { compareKeys } from './key-order.ts'
+import { compareKeys } from '@sluice/core/driver'
 import { noRow } from './rows/row-links.ts'
 import type { MemoryQueue } from './verbs.ts'
 

@@ -76,7 +76,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'crashes outlast a run that ended well',
     edits: [
       {
-        file: 'packages/core/src/transitions/claim.ts',
+        file: 'packages/core/src/transitions/finish.ts',
         find: 'if (forgets) forget(state)\n  state.crashes = 0',
         replace: 'if (forgets) forget(state)',
       },

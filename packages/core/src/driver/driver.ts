@@ -11,15 +11,7 @@ import type {
   RenewReply,
 } from './claim.ts'
 import type { DirectQueue } from './direct-queue.ts'
-import type {
-  BucketRow,
-  Counts,
-  ListReply,
-  ListRequest,
-  TickReply,
-  TickRequest,
-  WorkerRow,
-} from './inspection.ts'
+import type { BucketRow, Counts, ListReply, ListRequest } from './inspection.ts'
 import type {
   CancelOutcome,
   DropOutcome,
@@ -28,7 +20,9 @@ import type {
   ImportOutcome,
   OperateOutcome,
 } from './outcomes.ts'
+import type { TickReply, TickRequest } from './tick.ts'
 import type { TransferRow } from './transfer-row.ts'
+import type { WorkerRow } from './worker-row.ts'
 
 /**
  * The version of this contract. A queue opens only a driver that was written for the same one.

@@ -1,4 +1,4 @@
-import { release } from '../transitions/claim.ts'
+import { release } from '../transitions/finish.ts'
 import { type KeyState, never, noToken } from '../transitions/key-state.ts'
 import type { KeyRow } from './inspection.ts'
 

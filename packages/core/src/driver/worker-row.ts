@@ -36,3 +36,27 @@ export interface WorkerStats {
   /** The handler that has run longest of those that are running. */
   readonly longest?: { readonly key: string; readonly startedAt: EpochMs }
 }
+
+/** Who works on a queue, for others to see. Plain data, at most 4 kB as JSON. */
+export interface WorkerInfo {
+  readonly holder: string
+  readonly host: string
+  readonly pid: number
+  /**
+   * How many handlers it runs at a time. 0: it takes no keys, since it has stopped, or since it is
+   * registered for something else.
+   */
+  readonly concurrency: number
+  /**
+   * Settings that ought to be the same in all workers of a queue. `limiter` is the plan by which
+   * failed keys come back, as JSON; left out where it is long, or not known.
+   */
+  readonly settings: Readonly<Record<string, string | number | boolean>>
+  readonly stats?: WorkerStats
+}
+
+/** A worker as the store knows it. */
+export interface WorkerRow extends WorkerInfo {
+  readonly startedAt: EpochMs
+  readonly seenAt: EpochMs
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compareKeys } from '../src/key-order.ts'
+import { compareKeys } from '../src/keys/compare-keys.ts'
 
 const anyKey = fc.oneof(
   fc.string({ unit: 'grapheme' }),

@@ -1,8 +1,9 @@
 /**
- * Compares keys by the bytes of their UTF-8, as the databases do.
+ * Compares keys by the bytes of their UTF-8: the order of `list`, and the order in which a database
+ * locks the keys of a batch, so that two batches cannot deadlock.
  *
- * Code units order text in the same way, but for one thing: a pair of surrogates stands for a
- * character above all others, and its units are below the last of those written as one unit.
+ * Code units give the same order with one exception: a surrogate pair stands for a code point above
+ * all others, although its units are below the last of those that are one unit long.
  */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length)

@@ -1,0 +1,56 @@
+import type { Dedupe, ExpireOutcome, RenewOutcome } from '../driver/outcomes.ts'
+import { failuresMax } from '../limits.ts'
+import type { EpochMs } from '../time/clock.ts'
+import { free, isHeldBy } from './finish.ts'
+import { type KeyState, never } from './key-state.ts'
+import { collapse, countFailure, setDue } from './pending.ts'
+
+/** renew: the lease lasts at least until `leaseUntil`. */
+export function renew(state: KeyState, token: number, leaseUntil: EpochMs): RenewOutcome {
+  if (!isHeldBy(state, token)) return 'lost'
+  // A lease without an end is already longer than any.
+  if (leaseUntil > state.leaseUntil) state.leaseUntil = leaseUntil
+  return 'renewed'
+}
+
+/** The claimed run comes back: its priority and its age merge into what is owed. */
+function bringBackPriority(state: KeyState): void {
+  if (state.claimedPriority > state.priority) state.priority = state.claimedPriority
+}
+
+/**
+ * expire: the end of a lease counts a failure and a crash, and asks for the lost run `delayMs` after the
+ * lease was over. The key is parked once it has crashed `maxCrashes` times.
+ */
+export function expire(
+  state: KeyState,
+  token: number,
+  delayMs: number,
+  maxCrashes: number,
+  dedupe: Dedupe,
+  now: EpochMs,
+  seq: number,
+): ExpireOutcome {
+  if (!isHeldBy(state, token) || state.leaseUntil > now) return 'lost'
+  collapse(state, now)
+  countFailure(state, now)
+  if (state.crashes < failuresMax) state.crashes += 1
+  const lostAt = state.leaseUntil + delayMs
+  if (state.dueAt === never) {
+    setDue(state, lostAt, 'backoff', seq)
+    state.priority = state.claimedPriority
+    state.askedAt = state.claimedAskedAt
+  } else {
+    bringBackPriority(state)
+    if (state.dueAt > now) {
+      const { dueAt, why } = state
+      if (dedupe === 'client-go') {
+        state.laterAt = Math.max(dueAt, lostAt)
+        state.laterWhy = lostAt > dueAt ? 'backoff' : why
+      }
+      if (lostAt < dueAt) setDue(state, lostAt, 'backoff', seq)
+    }
+  }
+  if (state.crashes >= maxCrashes) state.parked = true
+  return free(state, now, seq) === 'parked' ? 'parked' : 'expired'
+}
