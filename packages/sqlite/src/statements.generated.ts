@@ -1,4 +1,4 @@
-// Generated from sql/ by embed-sql.ts; change those files instead.
+// Generated from sql/ by tools/embed-sql; change those files instead.
 import type { Migration } from './schema/migration.ts'
 
 export const migrations: readonly Migration[] = [
