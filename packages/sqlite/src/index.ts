@@ -1,6 +1,6 @@
-import type { Driver } from '@sluice/core'
-import { thisMachine } from './connection/environment.ts'
-import { placeOf } from './connection/target.ts'
+import type { Driver } from '@sluice/core/driver'
+import { sqliteEnvironment } from './connection/environment.ts'
+import { targetOf } from './connection/target.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { checkOptions, type SqliteOptions } from './sqlite-options.ts'
 
@@ -22,5 +22,5 @@ export type {
  * Nothing is opened before the first queue needs it. Throws for bad options only.
  */
 export function sqliteDriver(options: SqliteOptions): Driver {
-  return new SqliteDriver(placeOf(checkOptions(options), thisMachine))
+  return new SqliteDriver(targetOf(checkOptions(options), sqliteEnvironment))
 }

@@ -1,11 +1,5 @@
-import {
-  checkBoolean,
-  checkNumber,
-  checkObject,
-  checkOneOf,
-  checkString,
-  SluiceTypeError,
-} from '@sluice/core'
+import { checkBoolean, checkNumber, checkObject, checkOneOf, checkString } from '@sluice/core'
+import { SluiceTypeError } from '@sluice/core/driver'
 import type { Durability } from './connection/durability.ts'
 import type { SqliteDatabase } from './library/database.ts'
 import { checkDatabase, type LibraryName, libraryNames } from './library/library.ts'

@@ -278,14 +278,14 @@ test('a file that was removed while in use is noticed by the next tick, and come
 })
 
 test('a connection is refused in another process or thread', async () => {
-  const { driver, machine } = storeOn(scratchFile())
+  const { driver, environment } = storeOn(scratchFile())
   await driver.open({})
-  machine.where = 'elsewhere'
+  environment.where = 'elsewhere'
   await assert.rejects(
     async () => await driver.add('q', [ask('a')], askOptions),
     withCode('ERR_STORE', false),
   )
-  machine.where = 'here'
+  environment.where = 'here'
   await driver.close()
 })
 

@@ -7,8 +7,8 @@ import { SluiceError, systemClock } from '@sluice/core'
 import { examineStore, sqliteDriver } from '@sluice/sqlite'
 import { test } from 'vitest'
 import { FileSource } from '../src/connection/database-source.ts'
-import { thisMachine } from '../src/connection/environment.ts'
-import { placeOf } from '../src/connection/target.ts'
+import { sqliteEnvironment } from '../src/connection/environment.ts'
+import { targetOf } from '../src/connection/target.ts'
 import { loadLibrary } from '../src/library/library.ts'
 import { SqliteDriver } from '../src/sqlite-driver.ts'
 import { scratchFile } from './scratch.ts'
@@ -95,15 +95,15 @@ test('a file system of a network is refused, unless told otherwise', () => {
 test('under an old SQLite the file is for one connection alone', async () => {
   const file = scratchFile()
   // What a Node brings whose SQLite is old; the real one is as safe as can be.
-  const old = { ...thisMachine, sqliteOfNode: () => '3.47.2' }
+  const old = { ...sqliteEnvironment, builtInSqlite: () => '3.47.2' }
   const { capabilities, transact } = new SqliteDriver(
-    placeOf({ file, library: 'node:sqlite' }, old),
+    targetOf({ file, library: 'node:sqlite' }, old),
   )
   assert.equal(capabilities.shared, false)
   assert.equal(capabilities.transact, false)
   assert.equal(transact, undefined)
   assert.equal(
-    new SqliteDriver(placeOf({ file, library: 'better-sqlite3' }, old)).capabilities.shared,
+    new SqliteDriver(targetOf({ file, library: 'better-sqlite3' }, old)).capabilities.shared,
     true,
   )
 })

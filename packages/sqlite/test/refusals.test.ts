@@ -214,7 +214,7 @@ test('an examination finds what the tables allow and keys do not', async () => {
   assert.equal(report.keys, 2)
   change(
     file,
-    `update sluice_queues set owed = 7;
+    `update sluice_queues set pending = 7;
      update sluice_keys set token = 9e15, holder = 99;
      insert into sluice_keys (queue, key) values (99, 'lost')`,
   )

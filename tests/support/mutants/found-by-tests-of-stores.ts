@@ -237,7 +237,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/sqlite/test/trouble.test.ts',
+      file: 'packages/sqlite/test/faults.test.ts',
       title: 'a process that only adds notices within a second that its file',
     },
   },

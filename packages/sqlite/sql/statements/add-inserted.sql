@@ -1,4 +1,4 @@
--- The keys that an add has just stored: new rows have the ids that follow on the highest one.
+-- The keys that an add has just inserted: new rows have the ids that follow the highest one.
 -- Parameters: id of the first, id of the last.
 -- Why this plan: a range of rowids.
 select key

@@ -1,4 +1,4 @@
--- What a bucket holds.
+-- The state of a bucket.
 -- Parameters: name.
 -- Why this plan: by primary key.
 select tokens, at

@@ -1,4 +1,4 @@
--- Writes back what a bucket holds.
+-- Writes back the state of a bucket.
 -- Parameters: name, per_second, burst, tokens, at.
 -- Why this plan: by primary key.
 insert into sluice_buckets (name, per_second, burst, tokens, at)

@@ -1,6 +1,6 @@
 -- How many keys of one priority are due later, by reason, up to a cap for both together.
 -- Parameters: queue, priority, now, cap.
--- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
+-- Why this plan: a range of the index that ends at the cap; the index has every column that is read.
 select due_why, count(*) as n
 from (
   select due_why

@@ -1,4 +1,4 @@
--- How many keys are held, and how many of them were asked for again, up to a cap.
+-- How many keys are held, and how many of them were added again, up to a cap.
 -- Parameters: now, queue, cap.
 -- Why this plan: the held keys of the queue, which are few, up to the cap.
 select count(*) as held, coalesce(sum(is_dirty), 0) as dirty

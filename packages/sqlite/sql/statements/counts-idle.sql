@@ -1,4 +1,4 @@
--- Of how many keys only a count of failures is left, up to a cap.
+-- How many keys are idle, up to a cap: only a failure count of them is stored.
 -- Parameters: queue, cap.
 -- Why this plan: its own index, up to the cap.
 select count(*) as n

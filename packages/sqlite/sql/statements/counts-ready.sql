@@ -1,6 +1,6 @@
 -- How many keys of one priority can be claimed, up to a cap.
 -- Parameters: queue, priority, now, cap.
--- Why this plan: a range of the index that ends at the cap; everything asked for stands in it.
+-- Why this plan: a range of the index that ends at the cap; the index has every column that is read.
 select count(*) as n
 from (
   select 1

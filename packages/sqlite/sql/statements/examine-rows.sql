@@ -1,21 +1,21 @@
--- What is wrong with the keys and counters, in words; nothing if all is well. What the constraints
--- of the tables rule out is not asked for again.
--- Why this plan: an examination by hand, which reads every row once for each question.
-select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has ' || c.owed
+-- Inconsistencies of keys and counters, in words; no row if there are none. Conditions that the
+-- constraints of the tables enforce are not checked again.
+-- Why this plan: an operator runs it by hand, and each check reads every row once.
+select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has ' || c.pending
   as finding
 from sluice_queues q
 cross join (
   select
     queue,
-    sum(case when token is null then due_at is not null else next_due_at is not null end) as owed
+    sum(case when token is null then due_at is not null else next_due_at is not null end) as pending
   from sluice_keys
   group by queue
 ) c on c.queue = q.id
-where q.owed <> c.owed
+where q.pending <> c.pending
 union all
-select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has none'
+select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has none'
 from sluice_queues q
-where q.owed <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id)
+where q.pending <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id)
 union all
 select 'key ' || k.key || ' belongs to no queue'
 from sluice_keys k

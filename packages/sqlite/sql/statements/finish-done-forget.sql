@@ -1,4 +1,4 @@
--- The same with its failures forgotten.
+-- The same for a finish that also forgets the failures of the key.
 -- Parameters: queue, key, token.
 -- Why this plan: one look into the unique index on (queue, key).
 delete from sluice_keys

@@ -1,4 +1,4 @@
--- Drops a key that is done, if nothing else is stored of it.
+-- Deletes a key that is done, if nothing else is stored of it.
 -- Parameters: queue, key, token.
 -- Why this plan: one look into the unique index on (queue, key).
 delete from sluice_keys

@@ -1,4 +1,4 @@
--- Gives a holder a number.
+-- Stores a holder, which gives it a number.
 -- Parameters: name.
 insert into sluice_holders (name)
 values (?)

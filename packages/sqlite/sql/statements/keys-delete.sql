@@ -1,4 +1,4 @@
--- Drops a key of which nothing is worth storing any more.
+-- Deletes a key of which nothing remains to be stored.
 -- Parameters: id.
 -- Why this plan: by rowid.
 delete from sluice_keys

@@ -1,6 +1,6 @@
 -- Writes back a key that was read and changed in this transaction.
 -- Parameters: the columns in their order, id.
--- Why this plan: by rowid. Nobody else can have changed the row: the transaction began immediate.
+-- Why this plan: by rowid. No other connection can have changed the row: the transaction began immediate.
 update sluice_keys
 set
   due_at = ?, due_why = ?, later_at = ?, later_why = ?, ready_at = ?, seq = ?, priority = ?,

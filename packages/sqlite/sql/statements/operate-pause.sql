@@ -1,5 +1,5 @@
--- Pauses or resumes a queue; changes nothing if it is so already. Workers of other processes have to
--- notice, so it counts as work.
+-- Pauses or resumes a queue; changes nothing if it is so already. It raises `work`, so that the
+-- workers of other processes notice.
 -- Parameters: paused, id, paused.
 -- Why this plan: by rowid.
 update sluice_queues

@@ -1,4 +1,4 @@
--- Drops every key of a queue that nobody holds.
+-- Deletes every key of a queue that is not held.
 -- Parameters: queue.
 -- Why this plan: all keys of the queue have to be visited anyway.
 delete from sluice_keys

@@ -1,4 +1,4 @@
--- Forgets what is owed to, counted for and parked of the held keys of a queue.
+-- Removes the pending runs, counters and parked marks of the held keys of a queue.
 -- Parameters: queue.
 -- Why this plan: the held keys of the queue, which are few.
 update sluice_keys

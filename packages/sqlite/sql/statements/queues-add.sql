@@ -1,4 +1,4 @@
--- Makes the row of a queue that is written to for the first time.
+-- Inserts the row of a queue that is written to for the first time.
 -- Parameters: name.
 insert into sluice_queues (name)
 values (?)

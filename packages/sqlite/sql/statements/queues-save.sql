@@ -1,6 +1,6 @@
--- Writes back what a transaction has drawn from its queue's row, and that it did work.
--- Parameters: seq, owed, id.
+-- Writes back the counters of a queue after a transaction, and raises `work`.
+-- Parameters: seq, pending, id.
 -- Why this plan: by rowid.
 update sluice_queues
-set seq = ?, owed = ?, work = work + 1
+set seq = ?, pending = ?, work = work + 1
 where id = +?

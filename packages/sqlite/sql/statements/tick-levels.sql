@@ -1,7 +1,7 @@
--- Every priority at which keys wait, from the highest down, and when the first of each is ready.
+-- Every priority that has pending keys, from the highest down, and when its first key is ready.
 -- Parameters: queue, queue.
--- Why this plan: one step down the index for each priority; keys of the same priority are jumped
--- over, however many.
+-- Why this plan: one step down the index for each priority; other keys of the same priority are
+-- skipped, however many there are.
 with recursive level (priority, ready_at) as (
   select *
   from (

@@ -1,6 +1,6 @@
--- Drops keys of which only an expired count of failures is left, a bounded number.
+-- Deletes idle keys whose failures have expired, a bounded number of them.
 -- Parameters: queue, instant up to which failures have expired, limit.
--- Why this plan: the start of their own index. The rows are picked and dropped in one statement.
+-- Why this plan: the start of their own index. The rows are selected and deleted in one statement.
 delete from sluice_keys
 where id in (
   select id

@@ -1,4 +1,4 @@
--- Puts in a bucket of which nothing is stored.
+-- Imports a bucket unless one of its name is stored.
 -- Parameters: name, per_second, burst, tokens, at.
 insert into sluice_buckets (name, per_second, burst, tokens, at)
 values (?, ?, ?, ?, ?)

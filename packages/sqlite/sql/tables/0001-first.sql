@@ -1,8 +1,8 @@
 -- breaking: yes
 --
--- The first schema. Instants are milliseconds since the epoch, as REAL; none is NULL.
+-- The first schema. Instants are milliseconds since the epoch, as REAL; NULL stands for none.
 
--- Which migrations this file has been through.
+-- The migrations that were applied to this file.
 create table sluice_schema (
   version integer primary key,
   breaking integer not null check (breaking in (0, 1)),
@@ -12,47 +12,47 @@ create table sluice_schema (
 -- One row: what belongs to the store as a whole.
 create table sluice_store (
   id integer primary key check (id = 1),
-  -- The last token that was given out. It starts at the epoch microseconds of the file's creation,
-  -- so that a file which was deleted and created again does not give out tokens that an outside
-  -- system has seen already.
+  -- The last token that was handed out. It starts at the epoch microseconds of the file's creation,
+  -- so that a file which was deleted and created again does not hand out tokens that an outside
+  -- system has already seen.
   token integer not null check (token > 0),
-  -- By how many milliseconds the store's time is ahead of the wall clock, since that was set back.
+  -- How many milliseconds the store's time is ahead of the wall clock, because that was set back.
   ahead real not null default 0 check (ahead >= 0),
   -- The newest instant that is known to have passed, by the store's time. It only rises.
   latest real not null
 ) strict;
 
--- One row for each queue that was ever written to.
+-- One row per queue that was ever written to.
 create table sluice_queues (
   id integer primary key,
   name text not null unique,
   paused integer not null default 0 check (paused in (0, 1)),
-  -- The last place in line that was given out.
+  -- The last position in the order that was handed out.
   seq integer not null default 0,
-  -- How many keys are owed a run: a count that is kept, because counting would take time.
-  owed integer not null default 0 check (owed >= 0),
+  -- How many keys have a pending run. The count is stored, because counting would take time.
+  pending integer not null default 0 check (pending >= 0),
   -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
-  -- renewals leave it alone: a process that waits looks for keys only after the sum has risen.
+  -- renewals do not change it: a waiting process looks for keys only after the sum has risen.
   work integer not null default 0
 ) strict;
 
--- The names of holders, so that rows need not carry them. Ids are never used twice.
+-- The names of holders, so that the rows of keys need not repeat them. Ids are never reused.
 create table sluice_holders (
   id integer primary key autoincrement,
   name text not null unique
 ) strict;
 
--- One row for each key of each queue.
+-- One row per key of a queue.
 --
--- The run that is waiting and the run that is being worked on are the same columns: a claim leaves
--- them in place and fills in the held half, which is what makes it, and a release, cheap. What a
--- held key is owed besides stands in next_*.
+-- A pending run and a claimed run share the same columns: a claim leaves them in place and fills in
+-- the held half, which makes claims and releases cheap. The next pending run of a held key is stored
+-- in next_*.
 create table sluice_keys (
   id integer primary key,
   queue integer not null,
   key text not null,
 
-  -- The run: waiting if token is null, being worked on if not.
+  -- The run: pending if token is null, otherwise claimed.
   due_at real,
   due_why integer not null default 0 check (due_why between 0 and 2),
   later_at real,
@@ -62,13 +62,13 @@ create table sluice_keys (
   priority integer not null default 0,
   asked_at real,
 
-  -- Who holds it. claim is a hash of the name of the request that took it.
+  -- The holder. claim is a hash of the name of the request that claimed the key.
   token integer,
   lease_until real,
   holder integer,
   claim integer,
 
-  -- What is owed to the key while it is held.
+  -- The next pending run of a held key.
   next_due_at real,
   next_why integer,
   next_seq integer,
@@ -92,8 +92,8 @@ create table sluice_keys (
   check (next_due_at is not null or next_later_at is null)
 ) strict;
 
--- Waiting keys in the order of claims. due_at and due_why ride along so that looking for what is due
--- by some instant, and counting, need not visit the rows.
+-- Pending keys in the order of claims. due_at and due_why are included so that counting, and looking
+-- for keys that are due by some instant, need not read the rows.
 create index sluice_keys_waiting on sluice_keys (queue, priority desc, ready_at, seq, due_at, due_why)
 where token is null and parked = 0 and due_at is not null;
 
@@ -101,11 +101,11 @@ where token is null and parked = 0 and due_at is not null;
 create index sluice_keys_held on sluice_keys (queue, lease_until)
 where token is not null;
 
--- Parked keys that nobody holds.
+-- Parked keys that are not held.
 create index sluice_keys_parked on sluice_keys (queue, key)
 where token is null and parked = 1;
 
--- Keys of which only a count of failures is left, oldest first.
+-- Idle keys, of which only a failure count is stored, oldest failure first.
 create index sluice_keys_idle on sluice_keys (queue, failed_at)
 where token is null and parked = 0 and due_at is null;
 

@@ -1,5 +1,6 @@
-import { type Awaitable, SluiceError, type Timer } from '@sluice/core'
-import type { Machine } from './environment.ts'
+import type { Timer } from '@sluice/core'
+import { type Awaitable, SluiceError } from '@sluice/core/driver'
+import type { SqliteEnvironment } from './environment.ts'
 
 /** The longest pause between two attempts, in milliseconds. */
 const pauseMsMax = 100
@@ -22,14 +23,14 @@ interface Waiting {
  * those that come after it line up behind it instead of each waiting for the same lock.
  */
 export class BusyRetry {
-  readonly #machine: Machine
+  readonly #environment: SqliteEnvironment
   readonly #waitMs: number
   #line: Waiting[] = []
   #timer: Timer | undefined
   #pauses = 0
 
-  constructor(machine: Machine, waitMs: number) {
-    this.#machine = machine
+  constructor(environment: SqliteEnvironment, waitMs: number) {
+    this.#environment = environment
     this.#waitMs = waitMs
   }
 
@@ -65,7 +66,7 @@ export class BusyRetry {
 
   #lineUp<T>(attempt: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadline = this.#machine.clock.monotonicMs() + this.#waitMs
+      const deadline = this.#environment.clock.monotonicMs() + this.#waitMs
       this.#line.push({ attempt, deadline, resolve: resolve as (value: unknown) => void, reject })
       if (this.#line.length === 1) this.#pause()
     })
@@ -75,7 +76,7 @@ export class BusyRetry {
     // From a few milliseconds on, twice as long each time, and never in step with other processes.
     const longest = Math.min(pauseMsMax, 4 * 2 ** this.#pauses)
     this.#pauses += 1
-    const { clock, random } = this.#machine
+    const { clock, random } = this.#environment
     this.#timer = clock.startTimer(longest * (0.5 + random() / 2), () => this.#goOn())
     // Somebody awaits what waits here.
     this.#timer.ref()
@@ -83,7 +84,7 @@ export class BusyRetry {
 
   #goOn(): void {
     this.#timer = undefined
-    const { clock } = this.#machine
+    const { clock } = this.#environment
     const startedAt = clock.monotonicMs()
     for (;;) {
       const [first] = this.#line
@@ -110,7 +111,7 @@ export class BusyRetry {
   }
 
   #rejectLate(error: SluiceError): void {
-    const now = this.#machine.clock.monotonicMs()
+    const now = this.#environment.clock.monotonicMs()
     const late = this.#line.filter(({ deadline }) => deadline <= now)
     if (late.length === 0) return
     this.#line = this.#line.filter(({ deadline }) => deadline > now)

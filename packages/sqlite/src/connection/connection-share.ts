@@ -1,8 +1,8 @@
-import { type Awaitable, type Clock, SluiceError } from '@sluice/core'
+import { type Awaitable, type Clock, SluiceError } from '@sluice/core/driver'
 import { differenceOf, type Library } from '../library/library.ts'
 import { Connection } from './connection.ts'
 import { type FileSettings, FileSource } from './database-source.ts'
-import type { Machine } from './environment.ts'
+import type { SqliteEnvironment } from './environment.ts'
 
 interface Entry {
   readonly settings: FileSettings
@@ -29,27 +29,27 @@ export interface ConnectionShare {
 /** Joins those who have opened a file already, however they did; opens it if nobody has. */
 export function joinConnection(
   settings: FileSettings,
-  machine: Machine,
+  environment: SqliteEnvironment,
   lockWaitMs: number,
   clock: Clock,
 ): Awaitable<ConnectionShare> {
   const { file } = settings
   const entry = entries.get(file)
   if (entry !== undefined) return openShare(file, entry, clock)
-  return shareConnection(settings, machine, lockWaitMs, clock)
+  return shareConnection(settings, environment, lockWaitMs, clock)
 }
 
 /** Opens a file, or joins those who have opened it already in the same way. */
 export function shareConnection(
   settings: FileSettings,
-  machine: Machine,
+  environment: SqliteEnvironment,
   lockWaitMs: number,
   clock: Clock,
 ): Awaitable<ConnectionShare> {
   const { file } = settings
   let entry = entries.get(file)
   if (entry === undefined) {
-    const connection = new Connection(new FileSource(settings), machine, lockWaitMs)
+    const connection = new Connection(new FileSource(settings), environment, lockWaitMs)
     entry = { settings, connection, users: 0 }
     entries.set(file, entry)
   } else {

@@ -1,15 +1,16 @@
-import { type Awaitable, type Clock, SluiceError } from '@sluice/core'
-import { StoreRow, StoreTime } from '../rows/store-row.ts'
+import { type Awaitable, type Clock, SluiceError } from '@sluice/core/driver'
+import { StoreRow } from '../rows/store-row.ts'
+import { StoreTime } from '../rows/store-time.ts'
 import { BusyRetry } from './busy-retry.ts'
-import { findingsIn, isInTransaction, type SessionSource } from './database-source.ts'
-import type { Machine } from './environment.ts'
-import { type Stage, storeError, troubleOf } from './errors.ts'
+import { type DatabaseSource, findingsIn, isInTransaction } from './database-source.ts'
+import type { SqliteEnvironment } from './environment.ts'
+import { errorKindOf, type Stage, storeError } from './errors.ts'
 import { LogGuard } from './log-guard.ts'
-import type { Session } from './statements.ts'
-import { ChangeWatch } from './wake-signal.ts'
+import type { Statements } from './statements.ts'
+import { WakeSignal } from './wake-signal.ts'
 
 /** What is done in a transaction; the store's time is that at which it has the lock. */
-export type Work<T> = (session: Session, store: StoreRow) => T
+export type Work<T> = (statements: Statements, store: StoreRow) => T
 
 /** How often to look whether the file is still the one that was opened, in milliseconds. */
 const lookAtFileMs = 1_000
@@ -19,31 +20,31 @@ const lookAtFileMs = 1_000
  * had to be given up.
  */
 export class Connection {
-  readonly changes: ChangeWatch
-  readonly #source: SessionSource
-  readonly #machine: Machine
-  readonly #place: string
+  readonly changes: WakeSignal
+  readonly #source: DatabaseSource
+  readonly #environment: SqliteEnvironment
+  readonly #thread: string
   readonly #retry: BusyRetry
   readonly #logGuard: LogGuard
   readonly #times = new Map<Clock, StoreTime>()
   #lookedAtFileMs = -Infinity
-  #session: Session | undefined
+  #statements: Statements | undefined
   #mustCheck = false
   #isClosed = false
 
-  constructor(source: SessionSource, machine: Machine, lockWaitMs: number) {
+  constructor(source: DatabaseSource, environment: SqliteEnvironment, lockWaitMs: number) {
     this.#source = source
-    this.#machine = machine
-    this.#place = machine.place()
-    this.#retry = new BusyRetry(machine, lockWaitMs)
-    this.#logGuard = new LogGuard(source.file, machine)
-    this.changes = new ChangeWatch(machine.clock, {
+    this.#environment = environment
+    this.#thread = environment.thread()
+    this.#retry = new BusyRetry(environment, lockWaitMs)
+    this.#logGuard = new LogGuard(source.file, environment)
+    this.changes = new WakeSignal(environment.clock, {
       version: () => {
         // A step back is distinguished from elapsed time by reading the clock often.
         for (const time of this.#times.values()) time.read()
-        return this.#session && numberIn(this.#session.dataVersion.get(), 'data_version')
+        return this.#statements && numberIn(this.#statements.dataVersion.get(), 'data_version')
       },
-      work: () => this.#session && numberIn(this.#session.workSum.get(), 'work'),
+      work: () => this.#statements && numberIn(this.#statements.wakeSignalWork.get(), 'work'),
     })
   }
 
@@ -91,7 +92,7 @@ export class Connection {
   }
 
   /** Looks at the file itself, past transactions: what is damaged fails in none of its own. */
-  look<T>(clock: Clock, work: (session: Session) => T): Awaitable<T> {
+  look<T>(clock: Clock, work: (statements: Statements) => T): Awaitable<T> {
     return this.#retry.overtake(() => {
       try {
         return work(this.#opened(clock))
@@ -107,7 +108,7 @@ export class Connection {
    * every transaction.
    */
   #checkFile(): void {
-    const now = this.#machine.clock.monotonicMs()
+    const now = this.#environment.clock.monotonicMs()
     if (now - this.#lookedAtFileMs < lookAtFileMs) return
     if (!this.#source.isReplaced()) {
       this.#lookedAtFileMs = now
@@ -122,28 +123,28 @@ export class Connection {
   }
 
   #transaction<T>(clock: Clock, work: Work<T>, writes: boolean): T {
-    const session = this.#opened(clock)
+    const statements = this.#opened(clock)
     let stage: Stage = 'before-commit'
     try {
       this.#checkFile()
       if (this.#source.isTaken()) throw this.#takenError()
-      if (writes) session.begin.run()
-      else session.beginRead.run()
+      if (writes) statements.begin.run()
+      else statements.beginRead.run()
       let value: T
       try {
         // Read under the lock: the present is not that of when the waiting for it began.
-        const store = new StoreRow(session, this.time(clock))
-        value = work(session, store)
+        const store = new StoreRow(statements, this.time(clock))
+        value = work(statements, store)
         if (writes) {
           store.save()
           stage = 'commit'
         }
-        session.commit.run()
+        statements.commit.run()
       } catch (error) {
-        this.#rollBack(session)
+        this.#rollBack(statements)
         throw error
       }
-      if (writes) this.#logGuard.committed(session.database)
+      if (writes) this.#logGuard.committed(statements.database)
       return value
     } catch (error) {
       this.#afterTrouble(error)
@@ -158,7 +159,7 @@ export class Connection {
 
   #afterTrouble(error: unknown): void {
     if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#drop()
-    const trouble = troubleOf(error)
+    const trouble = errorKindOf(error)
     if (trouble !== 'input-output' && trouble !== 'damaged') return
     // What this connection believes to be in the file may not be there. The next operation opens it
     // anew, and looks whether it is whole.
@@ -166,51 +167,51 @@ export class Connection {
     this.#drop()
   }
 
-  #rollBack(session: Session): void {
+  #rollBack(statements: Statements): void {
     try {
-      session.rollback.run()
+      statements.rollback.run()
     } catch {
       // Some errors have ended the transaction already. If not, no other can begin here.
-      if (isInTransaction(session.database)) this.#drop('abandon')
+      if (isInTransaction(statements.database)) this.#drop('abandon')
     }
   }
 
   #drop(how: 'close' | 'abandon' = 'close'): void {
-    const session = this.#session
-    this.#session = undefined
-    this.changes.lostSight()
+    const statements = this.#statements
+    this.#statements = undefined
+    this.changes.connectionLost()
     this.#logGuard.closed()
-    if (session === undefined) return
+    if (statements === undefined) return
     try {
-      this.#source[how](session)
+      this.#source[how](statements)
     } catch {
       // Nothing more can be done with it.
     }
   }
 
-  #opened(clock: Clock): Session {
-    if (this.#machine.place() !== this.#place) {
+  #opened(clock: Clock): Statements {
+    if (this.#environment.thread() !== this.#thread) {
       throw new SluiceError(
         'ERR_STORE',
         `${this.file} was opened in another process or thread; open it anew in this one`,
       )
     }
     if (this.#isClosed) throw new SluiceError('ERR_CLOSED', `${this.file} is closed`)
-    this.#session ??= this.#open(clock)
-    return this.#session
+    this.#statements ??= this.#open(clock)
+    return this.#statements
   }
 
-  #open(clock: Clock): Session {
+  #open(clock: Clock): Statements {
     try {
-      const session = this.#source.open(clock.now())
+      const statements = this.#source.open(clock.now())
       this.#lookedAtFileMs = -Infinity
-      if (!this.#mustCheck) return session
-      const [finding] = findingsIn(session.database, 'quick_check(1)')
+      if (!this.#mustCheck) return statements
+      const [finding] = findingsIn(statements.database, 'quick_check(1)')
       if (finding === undefined) {
         this.#mustCheck = false
-        return session
+        return statements
       }
-      this.#source.close(session)
+      this.#source.close(statements)
       throw new SluiceError('ERR_STORE_DAMAGED', `${this.file} is damaged: ${finding}`)
     } catch (error) {
       throw storeError(error, 'opening', this.file)

@@ -1,21 +1,21 @@
-import type { EpochMs } from '@sluice/core'
+import type { EpochMs } from '@sluice/core/driver'
 import type { SqliteDatabase } from '../library/database.ts'
 import type { Library } from '../library/library.ts'
 import { isSafeVersion, unsafeVersionError, versionBehind } from '../library/sqlite-version.ts'
-import { type Migrate, type Ownership, settleSchema } from '../schema/migrate.ts'
+import { ensureSchema, type Migrate, type Ownership } from '../schema/migrate.ts'
 import { applyPragmas, type Durability } from './durability.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
-import { prepareSession, type Session } from './statements.ts'
-import { settleFile, statusOf } from './store-file.ts'
+import { prepareStatements, type Statements } from './statements.ts'
+import { ensureFile, statusOf } from './store-file.ts'
 
 /** Where a connection comes from, and where it goes when it is not needed any more. */
-export interface SessionSource {
+export interface DatabaseSource {
   /** What it is called in messages: the path of the file. */
   readonly file: string
-  open(now: EpochMs): Session
-  close(session: Session): void
+  open(now: EpochMs): Statements
+  close(statements: Statements): void
   /** Gives up a connection on which a transaction of ours could not be ended. */
-  abandon(session: Session): void
+  abandon(statements: Statements): void
   /** Whether another file stands where the one that was opened stood, or none. */
   isReplaced(): boolean
   /** Whether the connection is in a transaction that is not ours. */
@@ -36,7 +36,7 @@ export interface FileSettings {
 }
 
 /** Connections of our own to a file. */
-export class FileSource implements SessionSource {
+export class FileSource implements DatabaseSource {
   readonly settings: FileSettings
   readonly #networkOf: (directory: string) => string | undefined
   /** Device and number of the file that was opened. */
@@ -51,19 +51,19 @@ export class FileSource implements SessionSource {
     return this.settings.file
   }
 
-  open(now: EpochMs): Session {
+  open(now: EpochMs): Statements {
     const { file, library, durability, migrate, ownership } = this.settings
     // A file that was there a moment ago is not to be replaced by an empty one.
     const mustExist = this.settings.mustExist || this.#identity !== undefined
-    settleFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
+    ensureFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
     const database = library.open(file)
     try {
       if (!isSafeVersion(versionBehind(database))) this.#keepToOurselves(database)
       applyPragmas(database, durability)
-      settleSchema(database, file, { ownership, migrate, now })
-      const session = prepareSession(database)
+      ensureSchema(database, file, { ownership, migrate, now })
+      const statements = prepareStatements(database)
       this.#identity = this.#identityNow()
-      return session
+      return statements
     } catch (error) {
       database.close()
       throw error
@@ -76,13 +76,13 @@ export class FileSource implements SessionSource {
     database.exec('pragma locking_mode = exclusive')
   }
 
-  close(session: Session): void {
-    session.database.close()
+  close(statements: Statements): void {
+    statements.database.close()
   }
 
-  abandon(session: Session): void {
+  abandon(statements: Statements): void {
     // Closing it ends the transaction.
-    this.close(session)
+    this.close(statements)
   }
 
   isReplaced(): boolean {
@@ -100,7 +100,7 @@ export class FileSource implements SessionSource {
 }
 
 /** The one connection that the program has handed in. It stays the program's to close. */
-export class HandedInSource implements SessionSource {
+export class HandedInSource implements DatabaseSource {
   readonly file: string
   readonly #database: SqliteDatabase
   readonly #durability: Durability
@@ -115,13 +115,13 @@ export class HandedInSource implements SessionSource {
     this.#migrate = migrate
   }
 
-  open(now: EpochMs): Session {
+  open(now: EpochMs): Statements {
     if (this.#isLeftOpen && isInTransaction(this.#database)) this.#database.exec('rollback')
     this.#isLeftOpen = false
     applyPragmas(this.#database, this.#durability)
     const options = { ownership: 'guest', migrate: this.#migrate, now } as const
-    settleSchema(this.#database, this.file, options)
-    return prepareSession(this.#database)
+    ensureSchema(this.#database, this.file, options)
+    return prepareStatements(this.#database)
   }
 
   close(): void {}

@@ -1,5 +1,5 @@
 import { platform } from 'node:os'
-import { SluiceError } from '@sluice/core'
+import { SluiceError } from '@sluice/core/driver'
 import { type SqliteDatabase, singleValue } from '../library/database.ts'
 
 /**

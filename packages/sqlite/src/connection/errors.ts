@@ -1,7 +1,7 @@
-import { SluiceError } from '@sluice/core'
+import { SluiceError } from '@sluice/core/driver'
 
 /** What went wrong in SQLite, as far as it matters to us. */
-export type Trouble =
+export type ErrorKind =
   | 'busy'
   | 'full'
   | 'input-output'
@@ -11,7 +11,7 @@ export type Trouble =
   | 'other'
 
 // https://sqlite.org/rescode.html: the low byte of an extended code is the primary one.
-const troubleOfCode: Readonly<Record<number, Trouble>> = {
+const kindOfCode: Readonly<Record<number, ErrorKind>> = {
   5: 'busy',
   6: 'busy',
   // Too many others were at the locks at the same moment; trying again is all there is to do.
@@ -24,7 +24,7 @@ const troubleOfCode: Readonly<Record<number, Trouble>> = {
   26: 'damaged',
 }
 
-const troubleOfName: readonly (readonly [string, Trouble])[] = [
+const kindOfName: readonly (readonly [string, ErrorKind])[] = [
   ['SQLITE_BUSY', 'busy'],
   ['SQLITE_LOCKED', 'busy'],
   ['SQLITE_PROTOCOL', 'busy'],
@@ -37,12 +37,12 @@ const troubleOfName: readonly (readonly [string, Trouble])[] = [
 ]
 
 /** Sorts an error of either library; `undefined` if it is not one of SQLite's. */
-export function troubleOf(error: unknown): Trouble | undefined {
+export function errorKindOf(error: unknown): ErrorKind | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
-  if (typeof errcode === 'number') return troubleOfCode[errcode & 0xff] ?? 'other'
+  if (typeof errcode === 'number') return kindOfCode[errcode & 0xff] ?? 'other'
   if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
-  return troubleOfName.find(([name]) => code.startsWith(name))?.[1] ?? 'other'
+  return kindOfName.find(([name]) => code.startsWith(name))?.[1] ?? 'other'
 }
 
 /** At which point a transaction was when it failed. */
@@ -57,7 +57,7 @@ export type Stage = 'opening' | 'before-commit' | 'commit'
  */
 export function storeError(error: unknown, stage: Stage, file: string): SluiceError {
   if (SluiceError.is(error)) return error
-  const trouble = troubleOf(error)
+  const trouble = errorKindOf(error)
   const details = { cause: error, retryable: true }
   switch (trouble) {
     case 'busy':

@@ -1,7 +1,8 @@
-import { SluiceError, sluiceChannel } from '@sluice/core'
+import { sluiceChannel } from '@sluice/core'
+import { SluiceError } from '@sluice/core/driver'
 import type { SqliteDatabase } from '../library/database.ts'
 import { logBytesMax } from './durability.ts'
-import type { Machine } from './environment.ts'
+import type { SqliteEnvironment } from './environment.ts'
 import { statusOf } from './store-file.ts'
 
 /** How long to wait after an attempt that did not succeed, in milliseconds. */
@@ -24,15 +25,15 @@ interface CheckpointRow {
  */
 export class LogGuard {
   readonly #path: string
-  readonly #machine: Machine
+  readonly #environment: SqliteEnvironment
   readonly #bytesMax: number
   #notBeforeMs = -Infinity
   /** The number of the log's file; `undefined` until it was looked at. */
   #inode: number | undefined
 
-  constructor(file: string, machine: Machine, bytesMax: number = logBytesMax) {
+  constructor(file: string, environment: SqliteEnvironment, bytesMax: number = logBytesMax) {
     this.#path = `${file}-wal`
-    this.#machine = machine
+    this.#environment = environment
     this.#bytesMax = bytesMax
   }
 
@@ -52,7 +53,7 @@ export class LogGuard {
       )
     }
     if (size <= this.#bytesMax) return
-    const now = this.#machine.clock.monotonicMs()
+    const now = this.#environment.clock.monotonicMs()
     if (now >= this.#notBeforeMs) this.#empty(database, size, now)
   }
 

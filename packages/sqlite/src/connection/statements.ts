@@ -4,11 +4,8 @@ import { statementTexts } from '../statements.generated.ts'
 /** The name of a statement in `sql/statements`, in camel case. */
 export type StatementName = keyof typeof statementTexts
 
-/** Every statement, prepared. */
-export type Statements = Readonly<Record<StatementName, SqliteStatement>>
-
-/** A connection with everything prepared on it that is ever run. */
-export interface Session extends Statements {
+/** Every statement that is ever run, prepared on one connection. */
+export interface Statements extends Readonly<Record<StatementName, SqliteStatement>> {
   readonly database: SqliteDatabase
   /** Begins a transaction that holds the write lock from the start, so that it cannot lose it. */
   readonly begin: SqliteStatement
@@ -21,12 +18,12 @@ export interface Session extends Statements {
 }
 
 /** Prepares every statement on `database`. */
-export function prepareSession(database: SqliteDatabase): Session {
+export function prepareStatements(database: SqliteDatabase): Statements {
   const prepared = Object.entries(statementTexts).map(
     ([name, text]) => [name, database.prepare(text)] as const,
   )
   return {
-    ...(Object.fromEntries(prepared) as Statements),
+    ...(Object.fromEntries(prepared) as Record<StatementName, SqliteStatement>),
     database,
     begin: database.prepare('begin immediate'),
     beginRead: database.prepare('begin'),

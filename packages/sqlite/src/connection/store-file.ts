@@ -11,7 +11,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type EpochMs, SluiceError } from '@sluice/core'
+import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import type { Library } from '../library/library.ts'
 import { createSchema, type Ownership } from '../schema/migrate.ts'
 import { applyPragmas } from './durability.ts'
@@ -51,7 +51,7 @@ export function statusOf(path: string): Stats | undefined {
 }
 
 /** What is asked of a file before SQLite gets to see it. */
-export interface FileWish {
+export interface FileRequirements {
   readonly library: Library
   readonly mustExist: boolean
   readonly unsafeFilesystem: boolean
@@ -68,7 +68,7 @@ export interface FileWish {
  * A file that SQLite has open must not be opened by anything else in this process: closing it would
  * drop the locks of the whole process. Looking at its status is all that is done here.
  */
-export function settleFile(path: string, wish: FileWish): void {
+export function ensureFile(path: string, wish: FileRequirements): void {
   const network = wish.networkOf(dirname(path))
   if (network !== undefined && !wish.unsafeFilesystem) {
     throw new SluiceError(
@@ -97,7 +97,7 @@ export function settleFile(path: string, wish: FileWish): void {
  * Makes the file under another name and gives it its own in one step, so that nobody ever sees half
  * a file, and the first of several processes wins.
  */
-function createFile(path: string, { library, now }: FileWish): void {
+function createFile(path: string, { library, now }: FileRequirements): void {
   if (statusOf(`${path}-wal`) !== undefined) {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',

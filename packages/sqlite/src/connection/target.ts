@@ -1,15 +1,15 @@
-import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core'
+import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteDatabase } from '../library/database.ts'
 import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from '../library/library.ts'
 import type { DatabaseOptions, FileOptions, SqliteOptions } from '../sqlite-options.ts'
 import { Connection } from './connection.ts'
 import { type ConnectionShare, shareConnection } from './connection-share.ts'
 import { type FileSettings, fileOf, HandedInSource } from './database-source.ts'
-import type { Machine } from './environment.ts'
+import type { SqliteEnvironment } from './environment.ts'
 import { realPathOf } from './store-file.ts'
 
 /** Where a driver keeps its keys, and how it gets there. */
-export interface Place {
+export interface Target {
   readonly isInMemory: boolean
   /** Whether other processes can open it at the same time. */
   readonly isShared: boolean
@@ -25,11 +25,11 @@ export interface Place {
 /** How long an operation waits for a lock unless told otherwise, in milliseconds. */
 export const lockWaitMsUsual = 20_000
 
-/** The place that the options name. */
-export function placeOf(options: SqliteOptions, machine: Machine): Place {
-  if (!('database' in options)) return filePlace(options, machine)
-  if (options.exclusive === true) return handedInPlace(options, machine)
-  return guestPlace(options, machine)
+/** The target that the options name. */
+export function targetOf(options: SqliteOptions, environment: SqliteEnvironment): Target {
+  if (!('database' in options)) return fileTarget(options, environment)
+  if (options.exclusive === true) return handedInTarget(options, environment)
+  return guestTarget(options, environment)
 }
 
 /** How the file is opened that the options name. */
@@ -43,8 +43,8 @@ export function fileSettings(options: FileOptions): FileSettings {
   }
 }
 
-function filePlace(options: FileOptions, machine: Machine): Place {
-  const isShared = canShare(options.library, machine)
+function fileTarget(options: FileOptions, environment: SqliteEnvironment): Target {
+  const isShared = canShare(options.library, environment)
   return {
     isInMemory: false,
     isShared,
@@ -52,13 +52,18 @@ function filePlace(options: FileOptions, machine: Machine): Place {
     exclusive: undefined,
     file: () => realPathOf(options.file),
     connect: (clock) =>
-      shareConnection(fileSettings(options), machine, options.lockWaitMs ?? lockWaitMsUsual, clock),
+      shareConnection(
+        fileSettings(options),
+        environment,
+        options.lockWaitMs ?? lockWaitMsUsual,
+        clock,
+      ),
   }
 }
 
-function canShare(name: LibraryName | undefined, machine: Machine): boolean {
+function canShare(name: LibraryName | undefined, environment: SqliteEnvironment): boolean {
   try {
-    return canShareFiles(loadLibrary(name), machine)
+    return canShareFiles(loadLibrary(name), environment)
   } catch {
     // It is missing, which opening will say.
     return true
@@ -66,7 +71,7 @@ function canShare(name: LibraryName | undefined, machine: Machine): boolean {
 }
 
 /** A connection of our own beside the one that was handed in. */
-function guestPlace(options: DatabaseOptions, machine: Machine): Place {
+function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): Target {
   const { database } = options
   const path = fileOf(database)
   if (path === '') {
@@ -90,14 +95,14 @@ function guestPlace(options: DatabaseOptions, machine: Machine): Place {
           mustExist: true,
           ownership: 'guest',
         },
-        machine,
+        environment,
         options.lockWaitMs ?? lockWaitMsUsual,
         clock,
       ),
   }
 }
 
-function handedInPlace(options: DatabaseOptions, machine: Machine): Place {
+function handedInTarget(options: DatabaseOptions, environment: SqliteEnvironment): Target {
   const { database } = options
   const path = fileOf(database)
   return {
@@ -111,7 +116,7 @@ function handedInPlace(options: DatabaseOptions, machine: Machine): Place {
       const file = path === '' ? 'the database in memory' : path
       const source = new HandedInSource(database, file, durability, migrate)
       const lockWaitMs = options.lockWaitMs ?? lockWaitMsUsual
-      const connection = new Connection(source, machine, lockWaitMs)
+      const connection = new Connection(source, environment, lockWaitMs)
       const library = libraryBehind(database)
       const share = { connection, library, release: () => connection.close() }
       const opened = connection.open(clock)

@@ -1,4 +1,5 @@
-import type { Clock, Ticker } from '@sluice/core'
+import type { Ticker } from '@sluice/core'
+import type { Clock } from '@sluice/core/driver'
 
 /** How often to look for what other processes have done, in milliseconds. */
 const lookMs = 5
@@ -29,7 +30,7 @@ export interface WatchedStore {
  * number, which the file keeps, decides whether the watchers are called. It says neither which queue
  * has changed nor how; the watchers look for themselves.
  */
-export class ChangeWatch {
+export class WakeSignal {
   readonly #clock: Clock
   readonly #store: WatchedStore
   readonly #watchers = new Set<OnWake>()
@@ -85,7 +86,7 @@ export class ChangeWatch {
   }
 
   /** The connection was given up; the versions of the next one count from another number. */
-  lostSight(): void {
+  connectionLost(): void {
     this.#lastVersion = undefined
   }
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { SluiceError, SluiceTypeError } from '@sluice/core'
-import type { Machine } from '../connection/environment.ts'
+import { SluiceError, SluiceTypeError } from '@sluice/core/driver'
+import type { SqliteEnvironment } from '../connection/environment.ts'
 import type { SqliteDatabase } from './database.ts'
 import { isSafeVersion } from './sqlite-version.ts'
 
@@ -60,9 +60,9 @@ export function loadLibrary(name: LibraryName | undefined): Library {
 }
 
 /** Whether several connections may share a file by way of this library. */
-export function canShareFiles({ name }: Library, machine: Machine): boolean {
+export function canShareFiles({ name }: Library, environment: SqliteEnvironment): boolean {
   // Only new versions of better-sqlite3 are asked for; with Node comes what comes.
-  return name === 'better-sqlite3' || isSafeVersion(machine.sqliteOfNode())
+  return name === 'better-sqlite3' || isSafeVersion(environment.builtInSqlite())
 }
 
 /** In the order of preference: the first is faster, and newer than what old versions of Node bring. */

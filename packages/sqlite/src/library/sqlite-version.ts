@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/core'
+import { SluiceError } from '@sluice/core/driver'
 import { type SqliteDatabase, singleValue } from './database.ts'
 
 /**

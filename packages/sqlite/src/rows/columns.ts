@@ -1,4 +1,4 @@
-import { type DueReason, type EpochMs, never } from '@sluice/core'
+import { type DueReason, type EpochMs, never } from '@sluice/core/driver'
 
 /** An instant as it is stored: none is null. */
 export function storedInstant(instant: EpochMs): number | null {

@@ -1,18 +1,21 @@
-import type { Session } from '../connection/statements.ts'
+import type { Statements } from '../connection/statements.ts'
 
 /** The number of a holder, given out when it first claims something. */
-export function holderNumber(session: Session, name: string): number {
+export function holderNumber(statements: Statements, name: string): number {
   // Not remembered between transactions: another process may have swept the row away.
-  const row = session.holderFind.get(name) as { readonly id: number } | undefined
+  const row = statements.holdersFind.get(name) as { readonly id: number } | undefined
   if (row !== undefined) return row.id
-  session.holdersSweep.run()
-  return Number(session.holderMake.run(name).lastInsertRowid)
+  statements.holdersSweep.run()
+  return Number(statements.holdersAdd.run(name).lastInsertRowid)
 }
 
 /** The names of holders by their numbers. */
-export function holderNames(session: Session, numbers: ReadonlySet<number>): Map<number, string> {
+export function holderNames(
+  statements: Statements,
+  numbers: ReadonlySet<number>,
+): Map<number, string> {
   if (numbers.size === 0) return new Map()
-  const rows = session.holdersList.all(JSON.stringify([...numbers])) as {
+  const rows = statements.holdersList.all(JSON.stringify([...numbers])) as {
     readonly id: number
     readonly name: string
   }[]

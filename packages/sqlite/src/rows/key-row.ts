@@ -1,4 +1,5 @@
-import { emptyKeyState, type KeyState, never, noToken } from '@sluice/core'
+import { emptyKeyState, type KeyState, never, noToken } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
 import type { SqliteValue } from '../library/database.ts'
 import { instantOf, reasonOf, storedInstant, storedReason } from './columns.ts'
 
@@ -34,7 +35,7 @@ export interface KeyColumns {
 }
 
 /** One key as it is worked with: what the transitions change, and what they know nothing of. */
-export interface KeyRecord {
+export interface StoredKey {
   /** `undefined`: nothing is stored of the key yet. */
   readonly id: number | undefined
   readonly key: string
@@ -47,7 +48,7 @@ export interface KeyRecord {
 }
 
 /** A key of which nothing is stored. */
-export function newRecord(key: string): KeyRecord {
+export function newKey(key: string): StoredKey {
   return {
     id: undefined,
     key,
@@ -63,7 +64,7 @@ export function newRecord(key: string): KeyRecord {
  * A stored key. The run's columns are what is owed to a key that waits, and what was claimed of one
  * that is held; the `next_` columns are what is owed to a held one.
  */
-export function recordOf(row: KeyColumns): KeyRecord {
+export function storedKey(row: KeyColumns): StoredKey {
   const state = emptyKeyState()
   state.failures = row.failures
   state.crashes = row.crashes
@@ -118,7 +119,7 @@ function readHeld(state: KeyState, row: KeyColumns, token: number): void {
 }
 
 /** The columns of a record from `due_at` on, in the order of the schema. */
-export function columnsOf(record: KeyRecord): SqliteValue[] {
+export function columnsOf(record: StoredKey): SqliteValue[] {
   const { state } = record
   return [
     ...(state.token === noToken ? waitingColumns(state) : heldColumns(record)),
@@ -151,7 +152,7 @@ function waitingColumns(state: KeyState): SqliteValue[] {
   ]
 }
 
-function heldColumns({ state, holder, claim }: KeyRecord): SqliteValue[] {
+function heldColumns({ state, holder, claim }: StoredKey): SqliteValue[] {
   return [
     state.claimedDueAt,
     storedReason(state.claimedWhy),
@@ -179,6 +180,26 @@ function nextColumns(state: KeyState): SqliteValue[] {
     storedInstant(state.laterAt),
     state.laterAt === never ? null : storedReason(state.laterWhy),
   ]
+}
+
+/** Everything that is stored of one key, to read it only. */
+export function readKey(
+  statements: Statements,
+  queueId: number,
+  key: string,
+): StoredKey | undefined {
+  const row = statements.keysFindOne.get(queueId, key) as KeyColumns | undefined
+  return row === undefined ? undefined : storedKey(row)
+}
+
+/** Everything that is stored of several keys, to read it only. */
+export function readKeys(
+  statements: Statements,
+  queueId: number,
+  keys: readonly string[],
+): Map<string, StoredKey> {
+  const rows = statements.keysFind.all(JSON.stringify(keys), queueId) as KeyColumns[]
+  return new Map(rows.map((row) => [row.key, storedKey(row)]))
 }
 
 /** A copy of a state, to see later whether it was changed. */

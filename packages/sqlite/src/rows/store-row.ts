@@ -1,5 +1,6 @@
-import { type Clock, type EpochMs, RisingTime, SluiceError } from '@sluice/core'
-import type { Session } from '../connection/statements.ts'
+import { type EpochMs, SluiceError } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
+import type { StoredTime, StoreTime } from './store-time.ts'
 
 /** How old the newest instant in the file may become before a write renews it, in milliseconds. */
 const latestMsMax = 1_000
@@ -7,60 +8,25 @@ const latestMsMax = 1_000
 /** From which difference on a process says in the file by how much it is ahead, in milliseconds. */
 const aheadMsMin = 1
 
-interface StoreColumns {
+interface StoreColumns extends StoredTime {
   readonly token: number
-  readonly ahead: number
-  readonly latest: EpochMs
-}
-
-/** The time of one store by one clock: never earlier than what any process has written down. */
-export class StoreTime {
-  readonly #rising: RisingTime
-  #hasStarted = false
-
-  constructor(clock: Clock) {
-    this.#rising = new RisingTime(clock)
-  }
-
-  /** By how much it is ahead of its clock. */
-  get ahead(): number {
-    return this.#rising.ahead
-  }
-
-  /**
-   * Reads the clock. The more often it is read, the less of a step back is taken for time that
-   * passed.
-   */
-  read(): void {
-    // Before a transaction has read the file's row, this process does not know how far it is ahead.
-    if (this.#hasStarted) this.#rising.now()
-  }
-
-  /** The present, agreed with the other processes through the file. */
-  agree({ ahead, latest }: Pick<StoreColumns, 'ahead' | 'latest'>): EpochMs {
-    // Only once: processes that read different clocks would push each other forward.
-    if (!this.#hasStarted) this.#rising.startAhead(ahead)
-    this.#hasStarted = true
-    this.#rising.atLeast(latest)
-    return this.#rising.latest
-  }
 }
 
 /** The one row of a store within one transaction: its time, and what all its queues share. */
 export class StoreRow {
   /** The store's present, one for the whole transaction. */
   readonly now: EpochMs
-  readonly #session: Session
+  readonly #statements: Statements
   readonly #time: StoreTime
   readonly #before: StoreColumns
   #token: number
 
-  constructor(session: Session, time: StoreTime) {
-    const row = session.storeRead.get() as StoreColumns | undefined
+  constructor(statements: Statements, time: StoreTime) {
+    const row = statements.storeRead.get() as StoreColumns | undefined
     if (row === undefined) {
       throw new SluiceError('ERR_STORE_DAMAGED', 'the row of the token counter is missing')
     }
-    this.#session = session
+    this.#statements = statements
     this.#time = time
     this.#before = row
     this.#token = row.token
@@ -95,6 +61,6 @@ export class StoreRow {
       this.now - latest < latestMsMax &&
       this.#time.ahead - ahead < aheadMsMin
     if (isCurrent) return
-    this.#session.storeSave.run(this.#token, Math.max(ahead, this.#time.ahead), this.now)
+    this.#statements.storeSave.run(this.#token, Math.max(ahead, this.#time.ahead), this.now)
   }
 }

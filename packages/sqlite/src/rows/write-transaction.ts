@@ -1,77 +1,34 @@
-import { type EpochMs, type KeyState, never, transitions } from '@sluice/core'
-import type { Session } from '../connection/statements.ts'
-import {
-  columnsOf,
-  copyOf,
-  isSame,
-  type KeyColumns,
-  type KeyRecord,
-  newRecord,
-  recordOf,
-} from './key-row.ts'
+import { type EpochMs, type KeyState, never, transitions } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
+import { columnsOf, copyOf, isSame, newKey, readKey, readKeys, type StoredKey } from './key-row.ts'
+import type { QueueColumns } from './queue-row.ts'
 import type { StoreRow } from './store-row.ts'
-
-interface QueueColumns {
-  readonly id: number
-  readonly paused: number
-  readonly seq: number
-  readonly owed: number
-}
-
-/** What is stored of a queue as a whole. */
-export interface QueueRow {
-  readonly id: number
-  readonly isPaused: boolean
-}
-
-/** A queue that was written to before; `undefined` if it never was. */
-export function findQueue(session: Session, name: string): QueueRow | undefined {
-  const row = session.queueFind.get(name) as QueueColumns | undefined
-  if (row === undefined) return undefined
-  return { id: row.id, isPaused: row.paused === 1 }
-}
-
-/** Everything that is stored of one key, for those who only look. */
-export function readKey(session: Session, queueId: number, key: string): KeyRecord | undefined {
-  const row = session.keyFind.get(queueId, key) as KeyColumns | undefined
-  return row === undefined ? undefined : recordOf(row)
-}
-
-/** Everything that is stored of several keys, for those who only look. */
-export function readKeys(
-  session: Session,
-  queueId: number,
-  keys: readonly string[],
-): Map<string, KeyRecord> {
-  const rows = session.keysFind.all(JSON.stringify(keys), queueId) as KeyColumns[]
-  return new Map(rows.map((row) => [row.key, recordOf(row)]))
-}
 
 /**
  * One queue within one transaction that writes: hands out places in line, keeps count of what is
  * owed, and writes keys back after the transitions have changed them.
  */
-export class QueueTransaction {
-  readonly session: Session
+export class WriteTransaction {
+  readonly statements: Statements
   readonly store: StoreRow
   readonly queueId: number
   readonly isPaused: boolean
   #seq: number
-  #owed: number
+  #pending: number
   #hasWritten = false
 
-  constructor(session: Session, name: string, store: StoreRow) {
-    this.session = session
+  constructor(statements: Statements, name: string, store: StoreRow) {
+    this.statements = statements
     this.store = store
-    let row = session.queueFind.get(name) as QueueColumns | undefined
+    let row = statements.queuesFind.get(name) as QueueColumns | undefined
     if (row === undefined) {
-      session.queueMake.run(name)
-      row = session.queueFind.get(name) as QueueColumns
+      statements.queuesAdd.run(name)
+      row = statements.queuesFind.get(name) as QueueColumns
     }
     this.queueId = row.id
     this.isPaused = row.paused === 1
     this.#seq = row.seq
-    this.#owed = row.owed
+    this.#pending = row.pending
   }
 
   /** The store's present, one for the whole transaction. */
@@ -80,8 +37,8 @@ export class QueueTransaction {
   }
 
   /** How many keys are owed a run. */
-  get owed(): number {
-    return this.#owed
+  get pending(): number {
+    return this.#pending
   }
 
   /** Draws `n` places in line; answers with the first. */
@@ -97,23 +54,23 @@ export class QueueTransaction {
   }
 
   /** Says that keys were written past this object, and by how many the number of those owed rose. */
-  wrote(owedMore: number): void {
+  wrote(pendingMore: number): void {
     this.#hasWritten = true
-    this.#owed += owedMore
+    this.#pending += pendingMore
   }
 
   /** Reads one key; a new one if nothing is stored of it. */
-  key(key: string): KeyRecord {
-    return readKey(this.session, this.queueId, key) ?? newRecord(key)
+  key(key: string): StoredKey {
+    return readKey(this.statements, this.queueId, key) ?? newKey(key)
   }
 
   /** Reads several keys; those of which nothing is stored are missing. */
-  keys(keys: readonly string[]): Map<string, KeyRecord> {
-    return readKeys(this.session, this.queueId, keys)
+  keys(keys: readonly string[]): Map<string, StoredKey> {
+    return readKeys(this.statements, this.queueId, keys)
   }
 
   /** Lets `verb` change a key, and stores what became of it. */
-  change<T>(record: KeyRecord, verb: (record: KeyRecord) => T): T {
+  change<T>(record: StoredKey, verb: (record: StoredKey) => T): T {
     const before = copyOf(record.state)
     const { item, lastError } = record
     const outcome = verb(record)
@@ -125,24 +82,24 @@ export class QueueTransaction {
     return outcome
   }
 
-  #store(record: KeyRecord, wasOwed: boolean): void {
-    const { session } = this
+  #store(record: StoredKey, wasPending: boolean): void {
+    const { statements } = this
     const { id, key, state } = record
     if (transitions.isGone(state)) {
       if (id === undefined) return
-      session.keyDelete.run(id)
+      statements.keysDelete.run(id)
     } else if (id === undefined) {
-      session.keyInsert.run(this.queueId, key, ...columnsOf(record))
+      statements.keysInsert.run(this.queueId, key, ...columnsOf(record))
     } else {
-      session.keyUpdate.run(...columnsOf(record), id)
+      statements.keysUpdate.run(...columnsOf(record), id)
     }
-    const isOwed = state.dueAt !== never
-    this.wrote(Number(isOwed) - Number(wasOwed))
+    const isPending = state.dueAt !== never
+    this.wrote(Number(isPending) - Number(wasPending))
   }
 
   /** Writes back what was drawn. To be called once, at the end. */
   end(): void {
     if (!this.#hasWritten) return
-    this.session.queueSave.run(this.#seq, this.#owed, this.queueId)
+    this.statements.queuesSave.run(this.#seq, this.#pending, this.queueId)
   }
 }

@@ -1,10 +1,11 @@
-import { checkObject, systemClock } from '@sluice/core'
+import { checkObject } from '@sluice/core'
+import { systemClock } from '@sluice/core/driver'
 import { type ConnectionShare, joinConnection } from '../connection/connection-share.ts'
 import { findingsIn } from '../connection/database-source.ts'
 import { logBytesMax } from '../connection/durability.ts'
-import { thisMachine } from '../connection/environment.ts'
-import { troubleOf } from '../connection/errors.ts'
-import type { Session } from '../connection/statements.ts'
+import { sqliteEnvironment } from '../connection/environment.ts'
+import { errorKindOf } from '../connection/errors.ts'
+import type { Statements } from '../connection/statements.ts'
 import { statusOf } from '../connection/store-file.ts'
 import { fileSettings, lockWaitMsUsual } from '../connection/target.ts'
 import { singleValue } from '../library/database.ts'
@@ -36,7 +37,7 @@ export async function examineStore(options: FileOptions): Promise<StoreReport> {
   const checked = checkOptions({ ...options, mustExist: true }) as FileOptions
   const settings = fileSettings(checked)
   const lockWaitMs = checked.lockWaitMs ?? lockWaitMsUsual
-  const share = await joinConnection(settings, thisMachine, lockWaitMs, systemClock)
+  const share = await joinConnection(settings, sqliteEnvironment, lockWaitMs, systemClock)
   try {
     return await report(share, settings.file)
   } finally {
@@ -60,22 +61,22 @@ async function report(
 }
 
 function findingsOf(
-  session: Session,
+  statements: Statements,
 ): Pick<StoreReport, 'findings' | 'sqliteVersion' | 'schemaVersion' | 'keys'> {
-  const { database } = session
+  const { database } = statements
   const findings: string[] = []
   // A page that cannot be read is a finding, and no reason to keep the others to oneself.
   const look = <T>(question: () => T): T | undefined => {
     try {
       return question()
     } catch (error) {
-      if (troubleOf(error) !== 'damaged') throw error
+      if (errorKindOf(error) !== 'damaged') throw error
       findings.push((error as Error).message)
       return undefined
     }
   }
   findings.push(...(look(() => findingsIn(database, 'integrity_check(100)')) ?? []))
-  const rows = look(() => session.checkRows.all() as { readonly finding: string }[])
+  const rows = look(() => statements.examineRows.all() as { readonly finding: string }[])
   findings.push(...(rows ?? []).map(({ finding }) => finding))
   const keys = look(() => singleValue(database, 'select count(*) from sluice_keys'))
   return {

@@ -1,4 +1,4 @@
-import { type EpochMs, SluiceError } from '@sluice/core'
+import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import { type SqliteDatabase, singleValue } from '../library/database.ts'
 import { migrations } from '../statements.generated.ts'
 
@@ -50,7 +50,7 @@ export type Ownership = 'ours' | 'guest'
  * `ours`: the whole file is ours, and one that holds something else is refused. `guest`: the
  * database was handed in, and our tables may be put into it.
  */
-export function settleSchema(
+export function ensureSchema(
   database: SqliteDatabase,
   file: string,
   options: { readonly ownership: Ownership; readonly migrate: Migrate; readonly now: EpochMs },

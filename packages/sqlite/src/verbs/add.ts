@@ -4,12 +4,13 @@ import {
   type AskReply,
   type DueReason,
   never,
+  type TokenBuckets,
   transitions,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import { storedReason } from '../rows/columns.ts'
-import { type KeyRecord, newRecord } from '../rows/key-row.ts'
-import type { QueueTransaction } from '../rows/queue-transaction.ts'
-import { BucketCharges } from '../rows/token-buckets.ts'
+import { newKey, type StoredKey } from '../rows/key-row.ts'
+import { saveBuckets, tokenBuckets } from '../rows/token-buckets.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
 
 /**
  * Asks for runs.
@@ -18,27 +19,27 @@ import { BucketCharges } from '../rows/token-buckets.ts'
  * as many as ask for the same. What is stored already is read and goes through the transitions.
  */
 export function addVerb(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   asks: readonly Ask[],
   options: AskOptions,
 ): AskReply[] {
   const firstSeq = tx.drawSeqs(asks.length)
   const replies: (AskReply | undefined)[] = Array(asks.length).fill(undefined)
   const { maxPending = Infinity } = options
-  if (tx.owed + asks.length <= maxPending && asks.every(isPlain)) {
+  if (tx.pending + asks.length <= maxPending && asks.every(isPlain)) {
     insertNew(tx, asks, firstSeq, replies)
   }
   const left = asks.filter((_, index) => replies[index] === undefined)
   if (left.length === 0) return replies as AskReply[]
 
   const known = readKnown(tx, left)
-  const charges = new BucketCharges(tx.session, tx.now)
+  const buckets = tokenBuckets(tx.statements)
   for (const [index, ask] of asks.entries()) {
     if (replies[index] !== undefined) continue
-    const record = known.get(ask.key) ?? newRecord(ask.key)
-    replies[index] = decide(tx, record, ask, options, firstSeq + index, charges)
+    const record = known.get(ask.key) ?? newKey(ask.key)
+    replies[index] = decide(tx, record, ask, options, firstSeq + index, buckets)
   }
-  charges.end()
+  saveBuckets(tx.statements, buckets)
   return replies as AskReply[]
 }
 
@@ -47,7 +48,7 @@ function isPlain(ask: Ask): boolean {
   return ask.plan === undefined && ask.failed !== true
 }
 
-function readKnown(tx: QueueTransaction, asks: readonly Ask[]): Map<string, KeyRecord> {
+function readKnown(tx: WriteTransaction, asks: readonly Ask[]): Map<string, StoredKey> {
   const [only] = asks
   if (asks.length > 1 || only === undefined) return tx.keys(asks.map(({ key }) => key))
   const record = tx.key(only.key)
@@ -56,7 +57,7 @@ function readKnown(tx: QueueTransaction, asks: readonly Ask[]): Map<string, KeyR
 
 /** Inserts those of which nothing is stored, and fills in their replies. */
 function insertNew(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   asks: readonly Ask[],
   firstSeq: number,
   replies: (AskReply | undefined)[],
@@ -70,21 +71,21 @@ function insertNew(
   else insertEach(tx, asks, firstSeq, replies)
 }
 
-function dueOf(tx: QueueTransaction, { delayMs }: Ask): { dueAt: number; why: DueReason } {
+function dueOf(tx: WriteTransaction, { delayMs }: Ask): { dueAt: number; why: DueReason } {
   return delayMs > 0 ? { dueAt: tx.now + delayMs, why: 'delay' } : { dueAt: tx.now, why: 'add' }
 }
 
 function insertUniform(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   asks: readonly Ask[],
   first: Ask,
   firstSeq: number,
   replies: (AskReply | undefined)[],
 ): void {
-  const { session, queueId, now } = tx
+  const { statements, queueId, now } = tx
   const { dueAt, why } = dueOf(tx, first)
   const hasItems = asks.some(({ item }) => item !== undefined)
-  const statement = hasItems ? session.addItems : session.addKeys
+  const statement = hasItems ? statements.addItems : statements.addKeys
   const rows = hasItems ? asks.map(({ key, item }) => [key, item]) : asks.map(({ key }) => key)
   const { changes, lastInsertRowid } = statement.run(
     queueId,
@@ -104,22 +105,24 @@ function insertUniform(
     return
   }
   const lastId = Number(lastInsertRowid)
-  const found = session.keysBetween.all(lastId - inserted + 1, lastId) as { readonly key: string }[]
+  const found = statements.addInserted.all(lastId - inserted + 1, lastId) as {
+    readonly key: string
+  }[]
   const isNew = new Set(found.map(({ key }) => key))
   for (const [index, { key }] of asks.entries()) if (isNew.has(key)) replies[index] = reply
 }
 
 function insertEach(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   asks: readonly Ask[],
   firstSeq: number,
   replies: (AskReply | undefined)[],
 ): void {
-  const { session, queueId, now } = tx
+  const { statements, queueId, now } = tx
   let inserted = 0
   for (const [index, ask] of asks.entries()) {
     const { dueAt, why } = dueOf(tx, ask)
-    const { changes } = session.addOne.run(
+    const { changes } = statements.addOne.run(
       queueId,
       ask.key,
       dueAt,
@@ -139,25 +142,26 @@ function insertEach(
 
 /** What an ask does to a key of which something may be stored. */
 function decide(
-  tx: QueueTransaction,
-  record: KeyRecord,
+  tx: WriteTransaction,
+  record: StoredKey,
   ask: Ask,
   options: AskOptions,
   seq: number,
-  charges: BucketCharges,
+  buckets: TokenBuckets,
 ): AskReply {
   const { state } = record
   const before = transitions.countedFailures(state, tx.now, options.failuresExpireMs)
   const { maxPending = Infinity } = options
-  if (state.dueAt === never && tx.owed >= maxPending) {
+  if (state.dueAt === never && tx.pending >= maxPending) {
     return { outcome: 'full', dueAt: never, failures: before }
   }
-  const planned = ask.plan && charges.plan(ask.plan, before, ask.jitter)
+  const { plan } = ask
+  const plannedMs = plan && buckets.delay(plan, before, ask.jitter, tx.now)
   const outcome = tx.change(record, () => {
     record.item = ask.item ?? null
-    return transitions.ask(state, ask, planned?.delayMs ?? ask.delayMs, options, tx.now, seq)
+    return transitions.ask(state, ask, plannedMs ?? ask.delayMs, options, tx.now, seq)
   })
-  if (outcome !== 'unchanged') planned?.charge()
+  if (plan !== undefined && outcome !== 'unchanged') buckets.charge()
   const { dueAt, failures } = state
-  return { outcome, dueAt, failures, ...(planned && { plannedMs: planned.delayMs }) }
+  return { outcome, dueAt, failures, ...(plannedMs !== undefined && { plannedMs }) }
 }

@@ -4,17 +4,16 @@ import {
   type ClaimRequest,
   type EpochMs,
   type Lease,
+  leaseEndsMax,
   priorityMax,
   transitions,
-} from '@sluice/core'
-import type { Session } from '../connection/statements.ts'
+} from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
 import { claimNumber } from '../rows/claim-number.ts'
 import { instantOf, storedInstant } from '../rows/columns.ts'
 import { holderNumber } from '../rows/holder.ts'
-import { findQueue, type QueueTransaction } from '../rows/queue-transaction.ts'
-
-/** How many leases that are over one claim reports. */
-const leaseEndsMax = 100
+import { findQueue } from '../rows/queue-row.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
 
 interface Candidate {
   readonly id: number
@@ -28,19 +27,20 @@ interface Candidate {
   readonly later_at: number | null
 }
 
-interface Level {
+/** A priority that has pending keys, and when the first of them is ready. */
+export interface Level {
   readonly priority: number
   readonly ready_at: number
 }
 
 /** Leases that are over. */
-export function leaseEndsOf(
-  session: Session,
+export function expiredLeases(
+  statements: Statements,
   queueId: number,
   now: EpochMs,
   limit: number,
 ): Lease[] {
-  const rows = session.leaseEnds.all(queueId, now, limit) as Lease[]
+  const rows = statements.claimExpiredLeases.all(queueId, now, limit) as Lease[]
   return rows.map(({ key, token }) => ({ key, token }))
 }
 
@@ -49,27 +49,27 @@ export function leaseEndsOf(
  * something to take. Whoever waits is woken by every commit of another process, mostly in vain.
  */
 export function claimNothing(
-  session: Session,
+  statements: Statements,
   queue: string,
   request: ClaimRequest,
   now: EpochMs,
 ): ClaimReply | undefined {
-  const row = findQueue(session, queue)
+  const row = findQueue(statements, queue)
   if (row === undefined) return { claims: [], leaseEnds: [], now }
   if (!row.isPaused) {
     const bound = Math.min(now, request.dueBy ?? now)
-    if (candidates(session, row.id, now, bound, 1).length > 0) return undefined
+    if (candidates(statements, row.id, now, bound, 1).length > 0) return undefined
   }
-  return { claims: [], leaseEnds: leaseEndsOf(session, row.id, now, leaseEndsMax), now }
+  return { claims: [], leaseEnds: expiredLeases(statements, row.id, now, leaseEndsMax), now }
 }
 
 /** Hands out keys that are due, under a lease. */
-export function claimVerb(tx: QueueTransaction, request: ClaimRequest): ClaimReply {
-  const { session, queueId, now } = tx
+export function claimVerb(tx: WriteTransaction, request: ClaimRequest): ClaimReply {
+  const { statements, queueId, now } = tx
   const bound = Math.min(now, request.dueBy ?? now)
-  const found = tx.isPaused ? [] : alone(candidates(session, queueId, now, bound, request.limit))
+  const found = tx.isPaused ? [] : alone(candidates(statements, queueId, now, bound, request.limit))
   const claims = found.length === 0 ? [] : take(tx, found, request)
-  return { claims, leaseEnds: leaseEndsOf(session, queueId, now, leaseEndsMax), now }
+  return { claims, leaseEnds: expiredLeases(statements, queueId, now, leaseEndsMax), now }
 }
 
 /**
@@ -77,7 +77,7 @@ export function claimVerb(tx: QueueTransaction, request: ClaimRequest): ClaimRep
  * A priority at which nothing is due yet costs one step, however many keys are delayed there.
  */
 function candidates(
-  session: Session,
+  statements: Statements,
   queueId: number,
   now: EpochMs,
   bound: EpochMs,
@@ -86,12 +86,12 @@ function candidates(
   let found: Candidate[] = []
   let below = priorityMax + 1
   for (;;) {
-    const level = session.claimLevel.get(queueId, below) as Level | undefined
+    const level = statements.claimLevel.get(queueId, below) as Level | undefined
     if (level === undefined) return found
     below = level.priority
     if (level.ready_at > now) continue
     const left = limit - found.length
-    const rows = session.claimCandidates.all(queueId, below, now, bound, left) as Candidate[]
+    const rows = statements.claimCandidates.all(queueId, below, now, bound, left) as Candidate[]
     found = found.length === 0 ? rows : found.concat(rows)
     if (found.length === limit) return found
   }
@@ -103,11 +103,11 @@ function alone(found: Candidate[]): Candidate[] {
   return index === -1 ? found : found.slice(0, Math.max(1, index))
 }
 
-function take(tx: QueueTransaction, found: readonly Candidate[], request: ClaimRequest): Claim[] {
-  const { session, now } = tx
+function take(tx: WriteTransaction, found: readonly Candidate[], request: ClaimRequest): Claim[] {
+  const { statements, now } = tx
   const hold: Hold = {
     leaseUntil: now + request.leaseMs,
-    holder: holderNumber(session, request.holder),
+    holder: holderNumber(statements, request.holder),
     claim: claimNumber(request.claimId),
   }
   const firstToken = tx.store.drawTokens(found.length)
@@ -138,7 +138,7 @@ interface Hold {
 
 /** Takes all that are owed one run. Their rows keep the run, and get who holds it. */
 function takePlain(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   found: readonly Candidate[],
   firstToken: number,
   { leaseUntil, holder, claim }: Hold,
@@ -147,19 +147,19 @@ function takePlain(
   const [only] = found
   if (only !== undefined && found.length === 1) {
     if (only.later_at !== null) return
-    tx.session.claimTakeOne.run(firstToken, until, holder, claim, only.id)
+    tx.statements.claimTakeOne.run(firstToken, until, holder, claim, only.id)
     tx.wrote(-1)
     return
   }
   // Null is nobody's id, and keeps the places of those behind it.
   const ids = found.map(({ id, later_at }) => (later_at === null ? id : null))
-  const taken = tx.session.claimTake.run(firstToken, until, holder, claim, JSON.stringify(ids))
+  const taken = tx.statements.claimTake.run(firstToken, until, holder, claim, JSON.stringify(ids))
   tx.wrote(-Number(taken.changes))
 }
 
 /** A second promise moves up when the first is claimed, which the transitions know how to do. */
 function takeWithSecondPromise(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   key: string,
   token: number,
   { leaseUntil, holder, claim }: Hold,
@@ -185,10 +185,10 @@ interface HeldRow {
 }
 
 /** What is still held of the claims that were made under a name. */
-export function adoptVerb(session: Session, queue: string, claimId: string): Claim[] {
-  const row = findQueue(session, queue)
+export function adoptVerb(statements: Statements, queue: string, claimId: string): Claim[] {
+  const row = findQueue(statements, queue)
   if (row === undefined) return []
-  const held = session.claimAdopt.all(row.id, claimNumber(claimId)) as HeldRow[]
+  const held = statements.claimAdopt.all(row.id, claimNumber(claimId)) as HeldRow[]
   return held.map((each) => ({
     key: each.key,
     item: each.item ?? undefined,

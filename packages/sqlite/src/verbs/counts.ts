@@ -1,7 +1,7 @@
-import { type Counts, type EpochMs, never } from '@sluice/core'
-import type { Session } from '../connection/statements.ts'
+import { type Counts, type EpochMs, never } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
 import { storedReason } from '../rows/columns.ts'
-import { findQueue } from '../rows/queue-transaction.ts'
+import { findQueue } from '../rows/queue-row.ts'
 import { levelsOf } from './tick.ts'
 
 /** A count that stops at a cap, and knows whether it did. */
@@ -43,15 +43,20 @@ const nothing: Counts = {
 }
 
 /** Counts keys by state, looking at about `cap` of each at the most. */
-export function countVerb(session: Session, queue: string, cap: number, now: EpochMs): Counts {
-  const row = findQueue(session, queue)
+export function countVerb(
+  statements: Statements,
+  queue: string,
+  cap: number,
+  now: EpochMs,
+): Counts {
+  const row = findQueue(statements, queue)
   if (row === undefined) return nothing
-  const waiting = countWaiting(session, row.id, now, cap)
-  const held = session.countHeld.get(now, row.id, cap + 1) as Record<'held' | 'dirty', number>
+  const waiting = countWaiting(statements, row.id, now, cap)
+  const held = statements.countsHeld.get(now, row.id, cap + 1) as Record<'held' | 'dirty', number>
   const processing = counted(cap, held.held - held.dirty)
   const dirty = counted(cap, held.dirty)
-  const parked = counted(cap, (session.countParked.get(row.id, cap + 1) as { n: number }).n)
-  const idle = counted(cap, (session.countIdle.get(row.id, cap + 1) as { n: number }).n)
+  const parked = counted(cap, (statements.countsParked.get(row.id, cap + 1) as { n: number }).n)
+  const idle = counted(cap, (statements.countsIdle.get(row.id, cap + 1) as { n: number }).n)
   const all = [waiting.ready, waiting.delayed, waiting.backoff, processing, dirty, parked, idle]
   return {
     ready: waiting.ready.value,
@@ -82,22 +87,24 @@ interface Waiting {
   readonly oldestReadyAt: EpochMs
 }
 
-function countWaiting(session: Session, queueId: number, now: EpochMs, cap: number): Waiting {
+function countWaiting(statements: Statements, queueId: number, now: EpochMs, cap: number): Waiting {
   const ready = new CappedCount(cap)
   const delayed = new CappedCount(cap)
   const backoff = new CappedCount(cap)
   let oldestReadyAt = never
   // Both kinds of waiting stand in one index, so they share what may be looked at.
   let laterLeft = 2 * cap + 1
-  for (const { priority, ready_at } of levelsOf(session, queueId)) {
+  for (const { priority, ready_at } of levelsOf(statements, queueId)) {
     if (ready_at <= now) {
       oldestReadyAt = Math.min(oldestReadyAt, ready_at)
       const limit = Math.max(0, ready.room)
-      const row = session.countReady.get(queueId, priority, now, limit) as { readonly n: number }
+      const row = statements.countsReady.get(queueId, priority, now, limit) as {
+        readonly n: number
+      }
       ready.add(row.n)
     }
     if (laterLeft <= 0) continue
-    const rows = session.countDelayed.all(queueId, priority, now, laterLeft) as {
+    const rows = statements.countsDelayed.all(queueId, priority, now, laterLeft) as {
       readonly due_why: number
       readonly n: number
     }[]

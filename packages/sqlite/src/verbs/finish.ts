@@ -1,83 +1,70 @@
 import {
   type AskOptions,
   type Finish,
-  type FinishOutcome,
   type FinishReply,
   never,
+  type TokenBuckets,
   transitions,
-} from '@sluice/core'
-import type { KeyRecord } from '../rows/key-row.ts'
-import type { QueueTransaction } from '../rows/queue-transaction.ts'
-import { BucketCharges } from '../rows/token-buckets.ts'
+} from '@sluice/core/driver'
+import type { StoredKey } from '../rows/key-row.ts'
+import { saveBuckets, tokenBuckets } from '../rows/token-buckets.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
 
-const gone: FinishReply = { outcome: 'idle', dueAt: never, failures: 0 }
+const deleted: FinishReply = { outcome: 'idle', dueAt: never, failures: 0 }
 const lost: FinishReply = { outcome: 'lost', dueAt: never, failures: 0 }
 
 /**
  * Gives back held keys.
  *
- * A key that is done, with nothing else to remember of it, is dropped by one statement that looks
- * at the token too. Everything else is read and goes through the transitions.
+ * A key that is done, and of which nothing else is stored, is deleted by one statement that compares
+ * the token too. Every other key is read and goes through the transitions.
  */
 export function finishVerb(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   finishes: readonly Finish[],
   options: AskOptions,
 ): FinishReply[] {
   const firstSeq = tx.drawSeqs(finishes.length)
-  const charges = new BucketCharges(tx.session, tx.now)
+  const buckets = tokenBuckets(tx.statements)
   const replies = finishes.map((finish, index) => {
-    if (finish.as === 'done' && dropDone(tx, finish)) return gone
-    const record = tx.key(finish.key)
-    const seq = firstSeq + index
-    const outcome = tx.change(record, () => give(tx, record, finish, options, seq, charges))
-    if (outcome === 'lost') return lost
-    const { dueAt, failures } = record.state
-    return { outcome, dueAt, failures }
+    if (finish.as === 'done' && deleteDone(tx, finish)) return deleted
+    return finishKey(tx, tx.key(finish.key), finish, options, firstSeq + index, buckets)
   })
-  charges.end()
+  saveBuckets(tx.statements, buckets)
   return replies
 }
 
-function dropDone(tx: QueueTransaction, finish: Extract<Finish, { as: 'done' }>): boolean {
-  const statement = finish.forget ? tx.session.doneForget : tx.session.doneClean
+function deleteDone(tx: WriteTransaction, finish: Extract<Finish, { as: 'done' }>): boolean {
+  const { finishDone, finishDoneForget } = tx.statements
+  const statement = finish.forget ? finishDoneForget : finishDone
   if (Number(statement.run(tx.queueId, finish.key, finish.token).changes) === 0) return false
   tx.wrote(0)
   return true
 }
 
-function give(
-  tx: QueueTransaction,
-  record: KeyRecord,
+function finishKey(
+  tx: WriteTransaction,
+  key: StoredKey,
   finish: Finish,
-  { dedupe }: AskOptions,
+  options: AskOptions,
   seq: number,
-  charges: BucketCharges,
-): FinishOutcome {
-  const { state } = record
-  const { now } = tx
-  const { token } = finish
-  switch (finish.as) {
-    case 'done':
-      return transitions.done(state, token, finish.forget, now, seq)
-    case 'release':
-      return transitions.release(state, token, dedupe, now, seq)
-    case 'park': {
-      const hasFailed = finish.error !== undefined
-      const outcome = transitions.parkHeld(state, token, hasFailed, dedupe, now, seq)
-      if (outcome !== 'lost') record.lastError = finish.error ?? record.lastError
-      return outcome
-    }
-    case 'retry': {
-      const planned = finish.plan && charges.plan(finish.plan, state.failures, finish.jitter)
-      const delayMs = planned?.delayMs ?? finish.delayMs
-      const outcome = transitions.retry(state, token, delayMs, dedupe, now, seq)
-      if (outcome === 'lost') return outcome
-      planned?.charge()
-      record.lastError = finish.error ?? record.lastError
-      return outcome
-    }
-    default:
-      return finish satisfies never
-  }
+  buckets: TokenBuckets,
+): FinishReply {
+  const { state } = key
+  const plan = finish.as === 'retry' ? finish.plan : undefined
+  const outcome = tx.change(key, () => {
+    const delayMs = delayOf(finish, state.failures, buckets, tx.now)
+    const given = transitions.finish(state, finish, delayMs, options, tx.now, seq)
+    if (given !== 'lost' && 'error' in finish) key.lastError = finish.error ?? key.lastError
+    return given
+  })
+  if (outcome === 'lost') return lost
+  if (plan !== undefined) buckets.charge()
+  return { outcome, dueAt: state.dueAt, failures: state.failures }
+}
+
+function delayOf(finish: Finish, failures: number, buckets: TokenBuckets, now: number): number {
+  if (finish.as !== 'retry') return 0
+  const { plan, jitter, delayMs } = finish
+  return plan === undefined ? delayMs : buckets.delay(plan, failures, jitter, now)
 }

@@ -1,4 +1,5 @@
 import {
+  compareKeys,
   type EpochMs,
   type KeyRow,
   type KeyStateWord,
@@ -6,12 +7,12 @@ import {
   type ListRequest,
   noToken,
   transitions,
-} from '@sluice/core'
-import type { Session } from '../connection/statements.ts'
+} from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
 import type { SqliteStatement } from '../library/database.ts'
 import { holderNames } from '../rows/holder.ts'
-import { type KeyColumns, type KeyRecord, recordOf } from '../rows/key-row.ts'
-import { findQueue, readKeys } from '../rows/queue-transaction.ts'
+import { type KeyColumns, readKeys, type StoredKey, storedKey } from '../rows/key-row.ts'
+import { findQueue } from '../rows/queue-row.ts'
 
 /**
  * How many keys one page looks at, at the most. A page of a state that is rare among many keys may
@@ -20,25 +21,25 @@ import { findQueue, readKeys } from '../rows/queue-transaction.ts'
 const looksMax = 2_000
 
 /** The states that have an index of their own; the others are found by looking through the keys. */
-function sourceOf(session: Session, state: KeyStateWord | undefined): SqliteStatement {
-  if (state === 'processing' || state === 'dirty') return session.listHeld
-  if (state === 'parked') return session.listParked
-  return session.listPage
+function sourceOf(statements: Statements, state: KeyStateWord | undefined): SqliteStatement {
+  if (state === 'processing' || state === 'dirty') return statements.listHeld
+  if (state === 'parked') return statements.listParked
+  return statements.listPage
 }
 
 /** Lists keys in the order of their bytes. */
 export function listVerb(
-  session: Session,
+  statements: Statements,
   queue: string,
   request: ListRequest,
   now: EpochMs,
 ): ListReply {
-  const row = findQueue(session, queue)
+  const row = findQueue(statements, queue)
   if (row === undefined) return { now, rows: [] }
-  if (request.keys !== undefined) return listNamed(session, row.id, request, request.keys, now)
+  if (request.keys !== undefined) return listNamed(statements, row.id, request, request.keys, now)
   const { state, prefix = '', limit } = request
-  const source = sourceOf(session, state)
-  const found: KeyRecord[] = []
+  const source = sourceOf(statements, state)
+  const found: StoredKey[] = []
   let looksLeft = Math.max(looksMax, limit)
   let cursor = request.cursor
   for (;;) {
@@ -48,47 +49,47 @@ export function listVerb(
     const rows = source.all(row.id, laterOf(prefix, cursor ?? ''), wanted) as KeyColumns[]
     for (const each of rows) {
       if (each.key === cursor) continue
-      if (!each.key.startsWith(prefix)) return page(session, found, now)
-      const record = recordOf(each)
+      if (!each.key.startsWith(prefix)) return page(statements, found, now)
+      const record = storedKey(each)
       if (state === undefined || transitions.stateWord(record.state, now) === state) {
-        if (found.length === limit) return page(session, found, now, found.at(-1)?.key)
+        if (found.length === limit) return page(statements, found, now, found.at(-1)?.key)
         found.push(record)
       }
       cursor = each.key
     }
-    if (rows.length < wanted) return page(session, found, now)
+    if (rows.length < wanted) return page(statements, found, now)
     looksLeft -= rows.length
-    if (looksLeft <= 0) return page(session, found, now, cursor)
+    if (looksLeft <= 0) return page(statements, found, now, cursor)
   }
 }
 
-/** Which of two texts comes later in the order of bytes. */
+/** The later of two texts in the order of bytes. */
 function laterOf(a: string, b: string): string {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b)) >= 0 ? a : b
+  return compareKeys(a, b) >= 0 ? a : b
 }
 
 function listNamed(
-  session: Session,
+  statements: Statements,
   queueId: number,
   { state, prefix = '' }: ListRequest,
   keys: readonly string[],
   now: EpochMs,
 ): ListReply {
-  const found = [...readKeys(session, queueId, [...new Set(keys)]).values()]
+  const found = [...readKeys(statements, queueId, [...new Set(keys)]).values()]
     .filter(({ key }) => key.startsWith(prefix))
     .filter((each) => state === undefined || transitions.stateWord(each.state, now) === state)
-    .sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
-  return page(session, found, now)
+    .sort((a, b) => compareKeys(a.key, b.key))
+  return page(statements, found, now)
 }
 
 function page(
-  session: Session,
-  found: readonly KeyRecord[],
+  statements: Statements,
+  found: readonly StoredKey[],
   now: EpochMs,
   cursor?: string | undefined,
 ): ListReply {
   const numbers = new Set(found.flatMap(({ holder }) => (holder === null ? [] : [holder])))
-  const names = holderNames(session, numbers)
+  const names = holderNames(statements, numbers)
   const rows = found.map((record): KeyRow => {
     const { key, state, item, holder, lastError } = record
     return {

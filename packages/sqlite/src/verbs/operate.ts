@@ -1,60 +1,54 @@
-import { type OperateOutcome, transitions } from '@sluice/core'
-import type { KeyRecord } from '../rows/key-row.ts'
-import type { QueueTransaction } from '../rows/queue-transaction.ts'
+import { type Awaitable, type Operate, type OperateOutcome, transitions } from '@sluice/core/driver'
+import type { StoredKey } from '../rows/key-row.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
 
-/** Pauses or resumes a queue. */
-export function pauseVerb(tx: QueueTransaction, paused: boolean): OperateOutcome {
+/** Changes a queue in a transaction of its own. */
+export type Change = <T>(queue: string, work: (tx: WriteTransaction) => T) => Awaitable<T>
+
+/** The verbs of an operator. */
+export function sqliteOperate(change: Change): Operate {
+  return {
+    pause: (queue) => change(queue, (tx) => pause(tx, true)),
+    resume: (queue) => change(queue, (tx) => pause(tx, false)),
+    park: (queue, keys) => change(queue, (tx) => each(tx, keys, transitions.park)),
+    unpark: (queue, keys, { forget }) =>
+      change(queue, (tx) =>
+        each(tx, keys, (state, now, seq) => transitions.unpark(state, forget, now, seq)),
+      ),
+    runNow: (queue, keys) => change(queue, (tx) => each(tx, keys, transitions.runNow)),
+    remove: (queue, keys) => change(queue, (tx) => each(tx, keys, transitions.remove)),
+    purge: (queue) => change(queue, purge),
+  }
+}
+
+function pause(tx: WriteTransaction, paused: boolean): OperateOutcome {
   const stored = paused ? 1 : 0
-  const { changes } = tx.session.queuePause.run(stored, tx.queueId, stored)
+  const { changes } = tx.statements.operatePause.run(stored, tx.queueId, stored)
   return Number(changes) > 0 ? 'changed' : 'unchanged'
 }
 
 function each(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   keys: readonly string[],
-  verb: (record: KeyRecord, seq: number) => OperateOutcome,
+  verb: (state: StoredKey['state'], now: number, seq: number) => OperateOutcome,
 ): OperateOutcome[] {
   const firstSeq = tx.drawSeqs(keys.length)
   const known = tx.keys(keys)
-  return keys.map((key, index) => {
-    const record = known.get(key)
-    if (record === undefined) return 'missing'
-    return tx.change(record, () => verb(record, firstSeq + index))
+  return keys.map((name, index) => {
+    const key = known.get(name)
+    if (key === undefined) return 'missing'
+    return tx.change(key, ({ state }) => verb(state, tx.now, firstSeq + index))
   })
 }
 
-/** Sets keys aside. */
-export function parkVerb(tx: QueueTransaction, keys: readonly string[]): OperateOutcome[] {
-  return each(tx, keys, ({ state }) => transitions.park(state))
-}
-
-/** The opposite of park. */
-export function unparkVerb(
-  tx: QueueTransaction,
-  keys: readonly string[],
-  forgets: boolean,
-): OperateOutcome[] {
-  return each(tx, keys, ({ state }, seq) => transitions.unpark(state, forgets, tx.now, seq))
-}
-
-/** Ends the delay or back-off of keys. */
-export function runNowVerb(tx: QueueTransaction, keys: readonly string[]): OperateOutcome[] {
-  return each(tx, keys, ({ state }, seq) => transitions.runNow(state, tx.now, seq))
-}
-
-/** Forgets all that is owed to, counted for and parked of keys. */
-export function removeVerb(tx: QueueTransaction, keys: readonly string[]): OperateOutcome[] {
-  return each(tx, keys, ({ state }) => transitions.remove(state))
-}
-
 /**
- * Removes every key of a queue. Those that nobody holds are dropped without being read, since
- * nothing of them stays; of held ones the held half stays.
+ * Keys that are not held are deleted without being read, since nothing of them remains; of held
+ * keys the held half remains.
  */
-export function purgeVerb(tx: QueueTransaction): number {
-  const { session, queueId } = tx
-  const dropped = Number(session.purgeFree.run(queueId).changes)
-  const cleared = Number(session.purgeHeld.run(queueId).changes)
-  tx.wrote(-tx.owed)
-  return dropped + cleared
+function purge(tx: WriteTransaction): number {
+  const { statements, queueId } = tx
+  const deleted = Number(statements.operatePurgeFree.run(queueId).changes)
+  const cleared = Number(statements.operatePurgeHeld.run(queueId).changes)
+  tx.wrote(-tx.pending)
+  return deleted + cleared
 }

@@ -4,23 +4,24 @@ import {
   type Finish,
   SluiceError,
   SluiceTypeError,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import { fileOf, isInTransaction } from '../connection/database-source.ts'
 import { storeError } from '../connection/errors.ts'
-import { prepareSession, type Session } from '../connection/statements.ts'
+import { prepareStatements, type Statements } from '../connection/statements.ts'
 import { realPathOf } from '../connection/store-file.ts'
 import type { SqliteDatabase } from '../library/database.ts'
 import { checkDatabase, differenceOf, type Library, libraryBehind } from '../library/library.ts'
-import { QueueTransaction } from '../rows/queue-transaction.ts'
-import { StoreRow, type StoreTime } from '../rows/store-row.ts'
+import { StoreRow } from '../rows/store-row.ts'
+import type { StoreTime } from '../rows/store-time.ts'
+import { WriteTransaction } from '../rows/write-transaction.ts'
 import { addVerb } from './add.ts'
 import { finishVerb } from './finish.ts'
 
 /** Prepared once for each connection that takes part. */
-const sessions = new WeakMap<SqliteDatabase, Session>()
+const sessions = new WeakMap<SqliteDatabase, Statements>()
 
 /** What a transaction of the caller's has to be on. */
-export interface TransactPlace {
+export interface TransactTarget {
   /** The real path of the store's file; empty if it is in memory. */
   file(): string
   /** The connection that was handed in for everything, if one was. */
@@ -33,26 +34,26 @@ export interface TransactPlace {
 }
 
 /** The verbs inside a transaction that the caller began on a connection of its own. */
-export function transact(place: TransactPlace, transaction: unknown): DriverTransaction {
+export function transact(target: TransactTarget, transaction: unknown): DriverTransaction {
   const database = checkDatabase('transaction', transaction)
-  checkPlace(place, database)
-  const inside = <T>(queue: string, work: (tx: QueueTransaction) => T): T => {
+  checkTarget(target, database)
+  const inside = <T>(queue: string, work: (tx: WriteTransaction) => T): T => {
     if (!isInTransaction(database)) {
       throw new SluiceTypeError('transaction', 'must have begun; begin one on the database first')
     }
     try {
       return asOne(database, () => {
-        const session = sessionOf(database)
-        const store = new StoreRow(session, place.time)
-        const tx = new QueueTransaction(session, queue, store)
+        const statements = statementsOf(database)
+        const store = new StoreRow(statements, target.time)
+        const tx = new WriteTransaction(statements, queue, store)
         const value = work(tx)
         tx.end()
         store.save()
-        place.wrote(() => isInTransaction(database))
+        target.wrote(() => isInTransaction(database))
         return value
       })
     } catch (error) {
-      throw storeError(error, 'before-commit', place.file())
+      throw storeError(error, 'before-commit', target.file())
     }
   }
   return {
@@ -62,9 +63,9 @@ export function transact(place: TransactPlace, transaction: unknown): DriverTran
   }
 }
 
-function checkPlace(place: TransactPlace, database: SqliteDatabase): void {
-  if (database === place.exclusive) return
-  const file = place.file()
+function checkTarget(target: TransactTarget, database: SqliteDatabase): void {
+  if (database === target.exclusive) return
+  const file = target.file()
   const theirs = fileOf(database)
   if (file === '' || theirs === '' || realPathOf(theirs) !== file) {
     throw new SluiceTypeError(
@@ -72,22 +73,22 @@ function checkPlace(place: TransactPlace, database: SqliteDatabase): void {
       `must be a connection to ${file === '' ? 'the database that was handed in' : file}`,
     )
   }
-  const difference = differenceOf(libraryBehind(database), place.library)
+  const difference = differenceOf(libraryBehind(database), target.library)
   if (difference === undefined) return
   throw new SluiceError(
     'ERR_STORE',
     `the transaction is on a connection of ${difference}, and the driver has ${file} open with ` +
-      `${place.library.name}: two copies of SQLite in one process drop each other's locks, and ` +
+      `${target.library.name}: two copies of SQLite in one process drop each other's locks, and ` +
       'acknowledged writes are lost. Open both with the same one',
   )
 }
 
-function sessionOf(database: SqliteDatabase): Session {
+function statementsOf(database: SqliteDatabase): Statements {
   const known = sessions.get(database)
   if (known !== undefined) return known
-  const session = prepareSession(database)
-  sessions.set(database, session)
-  return session
+  const statements = prepareStatements(database)
+  sessions.set(database, statements)
+  return statements
 }
 
 /** Does `work` whole or not at all, inside a transaction that goes on either way. */
@@ -109,7 +110,7 @@ function asOne<T>(database: SqliteDatabase, work: () => T): T {
 }
 
 function finishOrThrow(
-  tx: QueueTransaction,
+  tx: WriteTransaction,
   finishes: readonly Finish[],
   options: AskOptions,
 ): ReturnType<typeof finishVerb> {

@@ -7,17 +7,17 @@ import {
   type Transfer,
   type TransferRow,
   transitions,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import type { Work } from '../connection/connection.ts'
-import type { Session } from '../connection/statements.ts'
-import type { Change } from '../operate.ts'
-import { newRecord } from '../rows/key-row.ts'
-import type { QueueTransaction } from '../rows/queue-transaction.ts'
+import type { Statements } from '../connection/statements.ts'
+import { newKey } from '../rows/key-row.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
+import type { Change } from './operate.ts'
 
-function importRows(tx: QueueTransaction, rows: readonly TransferRow[]): ImportOutcome[] {
+function importRows(tx: WriteTransaction, rows: readonly TransferRow[]): ImportOutcome[] {
   const known = tx.keys(rows.map(({ key }) => key))
   return rows.map((row) => {
-    const record = known.get(row.key) ?? newRecord(row.key)
+    const record = known.get(row.key) ?? newKey(row.key)
     const { state } = record
     const wasGone = transitions.isGone(state)
     const outcome = tx.change(record, () => {
@@ -33,7 +33,7 @@ function importRows(tx: QueueTransaction, rows: readonly TransferRow[]): ImportO
   })
 }
 
-function dropRows(tx: QueueTransaction, rows: readonly TransferRow[]): DropOutcome[] {
+function dropRows(tx: WriteTransaction, rows: readonly TransferRow[]): DropOutcome[] {
   const known = tx.keys(rows.map(({ key }) => key))
   return rows.map((row) => {
     const record = known.get(row.key)
@@ -44,9 +44,9 @@ function dropRows(tx: QueueTransaction, rows: readonly TransferRow[]): DropOutco
   })
 }
 
-function importBucket(session: Session, bucket: BucketRow): ImportOutcome {
+function importBucket(statements: Statements, bucket: BucketRow): ImportOutcome {
   const { name, perSecond, burst, tokens, at } = bucket
-  const { changes } = session.bucketImport.run(name, perSecond, burst, tokens, at)
+  const { changes } = statements.transferBucket.run(name, perSecond, burst, tokens, at)
   return Number(changes) > 0 ? 'imported' : 'unchanged'
 }
 
@@ -59,7 +59,7 @@ export function sqliteTransfer(
     importRows: (queue, rows) => change(queue, (tx) => importRows(tx, rows)),
     dropRows: (queue, rows) => change(queue, (tx) => dropRows(tx, rows)),
     importBuckets: (buckets) =>
-      write((session) => buckets.map((bucket) => importBucket(session, bucket))),
+      write((statements) => buckets.map((bucket) => importBucket(statements, bucket))),
     lastToken: () => write((_session, store) => store.token),
     raiseTokens: (floor) => write((_session, store) => store.raiseToken(floor)),
   }

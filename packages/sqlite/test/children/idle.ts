@@ -5,7 +5,7 @@
 import { systemClock } from '@sluice/core'
 import { Connection } from '../../src/connection/connection.ts'
 import { FileSource } from '../../src/connection/database-source.ts'
-import { thisMachine } from '../../src/connection/environment.ts'
+import { sqliteEnvironment } from '../../src/connection/environment.ts'
 import { loadLibrary } from '../../src/library/library.ts'
 
 const source = new FileSource({
@@ -18,7 +18,7 @@ const source = new FileSource({
   ownership: 'ours',
 })
 const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 200 }
-const connection = new Connection(source, { ...thisMachine, clock }, 1_000)
+const connection = new Connection(source, { ...sqliteEnvironment, clock }, 1_000)
 await connection.open(systemClock)
 connection.changes.watch(() => {})
 

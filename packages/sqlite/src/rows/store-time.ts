@@ -1,0 +1,40 @@
+import { type Clock, type EpochMs, RisingTime } from '@sluice/core/driver'
+
+/** How a store's time is kept in its file. */
+export interface StoredTime {
+  readonly ahead: number
+  readonly latest: EpochMs
+}
+
+/** The time of one store by one clock: never earlier than what any process has written down. */
+export class StoreTime {
+  readonly #rising: RisingTime
+  #hasStarted = false
+
+  constructor(clock: Clock) {
+    this.#rising = new RisingTime(clock)
+  }
+
+  /** By how much it is ahead of its clock. */
+  get ahead(): number {
+    return this.#rising.ahead
+  }
+
+  /**
+   * Reads the clock. The more often it is read, the less of a step back is taken for time that
+   * passed.
+   */
+  read(): void {
+    // Before a transaction has read the file's row, this process does not know how far it is ahead.
+    if (this.#hasStarted) this.#rising.now()
+  }
+
+  /** The present, agreed with the other processes through the file. */
+  agree({ ahead, latest }: StoredTime): EpochMs {
+    // Only once: processes that read different clocks would push each other forward.
+    if (!this.#hasStarted) this.#rising.startAhead(ahead)
+    this.#hasStarted = true
+    this.#rising.atLeast(latest)
+    return this.#rising.latest
+  }
+}
