@@ -14,26 +14,26 @@ import {
   never as neverImported,
   SluiceError,
   transitions,
-} from '@sluice/core'
-import { noRow as noRowImported, place as placeImported } from './rows/row-links.ts'
-import { KeptRows } from './rows/row-store.ts'
+} from '@sluice/core/driver'
+import { list as listImported, noRow as noRowImported } from './rows/row-links.ts'
+import { RowStore } from './rows/row-store.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const never = neverImported
 const noRow = noRowImported
-const place = placeImported
+const list = listImported
 
 const askNow = { item: undefined, priority: 0, delayMs: 0 }
 
 /**
- * The hot verbs of one queue in memory: find the row, have the transitions change it, and keep it
- * where it then belongs.
+ * The verbs of a direct queue: each finds the row of its key, lets the transitions change it, and
+ * moves it to the list of its new state.
  */
-export class QueueDoor extends KeptRows implements DirectQueue {
-  /** The row of the last add that changed nothing because it was settled. */
-  private lastSettled: number = noRow
-  /** The row after it, if that add was of the row after the one before. */
-  private likely: number = noRow
+export class DirectVerbs extends RowStore implements DirectQueue {
+  /** The row of the last add that was known to be a no-op. */
+  private lastNoOp: number = noRow
+  /** The row after it, if adds follow the order of rows: it is tried without a look-up. */
+  private likelyNext: number = noRow
 
   now(): EpochMs {
     return this.store.time.exact()
@@ -46,22 +46,22 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     options: Omit<AskOptions, 'maxPending'>,
   ): AddOutcome {
     const now = this.store.time.coarse()
-    this.bringUpTo(now)
-    if (now >= this.sweepAt) this.sweepAlong(options.failuresExpireMs, now)
+    this.advanceTo(now)
+    if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
     const { cursor, table } = this
     const row = this.index.find(key)
     this.seq += 1
     if (row === noRow) {
-      this.begin(key)
+      this.create(key)
       const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
       table.setItem(cursor.row, item)
-      this.owed += 1
-      this.put(now)
+      this.pending += 1
+      this.enlist(now)
       return outcome
     }
-    if (this.links.isSettled(row, priority) && item === undefined && !table.hasItems) {
-      this.likely = row === this.lastSettled + 1 ? row + 1 : noRow
-      this.lastSettled = row
+    if (this.links.isNoOp(row, priority) && item === undefined && !table.hasItems) {
+      this.likelyNext = row === this.lastNoOp + 1 ? row + 1 : noRow
+      this.lastNoOp = row
       return 'unchanged'
     }
     cursor.at(row)
@@ -72,61 +72,61 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
     table.setItem(row, item)
     if (outcome !== 'unchanged') {
-      if (dueAt === never) this.owed += 1
-      this.keep(now)
+      if (dueAt === never) this.pending += 1
+      this.relist(now)
       return outcome
     }
     if (laterAt !== never) cursor.isDirty = true
-    if (this.links.placeOf(row) === place.line) {
-      if (this.line.isTold) this.line.touch()
-      else if (laterAt === never) this.links.settle(row, priority)
+    if (this.links.listOf(row) === list.ready) {
+      if (this.readyRows.needsTouch) this.readyRows.touch()
+      else if (laterAt === never) this.links.markNoOp(row, priority)
     }
     return outcome
   }
 
-  isMoot(key: string, priority: number): boolean {
-    let row = this.likely
+  isNoOp(key: string, priority: number): boolean {
+    let row = this.likelyNext
     const { table } = this
     if (row === noRow || table.hasItems) return false
     if (row >= table.used || table.keyAt(row) !== key) row = this.index.find(key)
-    const isMoot = row !== noRow && this.links.isSettled(row, priority)
-    this.lastSettled = row
-    this.likely = isMoot ? row + 1 : noRow
-    return isMoot
+    const isNoOp = row !== noRow && this.links.isNoOp(row, priority)
+    this.lastNoOp = row
+    this.likelyNext = isNoOp ? row + 1 : noRow
+    return isNoOp
   }
 
   ask(request: Ask, options: AskOptions): AskReply {
     const { plan } = request
-    const { shelf, time } = this.store
-    // What is due later is due exactly then; for what is due now a little earlier is no matter.
+    const { buckets, time } = this.store
+    // A delay is counted from the exact time; a run that is due now may be due a little earlier.
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
-    this.bringUpTo(now)
-    if (now >= this.sweepAt) this.sweepAlong(options.failuresExpireMs, now)
+    this.advanceTo(now)
+    if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
     const { cursor } = this
     const row = this.index.find(request.key)
     if (row !== noRow) cursor.at(row)
     const { maxPending } = options
-    if (maxPending !== undefined && this.owed >= maxPending) {
+    if (maxPending !== undefined && this.pending >= maxPending) {
       if (row === noRow || cursor.dueAt === never) {
         return { outcome: 'full', dueAt: never, failures: this.countedFailures(row, options, now) }
       }
     }
     if (plan === undefined) {
-      if (row === noRow) this.begin(request.key)
+      if (row === noRow) this.create(request.key)
       const outcome = this.askFor(request, request.delayMs, options, now)
       return { outcome, dueAt: cursor.dueAt, failures: cursor.failures }
     }
     const failures = this.countedFailures(row, options, now)
-    const plannedMs = shelf.delay(plan, failures, request.jitter ?? 0, now)
-    if (row === noRow) this.begin(request.key)
+    const plannedMs = buckets.delay(plan, failures, request.jitter, now)
+    if (row === noRow) this.create(request.key)
     const outcome = this.askFor(request, plannedMs, options, now)
-    if (outcome !== 'unchanged') shelf.charge()
+    if (outcome !== 'unchanged') buckets.charge()
     return { outcome, dueAt: cursor.dueAt, failures: cursor.failures, plannedMs }
   }
 
   claim(into: DirectClaim, holder: string, dueBy: EpochMs): boolean {
     if (this.leases.size > 0) {
-      // Leases that are over must be reported, which takes the longer way.
+      // Only the claim of the driver reports expired leases.
       if (this.leases.firstAt <= this.store.time.exact()) return false
     }
     if (!this.take(holder, never, dueBy, true)) return false
@@ -150,24 +150,24 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     if (this.isPaused) return false
     const { cursor, store } = this
     let now = leaseMs === never ? store.time.coarse() : store.time.exact()
-    this.bringUpTo(now)
-    if (this.line.size === 0) {
+    this.advanceTo(now)
+    if (this.readyRows.size === 0) {
       if (this.delayed.size === 0) return false
       now = store.time.exact()
-      this.bringUpTo(now)
+      this.advanceTo(now)
     }
-    let row = this.line.peek()
+    let row = this.readyRows.peek()
     if (row === noRow) return false
     cursor.at(row)
     if (cursor.dueAt > dueBy) {
-      row = this.line.pick(dueBy)
+      row = this.readyRows.pick(dueBy)
       if (row === noRow) return false
       cursor.at(row)
     }
     const isLastToken = store.lastToken >= Number.MAX_SAFE_INTEGER
     if (!isFirst && (cursor.crashes > 0 || isLastToken)) return false
     if (isLastToken) throw new SluiceError('ERR_STORE', 'cannot claim: no greater token is left')
-    this.line.remove()
+    this.readyRows.remove()
     this.heldCount += 1
     store.lastToken += 1
     this.seq += 1
@@ -175,7 +175,7 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     cursor.holder = holder
     cursor.isDirty = true
     if (leaseMs !== never) this.leases.add(row, cursor.leaseUntil, cursor.token)
-    if (cursor.dueAt === never) this.owed -= 1
+    if (cursor.dueAt === never) this.pending -= 1
     return true
   }
 
@@ -206,28 +206,28 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     cursor.at(handle)
     let now = this.latest
     if (cursor.dueAt !== never) {
-      // Only a key that was asked for again takes a place in line, for which the time matters.
+      // Only a key that was added again becomes ready, for which the time matters.
       now = this.store.time.coarse()
-      this.bringUpTo(now)
+      this.advanceTo(now)
       cursor.at(handle)
     }
     this.seq += 1
     const outcome = transitions.done(cursor, token, forget, now, this.seq)
-    if (outcome !== 'lost') this.letGo(now)
+    if (outcome !== 'lost') this.afterRelease(now)
     return outcome
   }
 
   finish(handle: number, request: Finish, options: AskOptions): FinishReply {
     const now = request.as === 'retry' ? this.store.time.exact() : this.store.time.coarse()
-    this.bringUpTo(now)
+    this.advanceTo(now)
     const { cursor } = this
     cursor.at(handle)
     const dueBefore = cursor.dueAt
-    const outcome = this.settle(request, options, now)
+    const outcome = this.finishKey(request, options, now)
     if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
     const { dueAt, failures } = cursor
-    if (dueBefore === never && dueAt !== never) this.owed += 1
-    this.letGo(now)
+    if (dueBefore === never && dueAt !== never) this.pending += 1
+    this.afterRelease(now)
     return { outcome, dueAt, failures }
   }
 
@@ -240,7 +240,7 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     if (outcome === 'unchanged') return outcome
     cursor.isDirty = true
     // Failures can be all that is left of a key only while it is idle.
-    if (this.links.placeOf(row) === place.idle) this.keep(this.latest)
+    if (this.links.listOf(row) === list.idle) this.relist(this.latest)
     return outcome
   }
 
@@ -266,45 +266,33 @@ export class QueueDoor extends KeptRows implements DirectQueue {
     const outcome = transitions.ask(cursor, request, delayMs, options, now, this.seq)
     cursor.isDirty = true
     this.table.setItem(cursor.row, request.item)
-    if (dueBefore === never) this.owed += 1
-    if (outcome !== 'unchanged') this.keep(now)
-    else if (this.line.isTold && this.links.placeOf(cursor.row) === place.line && !(delayMs > 0)) {
-      this.line.touch()
+    if (dueBefore === never) this.pending += 1
+    if (outcome !== 'unchanged') this.relist(now)
+    else if (
+      this.readyRows.needsTouch &&
+      this.links.listOf(cursor.row) === list.ready &&
+      !(delayMs > 0)
+    ) {
+      this.readyRows.touch()
     }
     return outcome
   }
 
-  private settle(request: Finish, options: AskOptions, now: EpochMs): FinishOutcome {
+  private finishKey(request: Finish, options: AskOptions, now: EpochMs): FinishOutcome {
     const { cursor } = this
-    const { token } = request
-    const { dedupe } = options
-    this.seq += 1
-    const { seq } = this
-    switch (request.as) {
-      case 'done':
-        return transitions.done(cursor, token, request.forget, now, seq)
-      case 'release':
-        return transitions.release(cursor, token, dedupe, now, seq)
-      case 'park': {
-        const { error } = request
-        const outcome = transitions.parkHeld(cursor, token, error !== undefined, dedupe, now, seq)
-        return this.noted(outcome, error)
-      }
-      case 'retry': {
-        const { plan, jitter = 0 } = request
-        const { shelf } = this.store
-        const delayMs =
-          plan === undefined ? request.delayMs : shelf.delay(plan, cursor.failures, jitter, now)
-        const outcome = transitions.retry(cursor, token, delayMs, dedupe, now, seq)
-        if (plan !== undefined && outcome !== 'lost') shelf.charge()
-        return this.noted(outcome, request.error)
-      }
+    const { buckets } = this.store
+    const plan = request.as === 'retry' ? request.plan : undefined
+    let delayMs = request.as === 'retry' ? request.delayMs : 0
+    if (plan !== undefined && request.as === 'retry') {
+      delayMs = buckets.delay(plan, cursor.failures, request.jitter, now)
     }
-  }
-
-  /** Keeps the error of a finish that was accepted. */
-  private noted(outcome: FinishOutcome, error: string | undefined): FinishOutcome {
-    if (outcome !== 'lost' && error !== undefined) this.table.setError(this.cursor.row, error)
+    this.seq += 1
+    const outcome = transitions.finish(cursor, request, delayMs, options, now, this.seq)
+    if (outcome === 'lost') return outcome
+    if (plan !== undefined) buckets.charge()
+    if ('error' in request && request.error !== undefined) {
+      this.table.setError(cursor.row, request.error)
+    }
     return outcome
   }
 }

@@ -1,5 +1,6 @@
 import {
   type Counts,
+  compareKeys,
   type EpochMs,
   type KeyRow,
   type ListReply,
@@ -7,18 +8,17 @@ import {
   never,
   noToken,
   transitions,
-} from '@sluice/core'
-import { compareKeys } from '@sluice/core/driver'
+} from '@sluice/core/driver'
+import type { MemoryQueue } from './memory-queue.ts'
 import { noRow } from './rows/row-links.ts'
-import type { MemoryQueue } from './verbs.ts'
 
 /**
  * Counts the keys of a queue by state, up to `cap` of each. Most numbers are at hand; which delay is
  * a back-off, and which held key is dirty, takes a look at up to `cap` keys.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
-  const { cursor, delayed, holds, line } = queue
-  queue.bringUpTo(now)
+  const { cursor, delayed, holds, readyRows } = queue
+  queue.advanceTo(now)
   let capped = false
   const upToCap = (count: number): number => {
     if (count > cap) capped = true
@@ -38,7 +38,7 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
     if (cursor.dueAt <= now) dirty += 1
   }
   return {
-    ready: upToCap(line.size),
+    ready: upToCap(readyRows.size),
     delayed: waiting - backoff,
     backoff,
     processing: held - dirty,
@@ -47,7 +47,7 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
     idle: upToCap(queue.idleCount),
     capped,
     paused: queue.isPaused,
-    oldestReadyAt: line.oldestReadyAt(),
+    oldestReadyAt: readyRows.oldestReadyAt(),
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, type EpochMs, systemClock } from '@sluice/core'
+import { type Clock, type EpochMs, systemClock } from '@sluice/core/driver'
 
 /** How many readings in a row may share one look at the clock. */
 const readingsPerLook = 32

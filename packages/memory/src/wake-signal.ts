@@ -1,42 +1,43 @@
-/** Told that something of the queue may have become claimable. */
-export type WakeListener = (queue: string | undefined) => void
+/** Called when a key of the queue may have become claimable. */
+export type OnWake = (queue: string | undefined) => void
 
 /**
- * Tells listeners that something may have become claimable: once per queue, when the code that runs
- * now has ended, however often the bell was rung meanwhile.
+ * Calls watchers when a key may have become claimable: once per queue, after the code that runs now
+ * has ended, however many changes it has announced.
  */
-export class WakeBell {
-  readonly #listeners: Set<WakeListener> = new Set()
-  #rung: Set<string> = new Set()
-  /** Whether anyone listens: ring only then. */
+export class WakeSignal {
+  readonly #watchers: Set<OnWake> = new Set()
+  #announced: Set<string> = new Set()
+  /** Whether there are watchers: announce only then. */
   isWatched = false
 
-  /** Returns how to stop listening. */
-  listen(listener: WakeListener): () => void {
-    // Wrapped, so that one who listens twice is told twice, and stops one by one.
-    const own: WakeListener = (queue) => listener(queue)
-    this.#listeners.add(own)
+  /** Calls `onWake` from now on, until the function that it returns is called. */
+  watch(onWake: OnWake): () => void {
+    // Wrapped, so that a function that is given twice is called twice, and stops one by one.
+    const watcher: OnWake = (queue) => onWake(queue)
+    this.#watchers.add(watcher)
     this.isWatched = true
     return () => {
-      this.#listeners.delete(own)
-      this.isWatched = this.#listeners.size > 0
+      this.#watchers.delete(watcher)
+      this.isWatched = this.#watchers.size > 0
     }
   }
 
-  ring(queue: string): void {
-    if (this.#rung.size === 0) queueMicrotask(this.#tell)
-    this.#rung.add(queue)
+  /** A key of the queue may have become claimable. */
+  announce(queue: string): void {
+    if (this.#announced.size === 0) queueMicrotask(this.#wake)
+    this.#announced.add(queue)
   }
 
-  /** Forgets all listeners. */
-  silence(): void {
-    this.#listeners.clear()
+  /** Drops all watchers. */
+  stop(): void {
+    this.#watchers.clear()
     this.isWatched = false
   }
 
-  readonly #tell = (): void => {
-    const rung = this.#rung
-    this.#rung = new Set()
-    for (const queue of rung) for (const listener of this.#listeners) listener(queue)
+  readonly #wake = (): void => {
+    const announced = this.#announced
+    this.#announced = new Set()
+    for (const queue of announced) for (const watcher of this.#watchers) watcher(queue)
   }
 }

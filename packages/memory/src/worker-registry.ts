@@ -1,7 +1,7 @@
-import type { EpochMs, WorkerInfo, WorkerRow } from '@sluice/core'
+import type { EpochMs, WorkerInfo, WorkerRow } from '@sluice/core/driver'
 
-/** Who works on a queue. */
-export class WorkerBook {
+/** The workers of a queue. */
+export class WorkerRegistry {
   readonly #rows: Map<string, WorkerRow> = new Map()
 
   /** How many workers are on record. */
@@ -10,7 +10,7 @@ export class WorkerBook {
   }
 
   /** Registers a worker, or renews its registration. */
-  see(worker: WorkerInfo, now: EpochMs): void {
+  register(worker: WorkerInfo, now: EpochMs): void {
     const startedAt = this.#rows.get(worker.holder)?.startedAt ?? now
     this.#rows.set(worker.holder, { ...worker, startedAt, seenAt: now })
   }
@@ -20,8 +20,8 @@ export class WorkerBook {
     return [...this.#rows.values()].filter(({ seenAt }) => seenAt >= since)
   }
 
-  /** Forgets the workers that were last seen before `since`. */
-  forgetBefore(since: EpochMs): void {
+  /** Deletes the workers that were last seen before `since`. */
+  deleteBefore(since: EpochMs): void {
     for (const [holder, { seenAt }] of this.#rows) if (seenAt < since) this.#rows.delete(holder)
   }
 }

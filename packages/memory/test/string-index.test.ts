@@ -15,7 +15,7 @@ class Rows implements IndexedRows {
     return row
   }
 
-  giveBack(row: number): void {
+  free(row: number): void {
     this.keys[row] = ''
     this.#free.push(row)
   }
@@ -57,7 +57,7 @@ class Pair {
     expect(found).toBe(this.expected.get(key) ?? 0)
     if (found === 0) return
     this.index.remove(found)
-    this.rows.giveBack(found)
+    this.rows.free(found)
     this.expected.delete(key)
   }
 

@@ -111,7 +111,7 @@ export class PlainQueue<T> implements Queue<T> {
         let outcome: AddOutcome
         try {
           outcome =
-            hot.isMoot?.(item, 0) === true && isOwnKey(item)
+            hot.isNoOp?.(item, 0) === true && isOwnKey(item)
               ? 'unchanged'
               : hot.add(keyOfItem(item), undefined, 0, this.engine.askOptions)
         } catch (error) {
@@ -187,7 +187,7 @@ export class PlainQueue<T> implements Queue<T> {
     for (let at = 0; at < items.length; at += 1) {
       const item = items[at]!
       if (typeof item !== 'string') return undefined
-      if (hot.isMoot?.(item, priority) === true && isOwnKey(item)) {
+      if (hot.isNoOp?.(item, priority) === true && isOwnKey(item)) {
         outcomes[at] = 'unchanged'
         merged += 1
       } else if (keyOfItem<string>(item) !== item) return undefined

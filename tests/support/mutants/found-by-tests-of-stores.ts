@@ -8,7 +8,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       {
         file: 'packages/sqlite/src/verbs/transact.ts',
         find: 'if (difference === undefined) return\n',
-        replace: 'if (place !== undefined) return\n',
+        replace: 'if (target !== undefined) return\n',
       },
     ],
     finder: {
@@ -147,8 +147,8 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/memory-driver.ts',
-        find: 'target.workers.forgetBefore(now - workerMsMax)',
-        replace: 'target.workers.forgetBefore(now - failuresExpireMs)',
+        find: 'target.workers.deleteBefore(now - workerMsMax)',
+        replace: 'target.workers.deleteBefore(now - failuresExpireMs)',
       },
     ],
     finder: {
@@ -161,7 +161,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/memory-driver.ts',
-        find: 'if (this.#queues.size >= this.#namesMax) this.#leaveUnused()',
+        find: 'if (this.#queues.size >= this.#namesMax) this.#dropUnused()',
         replace: '',
       },
     ],
@@ -204,8 +204,8 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/connection.ts',
-        find: 'session.rollback.run()',
-        replace: "session.database.exec('commit')",
+        find: 'statements.rollback.run()',
+        replace: "statements.database.exec('commit')",
       },
     ],
     finder: {

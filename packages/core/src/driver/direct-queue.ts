@@ -40,7 +40,7 @@ export interface DirectQueue {
    * Whether adding the key now, without an item, would change nothing, if that can be told at a
    * glance; to be asked before {@link add}, and before anybody has looked whether `key` can be one.
    */
-  isMoot?(key: string, priority: number): boolean
+  isNoOp?(key: string, priority: number): boolean
 
   /** Any other ask. */
   ask(request: Ask, options: AskOptions): AskReply

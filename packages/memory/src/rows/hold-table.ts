@@ -22,7 +22,7 @@ export class HoldTable {
   private used = 1
 
   /** A slot for the hold of a row. */
-  take(row: number): number {
+  allocate(row: number): number {
     let slot: number
     if (this.freeCount > 0) {
       this.freeCount -= 1
@@ -36,7 +36,7 @@ export class HoldTable {
     return slot
   }
 
-  giveBack(slot: number): void {
+  release(slot: number): void {
     this.holders[slot] = ''
     this.rows[slot] = noRow
     this.free[this.freeCount] = slot

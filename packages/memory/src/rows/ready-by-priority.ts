@@ -1,48 +1,48 @@
-import { type EpochMs, never } from '@sluice/core'
+import { type EpochMs, never } from '@sluice/core/driver'
 import type { ReadyRows } from './ready-rows.ts'
 import type { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
-import { noRow as noRowImported, place as placeImported, type RowLinks } from './row-links.ts'
+import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
 import type { RowTable } from './row-table.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const noRow = noRowImported
-const place = placeImported
+const list = listImported
 
 /** The ready rows of one priority. */
-interface Lane {
+interface Level {
   readonly priority: number
   /** The head of a list in the order of (`readyAt`, `seq`). */
   readonly head: number
-  /** What came last at the end of the list, whether it is still there or not. */
+  /** The position of the row that was appended last, whether it is still on the list or not. */
   lastReadyAt: EpochMs
   lastSeq: number
-  /** Rows that came out of order, when there have been some. */
+  /** Rows that came out of order; undefined until there is one. */
   side: RowHeap | undefined
-  /** Where the lane stands among the others. */
+  /** The index of the level among all of them. */
   index: number
 }
 
 /**
  * The ready rows in strict order: by priority, then `readyAt`, then `seq`.
  *
- * Nearly every row that becomes ready belongs at the end of its lane, and a list is all it takes.
- * One that was put back in its old place goes to a heap beside the list; the next row to be claimed
- * is the first of both.
+ * Nearly every row that becomes ready belongs at the end of its level, for which a list suffices. A
+ * row that was released to its old position goes to a heap next to the list; the next row to be
+ * claimed is the first of both.
  */
-export class ReadyLanes implements ReadyRows {
+export class ReadyByPriority implements ReadyRows {
   size = 0
-  readonly isTold = false
+  readonly needsTouch = false
   private readonly table: RowTable
   private readonly links: RowLinks
   private readonly cursor: RowCursor
   /** For priority 0, which most queues use alone. */
-  private readonly plain: Lane
+  private readonly plain: Level
   /** All of them, the highest priority first. */
-  private readonly lanes: Lane[]
-  /** No lane before this one has rows. */
+  private readonly levels: Level[]
+  /** No level before this index has rows. */
   private first = 0
-  /** A row that is the only one is not in its lane yet: most are claimed before another comes. */
+  /** The only ready row is not in its level yet: most are claimed before another one comes. */
   private only: number = noRow
   private onlyPriority = 0
   private onlyReadyAt: EpochMs = 0.5
@@ -52,8 +52,8 @@ export class ReadyLanes implements ReadyRows {
     this.table = table
     this.links = table.links
     this.cursor = cursor
-    this.plain = newLane(table, 0)
-    this.lanes = [this.plain]
+    this.plain = newLevel(table, 0)
+    this.levels = [this.plain]
   }
 
   add(): void {
@@ -64,10 +64,10 @@ export class ReadyLanes implements ReadyRows {
       this.onlyPriority = priority
       this.onlyReadyAt = readyAt
       this.onlySeq = seq
-      this.links.setPlace(row, place.line)
+      this.links.setList(row, list.ready)
       return
     }
-    if (this.only !== noRow) this.lineUp()
+    if (this.only !== noRow) this.enterOnly()
     this.enter(row, priority, readyAt, seq)
   }
 
@@ -76,8 +76,8 @@ export class ReadyLanes implements ReadyRows {
     this.size -= 1
     if (row === this.only) {
       this.only = noRow
-      this.links.setPlace(row, place.nowhere)
-    } else if (this.links.placeOf(row) === place.line) {
+      this.links.setList(row, list.none)
+    } else if (this.links.listOf(row) === list.ready) {
       this.links.unlink(row)
     } else {
       this.removeFromSide(row)
@@ -89,30 +89,30 @@ export class ReadyLanes implements ReadyRows {
   peek(): number {
     if (this.size === 0 || this.only !== noRow) return this.only
     for (;;) {
-      const lane = this.lanes[this.first]!
-      const row = this.links.next(lane.head)
-      if (lane.side !== undefined && lane.side.size > 0) {
-        const { first } = lane.side
-        return row === lane.head || this.isBefore(first, row) ? first : row
+      const level = this.levels[this.first]!
+      const row = this.links.next(level.head)
+      if (level.side !== undefined && level.side.size > 0) {
+        const { first } = level.side
+        return row === level.head || this.isBefore(first, row) ? first : row
       }
-      if (row !== lane.head) return row
+      if (row !== level.head) return row
       this.first += 1
     }
   }
 
   pick(dueBy: EpochMs): number {
-    if (this.only !== noRow) this.lineUp()
-    for (const lane of this.lanes) {
-      const due = this.rowsOf(lane).filter((row) => this.dueAt(row) <= dueBy)
+    if (this.only !== noRow) this.enterOnly()
+    for (const level of this.levels) {
+      const due = this.rowsOf(level).filter((row) => this.dueAt(row) <= dueBy)
       if (due.length > 0) return due.reduce((a, b) => (this.isBefore(a, b) ? a : b))
     }
     return noRow
   }
 
   oldestReadyAt(): EpochMs {
-    if (this.only !== noRow) this.lineUp()
+    if (this.only !== noRow) this.enterOnly()
     let oldest = never
-    for (const { head, side } of this.lanes) {
+    for (const { head, side } of this.levels) {
       const row = this.links.next(head)
       if (row !== head) {
         this.cursor.at(row)
@@ -137,8 +137,8 @@ export class ReadyLanes implements ReadyRows {
     )
   }
 
-  /** Puts the only row into its lane. */
-  private lineUp(): void {
+  /** Puts the only row into its level. */
+  private enterOnly(): void {
     const row = this.only
     this.only = noRow
     this.enter(row, this.onlyPriority, this.onlyReadyAt, this.onlySeq)
@@ -146,56 +146,56 @@ export class ReadyLanes implements ReadyRows {
 
   private enter(row: number, priority: number, readyAt: EpochMs, seq: number): void {
     const { links } = this
-    const lane = priority === 0 ? this.plain : this.laneOf(priority)
+    const level = priority === 0 ? this.plain : this.levelOf(priority)
     const isLast =
-      readyAt > lane.lastReadyAt || (readyAt === lane.lastReadyAt && seq > lane.lastSeq)
-    if (isLast || links.next(lane.head) === lane.head) {
-      links.append(lane.head, row, place.line)
-      lane.lastReadyAt = readyAt
-      lane.lastSeq = seq
+      readyAt > level.lastReadyAt || (readyAt === level.lastReadyAt && seq > level.lastSeq)
+    if (isLast || links.next(level.head) === level.head) {
+      links.append(level.head, row, list.ready)
+      level.lastReadyAt = readyAt
+      level.lastSeq = seq
     } else {
-      lane.side ??= new RowHeap(links)
-      lane.side.add(row, readyAt, seq)
-      links.setPlace(row, place.side)
+      level.side ??= new RowHeap(links)
+      level.side.add(row, readyAt, seq)
+      links.setList(row, list.readySide)
     }
-    if (lane.index < this.first) this.first = lane.index
+    if (level.index < this.first) this.first = level.index
   }
 
   private removeFromSide(row: number): void {
-    this.lanes.find(({ side }) => side?.has(row))!.side!.remove(row)
-    this.links.setPlace(row, place.nowhere)
+    this.levels.find(({ side }) => side?.has(row))!.side!.remove(row)
+    this.links.setList(row, list.none)
   }
 
-  private rowsOf({ head, side }: Lane): number[] {
+  private rowsOf({ head, side }: Level): number[] {
     const rows: number[] = []
     for (let row = this.links.next(head); row !== head; row = this.links.next(row)) rows.push(row)
     for (let at = 0; side !== undefined && at < side.size; at += 1) rows.push(side.rowAt(at))
     return rows
   }
 
-  private laneOf(priority: number): Lane {
-    const { lanes } = this
+  private levelOf(priority: number): Level {
+    const { levels } = this
     let low = 0
-    let high = lanes.length
+    let high = levels.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (lanes[middle]!.priority > priority) low = middle + 1
+      if (levels[middle]!.priority > priority) low = middle + 1
       else high = middle
     }
-    const found = lanes[low]
+    const found = levels[low]
     if (found !== undefined && found.priority === priority) return found
-    const lane = newLane(this.table, priority)
-    lanes.splice(low, 0, lane)
-    for (let index = low; index < lanes.length; index += 1) lanes[index]!.index = index
+    const level = newLevel(this.table, priority)
+    levels.splice(low, 0, level)
+    for (let index = low; index < levels.length; index += 1) levels[index]!.index = index
     if (low <= this.first) this.first += 1
-    return lane
+    return level
   }
 }
 
-function newLane(table: RowTable, priority: number): Lane {
+function newLevel(table: RowTable, priority: number): Level {
   return {
     priority,
-    head: table.takeHead(),
+    head: table.allocateHead(),
     lastReadyAt: -Infinity,
     lastSeq: 0,
     side: undefined,

@@ -1,7 +1,7 @@
-import { type EpochMs, never } from '@sluice/core'
+import { type EpochMs, never } from '@sluice/core/driver'
 import type { ReadyRows } from './ready-rows.ts'
 import type { RowCursor } from './row-cursor.ts'
-import { noRow, place, type RowLinks } from './row-links.ts'
+import { list, noRow, type RowLinks } from './row-links.ts'
 import type { StringIndex } from './string-index.ts'
 
 /**
@@ -24,7 +24,7 @@ export interface ReadyOrder {
 
 /** The ready rows in an order of the caller's. */
 export class OrderedRows implements ReadyRows {
-  readonly isTold = true
+  readonly needsTouch = true
   readonly #links: RowLinks
   readonly #index: Pick<StringIndex, 'find'>
   readonly #cursor: RowCursor
@@ -53,7 +53,7 @@ export class OrderedRows implements ReadyRows {
 
   add(): void {
     const { key, row } = this.#cursor
-    this.#links.setPlace(row, place.line)
+    this.#links.setList(row, list.ready)
     this.#rows.add(row)
     if (this.#withdrawn.delete(key)) this.#order.touch(key)
     else this.#order.push(key)
@@ -61,7 +61,7 @@ export class OrderedRows implements ReadyRows {
 
   remove(): void {
     const { key, row } = this.#cursor
-    this.#links.setPlace(row, place.nowhere)
+    this.#links.setList(row, list.none)
     this.#rows.delete(row)
     if (row === this.#popped) this.#popped = noRow
     else this.#withdrawn.add(key)

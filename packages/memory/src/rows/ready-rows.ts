@@ -1,23 +1,23 @@
-import type { EpochMs } from '@sluice/core'
+import type { EpochMs } from '@sluice/core/driver'
 
 /**
- * The rows that can be claimed, in the order in which they are. It looks at them through the cursor,
- * which may stand anywhere afterwards unless the verb says otherwise.
+ * The rows that can be claimed, in the order of claims. It reads them through the cursor, which may
+ * be on any row afterwards unless the verb says otherwise.
  */
 export interface ReadyRows {
   readonly size: number
   /** Whether {@link touch} does anything. */
-  readonly isTold: boolean
-  /** Takes in the row of the cursor, where the cursor stays. */
+  readonly needsTouch: boolean
+  /** Adds the row of the cursor; the cursor stays on it. */
   add(): void
-  /** Takes out the row of the cursor, where the cursor stays. */
+  /** Removes the row of the cursor; the cursor stays on it. */
   remove(): void
-  /** The row of the cursor, which waits, was asked for again. */
+  /** The key of the cursor's row, which is among the ready ones, was added again. */
   touch(): void
   /** The row to be claimed next; `noRow` if there is none. */
   peek(): number
-  /** The first row that was due at `dueBy`; `noRow` if there is none. May look at every row. */
+  /** The first row that was due at `dueBy`; `noRow` if there is none. May read every row. */
   pick(dueBy: EpochMs): number
-  /** When the row that has been ready longest became so. May look at every row. */
+  /** When the row that has been ready longest became ready. May read every row. */
   oldestReadyAt(): EpochMs
 }

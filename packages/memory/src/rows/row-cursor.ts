@@ -3,7 +3,7 @@ import {
   type KeyState,
   never as neverImported,
   noToken as noTokenImported,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import {
   type HoldTable,
   holdWidth as holdWidthImported,
@@ -130,9 +130,9 @@ export class RowCursor implements KeyState {
     if (!this.isDirty) return
     this.isDirty = false
     const chunk = this.table.chunk(this.row)
-    const place = this.row & rowMask
+    const at = this.row & rowMask
     const { integers, numbers } = chunk
-    const n = place * numberWidth
+    const n = at * numberWidth
     numbers[n] = this.dueAt
     numbers[n + 1] = this.readyAt
     numbers[n + 2] = this.seq
@@ -146,9 +146,9 @@ export class RowCursor implements KeyState {
     if (this.parked) marks |= parkedBit
     if (this.laterAt !== never) {
       marks |= laterBit
-      chunk.setLaterAt(place, this.laterAt)
+      chunk.setLaterAt(at, this.laterAt)
     }
-    const i = place * integerWidth
+    const i = at * integerWidth
     integers[i] = marks
     integers[i + 1] = this.failures
     integers[i + 2] = this.crashes
@@ -161,22 +161,22 @@ export class RowCursor implements KeyState {
     this.pack()
     this.row = row
     const chunk = this.table.chunk(row)
-    const place = row & rowMask
-    this.key = chunk.keys[place]!
+    const at = row & rowMask
+    this.key = chunk.keys[at]!
     const { integers, numbers } = chunk
-    const n = place * numberWidth
+    const n = at * numberWidth
     this.dueAt = numbers[n]!
     this.readyAt = numbers[n + 1]!
     this.seq = numbers[n + 2]!
     this.askedAt = numbers[n + 3]!
     this.failedAt = numbers[n + 4]!
-    const i = place * integerWidth
+    const i = at * integerWidth
     const marks = integers[i]!
     this.why = reasons[marks & reasonMask]!
     this.laterWhy = reasons[(marks >> laterWhyShift) & reasonMask]!
     this.priority = marks >> priorityShift
     this.parked = (marks & parkedBit) !== 0
-    this.laterAt = (marks & laterBit) === 0 ? never : chunk.laterAts![place]!
+    this.laterAt = (marks & laterBit) === 0 ? never : chunk.laterAts![at]!
     this.failures = integers[i + 1]!
     this.crashes = integers[i + 2]!
     this.slot = integers[i + 3]!
@@ -191,7 +191,7 @@ export class RowCursor implements KeyState {
 
   private packHold(): void {
     const { holds } = this
-    if (this.slot === noHold) this.slot = holds.take(this.row)
+    if (this.slot === noHold) this.slot = holds.allocate(this.row)
     // The slot may be that of a hold that ended since the row was unpacked.
     holds.holders[this.slot] = this.holder
     const { numbers } = holds
@@ -221,7 +221,7 @@ export class RowCursor implements KeyState {
   }
 
   private endHold(): void {
-    this.holds.giveBack(this.slot)
+    this.holds.release(this.slot)
     this.slot = noHold
     this.table.chunk(this.row).integers[(this.row & rowMask) * integerWidth + 3] = noHold
   }

@@ -1,4 +1,4 @@
-import type { EpochMs } from '@sluice/core'
+import type { EpochMs } from '@sluice/core/driver'
 import { doubled } from './hold-table.ts'
 import { noRow, type RowLinks } from './row-links.ts'
 

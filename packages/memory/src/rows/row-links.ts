@@ -1,23 +1,23 @@
 /** The row number that stands for none. */
 export const noRow = 0
 
-/** Where a row is kept. `nowhere`: it is held, or in nobody's use, or the head of a list. */
-export const place = { nowhere: 0, line: 1, side: 2, delayed: 3, idle: 4, parked: 5 } as const
+/** The list that a row is on. `none`: the key is held, or the row is free or the head of a list. */
+export const list = { none: 0, ready: 1, readySide: 2, delayed: 3, idle: 4, parked: 5 } as const
 
-/** How many cells a row has: the next row, the previous one, its place, and the hash of its key. */
+/** The cells of a row: the next row, the previous one, its list, and the hash of its key. */
 // Rows are multiplied by shifting, and columns added by `|`: no check for overflow is needed then.
 const widthBits = 2
 
-// What else is in the cell of the place.
-const placeMask = 7
-const settledBit = 8
+// The cell of the list holds these, too.
+const listMask = 7
+const noOpBit = 8
 const priorityShift = 16
 
 /**
- * Where each row is kept, and what strings rows together: doubly linked lists that run in a circle
- * through a *head*, a row that is part of no key. A circle needs no case for its ends, and a row can
- * leave it without knowing which one it is in. A row that is in a heap instead has its position
- * there for a next row: no row is in two places.
+ * The list that each row is on, and the lists themselves: doubly linked, in a circle through a
+ * *head*, which is a row without a key. A circle needs no case for its ends, and a row can leave it
+ * without knowing which one it is on. A row in a heap stores its position there in place of the next
+ * row: no row is on two lists.
  *
  * All of it is in one array, so that the engine checks one array per list operation and not four.
  */
@@ -42,25 +42,25 @@ export class RowLinks {
     this.cells[row << widthBits] = next
   }
 
-  placeOf(row: number): number {
-    return this.cells[(row << widthBits) | 2]! & placeMask
+  listOf(row: number): number {
+    return this.cells[(row << widthBits) | 2]! & listMask
   }
 
-  setPlace(row: number, where: number): void {
+  setList(row: number, where: number): void {
     this.cells[(row << widthBits) | 2] = where
   }
 
   /**
-   * Notes that adding the row's key once more, at that priority, changes nothing. It holds until the
-   * row is put anywhere, which ends whatever made it so.
+   * Records that adding the row's key once more, at that priority, changes nothing. Putting the row on
+   * a list erases the record, and every change of the row that matters here does that.
    */
-  settle(row: number, priority: number): void {
-    this.cells[(row << widthBits) | 2] = place.line | settledBit | (priority << priorityShift)
+  markNoOp(row: number, priority: number): void {
+    this.cells[(row << widthBits) | 2] = list.ready | noOpBit | (priority << priorityShift)
   }
 
-  isSettled(row: number, priority: number): boolean {
+  isNoOp(row: number, priority: number): boolean {
     return (
-      this.cells[(row << widthBits) | 2] === (place.line | settledBit | (priority << priorityShift))
+      this.cells[(row << widthBits) | 2] === (list.ready | noOpBit | (priority << priorityShift))
     )
   }
 
@@ -96,6 +96,6 @@ export class RowLinks {
     const previous = cells[(row << widthBits) | 1]!
     cells[previous << widthBits] = next
     cells[(next << widthBits) | 1] = previous
-    cells[(row << widthBits) | 2] = place.nowhere
+    cells[(row << widthBits) | 2] = list.none
   }
 }

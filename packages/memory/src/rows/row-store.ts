@@ -3,58 +3,58 @@ import {
   type Lease,
   never as neverImported,
   noToken as noTokenImported,
+  type TokenBuckets,
   transitions,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import type { StoreTime } from '../store-time.ts'
-import type { BucketShelf } from '../token-buckets.ts'
-import { WorkerBook } from '../worker-registry.ts'
+import { WorkerRegistry } from '../worker-registry.ts'
 import { HoldTable } from './hold-table.ts'
-import { ReadyLanes } from './ready-by-priority.ts'
+import { ReadyByPriority } from './ready-by-priority.ts'
 import { OrderedRows, type ReadyOrder } from './ready-order.ts'
 import type { ReadyRows } from './ready-rows.ts'
 import { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
-import { place as placeImported, type RowLinks } from './row-links.ts'
+import { list as listImported, type RowLinks } from './row-links.ts'
 import { RowTable } from './row-table.ts'
 import { StringIndex } from './string-index.ts'
 
-/** At most how many stale rows an add sweeps away, and after how long adds sweep again. */
+/** How many stale rows an add deletes at most, and after how long adds sweep again. */
 const sweepRows = 64
 const sweepAgainMs = 1_000
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const never = neverImported
 const noToken = noTokenImported
-const place = placeImported
+const list = listImported
 
 /** What the queues of one store share. */
 export interface MemoryStore {
   readonly time: StoreTime
-  readonly shelf: BucketShelf
-  /** Queues that may store something; any other one lives only as long as a direct queue is kept. */
-  readonly inUse: Set<KeptRows>
+  readonly buckets: TokenBuckets
+  /** Queues that may store something. Any other one lives only as long as its direct queue is referenced. */
+  readonly inUse: Set<RowStore>
   /** The greatest token given out so far. */
   lastToken: number
 }
 
 /**
- * The rows of one queue, each kept where its state says: in the line of those that can be claimed,
- * in the heap of the delayed, among the parked, among the idle, or nowhere while it is held.
+ * The rows of one queue, each on the list that belongs to its state: the ready rows, the heap of the
+ * delayed ones, the parked ones, the idle ones, or none while the key is held.
  *
- * The transitions of core say what state that is; nothing here decides it.
+ * The transitions of core decide the state.
  */
-export class KeptRows {
+export class RowStore {
   readonly name: string
   isPaused = false
   readonly table: RowTable
   readonly cursor: RowCursor
   readonly holds: HoldTable = new HoldTable()
-  readonly workers: WorkerBook = new WorkerBook()
-  readonly line: ReadyRows
+  readonly workers: WorkerRegistry = new WorkerRegistry()
+  readonly readyRows: ReadyRows
   readonly delayed: RowHeap
-  /** The leases that end by themselves, by when they do. */
+  /** The leases that expire, by when they do. */
   readonly leases: RowHeap
-  /** The heads of the lists of rows that are set aside, and how many there are. */
+  /** The heads of the lists of idle and of parked rows, and the lengths of those lists. */
   readonly idle: number
   readonly parked: number
   idleCount = 0
@@ -64,13 +64,13 @@ export class KeptRows {
   protected readonly links: RowLinks
   protected readonly index: StringIndex
   protected seq = 0
-  /** How many keys are owed a run. */
-  protected owed = 0
-  /** The time up to which the line holds what is due. */
+  /** How many keys have a pending run. */
+  protected pending = 0
+  /** The time up to which due rows are among the ready ones. */
   protected latest: EpochMs = -Infinity
   /** When adds sweep again. */
   protected sweepAt: EpochMs = -Infinity
-  /** Whether it is among the queues in use. */
+  /** Whether it is in {@link MemoryStore.inUse}. */
   private isInUse = false
 
   constructor(name: string, store: MemoryStore, expectedKeys: number, order?: ReadyOrder) {
@@ -82,11 +82,11 @@ export class KeptRows {
     this.index = new StringIndex(this.table, expectedKeys)
     this.delayed = new RowHeap(this.links)
     this.leases = new RowHeap(this.links)
-    this.idle = this.table.takeHead()
-    this.parked = this.table.takeHead()
-    this.line =
+    this.idle = this.table.allocateHead()
+    this.parked = this.table.allocateHead()
+    this.readyRows =
       order === undefined
-        ? new ReadyLanes(this.table, this.cursor)
+        ? new ReadyByPriority(this.table, this.cursor)
         : new OrderedRows(this.links, this.index, this.cursor, order)
   }
 
@@ -101,17 +101,17 @@ export class KeptRows {
   }
 
   ready(): number {
-    this.bringUpTo(this.store.time.coarse())
-    return this.line.size
+    this.advanceTo(this.store.time.coarse())
+    return this.readyRows.size
   }
 
   nextAt(): EpochMs {
     const leaseEnd = this.leases.firstAt
     if (this.isPaused) return leaseEnd
-    return Math.min(leaseEnd, this.line.size > 0 ? this.latest : this.delayed.firstAt)
+    return Math.min(leaseEnd, this.readyRows.size > 0 ? this.latest : this.delayed.firstAt)
   }
 
-  /** Leases that are over, at most `limit` of them. */
+  /** At most `limit` expired leases. */
   leaseEnds(now: EpochMs, limit: number): Lease[] {
     if (this.leases.firstAt > now) return []
     return this.leases.upTo(now, limit).map((row) => {
@@ -120,7 +120,7 @@ export class KeptRows {
     })
   }
 
-  /** Drops at most `limit` idle keys whose failures have expired; says how many. */
+  /** Deletes at most `limit` idle keys whose failures have expired; returns how many. */
   sweep(limit: number, failuresExpireMs: number, now: EpochMs): number {
     const { cursor, links } = this
     let swept = 0
@@ -132,7 +132,7 @@ export class KeptRows {
       cursor.at(row)
       if (transitions.hasStaleFailures(cursor, now, failuresExpireMs)) {
         transitions.forget(cursor)
-        this.keep(now)
+        this.relist(now)
         swept += 1
       }
       row = next
@@ -140,23 +140,23 @@ export class KeptRows {
     return swept
   }
 
-  /** Sweeps along with adds: rows do not pile up without ticks, or faster than ticks sweep. */
-  protected sweepAlong(failuresExpireMs: number, now: EpochMs): void {
+  /** Sweeps as part of an add, so that rows do not pile up without ticks or faster than ticks sweep. */
+  protected sweepWithAdd(failuresExpireMs: number, now: EpochMs): void {
     if (this.sweep(sweepRows, failuresExpireMs, now) === sweepRows) return
     this.sweepAt = now + sweepAgainMs
   }
 
-  /** Stays until it stores nothing: see {@link MemoryStore.inUse}. */
+  /** Keeps the queue until it stores nothing: see {@link MemoryStore.inUse}. */
   use(): void {
     if (this.isInUse) return
     this.isInUse = true
     this.store.inUse.add(this)
   }
 
-  /** The opposite of {@link use}, if it stores nothing. An order of the caller's is never left. */
-  leave(workersSince: EpochMs): void {
-    this.workers.forgetBefore(workersSince)
-    if (this.isStored || this.line.isTold) return
+  /** Undoes {@link use} if the queue stores nothing and has no order of the caller's. */
+  releaseIfEmpty(workersSince: EpochMs): void {
+    this.workers.deleteBefore(workersSince)
+    if (this.isStored || this.readyRows.needsTouch) return
     this.isInUse = false
     this.store.inUse.delete(this)
   }
@@ -166,94 +166,94 @@ export class KeptRows {
     return this.size > 0 || this.isPaused || this.workers.size > 0
   }
 
-  /** Moves keys that are due at `now` into the line. Comes first in every verb. */
-  bringUpTo(now: EpochMs): void {
+  /** Moves rows that are due at `now` to the ready ones. Comes first in every verb. */
+  advanceTo(now: EpochMs): void {
     this.latest = now
-    if (this.delayed.firstAt <= now) this.ripen(now)
+    if (this.delayed.firstAt <= now) this.moveDue(now)
   }
 
-  private ripen(now: EpochMs): void {
+  private moveDue(now: EpochMs): void {
     const { cursor, delayed } = this
     while (delayed.firstAt <= now) {
       const row = delayed.first
       delayed.remove(row)
       cursor.at(row)
-      this.line.add()
+      this.readyRows.add()
     }
   }
 
-  /** Puts the cursor on a new row, for a key that the index has just not found. */
-  protected begin(key: string): void {
+  /** Puts the cursor on a new row, for a key that the last `find` of the index did not find. */
+  protected create(key: string): void {
     this.use()
-    const row = this.table.take(key)
+    const row = this.table.allocate(key)
     this.index.addMissed(row)
     this.cursor.atNew(row, key)
   }
 
-  /** What comes after the transitions have let go of a held row. */
-  protected letGo(now: EpochMs): void {
+  /** To be called after a transition that ends the hold of the cursor's row. */
+  protected afterRelease(now: EpochMs): void {
     const { cursor } = this
     if (this.leases.size > 0 && this.leases.has(cursor.row)) this.leases.remove(cursor.row)
     this.heldCount -= 1
     if (transitions.isGone(cursor)) {
-      this.drop()
+      this.delete()
     } else {
       cursor.isDirty = true
-      this.put(now)
+      this.enlist(now)
     }
   }
 
-  /** Keeps the cursor's row, which was changed, where its state says; or lets go of it. */
-  protected keep(now: EpochMs): void {
+  /** Moves the cursor's row, which was changed, to the list of its state, or deletes it. */
+  protected relist(now: EpochMs): void {
     const { cursor } = this
     cursor.isDirty = true
-    this.takeOut()
-    if (transitions.isGone(cursor)) this.drop()
-    else this.put(now)
+    this.unlist()
+    if (transitions.isGone(cursor)) this.delete()
+    else this.enlist(now)
   }
 
-  /** Takes the cursor's row out of wherever it is kept. */
-  private takeOut(): void {
+  /** Takes the cursor's row off its list. */
+  private unlist(): void {
     const { links } = this
     const { row } = this.cursor
-    const where = links.placeOf(row)
-    if (where === place.line || where === place.side) {
-      this.line.remove()
-    } else if (where === place.delayed) {
+    const from = links.listOf(row)
+    if (from === list.ready || from === list.readySide) {
+      this.readyRows.remove()
+    } else if (from === list.delayed) {
       this.delayed.remove(row)
-      links.setPlace(row, place.nowhere)
-    } else if (where !== place.nowhere) {
+      links.setList(row, list.none)
+    } else if (from !== list.none) {
       links.unlink(row)
-      if (where === place.idle) this.idleCount -= 1
+      if (from === list.idle) this.idleCount -= 1
       else this.parkedCount -= 1
     }
   }
 
-  /** Puts the cursor's row, which is nowhere, where its state says. */
-  protected put(now: EpochMs): void {
+  /** Puts the cursor's row, which is on no list, on the list of its state. */
+  protected enlist(now: EpochMs): void {
     const { cursor, links } = this
     const { row } = cursor
     if (cursor.token !== noToken) return
     if (cursor.parked) {
-      links.append(this.parked, row, place.parked)
+      links.append(this.parked, row, list.parked)
       this.parkedCount += 1
     } else if (cursor.dueAt <= now) {
-      this.line.add()
+      this.readyRows.add()
     } else if (cursor.dueAt === never) {
-      links.append(this.idle, row, place.idle)
+      links.append(this.idle, row, list.idle)
       this.idleCount += 1
     } else {
       this.delayed.add(row, cursor.dueAt, cursor.seq)
-      links.setPlace(row, place.delayed)
+      links.setList(row, list.delayed)
     }
   }
 
-  /** Lets go of the cursor's row, of which nothing is worth storing. */
-  private drop(): void {
+  /** Deletes the cursor's row, of which nothing remains to be stored. */
+  private delete(): void {
     const { cursor } = this
     const { row } = cursor
     this.index.remove(row)
     cursor.leave()
-    this.table.giveBack(row)
+    this.table.release(row)
   }
 }

@@ -1,4 +1,4 @@
-import type { EpochMs } from '@sluice/core'
+import type { EpochMs } from '@sluice/core/driver'
 import { noRow as noRowImported, RowLinks } from './row-links.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
@@ -33,9 +33,9 @@ export class RowChunk {
     this.integers = new Int32Array(rows * integerWidth)
   }
 
-  setLaterAt(place: number, laterAt: EpochMs): void {
+  setLaterAt(at: number, laterAt: EpochMs): void {
     this.laterAts ??= new Float64Array(this.integers.length / integerWidth)
-    this.laterAts[place] = laterAt
+    this.laterAts[at] = laterAt
   }
 
   /** The same rows in a chunk with room for more. */
@@ -104,7 +104,7 @@ export class RowTable {
   }
 
   /** A row for `key`, with whatever its columns were left with. */
-  take(key: string): number {
+  allocate(key: string): number {
     let row = this.free
     if (row !== noRow) {
       this.free = this.links.next(row)
@@ -118,19 +118,19 @@ export class RowTable {
   }
 
   /** Makes a row that belongs to no key, for the head of a list. */
-  takeHead(): number {
-    const row = this.take('')
+  allocateHead(): number {
+    const row = this.allocate('')
     this.links.begin(row)
     return row
   }
 
   /** Lets go of a row and of everything it refers to. */
-  giveBack(row: number): void {
+  release(row: number): void {
     const chunk = this.chunks[row >>> chunkBits]!
-    const place = row & rowMask
-    chunk.keys[place] = ''
-    if (this.hasItems && chunk.items !== undefined) chunk.items[place] = undefined
-    if (this.hasErrors && chunk.errors !== undefined) chunk.errors[place] = undefined
+    const at = row & rowMask
+    chunk.keys[at] = ''
+    if (this.hasItems && chunk.items !== undefined) chunk.items[at] = undefined
+    if (this.hasErrors && chunk.errors !== undefined) chunk.errors[at] = undefined
     this.links.setNext(row, this.free)
     this.free = row
   }
@@ -173,7 +173,7 @@ export class RowTable {
 }
 
 /** Sets an element of an array that may be shorter, without leaving holes in it. */
-function put(texts: (string | undefined)[], place: number, text: string | undefined): void {
-  while (texts.length < place) texts.push(undefined)
-  texts[place] = text
+function put(texts: (string | undefined)[], at: number, text: string | undefined): void {
+  while (texts.length < at) texts.push(undefined)
+  texts[at] = text
 }

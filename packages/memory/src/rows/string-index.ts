@@ -102,7 +102,7 @@ export class StringIndex {
       return
     }
     if (this.missedIsCrowded) this.escalate(row)
-    else this.place(this.missedSlot, this.missedHash, row)
+    else this.putPair(this.missedSlot, this.missedHash, row)
     const isFull = this.size > (this.mask >> 2) * 3
     if (isFull && this.map === undefined) this.resize((this.mask + 1) * 2)
   }
@@ -145,7 +145,7 @@ export class StringIndex {
     return noRow
   }
 
-  private place(slot: number, hash: number, row: number): void {
+  private putPair(slot: number, hash: number, row: number): void {
     this.pairs[slot * 2] = hash
     this.pairs[slot * 2 + 1] = row
     this.rows.setHash(row, hash)
@@ -168,7 +168,7 @@ export class StringIndex {
     }
     for (const row of this.scanned) {
       const hash = this.hashOfEnd(this.rows.keyAt(row), this.units)
-      this.place(this.freeSlot(hash), hash, row)
+      this.putPair(this.freeSlot(hash), hash, row)
     }
   }
 
@@ -233,7 +233,7 @@ export class StringIndex {
     for (const row of rows) {
       this.probe(this.rows.keyAt(row))
       if (this.missedIsCrowded) return false
-      this.place(this.missedSlot, this.missedHash, row)
+      this.putPair(this.missedSlot, this.missedHash, row)
     }
     return true
   }

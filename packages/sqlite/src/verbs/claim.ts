@@ -164,11 +164,11 @@ function takeWithSecondPromise(
   token: number,
   { leaseUntil, holder, claim }: Hold,
 ): void {
-  const record = tx.key(key)
-  tx.change(record, ({ state }) => {
+  const stored = tx.key(key)
+  tx.change(stored, ({ state }) => {
     transitions.claim(state, token, leaseUntil, tx.now, tx.drawSeqs(1))
-    record.holder = holder
-    record.claim = claim
+    stored.holder = holder
+    stored.claim = claim
   })
 }
 

@@ -28,7 +28,8 @@ export function finishVerb(
   const buckets = tokenBuckets(tx.statements)
   const replies = finishes.map((finish, index) => {
     if (finish.as === 'done' && deleteDone(tx, finish)) return deleted
-    return finishKey(tx, tx.key(finish.key), finish, options, firstSeq + index, buckets)
+    const seq = firstSeq + index
+    return finishKey(tx, tx.key(finish.key), finish, options, seq, buckets)
   })
   saveBuckets(tx.statements, buckets)
   return replies
