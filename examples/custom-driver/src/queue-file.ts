@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { deserialize, serialize } from 'node:v8'
-import { type BucketState, emptyKeyState, type KeyState, SluiceError } from '@sluice/core'
+import { type BucketState, emptyKeyState, type KeyState, SluiceError } from '@sluice/core/driver'
 
-/** Everything that is kept of one key. */
+/** Everything that is stored of one key. */
 export interface Row {
   readonly state: KeyState
   item: string | undefined
@@ -10,8 +10,8 @@ export interface Row {
   lastError: string | undefined
 }
 
-interface Kept {
-  /** Tokens and places in line are never given out twice. */
+interface Contents {
+  /** Tokens and positions in the order are never handed out twice. */
   last: number
   /** How far the time of the store is ahead of the wall clock, and when it was last written. */
   time: { readonly ahead: number; readonly latest: number }
@@ -19,21 +19,21 @@ interface Kept {
   readonly buckets: Map<string, BucketState>
 }
 
-function empty(): Kept {
+function empty(): Contents {
   return { last: 0, time: { ahead: 0, latest: 0 }, queues: new Map(), buckets: new Map() }
 }
 
-/** How a file is kept. */
+/** How a file is written. */
 export interface FileOptions {
-  /** What a write that has returned outlives: the end of the process, or of the power too. */
+  /** What an acknowledged write survives: the end of the process, or also a power failure. */
   readonly durability?: 'process' | 'power'
 }
 
-/** All queues of a file. A write is in the file when it returns, or was never made. */
-export class KeptFile {
+/** All queues of a file. A write is in the file when it returns; a write that throws is undone. */
+export class QueueFile {
   readonly #path: string
   readonly #durability: 'process' | 'power'
-  #kept: Kept = empty()
+  #contents: Contents = empty()
 
   constructor(path: string, { durability = 'power' }: FileOptions) {
     this.#path = path
@@ -42,21 +42,21 @@ export class KeptFile {
 
   load(): void {
     try {
-      this.#kept = deserialize(readFileSync(this.#path)) as Kept
+      this.#contents = deserialize(readFileSync(this.#path)) as Contents
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      this.#kept = empty()
+      this.#contents = empty()
     }
   }
 
-  /** Does something to the queues, and keeps what came of it. */
+  /** Changes the queues and writes the file. */
   write<T>(change: () => T): T {
     try {
       const answer = change()
       this.#save()
       return answer
     } catch (error) {
-      // What was done in memory only is taken back.
+      // Undoes the change in memory.
       this.load()
       throw new SluiceError('ERR_STORE', `cannot write ${this.#path}`, { cause: error })
     }
@@ -64,17 +64,17 @@ export class KeptFile {
 
   /** A number greater than all before it. */
   next(): number {
-    this.#kept.last += 1
-    return this.#kept.last
+    this.#contents.last += 1
+    return this.#contents.last
   }
 
   rows(queue: string): Map<string, Row> {
-    const rows = this.#kept.queues.get(queue) ?? new Map<string, Row>()
-    this.#kept.queues.set(queue, rows)
+    const rows = this.#contents.queues.get(queue) ?? new Map<string, Row>()
+    this.#contents.queues.set(queue, rows)
     return rows
   }
 
-  /** The row of a key, made if there is none. */
+  /** The row of a key; a new one if there is none. */
   row(queue: string, key: string): Row {
     const rows = this.rows(queue)
     const row = rows.get(key) ?? {
@@ -87,28 +87,28 @@ export class KeptFile {
     return row
   }
 
-  get time(): Kept['time'] {
-    return this.#kept.time
+  get time(): Contents['time'] {
+    return this.#contents.time
   }
 
-  set time({ ahead, latest }: Kept['time']) {
-    this.#kept.time = { ahead, latest }
+  set time({ ahead, latest }: Contents['time']) {
+    this.#contents.time = { ahead, latest }
   }
 
   get buckets(): Map<string, BucketState> {
-    return this.#kept.buckets
+    return this.#contents.buckets
   }
 
   #save(): void {
-    const beside = `${this.#path}.new`
-    const file = openSync(beside, 'w')
+    const draft = `${this.#path}.new`
+    const file = openSync(draft, 'w')
     try {
-      writeSync(file, serialize(this.#kept))
+      writeSync(file, serialize(this.#contents))
       if (this.#durability === 'power') fsyncSync(file)
     } finally {
       closeSync(file)
     }
-    // Whoever reads the file finds the old one or the new one, and never half of either.
-    renameSync(beside, this.#path)
+    // A reader finds the old file or the new one, never a part of either.
+    renameSync(draft, this.#path)
   }
 }
