@@ -247,7 +247,9 @@ class FileDriver implements Driver {
     return { now, rows, ...(last && rows.length < found.length && { cursor: last.key }) }
   }
 
-  /** Changes a queue: rows of which nothing remains are deleted, and the rest is written to disk. */
+  /**
+   * Changes a queue: rows of which nothing remains are deleted, and the rest is written to disk.
+   */
   #change<T>(queue: string, change: (now: number, buckets: TokenBuckets) => T): T {
     return this.#file.write(() => {
       const buckets = new TokenBuckets((name) => this.#file.buckets.get(name))

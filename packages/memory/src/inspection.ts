@@ -13,8 +13,8 @@ import type { MemoryQueue } from './memory-queue.ts'
 import { noRow } from './rows/row-links.ts'
 
 /**
- * Counts the keys of a queue by state, up to `cap` of each. Most numbers are at hand; which delay is
- * a back-off, and which held key is dirty, takes a look at up to `cap` keys.
+ * Counts the keys of a queue by state, up to `cap` of each. Most numbers are at hand; which delay
+ * is a back-off, and which held key is dirty, takes a look at up to `cap` keys.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
   const { cursor, delayed, holds, readyRows } = queue
@@ -54,8 +54,8 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
 /**
  * Lists keys in the order of their bytes.
  *
- * A page looks at every key of the queue, since memory keeps no order of keys: about 50 ns for each,
- * during which nothing else happens. It sorts only what can still be on the page.
+ * A page looks at every key of the queue, since memory keeps no order of keys: about 50 ns for
+ * each, during which nothing else happens. It sorts only what can still be on the page.
  */
 export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs): ListReply {
   const { keys, state, prefix = '', cursor: after, limit } = request

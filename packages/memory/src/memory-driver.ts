@@ -66,9 +66,9 @@ const namesMaxMin = 64
 /**
  * Makes a store in the memory of this process: the fastest there is, and gone with the process.
  *
- * It is shared by every queue that is given this object, and keeps its keys when the last of them is
- * closed. It is synchronous, claims in strict order, and takes leases if asked to. Its time follows
- * the monotonic clock: setting the wall clock moves no delay and ends no lease.
+ * It is shared by every queue that is given this object, and keeps its keys when the last of them
+ * is closed. It is synchronous, claims in strict order, and takes leases if asked to. Its time
+ * follows the monotonic clock: setting the wall clock moves no delay and ends no lease.
  */
 export function memoryDriver(options: MemoryDriverOptions = {}): Driver {
   checkObject('options', options, ['order', 'expectedKeys'])

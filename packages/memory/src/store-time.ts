@@ -3,8 +3,8 @@ import { type Clock, type EpochMs, systemClock } from '@sluice/core/driver'
 /** How many readings in a row may share one look at the clock. */
 const readingsPerLook = 32
 
-// Taken when the module loads, so that a test runner's fake timers do not hold it up.
-// biome-ignore lint/style/noRestrictedGlobals: not time, but the end of this turn of the event loop.
+// Taken when the module loads, so that a test runner's fake timers do not hold it up. biome-ignore
+// lint/style/noRestrictedGlobals: not time, but the end of this turn of the event loop.
 const nextTurn = setImmediate
 
 /** By how much the wall clock has to be off the store's time before that counts as a step. */

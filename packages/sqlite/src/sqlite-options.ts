@@ -36,8 +36,8 @@ export interface DatabaseOptions extends CommonOptions {
   readonly database: SqliteDatabase
   /**
    * Everything goes through the given connection, which nothing else may use while a verb runs. It
-   * is the only way for a database in memory. Without it the driver opens a connection of its own to
-   * the same file, and the given one serves `within` alone.
+   * is the only way for a database in memory. Without it the driver opens a connection of its own
+   * to the same file, and the given one serves `within` alone.
    */
   readonly exclusive?: boolean
 }

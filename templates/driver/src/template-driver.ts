@@ -76,7 +76,8 @@ class TemplateDriver implements Driver {
   }
 
   async open({ clock = systemClock }: OpenOptions): Promise<void> {
-    // A store that outlives the process stores `time.ahead` and `time.latest`, and resumes from them.
+    // A store that outlives the process stores `time.ahead` and `time.latest`, and resumes from
+    // them.
     this.time = new RisingTime(clock)
     throw notWritten('open')
   }

@@ -1,9 +1,9 @@
 /**
  * The checks that every public entry point makes before it does anything else.
  *
- * Each returns the value it was given, or throws an error that names `parameter`, says what was
- * expected and what came: a `SluiceTypeError` for the wrong kind of value, a `SluiceRangeError` for
- * the right kind beyond its limits. None of them changes, copies or rounds anything.
+ * Each returns the value, or throws an error that names `parameter`, the expected value and the
+ * actual one: a `SluiceTypeError` for the wrong kind of value, a `SluiceRangeError` for the right
+ * kind beyond its limits. None of them changes, copies or rounds anything.
  */
 
 import { SluiceRangeError, SluiceTypeError } from '../errors.ts'
@@ -11,7 +11,7 @@ import { utf8Length } from '../keys/utf8-length.ts'
 import { delayMsMax } from '../limits.ts'
 import { describeValue, quoted, shortened } from './describe-value.ts'
 
-/** What a number must keep to. It must be finite in any case. */
+/** The limits of a number. It must be finite in any case. */
 export interface NumberLimits {
   /** The lowest number allowed. */
   readonly min?: number
@@ -34,7 +34,7 @@ function expectedNumber(limits: NumberLimits): string {
   return bounds.length === 0 ? kind : `${kind} ${bounds.join(' and ')}`
 }
 
-/** Holds for a finite number within `limits`. `NaN` is the wrong kind, not out of range. */
+/** Accepts a finite number within `limits`. `NaN` is the wrong kind, not out of range. */
 export function checkNumber(parameter: string, value: unknown, limits: NumberLimits = {}): number {
   if (typeof value !== 'number' || Number.isNaN(value)) {
     throw new SluiceTypeError(
@@ -56,7 +56,7 @@ export function checkNumber(parameter: string, value: unknown, limits: NumberLim
 }
 
 /**
- * Holds for a delay in milliseconds: a finite number, at most ten years. Zero and less are allowed
+ * Accepts a delay in milliseconds: a finite number, at most ten years. Zero and less are allowed
  * and mean at once.
  */
 export function checkDelay(parameter: string, ms: unknown): number {
@@ -73,13 +73,13 @@ export function checkDelay(parameter: string, ms: unknown): number {
   )
 }
 
-/** Holds for `true` and `false`, and for nothing that merely behaves like them. */
+/** Accepts `true` and `false` only, no truthy or falsy value. */
 export function checkBoolean(parameter: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   throw new SluiceTypeError(parameter, `must be true or false; got ${describeValue(value)}`)
 }
 
-/** What a string must keep to. */
+/** The limits of a string. */
 export interface StringLimits {
   /** The longest allowed, in bytes of UTF-8. */
   readonly bytesMax?: number
@@ -87,7 +87,7 @@ export interface StringLimits {
   readonly empty?: boolean
 }
 
-/** Holds for a string within `limits`. */
+/** Accepts a string within `limits`. */
 export function checkString(parameter: string, value: unknown, limits: StringLimits = {}): string {
   if (typeof value !== 'string') {
     throw new SluiceTypeError(parameter, `must be a string; got ${describeValue(value)}`)
@@ -108,13 +108,13 @@ export function checkString(parameter: string, value: unknown, limits: StringLim
   return value
 }
 
-/** Holds for anything that can be called. */
+/** Accepts any function. */
 export function checkFunction<F>(parameter: string, value: F): F {
   if (typeof value === 'function') return value
   throw new SluiceTypeError(parameter, `must be a function; got ${describeValue(value)}`)
 }
 
-/** How many single-character slips, swaps of neighbours among them, lie between two names. */
+/** The edit distance of two names, where a swap of neighbours counts once. */
 function slipsBetween(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, index) => index)
@@ -134,16 +134,16 @@ function slipsBetween(from: string, to: string): number {
   return last[to.length]!
 }
 
-/** The one of `known` that `name` was probably meant to be. */
+/** The one of `known` that is most similar to `name`. */
 function closest(name: string, known: readonly string[]): string | undefined {
-  // No name of ours is this long, and the comparison below takes time with the length squared.
+  // No option has a name this long, and the time of the comparison grows with its square.
   if (name.length > 64) return undefined
   const meant = name.toLowerCase()
   let best: string | undefined
   let fewest = Math.floor(meant.length / 3) + 1
   for (const candidate of known) {
     const other = candidate.toLowerCase()
-    // The likeliest slip of all is to leave out the unit: `lease` for `leaseMs`.
+    // The most likely mistake is to leave out the unit: `lease` for `leaseMs`.
     const isStart = meant.length > 2 && other.startsWith(meant)
     const slips = isStart ? Math.min(1, other.length - meant.length) : slipsBetween(meant, other)
     if (slips < fewest) {
@@ -161,9 +161,9 @@ function suggestion(name: string, known: readonly string[]): string {
 }
 
 /**
- * Holds for an object, such as a bag of options, all of whose own members are among `known`. An
- * unknown name is refused, naming the one that was probably meant, since an option that is silently
- * not understood is found out too late.
+ * Accepts an object, such as options, all of whose own members are among `known`. An unknown name
+ * is rejected with the most similar known one, because an option that is silently ignored is
+ * noticed too late.
  */
 export function checkObject<O>(parameter: string, value: O, known?: readonly string[]): O & object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -180,7 +180,7 @@ export function checkObject<O>(parameter: string, value: O, known?: readonly str
   return value
 }
 
-/** Holds for an `AbortSignal`, also one of another realm or of a library that makes its own. */
+/** Accepts an `AbortSignal`, also of another realm or of a library with its own class. */
 export function checkSignal(parameter: string, value: unknown): AbortSignal {
   const signal = value as AbortSignal | null | undefined
   if (
@@ -195,7 +195,7 @@ export function checkSignal(parameter: string, value: unknown): AbortSignal {
   throw new SluiceTypeError(parameter, `must be an AbortSignal; got ${describeValue(value)}`)
 }
 
-/** Holds for one of the words in `allowed`. */
+/** Accepts one of the words in `allowed`. */
 export function checkOneOf<Word extends string>(
   parameter: string,
   value: unknown,

@@ -45,7 +45,7 @@ function describeObject(value: object): string {
   return `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${shortened(name)}`
 }
 
-/** What came, in a few words for an error message. Never throws, whatever `value` is. */
+/** A value in a few words, for an error message. Never throws. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':

@@ -3,60 +3,66 @@ import type { LimiterPlan } from '../limiter/plan.ts'
 import type { EpochMs } from '../time/clock.ts'
 import type { AddOutcome, Dedupe } from './outcomes.ts'
 
-/** One key that asks for a run. */
+/** One add: a key that is to be run. */
 export interface Ask {
   readonly key: string
   /**
-   * The item as JSON text, to be given back with the claim. `undefined`: the item can be made from
-   * the key alone, and nothing is stored. It replaces what was stored of the key.
+   * The item as JSON text, which the claim returns. `undefined`: the key alone gives the item, and
+   * nothing is stored. It replaces the stored item of the key.
    */
   readonly item: string | undefined
-  /** Higher first; merges with what is owed by taking the higher one. */
+  /** Higher first. If a run is pending, the higher of both priorities counts. */
   readonly priority: number
-  /** When: this many milliseconds from the store's now. Zero and less mean now. Ignored with `plan`. */
+  /**
+   * Milliseconds from the store's now until the run is due. Zero and less mean now. Ignored with
+   * `plan`.
+   */
   readonly delayMs: number
   /**
    * Set: a key that is only delayed is moved later instead of earlier, but never past this many
-   * milliseconds after it was first asked for (debounce).
+   * milliseconds after its first add (debounce).
    */
   readonly maxWaitMs?: number | undefined
-  /** Counts a failure, always, whatever the outcome. */
+  /** Counts a failure, with every outcome. */
   readonly failed?: boolean | undefined
   /**
-   * The delay is worked out in the store: `planDelay(plan, failures before this one, delays of its
-   * buckets, jitter)`. Every bucket of the plan is charged one token in the same step, unless the
-   * outcome is `unchanged`.
+   * The store computes the delay: `planDelay(plan, failures before this one, delays of its buckets,
+   * jitter)`. Every bucket of the plan is charged one token in the same step, unless the outcome is
+   * `unchanged`.
    */
   readonly plan?: LimiterPlan | undefined
-  /** A number in [0, 1) for the plan, drawn by the caller so that drivers stay free of chance. */
+  /**
+   * A random number in [0, 1) for the plan. The caller draws it, so that drivers need no
+   * randomness.
+   */
   readonly jitter?: number | undefined
 }
 
-/** What holds for every ask of a batch. */
+/** The options of every ask of a batch. */
 export interface AskOptions {
   readonly dedupe: Dedupe
-  /** Failures of idle keys that are this old read as none. */
+  /** Failures of idle keys expire after this time: they count as none. */
   readonly failuresExpireMs: number
   /**
-   * Keys that would be new to a queue in which this many keys are owed a run get the outcome
-   * `full`. Counted once before the batch, then along it. Adds in transactions of callers count when
-   * they commit, and may overshoot together.
+   * Keys without a pending run get the outcome `full` if the queue has this many pending keys. They
+   * are counted once before the batch, then along it. Adds in transactions of callers count when
+   * they commit, and may exceed the limit together.
    */
   readonly maxPending?: number | undefined
 }
 
-/** The answer to one {@link Ask}. */
+/** The reply to one {@link Ask}. */
 export interface AskReply {
   readonly outcome: AddOutcome
   /** When the next run is due, after this ask. */
   readonly dueAt: EpochMs
   /** How many failures are counted, after this ask. */
   readonly failures: number
-  /** The delay that the plan gave, before it met what was owed. Only with a `plan`. */
+  /** The delay that the plan gave, before it was merged with a pending run. Only with a `plan`. */
   readonly plannedMs?: number
 }
 
-/** The answer for one key that the driver could not serve while it served the others. */
+/** The reply for one key of a batch that failed while the others succeeded. */
 export interface Failure {
   readonly outcome: 'failed'
   readonly error: SluiceError

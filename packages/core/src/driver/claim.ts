@@ -9,48 +9,50 @@ export interface Lease {
   readonly token: number
 }
 
-/** What a claim asks for. */
+/** The arguments of a claim. */
 export interface ClaimRequest {
-  /** How many keys at the most; at least 1. */
+  /** The most keys to claim; at least 1. */
   readonly limit: number
-  /** Who holds them: a random name, one per queue object. */
+  /** The name of the holder: random, one per queue object. */
   readonly holder: string
-  /** A name for this very request, unique, under which its claims can be found again. */
+  /** A unique name for this request, under which `adopt` finds its claims again. */
   readonly claimId: string
-  /** How long the lease lasts; `Infinity` = it does not end by itself. */
+  /** How long the lease lasts; `Infinity` = it does not expire. */
   readonly leaseMs: number
   /** Set: only keys due at or before this instant of the store. */
   readonly dueBy?: EpochMs | undefined
 }
 
-/** A key that was handed out. */
+/** A claimed key. */
 export interface Claim {
   readonly key: string
   /** See {@link Ask.item}. */
   readonly item: string | undefined
-  /** Greater than every token the store has given out before. */
+  /** Greater than every token that the store has handed out before. */
   readonly token: number
   readonly failures: number
   readonly crashes: number
   readonly priority: number
-  /** When the run was first asked for. */
+  /** When the run was first added. */
   readonly askedAt: EpochMs
-  /** Where it stood in line. */
+  /** When the key became ready, by which claims are ordered. */
   readonly readyAt: EpochMs
   readonly leaseUntil: EpochMs
 }
 
-/** The answer to a claim. */
+/** The reply to a claim. */
 export interface ClaimReply {
-  /** In the order in which they are to be worked on. */
+  /** In the order in which they are to be processed. */
   readonly claims: readonly Claim[]
-  /** Leases that were found to be over; the caller answers with `expire`. A bounded number. */
+  /**
+   * Expired leases that the claim has found, a bounded number; the caller passes them to `expire`.
+   */
   readonly leaseEnds: readonly Lease[]
   /** The store's time of this claim. */
   readonly now: EpochMs
 }
 
-/** How a holder gives a key back. */
+/** One key that its holder gives back, and how. */
 export type Finish =
   | { readonly as: 'done'; readonly key: string; readonly token: number; readonly forget: boolean }
   | {
@@ -63,7 +65,7 @@ export type Finish =
       readonly plan?: LimiterPlan | undefined
       /** See `Ask.jitter`. */
       readonly jitter?: number | undefined
-      /** What went wrong, short; kept as the key's last error. */
+      /** A short text of the error; stored as the key's last error. */
       readonly error?: string | undefined
     }
   | { readonly as: 'release'; readonly key: string; readonly token: number }
@@ -75,25 +77,25 @@ export type Finish =
       readonly error?: string | undefined
     }
 
-/** The answer to one {@link Finish}. */
+/** The reply to one {@link Finish}. */
 export interface FinishReply {
   readonly outcome: FinishOutcome
-  /** When the next run is due; `never` if none is owed. */
+  /** When the next run is due; `never` if none is pending. */
   readonly dueAt: EpochMs
   /** How many failures are counted, after this finish. 0 when lost. */
   readonly failures: number
 }
 
-/** The answer to the renewal of one lease. */
+/** The reply to the renewal of one lease. */
 export interface RenewReply {
   readonly outcome: RenewOutcome
   readonly leaseUntil: EpochMs
 }
 
-/** What the end of a lease means; see the verb `expire`. */
+/** The consequences of an expired lease; see the verb `expire`. */
 export interface ExpireOptions {
   readonly dedupe: Dedupe
-  /** Gives the delay by its per-key part, `perKeyDelay`; no bucket is charged. Absent: no delay. */
+  /** Its per-key part, `perKeyDelay`, gives the delay; no bucket is charged. Absent: no delay. */
   readonly plan?: LimiterPlan | undefined
   /** See `Ask.jitter`. */
   readonly jitter?: number | undefined

@@ -3,13 +3,13 @@ import type { Ask, AskOptions, AskReply } from './ask.ts'
 import type { Finish, FinishReply } from './claim.ts'
 import type { AddOutcome, FinishOutcome, ForgetOutcome } from './outcomes.ts'
 
-/** What a direct claim fills in: an object of the caller's, so that no other one need be made. */
+/** The result of a direct claim. The caller passes the object, so that the driver creates none. */
 export interface DirectClaim {
   key: string
   /** See `Ask.item`. */
   itemText: string | undefined
   token: number
-  /** Where the driver keeps the key; handing it back saves a look-up. */
+  /** The driver's handle of the key; passing it back saves a look-up. */
   handle: number
   failures: number
   crashes: number
@@ -19,10 +19,11 @@ export interface DirectClaim {
 }
 
 /**
- * The hot verbs of one queue, one key at a time, answered at once: see `Driver.direct`. Every verb
- * means what its namesake in `Driver` means for a batch of one. A driver with a door opens at once.
+ * The frequent verbs of one queue, synchronous and one key at a time: see `Driver.direct`. Every
+ * verb means what the verb of the same name in `Driver` means for a batch of one. A driver with a
+ * direct queue opens synchronously.
  *
- * What is done through the door need not be reported to `watch`: whoever opened it knows.
+ * Changes through a direct queue need not be reported to `watch`: its owner knows of them.
  */
 export interface DirectQueue {
   /** The store's time. */
@@ -37,8 +38,9 @@ export interface DirectQueue {
   ): AddOutcome
 
   /**
-   * Whether adding the key now, without an item, would change nothing, if that can be told at a
-   * glance; to be asked before {@link add}, and before anybody has looked whether `key` can be one.
+   * Whether adding the key now, without an item, is known to change nothing; false if finding out
+   * would take longer than a glance. Called before {@link add}, with a `key` that is not validated
+   * yet.
    */
   isNoOp?(key: string, priority: number): boolean
 
@@ -46,12 +48,12 @@ export interface DirectQueue {
   ask(request: Ask, options: AskOptions): AskReply
 
   /**
-   * Claims one key without a lease into `into`; false if there is none, or if the caller has to go
-   * through `Driver.claim` (which reports leases that are over).
+   * Claims one key without a lease into `into`; false if there is none, or if the caller has to use
+   * `Driver.claim`, which reports expired leases.
    */
   claim(into: DirectClaim, holder: string, dueBy: EpochMs): boolean
 
-  /** Where the claim that filled `handle` and `token` stood in line: see `Claim.readyAt`. */
+  /** See `Claim.readyAt`, for the claim that filled `handle` and `token`. */
   readyAt?(handle: number, token: number): EpochMs
 
   /** Finishes the claim that filled `handle` and `token`. */

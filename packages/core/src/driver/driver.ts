@@ -30,7 +30,7 @@ import type { WorkerRow } from './worker-row.ts'
  */
 export const contractVersion = 1
 
-/** An answer that a driver may give at once or later. Drivers that never wait answer at once. */
+/** A reply that a driver gives at once or later. Drivers that never wait reply synchronously. */
 export type Awaitable<T> = T | Promise<T>
 
 /**
@@ -38,27 +38,29 @@ export type Awaitable<T> = T | Promise<T>
  * same flags. A driver never does less than it declares.
  */
 export interface Capabilities {
-  /** What was acknowledged is still there after the process ended, however it ended. */
+  /** Acknowledged writes survive the end of the process, however it ends. */
   readonly durable: boolean
-  /** Several processes can open the same store at the same time. */
+  /** Several processes can open the same store concurrently. */
   readonly shared: boolean
-  /** It obeys a clock handed to `open`. Every driver that is not a remote service does. */
+  /**
+   * It uses the clock that is passed to `open`, as every driver does that is not a remote service.
+   */
   readonly clock: boolean
   /**
-   * How keys of equal priority that are due come out. `strict`: by (`readyAt`, `seq`), always.
-   * `per-producer`: so for what one producer added with awaited or batched calls. `custom`: as the
-   * caller's own order says, priorities included.
+   * The order in which due keys of equal priority are claimed. `strict`: by (`readyAt`, `seq`),
+   * always. `per-producer`: so among the keys that one producer added with awaited or batched
+   * calls. `custom`: an order of the caller's, which decides about priorities, too.
    */
   readonly order: 'strict' | 'per-producer' | 'custom'
   /**
-   * What a step of the wall clock does to the store's time, which never goes back in any store.
-   * `monotonic`: nothing. `wall`: a step forward is followed, so that delays end early by it; after a
-   * step back, time goes on from where it was.
+   * The effect of a step of the wall clock on the store's time, which never goes back in any store.
+   * `monotonic`: none. `wall`: the time follows a step forward, so that delays end earlier by it;
+   * after a step back, it continues from where it was.
    */
   readonly time: 'monotonic' | 'wall'
   /** It has `watch`. */
   readonly watch: boolean
-  /** A second driver object on the same store sees the same keys (the suite asks for a `peer`). */
+  /** A second driver object on the same store sees the same keys (the suite calls it a `peer`). */
   readonly peers: boolean
   /** It has `operate`. */
   readonly operate: boolean
@@ -69,28 +71,31 @@ export interface Capabilities {
   /** It has `buckets`. Charging buckets is required of every driver; listing them is not. */
   readonly buckets: boolean
   /**
-   * It has `transact`: `async` if the verbs in a transaction answer later, `sync` if they answer at
-   * once and throw.
+   * It has `transact`: `async` if the verbs in a transaction return promises, `sync` if they return
+   * replies and throw.
    */
   readonly transact: false | 'sync' | 'async'
 }
 
-/** What a driver is told when it is opened. */
+/** The options of {@link Driver.open}. */
 export interface OpenOptions {
   /**
-   * The clock that decides what "now" is in every verb. Absent: the store's own clock, so that
-   * processes need not agree about the time.
+   * The clock of every verb. Absent: the store's own clock, so that the clocks of the processes
+   * need not agree.
    */
   readonly clock?: Clock
 }
 
 /** The verbs of an operator. Keys are handled one by one; unknown keys are `missing`. */
 export interface Operate {
-  /** Claims give nothing until the queue is resumed. Adds are taken, held keys go on. */
+  /** Claims give no key until the queue is resumed. Adds and held keys are not affected. */
   pause(queue: string): Awaitable<OperateOutcome>
-  /** Ends a pause and wakes every process that waits. */
+  /** Ends a pause and wakes every waiting process. */
   resume(queue: string): Awaitable<OperateOutcome>
-  /** Sets keys aside. A held key is set aside when it is given back. */
+  /**
+   * Parks keys: they are not claimed until they are unparked. A held key is parked when it is
+   * finished.
+   */
   park(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
   /** The opposite of park; with `forget`, failures and crashes start from zero. */
   unpark(
@@ -100,34 +105,35 @@ export interface Operate {
   ): Awaitable<readonly OperateOutcome[]>
   /** Ends the delay or back-off of keys. */
   runNow(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
-  /** Forgets all that is owed to, counted for and parked of keys. The held half is not touched. */
+  /** Removes the pending runs, counters and parked marks of keys. Held keys stay held. */
   remove(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
-  /** Removes every key of a queue, as `remove` does; says how many. */
+  /** Removes every key of a queue, as `remove` does; returns how many. */
   purge(queue: string): Awaitable<number>
 }
 
 /**
- * The verbs that move keys between stores. `list` is the way out; `transferRow` makes a row of what
- * it gives. Every verb may be repeated. Instants are those of the store's time: the caller subtracts
- * `ahead` of the store that rows come from, and adds that of the store they go to.
+ * The verbs that move keys between stores. `list` reads the keys; `transferRow` turns a listed key
+ * into a row. Every verb is safe to repeat. Instants are in the store's time: the caller subtracts
+ * `ahead` of the source store and adds that of the destination.
  */
 export interface Transfer {
   /**
-   * Merges rows into what is stored, each by `transitions.mergeRow`. What is new to the store keeps
-   * its times and its `seq`; later keys take their places behind it. An item that is there stays.
+   * Merges rows into the stored keys, each by `transitions.mergeRow`. A key that is new to the
+   * store keeps its times and its `seq`; keys that are added later come after it. A stored item
+   * stays.
    */
   importRows(queue: string, rows: readonly TransferRow[]): Awaitable<readonly ImportOutcome[]>
-  /** Takes out rows that nobody holds and that are exactly as they were listed. */
+  /** Deletes the keys that are not held and exactly as they were listed. */
   dropRows(queue: string, rows: readonly TransferRow[]): Awaitable<readonly DropOutcome[]>
-  /** Puts buckets in of which nothing is stored. */
+  /** Imports the buckets that the store does not have. */
   importBuckets(buckets: readonly BucketRow[]): Awaitable<readonly ImportOutcome[]>
-  /** The greatest token that was ever given out, in the whole store. */
+  /** The greatest token that was ever handed out, in the whole store. */
   lastToken(): Awaitable<number>
-  /** Gives out only greater tokens than this from now on. */
+  /** Hands out only greater tokens than `floor` from now on. */
   raiseTokens(floor: number): Awaitable<void>
 }
 
-/** The verbs that take part in a transaction of the caller's. */
+/** The verbs that take part in a transaction of the caller. */
 export interface DriverTransaction {
   add(
     queue: string,
@@ -143,45 +149,43 @@ export interface DriverTransaction {
 }
 
 /**
- * A store of keys. What it promises is examined by the conformance suite; what it need not do is
- * done by the queue above it.
+ * A store of keys. The conformance suite tests its promises; the queue above it does the rest.
  *
- * Holds for every verb: it is atomic; it starts no timer, does not retry and decides no policy; what
- * can happen in a correct program is an outcome, in the order of the arguments, and a rejection
- * means that the store failed. `ERR_STORE`, `ERR_STORE_BUSY` and `ERR_STORE_FULL` say that nothing
- * was done, `ERR_UNKNOWN_OUTCOME` that it may have been. Arguments have been checked by the caller.
- * A batch is not empty, has at most `batchKeysMax` entries, and names no key twice.
+ * Every verb is atomic, starts no timer, does not retry and decides no policy. Anything that can
+ * happen in a correct program is an outcome, in the order of the arguments; a rejection means that
+ * the store failed. `ERR_STORE`, `ERR_STORE_BUSY` and `ERR_STORE_FULL` mean that nothing was
+ * changed, `ERR_UNKNOWN_OUTCOME` that the verb may have taken effect. The caller has checked the
+ * arguments: a batch is not empty, has at most `batchKeysMax` entries, and contains no key twice.
  *
  * Queues share nothing but buckets of the same name.
  */
 export interface Driver {
-  /** What kind of store it is, for messages: `memory`, `sqlite`, `postgres`. */
+  /** The kind of store, for messages: `memory`, `sqlite`, `postgres`. */
   readonly name: string
   /** The {@link contractVersion} it was written for. */
   readonly contractVersion: number
   readonly capabilities: Capabilities
   /**
-   * By how many milliseconds the store's time is ahead of its wall clock, as of the last call; it is
-   * not 0 after a step of that clock. Subtracted where an instant is shown. Absent: 0.
+   * How many milliseconds the store's time is ahead of its wall clock, as of the last call; not 0
+   * after a step of that clock. It is subtracted where an instant is shown. Absent: 0.
    */
   readonly ahead?: number
 
   /**
-   * Makes the store usable. Called once before every other verb; after `close`, it may be called
-   * again.
+   * Opens the store. Called once before every other verb; after `close`, it may be called again.
    */
   open(options: OpenOptions): Awaitable<void>
 
-  /** Lets go of everything that keeps the process alive. Held keys stay held. */
+  /** Releases everything that keeps the process alive. Held keys stay held. */
   close(): Awaitable<void>
 
   /**
-   * Asks for runs.
+   * Adds keys.
    *
-   * Afterwards every key is owed a run at or before the time it asked for, by the rules of the
-   * transition table. Asks of one batch take their places in line in the order of the batch. An add
-   * that races a claim is answered by that claim or by a later one; one that races a finish is
-   * never lost.
+   * Afterwards every key has a pending run at or before the requested time, by the rules of the
+   * transition table. The asks of a batch are ordered as in the batch. The run of an add that races
+   * a claim is handed out by that claim or by a later one; an add that races a finish is never
+   * lost.
    */
   add(
     queue: string,
@@ -189,29 +193,30 @@ export interface Driver {
     options: AskOptions,
   ): Awaitable<readonly (AskReply | Failure)[]>
 
-  /** Takes back what is owed to keys; a holder goes on holding. */
+  /** Removes the pending runs of keys. Held keys stay held. */
   cancel(queue: string, keys: readonly string[]): Awaitable<readonly CancelOutcome[]>
 
   /**
-   * Hands out keys that are due, under a lease.
+   * Hands out due keys under a lease.
    *
-   * Takes keys that are not held, not parked and due, of a queue that is not paused: by priority,
-   * then `readyAt`, then `seq`. Each gets a token greater than all before it, in the whole store. A
-   * key is never handed out twice, whoever asks at the same time. A key with crashes is handed out
-   * alone: it ends the batch before it, or is the whole batch. Keys that somebody else has locked
-   * are passed over. Leases that are over are reported, not taken.
+   * Claims keys that are due and neither held nor parked, of a queue that is not paused: by
+   * priority, then `readyAt`, then `seq`. Each gets a token greater than all before it, in the
+   * whole store. No key is handed out twice, however many callers claim concurrently. A key with
+   * crashes is handed out alone: it ends the batch before it, or is the whole batch. Keys that
+   * another transaction has locked are skipped. Expired leases are reported; their keys are not
+   * claimed.
    */
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply>
 
   /**
-   * The claims made under this `claimId`, if they are still held; for when the answer to a claim
-   * was lost. Required of drivers that can fail with `ERR_UNKNOWN_OUTCOME`.
+   * The claims of this `claimId` that are still held, for a caller that has lost the reply to its
+   * claim. Required of drivers that can fail with `ERR_UNKNOWN_OUTCOME`.
    */
   adopt?(queue: string, claimId: string): Awaitable<readonly Claim[]>
 
   /**
-   * Gives back keys whose holders have let their leases run out. Does nothing to a key whose token
-   * is another by now, or whose lease is not over by the store's time.
+   * Gives back keys whose leases have expired. Does nothing to a key whose token has changed, or
+   * whose lease has not expired by the store's time.
    */
   expire(
     queue: string,
@@ -220,8 +225,8 @@ export interface Driver {
   ): Awaitable<readonly (ExpireOutcome | Failure)[]>
 
   /**
-   * Extends leases to `leaseMs` from now, or leaves them if they are longer. Never waits for a row
-   * that somebody else has locked: such a lease is a {@link Failure} (`ERR_STORE_BUSY`).
+   * Extends leases to `leaseMs` from now; a longer lease stays as it is. Never waits for a row that
+   * another transaction has locked: the reply for it is a {@link Failure} (`ERR_STORE_BUSY`).
    */
   renew(
     queue: string,
@@ -230,9 +235,9 @@ export interface Driver {
   ): Awaitable<readonly (RenewReply | Failure)[]>
 
   /**
-   * Gives back held keys. Each is let go of if its token is still current, and nothing is changed if
-   * it is not (`lost`). A token stays good after its lease until a claim or an `expire` replaced it.
-   * After any outcome but `lost` the token holds nothing, whatever raced it.
+   * Gives back held keys. A key is released if the token is current, and not changed otherwise
+   * (`lost`). A token stays valid after its lease has expired until a claim or an `expire` replaces
+   * it. After any outcome but `lost` the token holds nothing.
    */
   finish(
     queue: string,
@@ -240,31 +245,31 @@ export interface Driver {
     options: AskOptions,
   ): Awaitable<readonly (FinishReply | Failure)[]>
 
-  /** Counts failures and crashes of keys from zero again, held or not. */
+  /** Sets the failures and crashes of keys to zero, whether they are held or not. */
   forget(queue: string, keys: readonly string[]): Awaitable<readonly ForgetOutcome[]>
 
   /**
-   * The heartbeat of a queue that waits: registers the worker, says when to look again, reports
-   * leases that are over, and sweeps away a bounded number of stale rows. One statement.
+   * The heartbeat of a waiting queue: registers the worker, returns when to look again, reports
+   * expired leases, and deletes a bounded number of stale rows. One statement.
    */
   tick(queue: string, request: TickRequest): Awaitable<TickReply>
 
-  /** Counts keys by state, looking at no more than about `cap` keys of each. */
+  /** Counts keys by state, reading no more than about `cap` keys of each. */
   counts(queue: string, options: { readonly cap: number }): Awaitable<Counts>
 
   /** Lists keys. A page costs no more for a million keys than for a thousand. */
   list(queue: string, request: ListRequest): Awaitable<ListReply>
 
   /**
-   * Calls `onWake` soon after something may have become claimable, whoever did it; with the queue's
-   * name if it is known. A hint: it may come late, twice, in vain, or not at all. Returns how to
-   * stop.
+   * Calls `onWake` soon after a key may have become claimable through any process, with the queue's
+   * name if it is known. A hint: the call may come late, twice, without a reason, or not at all.
+   * Returns a function that stops it.
    */
   watch?(onWake: (queue: string | undefined) => void): Awaitable<() => Awaitable<void>>
 
   readonly operate?: Operate
 
-  /** No capability speaks of it: it is there or not. */
+  /** No capability flag declares it: it is there or not. */
   readonly transfer?: Transfer
 
   /** The names of all queues that have keys, are paused, or have a worker on record. */
@@ -276,11 +281,11 @@ export interface Driver {
   /** All buckets. */
   buckets?(): Awaitable<readonly BucketRow[]>
 
-  /** The verbs inside a transaction that the caller began and will end. */
+  /** The verbs inside a transaction that the caller has begun and will end. */
   transact?(transaction: unknown): DriverTransaction
 
   /**
-   * A door for drivers that live in this process: the hot verbs for one key at a time, without
+   * The direct queue of a driver in this process: the frequent verbs for one key at a time, without
    * arrays and promises. They mean exactly what the verbs above mean.
    */
   direct?(queue: string): DirectQueue

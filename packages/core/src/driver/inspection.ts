@@ -28,9 +28,9 @@ export interface ListRequest {
   readonly state?: KeyStateWord | undefined
   /** Only keys that start with this text. */
   readonly prefix?: string | undefined
-  /** Where the page before this one ended. */
+  /** The cursor of the previous page. */
   readonly cursor?: string | undefined
-  /** How many at the most. */
+  /** The most keys on the page. */
   readonly limit: number
 }
 
@@ -47,7 +47,7 @@ export interface BucketRow {
   readonly name: string
   readonly perSecond: number
   readonly burst: number
-  /** Tokens at `at`; below zero when later ones are promised already. */
+  /** Tokens at `at`; below zero when tokens of the future are reserved already. */
   readonly tokens: number
   readonly at: EpochMs
 }

@@ -1,64 +1,65 @@
 /**
- * What an add did.
+ * The outcome of an add.
  *
- * - `added`: a run is owed that was not owed before.
- * - `moved`: a run that was owed comes earlier, or at a higher priority (with `when: 'latest'`, later).
- * - `unchanged`: everything asked for was already owed.
- * - `parked`: the key is parked; what was asked is kept and runs once the key is unparked.
- * - `full`: the queue holds `maxPending` keys already; nothing was changed.
+ * - `added`: a run is pending that was not pending before.
+ * - `moved`: the pending run is due earlier, or has a higher priority (with `when: 'latest'`,
+ *   later).
+ * - `unchanged`: the add was merged into a run that was pending already.
+ * - `parked`: the key is parked; the run is stored and starts once the key is unparked.
+ * - `full`: the queue has `maxPending` pending keys already; nothing was changed.
  */
 export type AddOutcome = 'added' | 'moved' | 'unchanged' | 'parked' | 'full'
 
 /**
- * What became of a key that its holder gave back.
+ * The state of a key after its holder gave it back.
  *
- * - `idle`: nothing is owed; the key is gone, or only its failure count is left.
- * - `ready`: it was asked for again while held, and can be claimed now.
- * - `delayed`: a run is owed later.
+ * - `idle`: no run is pending; the key is deleted, or only its failure count is left.
+ * - `ready`: it was added again while held, and can be claimed now.
+ * - `delayed`: a run is pending that is due later.
  * - `parked`: it is parked.
  * - `lost`: the token was no longer the key's; nothing was changed.
  */
 export type FinishOutcome = 'idle' | 'ready' | 'delayed' | 'parked' | 'lost'
 
-/** Whether a lease was extended, or the token was no longer the key's. */
+/** `lost`: the token was no longer the key's. */
 export type RenewOutcome = 'renewed' | 'lost'
 
 /**
- * What the end of a lease did: the key was given back (`expired`), given back and parked for having
- * crashed too often (`parked`), or nothing because the lease was renewed, finished or taken over
- * meanwhile (`lost`).
+ * The outcome of an expired lease: the key was given back (`expired`), given back and parked
+ * because it has crashed too often (`parked`), or not changed because the lease was renewed,
+ * finished or replaced meanwhile (`lost`).
  */
 export type ExpireOutcome = 'expired' | 'parked' | 'lost'
 
-/** Whether there were failures or crashes to forget. */
+/** `unchanged`: the key had no failures or crashes. */
 export type ForgetOutcome = 'forgotten' | 'unchanged'
 
-/** Whether a run was owed that is now taken back. */
+/** `unchanged`: no run was pending. */
 export type CancelOutcome = 'cancelled' | 'unchanged'
 
-/** What an operator's verb did to one key. */
+/** The effect of an operator's verb on one key. */
 export type OperateOutcome = 'changed' | 'unchanged' | 'missing'
 
 /**
- * What an import did to one row: it was put in (`imported`), added to what was there already
- * (`merged`), or said nothing that was not there (`unchanged`).
+ * The effect of an import on one row: it was stored (`imported`), merged into the stored key
+ * (`merged`), or contained nothing new (`unchanged`).
  */
 export type ImportOutcome = 'imported' | 'merged' | 'unchanged'
 
-/** Whether a row was taken out, was not as it was listed any more, or was not there. */
+/** Whether a key was deleted, had changed since it was listed, or was not there. */
 export type DropOutcome = 'dropped' | 'changed' | 'missing'
 
 /**
  * The state of a key, in the words that the API, the command line, the dashboard and the metrics
  * share. A key is in exactly one.
  *
- * - `ready`: owed a run that can be claimed now.
- * - `delayed`: owed a run at a later time that was asked for.
- * - `backoff`: owed a run at a later time that a limiter decided.
+ * - `ready`: its pending run can be claimed now.
+ * - `delayed`: its pending run is due later, at a time that the caller chose.
+ * - `backoff`: its pending run is due later, at a time that a limiter chose.
  * - `processing`: held by a worker.
- * - `dirty`: held by a worker, and asked for again.
- * - `parked`: set aside; it keeps what is asked of it and is not claimed.
- * - `idle`: owed nothing; only a count of failures is left.
+ * - `dirty`: held by a worker, with another run pending.
+ * - `parked`: not claimed until it is unparked; its runs stay pending.
+ * - `idle`: no run is pending; only its failure count is kept.
  */
 export type KeyStateWord =
   | 'ready'
@@ -80,13 +81,13 @@ export const keyStateWords: readonly KeyStateWord[] = [
   'idle',
 ]
 
-/** Why a run is due when it is: asked for now, asked for later, or decided by a limiter. */
+/** Why a run is due when it is: added for now, added for later, or decided by a limiter. */
 export type DueReason = 'add' | 'delay' | 'backoff'
 
 /**
- * How an add and a delayed add of one key meet.
+ * How an add and a delayed add of one key are merged.
  *
- * - `client-go`: they are two promises; the key runs now, and again when the delay is over.
- * - `earliest`: they are one promise; the key runs once, at the earlier time.
+ * - `client-go`: they are two runs; the key runs now, and again after the delay.
+ * - `earliest`: they are one run; the key runs once, at the earlier time.
  */
 export type Dedupe = 'client-go' | 'earliest'

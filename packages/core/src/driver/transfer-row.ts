@@ -33,19 +33,19 @@ export const transferMembers: readonly TransferMember[] = [
   'parked',
 ]
 
-/** One key as it moves from store to store. Nobody holds it. */
+/** One key as it moves from store to store, not held. */
 export interface TransferRow extends Readonly<Pick<KeyState, TransferMember>> {
   readonly key: string
   readonly item: string | undefined
   readonly lastError: string | undefined
 }
 
-/** A listed key as it moves. What a holder has taken is put back, as if it had been released. */
+/** A listed key as it moves. A claimed run is put back, as a release would. */
 export function transferRow(row: KeyRow): TransferRow {
   const { key, item, lastError, state: _, holder: __, ...state } = row
   const free: KeyState = { ...state }
   if (free.token !== noToken) {
-    // The place in line that the claim had; what becomes due at the same time comes after it.
+    // The position that the claim had; a key that becomes due at the same time comes after it.
     release(free, free.token, 'client-go', free.claimedReadyAt, free.claimedSeq)
   }
   const { dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt } = free
@@ -70,8 +70,8 @@ export function transferRow(row: KeyRow): TransferRow {
 }
 
 /**
- * Whether a stored key is still exactly as it was listed: held by nobody, and every member the same.
- * Members that mean nothing while no run is owed are not looked at.
+ * Whether a stored key is still exactly as it was listed: not held, and every member the same.
+ * Members that mean nothing without a pending run are not compared.
  */
 export function isUnchanged(
   state: Readonly<KeyState>,
@@ -79,9 +79,9 @@ export function isUnchanged(
   row: TransferRow,
 ): boolean {
   if (state.token !== noToken || item !== row.item) return false
-  const isOwed = row.dueAt !== never
+  const isPending = row.dueAt !== never
   return transferMembers.every((member) => {
-    if (!isOwed && !idleMembers.has(member)) return true
+    if (!isPending && !idleMembers.has(member)) return true
     if (member === 'laterWhy' && row.laterAt === never) return true
     return state[member] === row[member]
   })

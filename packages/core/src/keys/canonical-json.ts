@@ -7,7 +7,7 @@ import { utf8Length } from './utf8-length.ts'
 
 type Step = string | number
 
-/** A path of more than this is cut in the middle: its ends tell more than its length. */
+/** A longer path is cut in the middle: its ends say more than its middle. */
 const pathShownMax = 200
 
 /** What JSON writes as it is, between quotes: no quote, backslash, control character, surrogate. */
@@ -41,7 +41,7 @@ function isPlainArrayPrototype(prototype: object | null): boolean {
 /** Below this, sorting by insertion is faster than the runtime's sort; 4 times so for 4 names. */
 const insertionMax = 16
 
-/** Sorts by code units, as RFC 8785 asks for, in place. */
+/** Sorts by code units, as RFC 8785 requires, in place. */
 function sortNames(names: string[]): string[] {
   if (names.length > insertionMax) return names.sort()
   for (let index = 1; index < names.length; index += 1) {

@@ -10,7 +10,7 @@ import { utf8Length } from './utf8-length.ts'
 const jsonPrefix = 'json:'
 
 function isMarked(key: string): boolean {
-  // Most keys are told apart by their first character, at a tenth of the cost of a comparison.
+  // The first character decides for most keys, in a tenth of the time of a comparison.
   return key.charCodeAt(0) === 0x6a && key.startsWith(jsonPrefix)
 }
 
@@ -19,12 +19,12 @@ export function isOwnKey(item: string): boolean {
   return !isMarked(item)
 }
 
-/** Works out an item's key where the item is more than its key; must give the same key always. */
+/** Computes the key of an item that is more than its key; must always give the same key. */
 export type KeyOf<T> = (item: T) => string
 
-/** An item as stores hold it. */
+/** An item as it is stored. */
 export interface EncodedItem {
-  /** What the item is known by. */
+  /** The key of the item. */
   readonly key: string
   /** The canonical JSON text of the item; `undefined` when the key already says it all. */
   readonly text: string | undefined
@@ -66,8 +66,8 @@ function keyBy<T>(item: T, keyOf: KeyOf<T>): string {
  *
  * With `keyOf`, the key is what that returns, and the item itself is not looked at.
  *
- * Without `keyOf` the key says it all: nothing else of the item needs to be stored, and a caller in
- * a hurry can do without {@link encodeItem}.
+ * Without `keyOf` the key gives the item: nothing else of it needs to be stored, and a caller can
+ * do without {@link encodeItem} to save time.
  */
 export function keyOfItem<T>(item: T, keyOf?: KeyOf<T>): string {
   if (keyOf !== undefined) return keyBy(item, keyOf)
@@ -80,11 +80,11 @@ export function keyOfItem<T>(item: T, keyOf?: KeyOf<T>): string {
 }
 
 /**
- * What a store needs to keep of `item`: its key, and its text unless the key already says it all,
- * as it does without `keyOf`. {@link decodeItem} is the inverse.
+ * The parts of `item` that are stored: its key, and its text unless the key gives the item, as it
+ * does without `keyOf`. {@link decodeItem} is the inverse.
  *
- * Refused with a typed error, and before `keyOf` is called: what {@link canonicalJson} refuses, and
- * a text longer than `itemBytesMax`.
+ * Throws a typed error, before `keyOf` is called, for a value that {@link canonicalJson} rejects
+ * and for a text longer than `itemBytesMax`.
  */
 export function encodeItem<T>(item: T, options: EncodeOptions<T> = {}): EncodedItem {
   const { keyOf } = options
@@ -104,10 +104,10 @@ export function encodeItem<T>(item: T, options: EncodeOptions<T> = {}): EncodedI
 }
 
 /**
- * The item that {@link encodeItem} was given, as a value that nobody else has.
+ * The item that was passed to {@link encodeItem}, as a new value.
  *
- * Rejects a text that is not JSON with `ERR_STORE_DAMAGED`: only a damaged store, or another
- * program's hand in it, brings that about.
+ * Throws `ERR_STORE_DAMAGED` for a text that is not JSON: only a damaged store, or a change by
+ * another program, can cause that.
  */
 export function decodeItem(key: string, text: string | undefined): unknown {
   if (text === undefined && !isMarked(key)) return key

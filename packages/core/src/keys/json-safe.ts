@@ -1,11 +1,13 @@
 declare const problem: unique symbol
 
-/** What stands in for a type that JSON cannot hold; nothing fits it, and its name says why. */
+/** Replaces a type that JSON cannot hold: no value fits it, and its name gives the reason. */
 export interface NotJson<Problem extends string> {
   readonly [problem]: Problem
 }
 
-/** Well-known objects whose own refusal helps more than that of their first method. */
+/**
+ * Well-known objects, for which a reason of their own helps more than that of their first method.
+ */
 type NotJsonObject<T> = T extends { toISOString(): string }
   ? NotJson<'a date comes back as a string: use toISOString() or getTime()'>
   : T extends ReadonlyMap<unknown, unknown>
@@ -34,12 +36,12 @@ export type JsonValue =
   | { readonly [name: string]: JsonValue }
 
 /**
- * `T` itself, if JSON can hold its values and give back equal ones; otherwise a type nothing fits,
- * so that the compiler refuses the argument and names the problem.
+ * `T` itself, if its values survive JSON; otherwise a type that no value fits, so that the compiler
+ * rejects the argument and names the problem.
  *
  * Interfaces work, unlike with an index signature, and so do optional members, which may be absent
- * but not `undefined`. What only the value shows, such as `NaN` or a class without methods, is left
- * to the check at run time.
+ * but not `undefined`. Problems that only the value shows, such as `NaN` or a class without
+ * methods, are left to the check at run time.
  */
 export type JsonSafe<T> = unknown extends T
   ? T

@@ -1,11 +1,11 @@
 /**
- * The arithmetic of a token bucket, on plain data and without a clock: a store keeps the state in a
+ * The arithmetic of a token bucket, on plain data and without a clock: a store has the state in a
  * row, `TokenBucket` of `@sluice/limiters` in a field.
  *
- * A bucket of `burst` tokens fills at `perSecond`. Whoever takes a token takes it at once and is
- * told how long to wait until it would have been there; so tokens may be below zero, which is the
- * promise of later ones. Nothing runs in between: what has flowed in is worked out when someone
- * looks.
+ * A bucket of `burst` tokens fills at `perSecond`. A token can be taken before it is there; the
+ * reply is how long to wait until it would have been. Tokens may therefore be below zero: that many
+ * are reserved of the future ones. No timer runs: each call computes the tokens that were added
+ * since the last one.
  *
  *     limit 10, burst 2, all at one instant:   wait 0, 0, 100, 200, 300 ms
  *                                              tokens 1, 0, -1, -2, -3
@@ -20,37 +20,37 @@ export interface BucketRate {
   readonly burst: number
 }
 
-/** What is stored of a bucket. Nothing stored, `undefined`, is a full bucket. */
+/** The stored state of a bucket. `undefined`, when nothing is stored, is a full bucket. */
 export interface BucketState {
-  /** Tokens at `lastMs`; below zero when later ones are promised already. */
+  /** Tokens at `lastMs`; below zero when tokens of the future are reserved already. */
   readonly tokens: number
   readonly lastMs: EpochMs
 }
 
-/** What became of an attempt to take tokens. */
+/** The result of an attempt to take tokens. */
 export interface BucketReservation {
   /** Whether tokens were taken. */
   readonly ok: boolean
   /**
-   * How long until they may be used, in whole nanoseconds; `Infinity` if that never comes, and if
+   * How long until they may be used, in whole nanoseconds; `Infinity` if that never happens, and if
    * none were taken.
    */
   readonly delayMs: number
-  /** What is to be stored: the very object that was given, or `undefined`, if nothing changed. */
+  /** The state to store; the same object (or `undefined`) as before if nothing changed. */
   readonly state: BucketState | undefined
 }
 
 /** Beyond this a Go duration overflows, and the originals say "never": 2^63 nanoseconds. */
 const neverNs = 2 ** 63
 
-/** How many tokens flow in during `ms`. */
+/** How many tokens are added during `ms`. */
 export function tokensDuring(ms: number, perSecond: number): number {
-  // Not merely short cuts: zero times infinity is not a number.
+  // Both cases are necessary: zero times infinity is not a number.
   if (perSecond <= 0 || ms === 0) return 0
   return (ms / 1_000) * perSecond
 }
 
-/** How long `tokens` take to flow in: whole nanoseconds, or `Infinity` if that never happens. */
+/** How long it takes to add `tokens`: whole nanoseconds, or `Infinity` if that never happens. */
 export function msForTokens(tokens: number, perSecond: number): number {
   if (perSecond <= 0) return Infinity
   const ns = Math.trunc((tokens / perSecond) * 1e9)
@@ -58,8 +58,8 @@ export function msForTokens(tokens: number, perSecond: number): number {
 }
 
 /**
- * How many tokens there are at `now`: what was there, and what flowed in since, up to `burst`. When
- * time went back nothing flowed in, and nothing is lost.
+ * How many tokens there are at `now`: the stored ones and those added since, up to `burst`. If time
+ * went back, none were added and none are lost.
  */
 export function tokensAt(
   state: BucketState | undefined,
@@ -72,10 +72,10 @@ export function tokensAt(
 }
 
 /**
- * Takes `n` tokens at `now`, unless they are more than the bucket can hold or are not there within
- * `maxWaitMs`. A bucket with an infinite rate always gives, at once, and never changes.
+ * Takes `n` tokens at `now`, unless they exceed `burst` or would not be there within `maxWaitMs`. A
+ * bucket with an infinite rate always has tokens and never changes.
  *
- * `now` becomes the bucket's time even if it lies before the time it had: a clock that was put back
+ * `now` becomes the bucket's time even if it is before the time it had: a clock that was set back
  * must not stop the bucket from filling.
  */
 export function reserveTokens(
@@ -97,8 +97,7 @@ export function reserveTokens(
  * the bucket holds none (burst 0) or never fills (rate 0); `planDelay` turns that into the longest
  * delay there is.
  *
- * `state` is what is to be stored: the very object that was given, or `undefined`, if nothing
- * changed.
+ * `state` is the state to store; the same object (or `undefined`) as before if nothing changed.
  */
 export function reserveToken(
   state: BucketState | undefined,

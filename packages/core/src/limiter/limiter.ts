@@ -1,26 +1,26 @@
 import type { LimiterPlan } from './plan.ts'
 
 /**
- * Decides how long a key that failed waits before it is worked on again.
+ * Decides how long a failed key waits before it is processed again.
  *
- * Anyone can write one with the three methods. Such a limiter runs in this process: the queue calls
- * `when` before it writes, so what the limiter counts is lost with the process, is not shared with
- * other processes, and counts failures whose write then failed. It must answer at once; if it
- * throws, or answers with something that is not a number, the queue waits a second and reports it.
+ * An object with the three methods is a limiter. It runs in this process: the queue calls `when`
+ * before it writes, so the counts are lost with the process, are not shared with other processes,
+ * and include failures whose write then failed. `when` must be synchronous; if it throws or returns
+ * something that is not a number, the queue waits a second and reports it.
  *
- * The limiters of `@sluice/limiters` carry a {@link Limiter.plan} besides. A queue that is given one
- * calls none of the three methods: it hands the plan to its driver, which works out the delay where
- * the failures are counted. Used alone they count in memory.
+ * The limiters of `@sluice/limiters` also have a {@link Limiter.plan}. A queue with such a limiter
+ * calls none of the three methods: it passes the plan to its driver, which computes the delay where
+ * the failures are counted. Without a queue they count in memory.
  */
 export interface Limiter<T = unknown> {
   /**
-   * Counts a failure of `item` and says how long it waits, in milliseconds. Zero and less mean at
-   * once; `Infinity` means the longest delay there is, ten years.
+   * Counts a failure of `item` and returns how long it waits, in milliseconds. Zero and less mean
+   * at once; `Infinity` means the longest delay, ten years.
    */
   when(item: T): number
-  /** Counts from zero again for `item`: it succeeded, or was given up. */
+  /** Sets the count of `item` to zero: it succeeded, or was given up. */
   forget(item: T): void
-  /** How often `when` was asked for `item` since it was last forgotten; 0 where nothing is counted. */
+  /** How often `when` was called for `item` since the last `forget`; 0 if nothing is counted. */
   numRequeues(item: T): number
   /** The limiter as plain data, for a store to follow. Absent: it can only run in this process. */
   readonly plan?: LimiterPlan

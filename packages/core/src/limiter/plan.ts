@@ -1,30 +1,30 @@
 /**
- * A limiter as plain JSON, so that a store can follow it where the failures are counted and the
- * buckets are kept, in the step that writes.
+ * A limiter as plain JSON, so that the store can evaluate it where the failures are counted and the
+ * buckets are stored, in the step that writes.
  *
  * | kind          | the delay, for a key with `failures` before this one                       |
  * | ------------- | -------------------------------------------------------------------------- |
  * | `exponential` | `baseMs` * 2 ^ failures, at most `maxMs`                                   |
  * | `fastSlow`    | `fastMs` for the first `maxFast` failures, then `slowMs`                   |
- * | `bucket`      | what the bucket of that name says when one token is taken                  |
+ * | `bucket`      | how long the next token of the bucket of that name takes                   |
  * | `maxOf`       | the longest of its parts; 0 without any                                    |
  * | `maxWait`     | that of its part, at most `maxMs`                                          |
  * | `jittered`    | that of its part, longer by a random share of up to `factor` times itself  |
  *
  * All of it in whole nanoseconds, and between 0 and ten years.
  *
- * JSON has no infinity: a bucket that never runs out says `perSecond: 'infinite'`, and ten years, the
- * longest delay there is, stand for a maximum that is none.
+ * JSON has no infinity: a bucket that never runs out has `perSecond: 'infinite'`, and ten years,
+ * the longest delay, stand for no maximum.
  *
- * **Whose bucket.** A store shares a bucket among everyone who names it. The name `''` stands for
- * the queue's own: two queues with a default limiter each must not slow each other down by
- * accident, and the limiter does not know its queue when it is made. The queue settles it with
- * {@link nameOwnBucket} before a driver sees the plan, which makes it `queue:` and the queue's
- * name: shared by all processes that work on that queue, and by nobody else, unless they spell out
- * that very name to share it.
+ * **Names of buckets.** All plans of a store that contain a name share its bucket. The name `''`
+ * stands for the queue's own bucket: two queues with a default limiter each must not slow each
+ * other down by accident, and a limiter does not know its queue when it is created. The queue
+ * replaces the name with {@link nameOwnBucket} before a driver sees the plan: it becomes `queue:`
+ * and the queue's name, shared by all processes that work on that queue, and by other queues only
+ * if their plans contain that name.
  *
- * Everyone who uses a bucket brings its rate along, and the store keeps the tokens only. Processes
- * that disagree about the rate of one bucket, as during a roll-out, each charge it by their own.
+ * Every plan contains the rates of its buckets; the store has the tokens only. Processes that
+ * disagree about the rate of a bucket, as during a roll-out, each charge it at their own rate.
  */
 
 import { checkNumber, checkObject, checkOneOf } from '../checks/check.ts'
@@ -49,7 +49,7 @@ export interface FastSlowPlan {
   readonly maxFast: number
 }
 
-/** A token bucket, shared by everyone who names it. */
+/** A token bucket, shared by all plans that contain its name. */
 export interface BucketPlan {
   readonly kind: 'bucket'
   /** `''` is the queue's own; see the top of this file. */
@@ -71,7 +71,7 @@ export interface MaxWaitPlan {
   readonly maxMs: number
 }
 
-/** A delay made longer by chance, so that what failed together does not come back together. */
+/** A delay made longer at random, so that keys that fail together are not retried together. */
 export interface JitteredPlan {
   readonly kind: 'jittered'
   readonly of: LimiterPlan
@@ -105,23 +105,23 @@ const kinds = Object.keys(membersOfKind) as LimiterPlan['kind'][]
 
 const durationLimits = { min: 0, max: delayMsMax }
 
-/** What a plan must keep to as a whole, gathered on the way through its parts. */
-interface Survey {
+/** The limits of a plan as a whole, collected while its parts are checked. */
+interface PlanLimits {
   partsLeft: number
   readonly buckets: Map<string, BucketPlan>
 }
 
 /**
- * Holds for a plan that every store can follow: numbers within their limits, at most
+ * Accepts a plan that every store can evaluate: numbers within their limits, at most
  * {@link planPartsMax} parts, and no name that stands for two buckets of different rates.
  */
 export function checkPlan(plan: unknown, parameter: string = 'plan'): LimiterPlan {
   return checkPart(parameter, plan, { partsLeft: planPartsMax, buckets: new Map() })
 }
 
-function checkPart(parameter: string, given: unknown, survey: Survey): LimiterPlan {
-  survey.partsLeft -= 1
-  if (survey.partsLeft < 0) {
+function checkPart(parameter: string, given: unknown, limits: PlanLimits): LimiterPlan {
+  limits.partsLeft -= 1
+  if (limits.partsLeft < 0) {
     throw new SluiceRangeError(
       parameter,
       `is one part too many; a plan has at most ${planPartsMax}`,
@@ -141,23 +141,23 @@ function checkPart(parameter: string, given: unknown, survey: Survey): LimiterPl
       checkNumber(`${parameter}.maxFast`, plan.maxFast, { min: 0, integer: true })
       break
     case 'bucket':
-      checkBucket(parameter, plan, survey)
+      checkBucket(parameter, plan, limits)
       break
     case 'maxOf':
       if (!Array.isArray(plan.of)) {
         throw new SluiceTypeError(`${parameter}.of`, 'must be an array of plans')
       }
       plan.of.forEach((part, index) => {
-        checkPart(`${parameter}.of[${index}]`, part, survey)
+        checkPart(`${parameter}.of[${index}]`, part, limits)
       })
       break
     case 'maxWait':
       checkNumber(`${parameter}.maxMs`, plan.maxMs, durationLimits)
-      checkPart(`${parameter}.of`, plan.of, survey)
+      checkPart(`${parameter}.of`, plan.of, limits)
       break
     case 'jittered':
       checkNumber(`${parameter}.factor`, plan.factor, { min: 0 })
-      checkPart(`${parameter}.of`, plan.of, survey)
+      checkPart(`${parameter}.of`, plan.of, limits)
       break
     default:
       plan satisfies never
@@ -165,7 +165,7 @@ function checkPart(parameter: string, given: unknown, survey: Survey): LimiterPl
   return plan
 }
 
-function checkBucket(parameter: string, plan: BucketPlan, { buckets }: Survey): void {
+function checkBucket(parameter: string, plan: BucketPlan, { buckets }: PlanLimits): void {
   const { name, perSecond, burst } = plan
   checkQueueName(`${parameter}.name`, name, { empty: true })
   if (perSecond !== 'infinite') checkNumber(`${parameter}.perSecond`, perSecond, { min: 0 })
@@ -183,9 +183,9 @@ function checkBucket(parameter: string, plan: BucketPlan, { buckets }: Survey): 
 }
 
 /**
- * The buckets that a plan charges, each once, by name: take one token from each with
- * `reserveToken`, and give the delays to {@link planDelay}. In the order of their names, which is
- * the order in which to lock them.
+ * The buckets that a plan charges, each once, in the order of their names, which is the order in
+ * which to lock them. One token of each is taken with `reserveToken`, and the delays are passed to
+ * {@link planDelay}; `TokenBuckets` of `@sluice/core/driver` does both.
  */
 export function bucketsOf(plan: LimiterPlan): readonly PlanBucket[] {
   const found = new Map<string, PlanBucket>()
@@ -235,8 +235,8 @@ export function nameOwnBucket(plan: LimiterPlan, queueName: string): LimiterPlan
  * The delay that `plan` gives to a key which failed `failures` times before this one, in
  * milliseconds: whole nanoseconds, from 0 to ten years, never `NaN`.
  *
- * `bucketDelays` says by name what each bucket answered; one it does not name delays nothing.
- * `jitter`, from 0 to below 1, is the chance, drawn by the caller.
+ * `bucketDelays` has the delay of each bucket by name; a bucket without one delays nothing.
+ * `jitter` is a random number from 0 to below 1 that the caller draws.
  */
 export function planDelay(
   plan: LimiterPlan,
@@ -249,7 +249,7 @@ export function planDelay(
 
 const noDelays: ReadonlyMap<string, number> = new Map()
 
-/** {@link planDelay} as if no bucket delayed anything, for a key whose holder disappeared. */
+/** {@link planDelay} as if no bucket delayed anything, for a key whose lease has expired. */
 export function perKeyDelay(plan: LimiterPlan, failures: number, jitter: number): number {
   return planDelay(plan, failures, noDelays, jitter)
 }
@@ -283,14 +283,14 @@ function delayNs(
 
 function exponentialNs({ baseMs, maxMs }: ExponentialPlan, failures: number): number {
   const baseNs = nsOfMs(baseMs)
-  // Zero doubled for ever is zero, though floats say that zero times infinity is not a number.
+  // Zero doubled any number of times is zero, but zero times infinity is not a number.
   if (baseNs === 0) return 0
   return Math.min(baseNs * doublings(failures), nsOfMs(maxMs))
 }
 
 /** 2 to the power of `count`, up to where one nanosecond is more than ten years. */
 function doublings(count: number): number {
-  // Shifting costs a tenth of a power, and every failure of every key comes through here.
+  // A shift takes a tenth of the time of a power, and every failure of every key comes here.
   if (count < 31) return 1 << count
   return 2 ** Math.min(count, 60)
 }

@@ -3,7 +3,7 @@ export type EpochMs = number
 
 /** A timer that runs its callback once. */
 export interface Timer {
-  /** Forgets the callback; true if it was still pending. */
+  /** Cancels the callback; true if it was still pending. */
   stop(): boolean
   /** Starts over: the callback runs `ms` from now. True if it was still pending. */
   reset(ms: number): boolean
@@ -22,19 +22,23 @@ export interface Ticker {
 /**
  * The only source of time in Sluice.
  *
- * A clock that is given to a queue decides what every delay, back-off and lease means, in every
- * store. Sockets and lock retries use real time whatever the clock says.
+ * The clock of a queue decides the meaning of every delay, back-off and lease, in every store.
+ * Sockets and lock retries always use real time.
  */
 export interface Clock {
-  /** The present. Follows the wall: it may jump, also backwards. */
+  /** The time of the wall clock: it may jump, also backwards. */
   now(): EpochMs
-  /** Milliseconds on a clock that never jumps and never goes back. Only differences mean anything. */
+  /**
+   * Milliseconds on a clock that never jumps and never goes back. Only differences mean anything.
+   */
   monotonicMs(): number
   /**
    * Runs `callback` once, `ms` from now. Delays of any length are honoured, also those beyond what
    * the runtime's own timers can hold; zero and less run as soon as possible, never synchronously.
    */
   startTimer(ms: number, callback: () => void): Timer
-  /** Runs `callback` every `ms`, which must be above zero. Ticks that were missed are not made up. */
+  /**
+   * Runs `callback` every `ms`, which must be above zero. Ticks that were missed are not made up.
+   */
   startTicker(ms: number, callback: () => void): Ticker
 }

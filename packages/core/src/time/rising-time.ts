@@ -4,17 +4,17 @@ import type { Clock, EpochMs } from './clock.ts'
 const stepMsMin = 1_000
 
 /**
- * A store's time, made from a wall clock that may be set: it follows the wall clock forward and
+ * A store's time, derived from a wall clock that may be set: it follows the wall clock forward and
  * never goes back.
  *
- * Where the wall clock was set back, time goes on from the last reading, by the monotonic clock, and
- * stays `ahead` of the wall clock from then on.
+ * When the wall clock was set back, time continues from the last reading, by the monotonic clock,
+ * and stays `ahead` of the wall clock from then on.
  */
 export class RisingTime {
   readonly #clock: Clock
   #ahead = 0
   #latest: EpochMs = -Infinity
-  /** When that was read, on the monotonic clock. */
+  /** The time of that reading on the monotonic clock. */
   #readAt = 0
 
   constructor(clock: Clock) {
@@ -44,7 +44,7 @@ export class RisingTime {
     return now
   }
 
-  /** Goes on from `instant`, which another process has read, if that is later. */
+  /** Continues from `instant`, which another process has read, if that is later. */
   atLeast(instant: EpochMs): void {
     const behind = instant - this.now()
     if (!(behind > 0)) return
@@ -52,7 +52,7 @@ export class RisingTime {
     this.#latest = instant
   }
 
-  /** Takes over by how much a process before this one was ahead. */
+  /** Takes over how far an earlier process was ahead. */
   startAhead(ahead: number): void {
     this.#ahead = Math.max(this.#ahead, ahead)
   }

@@ -7,9 +7,9 @@ import {
   countFailure,
   forget,
   hasStaleFailures,
-  owe,
   raisePriority,
   setDue,
+  setPending,
 } from './pending.ts'
 
 // The engine folds a constant of this very module into the code and looks an imported one up each
@@ -17,7 +17,7 @@ import {
 const never = neverImported
 const noToken = noTokenImported
 
-/** add: the key is asked for now. */
+/** add: the key is to be run now. */
 export function add(
   state: KeyState,
   priority: number,
@@ -27,7 +27,7 @@ export function add(
 ): AddOutcome {
   let outcome: AddOutcome
   if (state.dueAt === never) {
-    owe(state, now, 'add', priority, now, seq)
+    setPending(state, now, 'add', priority, now, seq)
     outcome = 'added'
   } else if (state.dueAt <= now) {
     if (state.laterAt <= now) state.laterAt = never
@@ -45,7 +45,7 @@ export function add(
   return state.parked && state.token === noToken ? 'parked' : outcome
 }
 
-/** addAfter: the key is asked for at `dueAt`, which is after `now`. */
+/** addAfter: the key is to be run at `dueAt`, which is after `now`. */
 export function addAfter(
   state: KeyState,
   dueAt: EpochMs,
@@ -57,7 +57,7 @@ export function addAfter(
 ): AddOutcome {
   let outcome: AddOutcome = 'unchanged'
   if (state.dueAt === never) {
-    owe(state, dueAt, why, priority, now, seq)
+    setPending(state, dueAt, why, priority, now, seq)
     outcome = 'added'
   } else {
     collapse(state, now)
@@ -77,8 +77,8 @@ export function addAfter(
 }
 
 /**
- * addAfter with `when: 'latest'`: moves a key that is only delayed further away, at the most
- * `maxWaitMs` after it was first asked for. In every other state it is a plain {@link addAfter}.
+ * addAfter with `when: 'latest'`: moves the run of a key that is only delayed to a later time, at
+ * most `maxWaitMs` after its first add. In every other state it is a plain {@link addAfter}.
  */
 export function addLatest(
   state: KeyState,
@@ -101,14 +101,14 @@ export function addLatest(
   return state.parked && state.token === noToken ? 'parked' : outcome
 }
 
-/** How many failures count, now: those of an idle key expire. */
+/** How many failures count at `now`: those of an idle key expire. */
 export function countedFailures(state: KeyState, now: EpochMs, failuresExpireMs: number): number {
   return hasStaleFailures(state, now, failuresExpireMs) ? 0 : state.failures
 }
 
 /**
- * One {@link Ask} of a batch, whole: expired failures are forgotten, a failure is counted if the
- * ask says so, and the run is asked for `delayMs` from now.
+ * One {@link Ask} of a batch, whole: expired failures are set to zero, a failure is counted if the
+ * ask says so, and the run is added for `delayMs` from now.
  */
 export function ask(
   state: KeyState,

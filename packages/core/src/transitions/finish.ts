@@ -11,12 +11,12 @@ import { collapse, countFailure, forget } from './pending.ts'
 const never = neverImported
 const noToken = noTokenImported
 
-/** Whether the token is the key's. That of a key which nobody holds opens nothing either. */
+/** Whether the token is the current one of a held key. */
 export function isHeldBy(state: KeyState, token: number): boolean {
   return state.token === token && token !== noToken
 }
 
-/** Stops holding the key and says where that leaves it. */
+/** Releases the key and returns the state that it is then in. */
 export function free(state: KeyState, now: EpochMs, seq: number): FinishOutcome {
   state.token = noToken
   state.leaseUntil = never
@@ -33,7 +33,7 @@ function resting(state: KeyState, now: EpochMs): FinishOutcome {
   return state.dueAt <= now ? 'ready' : 'delayed'
 }
 
-/** done: the run has ended, so its crashes are set to 0. With `forget` its failures are forgotten too. */
+/** done: the run has ended, so crashes are set to zero; with `forgets`, failures too. */
 export function done(
   state: KeyState,
   token: number,
@@ -48,7 +48,7 @@ export function done(
   return free(state, now, seq)
 }
 
-/** retry: the run failed; the key is asked for again `delayMs` from now, then given back. */
+/** retry: the run failed; the key is added again for `delayMs` from now, then released. */
 export function retry(
   state: KeyState,
   token: number,
@@ -68,18 +68,20 @@ export function retry(
   return free(state, now, seq)
 }
 
-/** Puts the claimed run back where it was taken from; a run asked for meanwhile collapses into it. */
+/**
+ * Puts the claimed run back into its old position; a run that was added meanwhile merges into it.
+ */
 function putBack(state: KeyState, dedupe: Dedupe, now: EpochMs, seq: number): void {
   collapse(state, now)
   const { dueAt, why, priority } = state
   const priorityRose = dueAt !== never && priority > state.claimedPriority
   if (dueAt === never || dueAt <= now) {
-    // What was due meanwhile is the same run; a later promise, if there is one, stays.
+    // A run that became due meanwhile is the same run; a second pending run stays.
   } else if (dedupe === 'client-go') {
     state.laterAt = dueAt
     state.laterWhy = why
   } else {
-    // One promise, at the earlier time, except for what a claim took from an earlier 'client-go' add.
+    // One run, at the earlier time, except for the second run that a claim moved up ('client-go').
     state.laterAt = state.claimedLaterAt
     state.laterWhy = why
   }
@@ -91,7 +93,7 @@ function putBack(state: KeyState, dedupe: Dedupe, now: EpochMs, seq: number): vo
   if (!priorityRose) state.priority = state.claimedPriority
 }
 
-/** release: the run did not take place: it is put back in its old place, and crashes still count. */
+/** release: the run did not take place; it returns to its old position, and crashes still count. */
 export function release(
   state: KeyState,
   token: number,
@@ -106,7 +108,7 @@ export function release(
   return resting(state, now)
 }
 
-/** park, by the holder: the run is put back, and the key is set aside. */
+/** park, by the holder: the run is put back, and the key is parked. */
 export function parkHeld(
   state: KeyState,
   token: number,
@@ -123,9 +125,8 @@ export function parkHeld(
 }
 
 /**
- * One {@link Finish} of a batch, whole. `delayMs` is the delay of a retry: that of its plan if it has
- * one. An error that the finish brings along is for the caller to store, unless the outcome is
- * `lost`.
+ * One {@link Finish} of a batch, whole. `delayMs` is the delay of a retry: that of its plan if it
+ * has one. The caller stores the error of the finish unless the outcome is `lost`.
  */
 export function finish(
   state: KeyState,

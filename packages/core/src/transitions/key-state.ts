@@ -1,48 +1,48 @@
 import type { DueReason } from '../driver/outcomes.ts'
 import type { EpochMs } from '../time/clock.ts'
 
-/** The instant that stands for none. It makes "the earlier of two promises" a plain `Math.min`. */
+/** The instant that stands for none. It makes the earlier of two instants a plain `Math.min`. */
 export const never: EpochMs = Infinity
 
-/** The token of a key that nobody holds. */
+/** The token of a key that is not held. */
 export const noToken = 0
 
 /**
- * Everything that is stored of one key of one queue: two independent halves (who holds it, and what
- * is owed to it), the counters, and the parked mark.
+ * Everything that is stored of one key of one queue: two independent halves (the claimed run and
+ * the pending run), the counters, and the parked mark.
  *
  * The members are flat and mutable so that the transitions can work on a plain object as well as on
  * a view of packed columns. Instants that are not set are {@link never}.
  */
 export interface KeyState {
-  /** When the next run is due; `never` = no run is owed. */
+  /** When the pending run is due; `never` = no run is pending. */
   dueAt: EpochMs
-  /** Why {@link dueAt} is what it is. Meaningless while no run is owed. */
+  /** The reason of {@link dueAt}. Meaningless while no run is pending. */
   why: DueReason
-  /** A second promise, later than `dueAt`. Only ever set while `dueAt` is. */
+  /** When a second pending run is due, later than `dueAt`. Only set while `dueAt` is. */
   laterAt: EpochMs
-  /** Why {@link laterAt} is what it is. */
+  /** The reason of {@link laterAt}. */
   laterWhy: DueReason
   /**
-   * Where the owed run stands in line: the later of `dueAt` and the moment the key stopped being
-   * held.
+   * The position of the pending run in the order of claims: the later of `dueAt` and the instant at
+   * which the key was released.
    */
   readyAt: EpochMs
   /** Breaks ties of `readyAt`: the order of arrival. */
   seq: number
-  /** Of the owed run; higher first. */
+  /** Of the pending run; higher first. */
   priority: number
-  /** When the owed run was first asked for. */
+  /** When the pending run was first added. */
   askedAt: EpochMs
 
   /** The fencing number of the holder; `noToken` = not held. */
   token: number
-  /** When the lease ends; `never` = it does not end by itself, or the key is not held. */
+  /** When the lease expires; `never` = it does not expire, or the key is not held. */
   leaseUntil: EpochMs
-  /** What the claim took, so that the run can be put back in its old place. */
+  /** The claimed run, so that a release can put it back into its old position. */
   claimedDueAt: EpochMs
   claimedWhy: DueReason
-  /** The second promise that the claim moved up to `dueAt`. */
+  /** The second pending run that the claim moved up to `dueAt`. */
   claimedLaterAt: EpochMs
   claimedReadyAt: EpochMs
   claimedSeq: number
@@ -55,7 +55,10 @@ export interface KeyState {
   crashes: number
   /** When `failures` or `crashes` last rose; `never` = not since the last forget. */
   failedAt: EpochMs
-  /** Set aside: keeps what is asked, is not claimed. On a held key it takes effect when given back. */
+  /**
+   * Parked keys are not claimed; their runs stay pending. A held key is parked when it is given
+   * back.
+   */
   parked: boolean
 }
 

@@ -8,19 +8,19 @@ import { collapse, countFailure, setDue } from './pending.ts'
 /** renew: the lease lasts at least until `leaseUntil`. */
 export function renew(state: KeyState, token: number, leaseUntil: EpochMs): RenewOutcome {
   if (!isHeldBy(state, token)) return 'lost'
-  // A lease without an end is already longer than any.
+  // A lease that does not expire is longer than any other.
   if (leaseUntil > state.leaseUntil) state.leaseUntil = leaseUntil
   return 'renewed'
 }
 
-/** The claimed run comes back: its priority and its age merge into what is owed. */
+/** Merges the priority of the claimed run into the pending one. */
 function bringBackPriority(state: KeyState): void {
   if (state.claimedPriority > state.priority) state.priority = state.claimedPriority
 }
 
 /**
- * expire: the end of a lease counts a failure and a crash, and asks for the lost run `delayMs` after the
- * lease was over. The key is parked once it has crashed `maxCrashes` times.
+ * expire: the end of a lease counts a failure and a crash, and adds the lost run again for
+ * `delayMs` after that end. The key is parked once it has crashed `maxCrashes` times.
  */
 export function expire(
   state: KeyState,

@@ -4,13 +4,15 @@ import type { EpochMs } from '../time/clock.ts'
 import { type KeyState, never, noToken } from './key-state.ts'
 import { isGone } from './pending.ts'
 
-/** A run that is owed, and why then. */
-interface Due {
+/** A pending run, and why it is due then. */
+interface PendingRun {
   readonly at: EpochMs
   readonly why: DueReason
 }
 
-function promisesOf(row: Pick<KeyState, 'dueAt' | 'why' | 'laterAt' | 'laterWhy'>): Due[] {
+function pendingRunsOf(
+  row: Pick<KeyState, 'dueAt' | 'why' | 'laterAt' | 'laterWhy'>,
+): PendingRun[] {
   const { dueAt, why, laterAt, laterWhy } = row
   if (dueAt === never) return []
   return laterAt === never
@@ -27,14 +29,14 @@ function lastOf(a: EpochMs, b: EpochMs): EpochMs {
   return b === never ? a : Math.max(a, b)
 }
 
-/** Owes what either owes: the two earliest promises, in the better place and priority. */
-function mergeOwed(state: KeyState, row: TransferRow, now: EpochMs): void {
+/** Keeps the two earliest of all pending runs, at the better position and priority. */
+function mergePending(state: KeyState, row: TransferRow, now: EpochMs): void {
   if (row.dueAt === never) return
-  const wasOwed = state.dueAt !== never
-  const promises = [...promisesOf(state), ...promisesOf(row)].sort((a, b) => a.at - b.at)
-  const first = promises[0]!
-  const second = promises.find(({ at }) => at > first.at && at > now)
-  if (!wasOwed || row.readyAt < state.readyAt) {
+  const wasPending = state.dueAt !== never
+  const runs = [...pendingRunsOf(state), ...pendingRunsOf(row)].sort((a, b) => a.at - b.at)
+  const first = runs[0]!
+  const second = runs.find(({ at }) => at > first.at && at > now)
+  if (!wasPending || row.readyAt < state.readyAt) {
     state.readyAt = row.readyAt
     state.seq = row.seq
   }
@@ -42,20 +44,20 @@ function mergeOwed(state: KeyState, row: TransferRow, now: EpochMs): void {
   state.why = first.why
   state.laterAt = second?.at ?? never
   state.laterWhy = second?.why ?? state.laterWhy
-  state.priority = wasOwed ? Math.max(state.priority, row.priority) : row.priority
-  state.askedAt = wasOwed ? Math.min(state.askedAt, row.askedAt) : row.askedAt
-  // A held key's next run stands nowhere in line yet.
+  state.priority = wasPending ? Math.max(state.priority, row.priority) : row.priority
+  state.askedAt = wasPending ? Math.min(state.askedAt, row.askedAt) : row.askedAt
+  // The next run of a held key has no position in the order yet.
   if (state.token !== noToken) state.readyAt = state.dueAt
 }
 
 /**
- * importRows: merges a row from another store into what is stored of its key, so that nothing that
- * either says is lost. Merging it again changes nothing.
+ * importRows: merges a row from another store into the stored key, so that no pending run and no
+ * count of either is lost. Merging it again changes nothing.
  */
 export function mergeRow(state: KeyState, row: TransferRow, now: EpochMs): ImportOutcome {
   const isNew = isGone(state)
   const before: KeyState = { ...state }
-  mergeOwed(state, row, now)
+  mergePending(state, row, now)
   state.failures = Math.max(state.failures, row.failures)
   state.crashes = Math.max(state.crashes, row.crashes)
   state.failedAt = lastOf(state.failedAt, row.failedAt)

@@ -3,7 +3,7 @@ import type { EpochMs } from '../time/clock.ts'
 import { type KeyState, never, noToken } from './key-state.ts'
 import { cancel, forget, isGone, setDue } from './pending.ts'
 
-/** park, by an operator. On a held key it takes effect when the key is given back. */
+/** park, by an operator. A held key is parked when it is given back. */
 export function park(state: KeyState): OperateOutcome {
   if (isGone(state)) return 'missing'
   if (state.parked) return 'unchanged'
@@ -11,7 +11,10 @@ export function park(state: KeyState): OperateOutcome {
   return 'changed'
 }
 
-/** unpark: the key can be claimed again, at the tail; with `forgets` its failures are forgotten. */
+/**
+ * unpark: the key can be claimed again, last in the order; with `forgets` its failures are set to
+ * zero.
+ */
 export function unpark(
   state: KeyState,
   forgets: boolean,
@@ -29,7 +32,7 @@ export function unpark(
   return 'changed'
 }
 
-/** runNow: what is owed later is due now, in place of the delay. */
+/** runNow: a delayed run is due now. */
 export function runNow(state: KeyState, now: EpochMs, seq: number): OperateOutcome {
   if (isGone(state)) return 'missing'
   if (state.dueAt === never || state.dueAt <= now) return 'unchanged'
@@ -37,7 +40,7 @@ export function runNow(state: KeyState, now: EpochMs, seq: number): OperateOutco
   return 'changed'
 }
 
-/** remove: forgets all that is owed, counted and parked. Who holds the key goes on holding it. */
+/** remove: removes pending runs, counters and the parked mark. A held key stays held. */
 export function remove(state: KeyState): OperateOutcome {
   if (isGone(state)) return 'missing'
   const hadPending = cancel(state) === 'cancelled'

@@ -1,4 +1,6 @@
-/** What the transitions share: reading a key, and changing what is owed to it and counted of it. */
+/**
+ * Parts that the transitions share: reading a key, and changing its pending run and its counters.
+ */
 
 import type { CancelOutcome, DueReason, ForgetOutcome, KeyStateWord } from '../driver/outcomes.ts'
 import { failuresMax } from '../limits.ts'
@@ -10,7 +12,7 @@ import { type KeyState, never as neverImported, noToken as noTokenImported } fro
 const never = neverImported
 const noToken = noTokenImported
 
-/** Two promises of which both are due are one waiting run. Comes first in every verb. */
+/** Two pending runs that are both due are one run. Comes first in every verb. */
 export function collapse(state: KeyState, now: EpochMs): void {
   if (state.laterAt <= now && state.dueAt <= now) state.laterAt = never
 }
@@ -24,7 +26,7 @@ export function stateWord(state: KeyState, now: EpochMs): KeyStateWord {
   return state.why === 'backoff' ? 'backoff' : 'delayed'
 }
 
-/** Whether nothing is worth storing of a key any more. */
+/** Whether nothing of a key remains to be stored. */
 export function isGone(state: KeyState): boolean {
   return (
     state.token === noToken &&
@@ -35,12 +37,12 @@ export function isGone(state: KeyState): boolean {
   )
 }
 
-/** Whether a claim may take the key. Whether its queue is paused is not the key's to know. */
+/** Whether a claim may take the key. A paused queue is the caller's to consider. */
 export function isClaimable(state: KeyState, now: EpochMs): boolean {
   return state.token === noToken && state.dueAt <= now && !state.parked
 }
 
-/** Whether only an expired count of failures is left of the key, which reads as none. */
+/** Whether only an expired failure count is left of the key, which counts as none. */
 export function hasStaleFailures(state: KeyState, now: EpochMs, failuresExpireMs: number): boolean {
   return (
     state.token === noToken &&
@@ -50,7 +52,7 @@ export function hasStaleFailures(state: KeyState, now: EpochMs, failuresExpireMs
   )
 }
 
-/** Puts a run that was not owed, or moves one that was, to `dueAt`. */
+/** Makes the pending run, new or not, due at `dueAt`. */
 export function setDue(state: KeyState, dueAt: EpochMs, why: DueReason, seq: number): void {
   state.dueAt = dueAt
   state.why = why
@@ -64,7 +66,7 @@ export function countFailure(state: KeyState, now: EpochMs): void {
   state.failedAt = now
 }
 
-/** Raises the priority of the owed run; true if it rose. */
+/** Raises the priority of the pending run; true if it rose. */
 export function raisePriority(
   state: KeyState,
   priority: number,
@@ -78,8 +80,8 @@ export function raisePriority(
   return true
 }
 
-/** Owes a run that was not owed. */
-export function owe(
+/** Adds a pending run to a key that has none. */
+export function setPending(
   state: KeyState,
   dueAt: EpochMs,
   why: DueReason,
@@ -92,7 +94,7 @@ export function owe(
   state.askedAt = now
 }
 
-/** forget: failures and crashes are counted from zero again. */
+/** forget: sets failures and crashes to zero. */
 export function forget(state: KeyState): ForgetOutcome {
   if (state.failures === 0 && state.crashes === 0) return 'unchanged'
   state.failures = 0
@@ -101,7 +103,7 @@ export function forget(state: KeyState): ForgetOutcome {
   return 'forgotten'
 }
 
-/** cancel: what is owed is taken back. Who holds the key goes on holding it. */
+/** cancel: removes the pending runs. A held key stays held. */
 export function cancel(state: KeyState): CancelOutcome {
   if (state.dueAt === never) return 'unchanged'
   state.dueAt = never

@@ -1,6 +1,6 @@
 /**
- * The transition table of the contract as code: the one place where drivers that run JavaScript
- * decide what a verb does to a key, and what drivers that speak SQL are checked against.
+ * The transition table of the contract as code: what each verb does to a key. Drivers in JavaScript
+ * call these functions; drivers in SQL are tested against them.
  *
  *                  add, addAfter                claim
  *   idle ────────────▶ ready, delayed ─────────────────▶ processing ──┐
@@ -10,8 +10,8 @@
  *    │                     └────────────── done ──────────────│───────┘
  *    └──────────────────────────────────── done ──────────────┘
  *
- * Each function is one verb: it changes the state it is given and returns a named outcome. `now` is
- * the store's time, `seq` a number greater than every one drawn before it; a verb that does not
+ * Each function is one verb: it changes the state that is passed to it and returns a named outcome.
+ * `now` is the store's time, `seq` a number greater than every one before it; a verb that does not
  * need it leaves it unused.
  */
 

@@ -7,9 +7,9 @@ import type { StringIndex } from './string-index.ts'
 /**
  * An order of the caller's for keys that are ready: the custom `Queue` of client-go.
  *
- * It is told of each key once when the key becomes ready, and again by `touch` when a key that still
- * waits is added again. It decides alone which key is next; the priorities of adds mean nothing to
- * it. Its functions must not call the queue.
+ * It is told of each key once when the key becomes ready, and again by `touch` when a key that
+ * still waits is added again. It decides alone which key is next; the priorities of adds mean
+ * nothing to it. Its functions must not call the queue.
  */
 export interface ReadyOrder {
   /** A key has become ready. It is not among those pushed and not popped yet. */
@@ -30,7 +30,9 @@ export class OrderedRows implements ReadyRows {
   readonly #cursor: RowCursor
   readonly #order: ReadyOrder
   readonly #rows: Set<number> = new Set()
-  /** Keys that are no longer ready. The order has no way to be told; they are skipped when popped. */
+  /**
+   * Keys that are no longer ready. The order has no way to be told; they are skipped when popped.
+   */
   readonly #withdrawn: Set<string> = new Set()
   /** A row that was popped, and not taken so far. */
   #popped: number = noRow

@@ -58,7 +58,8 @@ export class RowCursor implements KeyState {
   /** Whether members were changed since they were unpacked. Set by whoever changes them. */
   isDirty = false
 
-  // Instants and wide counters begin as fractions, so that the engine keeps them as floats for good.
+  // Instants and wide counters begin as fractions, so that the engine keeps them as floats for
+  // good.
   dueAt = 0.5
   why: DueReason = 'add'
   laterAt = 0.5

@@ -16,8 +16,8 @@ const priorityShift = 16
 /**
  * The list that each row is on, and the lists themselves: doubly linked, in a circle through a
  * *head*, which is a row without a key. A circle needs no case for its ends, and a row can leave it
- * without knowing which one it is on. A row in a heap stores its position there in place of the next
- * row: no row is on two lists.
+ * without knowing which one it is on. A row in a heap stores its position there in place of the
+ * next row: no row is on two lists.
  *
  * All of it is in one array, so that the engine checks one array per list operation and not four.
  */
@@ -51,8 +51,8 @@ export class RowLinks {
   }
 
   /**
-   * Records that adding the row's key once more, at that priority, changes nothing. Putting the row on
-   * a list erases the record, and every change of the row that matters here does that.
+   * Records that adding the row's key once more, at that priority, changes nothing. Putting the row
+   * on a list erases the record, and every change of the row that matters here does that.
    */
   markNoOp(row: number, priority: number): void {
     this.cells[(row << widthBits) | 2] = list.ready | noOpBit | (priority << priorityShift)

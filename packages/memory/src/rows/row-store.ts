@@ -31,15 +31,18 @@ const list = listImported
 export interface MemoryStore {
   readonly time: StoreTime
   readonly buckets: TokenBuckets
-  /** Queues that may store something. Any other one lives only as long as its direct queue is referenced. */
+  /**
+   * Queues that may store something. Any other one lives only as long as its direct queue is
+   * referenced.
+   */
   readonly inUse: Set<RowStore>
   /** The greatest token given out so far. */
   lastToken: number
 }
 
 /**
- * The rows of one queue, each on the list that belongs to its state: the ready rows, the heap of the
- * delayed ones, the parked ones, the idle ones, or none while the key is held.
+ * The rows of one queue, each on the list that belongs to its state: the ready rows, the heap of
+ * the delayed ones, the parked ones, the idle ones, or none while the key is held.
  *
  * The transitions of core decide the state.
  */
@@ -140,7 +143,9 @@ export class RowStore {
     return swept
   }
 
-  /** Sweeps as part of an add, so that rows do not pile up without ticks or faster than ticks sweep. */
+  /**
+   * Sweeps as part of an add, so that rows do not pile up without ticks or faster than ticks sweep.
+   */
   protected sweepWithAdd(failuresExpireMs: number, now: EpochMs): void {
     if (this.sweep(sweepRows, failuresExpireMs, now) === sweepRows) return
     this.sweepAt = now + sweepAgainMs

@@ -6,7 +6,9 @@ const noRow = noRowImported
 
 /** Columns of {@link RowChunk.numbers}: `dueAt`, `readyAt`, `seq`, `askedAt`, `failedAt`. */
 export const numberWidth = 5
-/** Columns of {@link RowChunk.integers}: several small ones in one, `failures`, `crashes`, the hold. */
+/**
+ * Columns of {@link RowChunk.integers}: several small ones in one, `failures`, `crashes`, the hold.
+ */
 export const integerWidth = 4
 
 const chunkBits = 12

@@ -18,8 +18,8 @@ export type HashOfEnd = (key: string, units: number) => number
 const scanMax = 4
 const slotsInitial = 64
 /**
- * How many code units are hashed, at first and after keys have turned out to share an end. Integers,
- * also for "all": with an infinity among them the loop would count in floats.
+ * How many code units are hashed, at first and after keys have turned out to share an end.
+ * Integers, also for "all": with an infinity among them the loop would count in floats.
  */
 const unitsOfLevel = [4, 8, 2 ** 30] as const
 /** When this many keys share a hash, more of the keys is hashed. */

@@ -27,8 +27,8 @@ export interface WatchedStore {
  * SQLite has no notifications. It has a number that changes when another connection has committed,
  * and reading it costs a few microseconds; so it is read again and again, and less often once
  * nothing has happened for a minute. The commits of an idle process are heartbeats, so a second
- * number, which the file keeps, decides whether the watchers are called. It says neither which queue
- * has changed nor how; the watchers look for themselves.
+ * number, which the file keeps, decides whether the watchers are called. It says neither which
+ * queue has changed nor how; the watchers look for themselves.
  */
 export class WakeSignal {
   readonly #clock: Clock

@@ -65,7 +65,9 @@ export function canShareFiles({ name }: Library, environment: SqliteEnvironment)
   return name === 'better-sqlite3' || isSafeVersion(environment.builtInSqlite())
 }
 
-/** In the order of preference: the first is faster, and newer than what old versions of Node bring. */
+/**
+ * In the order of preference: the first is faster, and newer than what old versions of Node bring.
+ */
 export const libraryNames: readonly LibraryName[] = ['better-sqlite3', 'node:sqlite']
 
 /** Holds for a connection of either library. */

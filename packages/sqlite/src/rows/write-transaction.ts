@@ -53,7 +53,9 @@ export class WriteTransaction {
     this.#seq = Math.max(this.#seq, seq)
   }
 
-  /** Says that keys were written past this object, and by how many the number of those owed rose. */
+  /**
+   * Says that keys were written past this object, and by how many the number of those owed rose.
+   */
   wrote(pendingMore: number): void {
     this.#hasWritten = true
     this.#pending += pendingMore

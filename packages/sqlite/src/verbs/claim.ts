@@ -73,8 +73,8 @@ export function claimVerb(tx: WriteTransaction, request: ClaimRequest): ClaimRep
 }
 
 /**
- * The first keys in the order of claims: from the highest priority down, of each those that are due.
- * A priority at which nothing is due yet costs one step, however many keys are delayed there.
+ * The first keys in the order of claims: from the highest priority down, of each those that are
+ * due. A priority at which nothing is due yet costs one step, however many keys are delayed there.
  */
 function candidates(
   statements: Statements,

@@ -16,8 +16,8 @@ const lost: FinishReply = { outcome: 'lost', dueAt: never, failures: 0 }
 /**
  * Gives back held keys.
  *
- * A key that is done, and of which nothing else is stored, is deleted by one statement that compares
- * the token too. Every other key is read and goes through the transitions.
+ * A key that is done, and of which nothing else is stored, is deleted by one statement that
+ * compares the token too. Every other key is read and goes through the transitions.
  */
 export function finishVerb(
   tx: WriteTransaction,

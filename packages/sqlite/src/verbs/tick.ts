@@ -45,7 +45,9 @@ export function tickRead(
   return { reply, mustWrite: hasStale || request.worker !== undefined }
 }
 
-/** The part of a tick that writes: registers the worker and sweeps. Says how many rows have gone. */
+/**
+ * The part of a tick that writes: registers the worker and sweeps. Says how many rows have gone.
+ */
 export function tickWrite(tx: WriteTransaction, request: TickRequest): number {
   const { statements, queueId, now } = tx
   const { worker, holder, limit, failuresExpireMs } = request

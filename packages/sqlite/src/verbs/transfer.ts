@@ -21,7 +21,8 @@ function importRows(tx: WriteTransaction, rows: readonly TransferRow[]): ImportO
     const { state } = record
     const wasGone = transitions.isGone(state)
     const outcome = tx.change(record, () => {
-      // A key is never ready later than it is due, or than now: the other store's time may be later.
+      // A key is never ready later than it is due, or than now: the other store's time may be
+      // later.
       const readyAt = Math.min(row.readyAt, Math.max(row.dueAt, tx.now))
       const merged = transitions.mergeRow(state, { ...row, readyAt }, tx.now)
       if (wasGone) record.item = row.item ?? null
