@@ -13,8 +13,8 @@ import type { MemoryQueue } from './memory-queue.ts'
 import { noRow } from './rows/row-links.ts'
 
 /**
- * Counts the keys of a queue by state, up to `cap` of each. Most numbers are at hand; which delay
- * is a back-off, and which held key is dirty, takes a look at up to `cap` keys.
+ * Counts the keys of a queue by state, up to `cap` of each. Most counts are known; to tell back-off
+ * from delay, and dirty from processing, up to `cap` keys are read.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
   const { cursor, delayed, holds, readyRows } = queue
@@ -110,7 +110,7 @@ function keyRow({ cursor, table }: MemoryQueue, row: number, now: EpochMs): KeyR
     askedAt: cursor.askedAt,
     token: cursor.token,
     leaseUntil: cursor.leaseUntil,
-    // What a claim took is not kept when the claim is over.
+    // The claimed run is not stored after the claim has ended.
     claimedDueAt: isHeld ? cursor.claimedDueAt : never,
     claimedWhy: isHeld ? cursor.claimedWhy : 'add',
     claimedLaterAt: isHeld ? cursor.claimedLaterAt : never,

@@ -47,7 +47,7 @@ import { StoreTime } from './store-time.ts'
 import { memoryTransfer } from './transfer.ts'
 import { type OnWake, WakeSignal } from './wake-signal.ts'
 
-/** How the memory driver can be made other than by default. */
+/** Options of the memory driver. */
 export interface MemoryDriverOptions {
   /**
    * An order of your own for keys that are ready, in place of priority and arrival. An order serves
@@ -64,7 +64,7 @@ const expectedKeysMax = 100_000_000
 const namesMaxMin = 64
 
 /**
- * Makes a store in the memory of this process: the fastest there is, and gone with the process.
+ * A store in the memory of this process: the fastest one, and lost with the process.
  *
  * It is shared by every queue that is given this object, and keeps its keys when the last of them
  * is closed. It is synchronous, claims in strict order, and takes leases if asked to. Its time

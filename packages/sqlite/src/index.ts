@@ -17,9 +17,9 @@ export type {
 } from './sqlite-options.ts'
 
 /**
- * Keeps keys in a SQLite file, which several processes of one machine may share.
+ * Stores keys in a SQLite file, which several processes of one machine may share.
  *
- * Nothing is opened before the first queue needs it. Throws for bad options only.
+ * The first queue opens it. Throws for invalid options only.
  */
 export function sqliteDriver(options: SqliteOptions): Driver {
   return new SqliteDriver(targetOf(checkOptions(options), sqliteEnvironment))

@@ -53,14 +53,14 @@ import { transact } from './verbs/transact.ts'
 import { sqliteTransfer } from './verbs/transfer.ts'
 import { workersVerb } from './verbs/workers.ts'
 
-/** The contract on a SQLite file, or on a database that was handed in. */
+/** The driver on a SQLite file, or on a database that the caller has opened. */
 export class SqliteDriver implements Driver {
   readonly name = 'sqlite'
   readonly contractVersion: number = contractVersion
   readonly capabilities: Capabilities
   readonly operate: Operate
   readonly transfer: Transfer
-  /** Absent where no second connection may be made to the file. */
+  /** Absent if the file must not have a second connection. */
   readonly transact?: (transaction: unknown) => DriverTransaction
   readonly #target: Target
   #clock: Clock = systemClock
@@ -245,7 +245,7 @@ export class SqliteDriver implements Driver {
     return Promise.reject(new SluiceError('ERR_CLOSED', 'the driver is not open'))
   }
 
-  /** Does `work` on a queue, and wakes whoever waits for what it may have made claimable. */
+  /** Does `work` on a queue, and wakes the watchers: it may have made keys claimable. */
   #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
     const done = this.#write((statements, store) => {
       const tx = new WriteTransaction(statements, queue, store)

@@ -7,16 +7,16 @@ import type { StringIndex } from './string-index.ts'
 /**
  * An order of the caller's for keys that are ready: the custom `Queue` of client-go.
  *
- * It is told of each key once when the key becomes ready, and again by `touch` when a key that
- * still waits is added again. It decides alone which key is next; the priorities of adds mean
- * nothing to it. Its functions must not call the queue.
+ * `push` is called once for each key when it becomes ready, and `touch` when a key that is still
+ * ready is added again. The order alone decides which key is next; priorities have no effect. Its
+ * functions must not call the queue.
  */
 export interface ReadyOrder {
   /** A key has become ready. It is not among those pushed and not popped yet. */
   push(key: string): void
   /** A key that was pushed, and not popped yet, was added again. */
   touch(key: string): void
-  /** Gives up the next key. Only called while `len()` is above zero. */
+  /** Removes the next key and returns it. Only called while `len()` is above zero. */
   pop(): string
   /** How many keys were pushed and not popped yet. */
   len(): number
@@ -31,10 +31,11 @@ export class OrderedRows implements ReadyRows {
   readonly #order: ReadyOrder
   readonly #rows: Set<number> = new Set()
   /**
-   * Keys that are no longer ready. The order has no way to be told; they are skipped when popped.
+   * Keys that are no longer ready. The order has no function to remove them; they are skipped when
+   * they are popped.
    */
   readonly #withdrawn: Set<string> = new Set()
-  /** A row that was popped, and not taken so far. */
+  /** A row that was popped and is not claimed yet. */
   #popped: number = noRow
 
   constructor(
@@ -79,7 +80,7 @@ export class OrderedRows implements ReadyRows {
       const key = this.#order.pop()
       if (this.#withdrawn.delete(key)) continue
       const row = this.#index.find(key)
-      // An order that makes up keys, or gives one twice, must not make two workers share it.
+      // An order that invents keys, or returns one twice, must not make two workers share a key.
       if (this.#rows.has(row)) this.#popped = row
     }
     return this.#popped

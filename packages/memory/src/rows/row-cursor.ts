@@ -51,11 +51,11 @@ function codeOf(reason: DueReason): number {
  * Accessors over the packed columns are a third slower: decision 0020.
  */
 export class RowCursor implements KeyState {
-  /** The row that is looked at. */
+  /** The row that the cursor is on. */
   row: number = noRow
   /** Its key. */
   key = ''
-  /** Whether members were changed since they were unpacked. Set by whoever changes them. */
+  /** Whether members were changed since they were unpacked. The code that changes them sets it. */
   isDirty = false
 
   // Instants and wide counters begin as fractions, so that the engine keeps them as floats for
@@ -81,12 +81,12 @@ export class RowCursor implements KeyState {
   crashes = 0
   failedAt = 0.5
   parked = false
-  /** Who holds the key, while it is held. */
+  /** The holder of the key while it is held. */
   holder = ''
 
   private readonly table: RowTable
   private readonly holds: HoldTable
-  /** Where the hold is packed, if it has been. */
+  /** The slot of the packed hold; `noHold` if there is none. */
   private slot: number = noHold
 
   constructor(table: RowTable, holds: HoldTable) {
@@ -94,14 +94,14 @@ export class RowCursor implements KeyState {
     this.holds = holds
   }
 
-  /** Looks at `row`. */
+  /** Moves the cursor to `row`. */
   at(row: number): void {
     if (row !== this.row) this.unpack(row)
   }
 
   /**
    * Looks at `row`, and makes it that of a key of which nothing is stored yet. What means nothing
-   * while no run is owed is left as it was.
+   * without a pending run keeps its old value.
    */
   atNew(row: number, key: string): void {
     this.pack()
@@ -119,14 +119,14 @@ export class RowCursor implements KeyState {
     this.slot = noHold
   }
 
-  /** Stops looking at the row, which is about to be freed. */
+  /** Leaves the row, which is about to be released. */
   leave(): void {
     if (this.slot !== noHold) this.endHold()
     this.row = noRow
     this.isDirty = false
   }
 
-  /** Writes back what was changed. */
+  /** Writes back the changes. */
   pack(): void {
     if (!this.isDirty) return
     this.isDirty = false

@@ -6,11 +6,11 @@ const arity = 4
 const capacityInitial = 16
 
 /**
- * Rows in the order of an instant, and of a number that breaks ties: what is due when, which lease
- * ends when. The earliest is found at once; any row can be moved or taken out.
+ * Rows in the order of an instant, and of a number that breaks ties: delayed rows by when they are
+ * due, held rows by when their leases end. The first row is known; any row can be moved or removed.
  *
- * A heap with four children per node, which is half as deep as one with two, in typed arrays. Where
- * a row stands is kept in its link: a row in a heap is in no list.
+ * A heap with four children per node, which is half as deep as one with two, in typed arrays. The
+ * position of a row is stored in its link: a row in a heap is on no list.
  */
 export class RowHeap {
   size = 0
@@ -53,7 +53,7 @@ export class RowHeap {
 
   /** Gives a row that is in the heap another instant. */
   move(row: number, instant: EpochMs, tie: number): void {
-    this.settle(this.links.next(row), row, instant, tie)
+    this.reposition(this.links.next(row), row, instant, tie)
   }
 
   remove(row: number): void {
@@ -64,13 +64,13 @@ export class RowHeap {
     const instant = this.instants[end]!
     const tie = this.ties[end]!
     this.instants[end] = Infinity
-    if (at !== end) this.settle(at, last, instant, tie)
+    if (at !== end) this.reposition(at, last, instant, tie)
   }
 
   /** At most `limit` of the rows whose instant is not after `now`, in no particular order. */
   upTo(now: EpochMs, limit: number): number[] {
     const found: number[] = []
-    // Below a node that is not over yet, none is.
+    // Below a node that is after `now`, every node is.
     const nodes = [0]
     for (let at = nodes.pop(); at !== undefined && found.length < limit; at = nodes.pop()) {
       if (at >= this.size || this.instants[at]! > now) continue
@@ -80,13 +80,13 @@ export class RowHeap {
     return found
   }
 
-  private settle(at: number, row: number, instant: EpochMs, tie: number): void {
+  private reposition(at: number, row: number, instant: EpochMs, tie: number): void {
     const parent = (at - 1) >> 2
     if (at > 0 && this.isAfter(parent, instant, tie)) this.rise(at, row, instant, tie)
     else this.sink(at, row, instant, tie)
   }
 
-  /** Whether what stands at `at` belongs after (`instant`, `tie`). */
+  /** Whether the row at position `at` belongs after (`instant`, `tie`). */
   private isAfter(at: number, instant: EpochMs, tie: number): boolean {
     const other = this.instants[at]!
     return other > instant || (other === instant && this.ties[at]! > tie)

@@ -89,7 +89,7 @@ export class RowLinks {
     cells[(row << widthBits) | 2] = where
   }
 
-  /** Takes a row out of whatever circle it is in. */
+  /** Takes a row out of its circle. */
   unlink(row: number): void {
     const { cells } = this
     const next = cells[row << widthBits]!

@@ -14,13 +14,13 @@ export const integerWidth = 4
 const chunkBits = 12
 /** How many rows a chunk has; the first one grows up to this. */
 export const chunkRows: number = 1 << chunkBits
-/** `row & rowMask` is the place of a row in its chunk. */
+/** `row & rowMask` is the index of a row in its chunk. */
 export const rowMask: number = chunkRows - 1
 const firstChunkRows = 64
 
 /**
- * A few thousand rows. What most keys have is in columns that are made with the chunk; what few
- * keys have is in arrays that are made when the first key of the chunk has it.
+ * A few thousand rows. Members that most keys have are in columns that are created with the chunk;
+ * members that few keys have are in arrays that are created with the first such key.
  */
 export class RowChunk {
   readonly numbers: Float64Array
@@ -79,7 +79,7 @@ export class RowTable {
     this.capacity = 1 << Math.ceil(Math.log2(rows))
     this.chunks.push(new RowChunk(this.capacity))
     this.links.reserve(Math.max(this.capacity, expectedRows))
-    // Row 0 stands for none; a hole in its place would come back as `undefined`.
+    // Row 0 stands for none; without a key there, its element would be a hole, read as `undefined`.
     this.chunks[0]!.keys.push('')
   }
 
@@ -105,7 +105,7 @@ export class RowTable {
     return this.chunks.flatMap((chunk) => chunk.keys.filter((key) => key !== ''))
   }
 
-  /** A row for `key`, with whatever its columns were left with. */
+  /** A row for `key`; its columns have old values. */
   allocate(key: string): number {
     let row = this.free
     if (row !== noRow) {
@@ -119,14 +119,14 @@ export class RowTable {
     return row
   }
 
-  /** Makes a row that belongs to no key, for the head of a list. */
+  /** A row without a key, for the head of a list. */
   allocateHead(): number {
     const row = this.allocate('')
     this.links.begin(row)
     return row
   }
 
-  /** Lets go of a row and of everything it refers to. */
+  /** Frees a row and everything that it refers to. */
   release(row: number): void {
     const chunk = this.chunks[row >>> chunkBits]!
     const at = row & rowMask

@@ -36,8 +36,8 @@ const distanceMax = 16_384
  * A few keys are simply looked through, for most queues are nearly empty most of the time. More are
  * in an open-addressed table of pairs (hash, row) that is probed in a line. Growing it moves pairs
  * and touches no string, where a `Map` reads the header of each. Only the end of a key is hashed
- * until that proves too little. If even the whole key does, someone has chosen keys that collide,
- * and a `Map` takes over, whose hash nobody can foresee.
+ * until too many keys share it. If even the whole keys collide, they were chosen to, and a `Map`
+ * takes over, whose hash cannot be predicted.
  */
 export class StringIndex {
   size = 0

@@ -5,7 +5,7 @@ import type { SqliteEnvironment } from './environment.ts'
 /** The longest pause between two attempts, in milliseconds. */
 const pauseMsMax = 100
 
-/** How long waiting attempts may follow on one another before other work gets a turn. */
+/** How long attempts may follow one another before other work gets a turn, in milliseconds. */
 const turnMsMax = 20
 
 interface Waiting {
@@ -16,11 +16,11 @@ interface Waiting {
 }
 
 /**
- * Waits for a file that another process has locked, without holding up this one.
+ * Waits for a file that another process has locked, without blocking this one.
  *
- * SQLite's own waiting stops the whole process, so it is kept short, and what is still busy after
- * it is attempted again from here, after a pause, until its deadline. While one operation waits,
- * those that come after it line up behind it instead of each waiting for the same lock.
+ * SQLite's own wait blocks the whole process, so it is short; an operation that is still busy after
+ * it is attempted again, after a pause, until its deadline. While one operation waits, later ones
+ * queue behind it instead of each waiting for the same lock.
  */
 export class BusyRetry {
   readonly #environment: SqliteEnvironment
@@ -39,23 +39,23 @@ export class BusyRetry {
     return this.#line.length
   }
 
-  /** Does `attempt`, again and again as long as it is busy. Answers at once if it was not. */
+  /** Repeats `attempt` while it is busy. Synchronous if the first one is not. */
   run<T>(attempt: () => T): Awaitable<T> {
-    if (this.#line.length > 0) return this.#lineUp(attempt)
+    if (this.#line.length > 0) return this.#enqueue(attempt)
     return this.overtake(attempt)
   }
 
-  /** The same, but without lining up; for what needs no lock as a rule. */
+  /** The same without queueing, for operations that usually need no lock. */
   overtake<T>(attempt: () => T): Awaitable<T> {
     try {
       return attempt()
     } catch (error) {
       if (!SluiceError.is(error, 'ERR_STORE_BUSY')) return Promise.reject(error)
-      return this.#lineUp(attempt)
+      return this.#enqueue(attempt)
     }
   }
 
-  /** Gives up everything that waits. */
+  /** Rejects every waiting operation. */
   giveUp(error: SluiceError): void {
     const line = this.#line
     this.#line = []
@@ -64,7 +64,7 @@ export class BusyRetry {
     for (const waiting of line) waiting.reject(error)
   }
 
-  #lineUp<T>(attempt: () => T): Promise<T> {
+  #enqueue<T>(attempt: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const deadline = this.#environment.clock.monotonicMs() + this.#waitMs
       this.#line.push({ attempt, deadline, resolve: resolve as (value: unknown) => void, reject })
@@ -73,12 +73,12 @@ export class BusyRetry {
   }
 
   #pause(): void {
-    // From a few milliseconds on, twice as long each time, and never in step with other processes.
+    // From a few milliseconds on, twice as long each time, and randomized against other processes.
     const longest = Math.min(pauseMsMax, 4 * 2 ** this.#pauses)
     this.#pauses += 1
     const { clock, random } = this.#environment
     this.#timer = clock.startTimer(longest * (0.5 + random() / 2), () => this.#goOn())
-    // Somebody awaits what waits here.
+    // A caller awaits the operation.
     this.#timer.ref()
   }
 

@@ -12,21 +12,23 @@ interface Entry {
 
 /**
  * The connections of this process by the real paths of their files. One is enough for any number of
- * queues and drivers: SQLite has one writer at a time anyway, and two connections of one process
- * would only wait for each other.
+ * queues and drivers: SQLite has one writer at a time, and two connections of one process would
+ * only wait for each other.
  */
 const entries = new Map<string, Entry>()
 
-/** A share in a connection. */
+/** A reference to a shared connection. */
 export interface ConnectionShare {
   readonly connection: Connection
-  /** The library that the connection is of. */
+  /** The library of the connection. */
   readonly library: Library
-  /** Gives the share back; the last one closes the connection. */
+  /** Releases the share; the last one closes the connection. */
   release(): void
 }
 
-/** Joins those who have opened a file already, however they did; opens it if nobody has. */
+/**
+ * Shares the connection that is open to a file, whatever its settings; opens one if there is none.
+ */
 export function joinConnection(
   settings: FileSettings,
   environment: SqliteEnvironment,
@@ -39,7 +41,7 @@ export function joinConnection(
   return shareConnection(settings, environment, lockWaitMs, clock)
 }
 
-/** Opens a file, or joins those who have opened it already in the same way. */
+/** Opens a file, or shares its open connection if the settings agree. */
 export function shareConnection(
   settings: FileSettings,
   environment: SqliteEnvironment,

@@ -9,15 +9,15 @@ import { LogGuard } from './log-guard.ts'
 import type { Statements } from './statements.ts'
 import { WakeSignal } from './wake-signal.ts'
 
-/** What is done in a transaction; the store's time is that at which it has the lock. */
+/** The work of a transaction; the store's time is that at which it has the lock. */
 export type Work<T> = (statements: Statements, store: StoreRow) => T
 
-/** How often to look whether the file is still the one that was opened, in milliseconds. */
+/** How often to check whether the file is still the one that was opened, in milliseconds. */
 const lookAtFileMs = 1_000
 
 /**
  * The one connection of this process to a store, opened when it is first needed, and again after it
- * had to be given up.
+ * had to be closed.
  */
 export class Connection {
   readonly changes: WakeSignal
@@ -87,11 +87,11 @@ export class Connection {
 
   /** Does `work` in a transaction that only reads. */
   read<T>(clock: Clock, work: Work<T>): Awaitable<T> {
-    // Readers are not kept out by a writer, so they need not wait behind those who are.
+    // A writer does not block readers, so they need not queue behind blocked operations.
     return this.#retry.overtake(() => this.#transaction(clock, work, false))
   }
 
-  /** Looks at the file itself, past transactions: what is damaged fails in none of its own. */
+  /** Reads the file outside of a transaction, in which damage would fail the whole examination. */
   look<T>(clock: Clock, work: (statements: Statements) => T): Awaitable<T> {
     return this.#retry.overtake(() => {
       try {
@@ -103,9 +103,9 @@ export class Connection {
   }
 
   /**
-   * Gives the connection up if its file was moved, removed or replaced: SQLite would go on writing
-   * to a file that no other process finds. A look costs a microsecond or two, so it is not made for
-   * every transaction.
+   * Closes the connection if its file was moved, removed or replaced: SQLite would continue to
+   * write to a file that no other process finds. The check takes a microsecond or two, so it is not
+   * made for every transaction.
    */
   #checkFile(): void {
     const now = this.#environment.clock.monotonicMs()
@@ -147,7 +147,7 @@ export class Connection {
       if (writes) this.#logGuard.committed(statements.database)
       return value
     } catch (error) {
-      this.#afterTrouble(error)
+      this.#afterError(error)
       throw storeError(error, stage, this.file)
     }
   }
@@ -157,12 +157,12 @@ export class Connection {
     return new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
   }
 
-  #afterTrouble(error: unknown): void {
+  #afterError(error: unknown): void {
     if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#drop()
     const trouble = errorKindOf(error)
     if (trouble !== 'input-output' && trouble !== 'damaged') return
-    // What this connection believes to be in the file may not be there. The next operation opens it
-    // anew, and looks whether it is whole.
+    // The cache of this connection may differ from the file. The next operation opens the file
+    // again and checks its integrity.
     this.#mustCheck = true
     this.#drop()
   }
@@ -171,7 +171,7 @@ export class Connection {
     try {
       statements.rollback.run()
     } catch {
-      // Some errors have ended the transaction already. If not, no other can begin here.
+      // Some errors have already ended the transaction. If not, no other can begin here.
       if (isInTransaction(statements.database)) this.#drop('abandon')
     }
   }
@@ -185,7 +185,7 @@ export class Connection {
     try {
       this.#source[how](statements)
     } catch {
-      // Nothing more can be done with it.
+      // Nothing more can be done about it.
     }
   }
 

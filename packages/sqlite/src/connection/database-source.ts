@@ -8,17 +8,17 @@ import { networkFilesystemOf } from './network-filesystem.ts'
 import { prepareStatements, type Statements } from './statements.ts'
 import { ensureFile, statusOf } from './store-file.ts'
 
-/** Where a connection comes from, and where it goes when it is not needed any more. */
+/** Opens and closes the connection to a store. */
 export interface DatabaseSource {
-  /** What it is called in messages: the path of the file. */
+  /** The name of the store in messages: the path of the file. */
   readonly file: string
   open(now: EpochMs): Statements
   close(statements: Statements): void
-  /** Gives up a connection on which a transaction of ours could not be ended. */
+  /** Abandons a connection on which a transaction of the driver could not be ended. */
   abandon(statements: Statements): void
-  /** Whether another file stands where the one that was opened stood, or none. */
+  /** Whether the path now leads to another file than the one that was opened, or to none. */
   isReplaced(): boolean
-  /** Whether the connection is in a transaction that is not ours. */
+  /** Whether the connection is in a transaction of the caller. */
   isTaken(): boolean
 }
 
@@ -31,11 +31,11 @@ export interface FileSettings {
   readonly migrate: Migrate
   readonly mustExist: boolean
   readonly unsafeFilesystem: boolean
-  /** `guest`: our tables may be put into a file that is somebody else's. */
+  /** `guest`: the tables may be created in a database of the caller. */
   readonly ownership: Ownership
 }
 
-/** Connections of our own to a file. */
+/** Connections of the driver to a file. */
 export class FileSource implements DatabaseSource {
   readonly settings: FileSettings
   readonly #networkOf: (directory: string) => string | undefined
@@ -53,12 +53,12 @@ export class FileSource implements DatabaseSource {
 
   open(now: EpochMs): Statements {
     const { file, library, durability, migrate, ownership } = this.settings
-    // A file that was there a moment ago is not to be replaced by an empty one.
+    // A file that has existed must not be replaced by an empty one.
     const mustExist = this.settings.mustExist || this.#identity !== undefined
     ensureFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
     const database = library.open(file)
     try {
-      if (!isSafeVersion(versionBehind(database))) this.#keepToOurselves(database)
+      if (!isSafeVersion(versionBehind(database))) this.#lockExclusively(database)
       applyPragmas(database, durability)
       ensureSchema(database, file, { ownership, migrate, now })
       const statements = prepareStatements(database)
@@ -70,8 +70,8 @@ export class FileSource implements DatabaseSource {
     }
   }
 
-  /** Lets nobody else open the file, since this version of SQLite must not share one. */
-  #keepToOurselves(database: SqliteDatabase): void {
+  /** Locks the file for this connection, because this version of SQLite must not share one. */
+  #lockExclusively(database: SqliteDatabase): void {
     if (this.settings.ownership === 'guest') throw unsafeVersionError(versionBehind(database))
     database.exec('pragma locking_mode = exclusive')
   }
@@ -99,13 +99,13 @@ export class FileSource implements DatabaseSource {
   }
 }
 
-/** The one connection that the program has handed in. It stays the program's to close. */
+/** The one connection that the caller has passed. The caller closes it. */
 export class HandedInSource implements DatabaseSource {
   readonly file: string
   readonly #database: SqliteDatabase
   readonly #durability: Durability
   readonly #migrate: Migrate
-  /** Whether the transaction that is open on it is one of ours. */
+  /** Whether the transaction that is open on it is one of the driver. */
   #isLeftOpen = false
 
   constructor(database: SqliteDatabase, file: string, durability: Durability, migrate: Migrate) {
@@ -151,7 +151,7 @@ export function fileOf(database: SqliteDatabase): string {
 /** Whether a transaction was begun on a connection and has not ended; closing ends it, too. */
 export function isInTransaction(database: SqliteDatabase): boolean {
   const { open, isOpen } = database as { readonly open?: unknown; readonly isOpen?: unknown }
-  // Asked about its transaction, a closed connection of node:sqlite throws.
+  // A closed connection of node:sqlite throws when its transaction is read.
   if (open === false || isOpen === false) return false
   const { inTransaction, isTransaction } = database as {
     readonly inTransaction?: unknown
@@ -159,7 +159,7 @@ export function isInTransaction(database: SqliteDatabase): boolean {
   }
   if (typeof inTransaction === 'boolean') return inTransaction
   if (typeof isTransaction === 'boolean') return isTransaction
-  // An old node:sqlite does not say. A transaction cannot begin within another one.
+  // An old node:sqlite has neither. A transaction cannot begin within another one.
   try {
     database.exec('begin')
   } catch (error) {
@@ -169,7 +169,7 @@ export function isInTransaction(database: SqliteDatabase): boolean {
   return false
 }
 
-/** What is wrong with the pages of a database, in words; empty if nothing is. */
+/** The damage of the pages of a database, in words; empty if there is none. */
 export function findingsIn(database: SqliteDatabase, pragma: string): string[] {
   const rows = database.prepare(`pragma ${pragma}`).all() as Record<string, unknown>[]
   return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')

@@ -12,15 +12,15 @@ import { type SqliteDatabase, singleValue } from '../library/database.ts'
  */
 export type Durability = 'power' | 'process'
 
-/** How long SQLite itself waits for a lock, holding up the whole process meanwhile. */
+/** How long SQLite itself waits for a lock, which blocks the whole process, in milliseconds. */
 export const busyMs = 50
 
-/** How large the log may stay on disk after it was emptied, in bytes. */
+/** The size of the log on disk after it was emptied, at most, in bytes. */
 export const logBytesMax: number = 64 * 1024 * 1024
 
 /**
- * Sets up a connection. The settings hold for the connection and not for the file, so every one
- * needs them; only the mode of the journal is kept in the file.
+ * Configures a connection. The settings apply to the connection and not to the file, so every
+ * connection needs them; only the journal mode is stored in the file.
  */
 export function applyPragmas(database: SqliteDatabase, durability: Durability): void {
   database.exec(`pragma busy_timeout = ${busyMs}`)
@@ -29,11 +29,11 @@ export function applyPragmas(database: SqliteDatabase, durability: Durability): 
     throw new SluiceError('ERR_STORE', 'the file system does not allow the write-ahead log')
   }
   database.exec(`pragma synchronous = ${durability === 'power' ? 'full' : 'normal'}`)
-  // Elsewhere fsync reaches the disk; there it takes more.
+  // On macOS, fsync alone does not reach the disk.
   if (durability === 'power' && platform() === 'darwin') database.exec('pragma fullfsync = on')
   database.exec(`pragma journal_size_limit = ${logBytesMax}`)
-  // Copying the log back waits for the disk whatever the durability; seldom is better, and 16 MiB
-  // of log are still read quickly.
+  // A checkpoint waits for the disk with either durability, so it should be rare; 16 MiB of log can
+  // still be read quickly.
   database.exec('pragma wal_autocheckpoint = 4000')
   database.exec('pragma cache_size = -32000')
   database.exec('pragma temp_store = memory')

@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core/driver'
 
-/** What went wrong in SQLite, as far as it matters to us. */
+/** The kinds of SQLite errors that the driver distinguishes. */
 export type ErrorKind =
   | 'busy'
   | 'full'
@@ -14,7 +14,7 @@ export type ErrorKind =
 const kindOfCode: Readonly<Record<number, ErrorKind>> = {
   5: 'busy',
   6: 'busy',
-  // Too many others were at the locks at the same moment; trying again is all there is to do.
+  // Too many connections were at the locks at the same moment; only a retry helps.
   15: 'busy',
   8: 'read-only',
   10: 'input-output',
@@ -36,7 +36,7 @@ const kindOfName: readonly (readonly [string, ErrorKind])[] = [
   ['SQLITE_NOTADB', 'damaged'],
 ]
 
-/** Sorts an error of either library; `undefined` if it is not one of SQLite's. */
+/** The kind of an error of either library; `undefined` if it is not one of SQLite. */
 export function errorKindOf(error: unknown): ErrorKind | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
@@ -45,15 +45,15 @@ export function errorKindOf(error: unknown): ErrorKind | undefined {
   return kindOfName.find(([name]) => code.startsWith(name))?.[1] ?? 'other'
 }
 
-/** At which point a transaction was when it failed. */
+/** The point at which a transaction failed. */
 export type Stage = 'opening' | 'before-commit' | 'commit'
 
 /**
- * The error that a caller is told of.
+ * The error for the caller.
  *
- * An input or output error while committing leaves open what happened: the log may hold the commit
- * although its fsync failed, and whoever opens the file next may find it. Everything else leaves
- * nothing behind.
+ * After an input or output error during a commit its outcome is unknown: the log may contain the
+ * commit although its fsync failed, and the next connection may find it. Every other error has
+ * changed nothing.
  */
 export function storeError(error: unknown, stage: Stage, file: string): SluiceError {
   if (SluiceError.is(error)) return error

@@ -5,7 +5,7 @@ import { logBytesMax } from './durability.ts'
 import type { SqliteEnvironment } from './environment.ts'
 import { statusOf } from './store-file.ts'
 
-/** How long to wait after an attempt that did not succeed, in milliseconds. */
+/** How long to wait after a failed attempt, in milliseconds. */
 const pauseMs = 10_000
 
 interface CheckpointRow {
@@ -13,14 +13,14 @@ interface CheckpointRow {
 }
 
 /**
- * Looks at the write-ahead log after each commit, which takes a microsecond.
+ * Checks the write-ahead log after each commit, which takes a microsecond.
  *
- * It must not grow without bound. SQLite copies it back into the file every few thousand pages and
- * then starts it over, unless a connection is still reading from it: a query that is left half read
- * can make it grow until the disk is full. A log that is too long is emptied, and reported if a
- * reader prevents that.
+ * It must not grow without bound. SQLite copies it into the file every few thousand pages and then
+ * restarts it, unless a connection is still reading from it: a query that is left half read can
+ * make it grow until the disk is full. A log that is too long is emptied, and reported if a reader
+ * prevents that.
  *
- * And it must be there: SQLite goes on writing to a log that was deleted, which no other process
+ * And it must exist: SQLite continues to write to a log that was deleted, which no other process
  * reads.
  */
 export class LogGuard {
@@ -28,7 +28,7 @@ export class LogGuard {
   readonly #environment: SqliteEnvironment
   readonly #bytesMax: number
   #notBeforeMs = -Infinity
-  /** The number of the log's file; `undefined` until it was looked at. */
+  /** The inode of the log; `undefined` until it was read. */
   #inode: number | undefined
 
   constructor(file: string, environment: SqliteEnvironment, bytesMax: number = logBytesMax) {
@@ -61,7 +61,7 @@ export class LogGuard {
     try {
       return statusOf(this.#path) ?? { ino: undefined, size: 0 }
     } catch {
-      // The commit has succeeded; that its log cannot be looked at is no failure of it.
+      // The commit has succeeded; a failed look at its log does not change that.
       return { ino: this.#inode, size: 0 }
     }
   }
@@ -76,7 +76,7 @@ export class LogGuard {
         return
       }
     } catch (error) {
-      // Again: the commit stands. What is wrong with the file, the next operation will find.
+      // The commit has succeeded. The next operation reports what is wrong with the file.
       cause = error
     }
     const message =

@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs'
 import { platform } from 'node:os'
 
-// statfs(2), "type". What a log in write-ahead mode needs, memory shared between processes and
-// locks that hold, these do not give.
+// statfs(2), "type". These do not provide memory shared between processes and reliable locks, which
+// the write-ahead log needs.
 const names: Readonly<Record<number, string>> = {
   26985: 'nfs',
   20859: 'smb',
@@ -21,13 +21,13 @@ const names: Readonly<Record<number, string>> = {
 
 /** The name of a type of file system that files cannot be shared on. */
 export function networkName(type: number): string | undefined {
-  // Some come out negative where the kernel's number has its highest bit set.
+  // Numbers with the highest bit set come out negative.
   return names[type >>> 0]
 }
 
-/** The name of the file system that `directory` is on if it is one of a network, or like one. */
+/** The name of the file system of `directory` if it is a network file system, or like one. */
 export function networkFilesystemOf(directory: string): string | undefined {
-  // Elsewhere the numbers mean something else.
+  // On other systems the numbers mean something else.
   if (platform() !== 'linux') return undefined
   return networkName(statfsSync(directory).type)
 }

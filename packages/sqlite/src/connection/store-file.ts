@@ -16,17 +16,17 @@ import type { Library } from '../library/library.ts'
 import { createSchema, type Ownership } from '../schema/migrate.ts'
 import { applyPragmas } from './durability.ts'
 
-/** What `code` says of a failed call to the file system, if it is one. */
+/** The `code` of an error of the file system; undefined for other errors. */
 function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code
 }
 
 function fileError(message: string, cause?: unknown): SluiceError {
-  // What is wrong with a directory or a mount can be put right while the program runs.
+  // A directory or a mount can be fixed while the program runs.
   return new SluiceError('ERR_STORE', message, { cause, retryable: true })
 }
 
-/** The one path of a file, whatever leads to it. Its directory has to be there. */
+/** The real path of a file, through all links. Its directory must exist. */
 export function realPathOf(file: string): string {
   const path = resolve(file)
   try {
@@ -41,7 +41,7 @@ export function realPathOf(file: string): string {
   }
 }
 
-/** The file's status; `undefined` if it does not exist. Never opens it: see below. */
+/** The file's status; `undefined` if it does not exist. Never opens it: see {@link ensureFile}. */
 export function statusOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -50,23 +50,23 @@ export function statusOf(path: string): Stats | undefined {
   }
 }
 
-/** What is asked of a file before SQLite gets to see it. */
+/** The requirements on a file before SQLite opens it. */
 export interface FileRequirements {
   readonly library: Library
   readonly mustExist: boolean
   readonly unsafeFilesystem: boolean
   readonly ownership: Ownership
   readonly now: EpochMs
-  /** The name of the file system of a directory if it is one of a network. */
+  /** The name of the file system of a directory if it is a network file system. */
   readonly networkOf: (directory: string) => string | undefined
 }
 
 /**
- * Makes the file if it is not there, and refuses what SQLite would quietly take for an empty
- * database.
+ * Creates the file if it does not exist, and rejects files that SQLite would silently treat as an
+ * empty database.
  *
- * A file that SQLite has open must not be opened by anything else in this process: closing it would
- * drop the locks of the whole process. Looking at its status is all that is done here.
+ * A file that SQLite has open must not be opened by any other code of this process: closing it
+ * would release the locks of the whole process. This function only reads its status.
  */
 export function ensureFile(path: string, wish: FileRequirements): void {
   const network = wish.networkOf(dirname(path))
@@ -84,7 +84,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
   const status = statusOf(path)
   if (status === undefined) throw fileError(`${path} has gone while it was opened`)
   if (!status.isFile()) throw new SluiceError('ERR_STORE', `${path} is not a file`)
-  // A database of the program's own may be one that it has just begun.
+  // A database of the program may be one that it has just created.
   if (status.size === 0 && wish.ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
@@ -94,8 +94,8 @@ export function ensureFile(path: string, wish: FileRequirements): void {
 }
 
 /**
- * Makes the file under another name and gives it its own in one step, so that nobody ever sees half
- * a file, and the first of several processes wins.
+ * Creates the file under another name and renames it in one step, so that no process ever sees an
+ * incomplete file, and the first of several processes wins.
  */
 function createFile(path: string, { library, now }: FileRequirements): void {
   if (statusOf(`${path}-wal`) !== undefined) {
@@ -106,7 +106,7 @@ function createFile(path: string, { library, now }: FileRequirements): void {
   }
   const draft = `${path}.${randomUUID()}.new`
   try {
-    // Readable for its owner only. SQLite gives its other files the mode of this one.
+    // Readable for its owner only. SQLite gives its other files the same mode.
     closeSync(openSync(draft, 'wx', 0o600))
     const database = library.open(draft)
     try {
@@ -136,10 +136,10 @@ function putInPlace(draft: string, path: string): void {
   try {
     linkSync(draft, path)
   } catch (error) {
-    // Another process was first; its file is as good as ours.
+    // Another process was first; its file is equivalent.
     if (codeOf(error) === 'EEXIST') return
-    // A file system without hard links. Here the first one could be overwritten, in a moment in
-    // which nothing has been acknowledged yet by anyone that does not know of the other.
+    // A file system without hard links. The file of another process could be overwritten here, but
+    // only before either process has acknowledged a write.
     if (statusOf(path) !== undefined) return
     renameSync(draft, path)
   }
@@ -167,6 +167,6 @@ function removeIfThere(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It was not there, or it is of no further use anyway.
+    // It did not exist, or it is a leftover that does no harm.
   }
 }

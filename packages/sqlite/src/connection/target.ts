@@ -8,22 +8,25 @@ import { type FileSettings, fileOf, HandedInSource } from './database-source.ts'
 import type { SqliteEnvironment } from './environment.ts'
 import { realPathOf } from './store-file.ts'
 
-/** Where a driver keeps its keys, and how it gets there. */
+/** Where a driver stores its keys, and how it connects. */
 export interface Target {
   readonly isInMemory: boolean
   /** Whether other processes can open it at the same time. */
   readonly isShared: boolean
-  /** Whether a connection of the caller's can take part; not if the file has to be ours alone. */
+  /**
+   * Whether a connection of the caller can take part; not if the file must have one connection
+   * only.
+   */
   readonly canTransact: boolean
-  /** The connection that was handed in for everything, if one was. */
+  /** The connection that the caller has passed as the only one, if any. */
   readonly exclusive: SqliteDatabase | undefined
   /** The real path of the file; empty for a database in memory. Throws if it cannot be reached. */
   file(): string
   connect(clock: Clock): Awaitable<ConnectionShare>
 }
 
-/** How long an operation waits for a lock unless told otherwise, in milliseconds. */
-export const lockWaitMsUsual = 20_000
+/** How long an operation waits for a lock by default, in milliseconds. */
+export const lockWaitMsDefault = 20_000
 
 /** The target that the options name. */
 export function targetOf(options: SqliteOptions, environment: SqliteEnvironment): Target {
@@ -55,7 +58,7 @@ function fileTarget(options: FileOptions, environment: SqliteEnvironment): Targe
       shareConnection(
         fileSettings(options),
         environment,
-        options.lockWaitMs ?? lockWaitMsUsual,
+        options.lockWaitMs ?? lockWaitMsDefault,
         clock,
       ),
   }
@@ -65,12 +68,12 @@ function canShare(name: LibraryName | undefined, environment: SqliteEnvironment)
   try {
     return canShareFiles(loadLibrary(name), environment)
   } catch {
-    // It is missing, which opening will say.
+    // It is missing; opening reports that.
     return true
   }
 }
 
-/** A connection of our own beside the one that was handed in. */
+/** A connection of the driver in addition to the caller's. */
 function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): Target {
   const { database } = options
   const path = fileOf(database)
@@ -96,7 +99,7 @@ function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): 
           ownership: 'guest',
         },
         environment,
-        options.lockWaitMs ?? lockWaitMsUsual,
+        options.lockWaitMs ?? lockWaitMsDefault,
         clock,
       ),
   }
@@ -115,7 +118,7 @@ function handedInTarget(options: DatabaseOptions, environment: SqliteEnvironment
       const { durability, migrate } = common(options)
       const file = path === '' ? 'the database in memory' : path
       const source = new HandedInSource(database, file, durability, migrate)
-      const lockWaitMs = options.lockWaitMs ?? lockWaitMsUsual
+      const lockWaitMs = options.lockWaitMs ?? lockWaitMsDefault
       const connection = new Connection(source, environment, lockWaitMs)
       const library = libraryBehind(database)
       const share = { connection, library, release: () => connection.close() }

@@ -1,18 +1,18 @@
 import type { Ticker } from '@sluice/core'
 import type { Clock } from '@sluice/core/driver'
 
-/** How often to look for what other processes have done, in milliseconds. */
+/** How often to look for commits of other processes, in milliseconds. */
 const lookMs = 5
 
-/** The same after a while in which nothing happened. */
+/** The same after a quiet period. */
 const lookQuietMs = 50
 
-/** How long that while is. */
+/** How long that period is, in milliseconds. */
 const quietAfterMs = 60_000
 
 type OnWake = (queue: string | undefined) => void
 
-/** What can be read of a store without a transaction; `undefined` without a connection. */
+/** Numbers that can be read without a transaction; `undefined` without a connection. */
 export interface WatchedStore {
   /** Changes when another connection has committed. */
   version(): number | undefined
@@ -21,14 +21,14 @@ export interface WatchedStore {
 }
 
 /**
- * Tells whoever waits that something may have become claimable: at once of what this process did,
- * and within a few milliseconds of what others did.
+ * Calls watchers when a key may have become claimable: immediately for changes of this process, and
+ * within a few milliseconds for changes of other processes.
  *
  * SQLite has no notifications. It has a number that changes when another connection has committed,
- * and reading it costs a few microseconds; so it is read again and again, and less often once
- * nothing has happened for a minute. The commits of an idle process are heartbeats, so a second
- * number, which the file keeps, decides whether the watchers are called. It says neither which
- * queue has changed nor how; the watchers look for themselves.
+ * and reading it takes a few microseconds; so it is polled, and less often after a quiet minute.
+ * The commits of an idle process are heartbeats, so a second number, which is stored in the file,
+ * decides whether the watchers are called. It tells neither which queue has changed nor how; the
+ * watchers look.
  */
 export class WakeSignal {
   readonly #clock: Clock
@@ -37,10 +37,10 @@ export class WakeSignal {
   readonly #announced = new Set<string | undefined>()
   #ticker: Ticker | undefined
   #tickerMs = 0
-  /** `undefined`: nothing is known, and what happened meanwhile shows as more work later. */
+  /** `undefined`: not known; changes in the meantime show as more work later. */
   #lastVersion: number | undefined
   #lastWork: number | undefined
-  /** Whether a transaction that nobody here is told the end of still goes on. */
+  /** Whether a transaction of the caller, whose end is not reported, is still open. */
   #isPending: (() => boolean) | undefined
   #lastChangeMs = 0
 
@@ -60,14 +60,14 @@ export class WakeSignal {
     }
   }
 
-  /** Something was done in this process that others here may wait for. */
+  /** This process has made a change that its watchers may wait for. */
   announce(queue: string | undefined): void {
     if (this.#watchers.size === 0) return
-    this.#stirred()
+    this.#changed()
     if (this.#announced.has(queue)) return
     this.#announced.add(queue)
     if (this.#announced.size > 1) return
-    // Not before whoever did it has its answer.
+    // After the caller has its reply.
     queueMicrotask(() => {
       const announced = [...this.#announced]
       this.#announced.clear()
@@ -76,16 +76,16 @@ export class WakeSignal {
   }
 
   /**
-   * Something was done on the connection itself in a transaction of somebody else's. No number
-   * changes when it commits, so those who wait are woken once it is over.
+   * A transaction of the caller has made a change on this connection. No number changes when it
+   * commits, so the watchers are called after its end.
    */
   announceAfter(isPending: () => boolean): void {
     if (this.#watchers.size === 0) return
     this.#isPending = isPending
-    this.#stirred()
+    this.#changed()
   }
 
-  /** The connection was given up; the versions of the next one count from another number. */
+  /** The connection was closed; the versions of the next one start at another number. */
   connectionLost(): void {
     this.#lastVersion = undefined
   }
@@ -114,7 +114,7 @@ export class WakeSignal {
     const isOver = this.#isPending?.() === false
     if (isOver) this.#isPending = undefined
     if (isOver || hasMoreWork) {
-      this.#stirred()
+      this.#changed()
       this.#wake(undefined)
     } else if (
       this.#tickerMs === lookMs &&
@@ -124,12 +124,12 @@ export class WakeSignal {
     }
   }
 
-  #stirred(): void {
+  #changed(): void {
     this.#lastChangeMs = this.#clock.monotonicMs()
     if (this.#tickerMs === lookQuietMs && this.#ticker !== undefined) this.#tickEvery(lookMs)
   }
 
-  /** Whether another process has done work since the last look, as far as can be seen. */
+  /** Whether another process has done work since the last look. */
   #hasMoreWork(): boolean {
     try {
       const version = this.#store.version()

@@ -4,13 +4,13 @@ import type { SqliteEnvironment } from '../connection/environment.ts'
 import type { SqliteDatabase } from './database.ts'
 import { isSafeVersion } from './sqlite-version.ts'
 
-/** A library that speaks to SQLite. */
+/** A library with the SQLite that the driver uses. */
 export type LibraryName = 'better-sqlite3' | 'node:sqlite'
 
-/** A library that was found, and how it opens a file. */
+/** A loaded library, and how it opens a file. */
 export interface Library {
   readonly name: LibraryName
-  /** Differs in every copy of a library: what all its connections inherit from. */
+  /** The prototype of all its connections, which differs in every copy of a library. */
   readonly origin: unknown
   open(path: string): SqliteDatabase
 }
@@ -61,7 +61,7 @@ export function loadLibrary(name: LibraryName | undefined): Library {
 
 /** Whether several connections may share a file by way of this library. */
 export function canShareFiles({ name }: Library, environment: SqliteEnvironment): boolean {
-  // Only new versions of better-sqlite3 are asked for; with Node comes what comes.
+  // The peer dependency excludes old versions of better-sqlite3; Node may have any SQLite.
   return name === 'better-sqlite3' || isSafeVersion(environment.builtInSqlite())
 }
 

@@ -7,7 +7,7 @@ import { type SqliteDatabase, singleValue } from './database.ts'
  */
 const versionMin: readonly [number, number, number] = [3, 51, 3]
 
-/** Whether several connections may share a file under this version of SQLite. */
+/** Whether several connections may share a file with this version of SQLite. */
 export function isSafeVersion(version: string): boolean {
   const parts = version.split('..').map(Number)
   for (const [index, least] of versionMin.entries()) {
@@ -22,7 +22,7 @@ export function versionBehind(database: SqliteDatabase): string {
   return String(singleValue(database, 'select sqlite_version()'))
 }
 
-/** The refusal of a second connection under a version that two of them can make lose data. */
+/** The error for a second connection with a version of SQLite that can then lose data. */
 export function unsafeVersionError(version: string): SluiceError {
   return new SluiceError(
     'ERR_STORE',

@@ -1,7 +1,7 @@
 /**
- * The number under which the claims of one request are stored, made from the request's name: 53
- * bits, so that two names of one store practically never have the same, and eight bytes in a row
- * instead of a text.
+ * The number under which the claims of one request are stored, a hash of the request's name: 53
+ * bits, so that two names in one store practically never share it, and eight bytes per row instead
+ * of a text.
  */
 export function claimNumber(claimId: string): number {
   // Two FNV-like sums of 32 bits with different multipliers, of which 53 bits are kept.

@@ -1,11 +1,11 @@
 import { type DueReason, type EpochMs, never } from '@sluice/core/driver'
 
-/** An instant as it is stored: none is null. */
+/** An instant as it is stored: null stands for none. */
 export function storedInstant(instant: EpochMs): number | null {
   return instant === never ? null : instant
 }
 
-/** An instant as it is worked with: null is none. */
+/** A stored instant as a number: null stands for none. */
 export function instantOf(stored: number | null): EpochMs {
   return stored ?? never
 }
@@ -17,7 +17,7 @@ export function storedReason(reason: DueReason): number {
   return reasons.indexOf(reason)
 }
 
-/** A reason as it is worked with. */
+/** The reason of a stored number. */
 export function reasonOf(stored: number | null): DueReason {
   return reasons[stored ?? 0] ?? 'add'
 }

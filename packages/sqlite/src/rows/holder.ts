@@ -1,8 +1,8 @@
 import type { Statements } from '../connection/statements.ts'
 
-/** The number of a holder, given out when it first claims something. */
+/** The number of a holder, which it gets with its first claim. */
 export function holderNumber(statements: Statements, name: string): number {
-  // Not remembered between transactions: another process may have swept the row away.
+  // Not cached between transactions: another process may have deleted the row.
   const row = statements.holdersFind.get(name) as { readonly id: number } | undefined
   if (row !== undefined) return row.id
   statements.holdersSweep.run()

@@ -34,14 +34,14 @@ export interface KeyColumns {
   readonly last_error: string | null
 }
 
-/** One key as it is worked with: what the transitions change, and what they know nothing of. */
+/** One key: the state that the transitions change, and the columns that they do not know. */
 export interface StoredKey {
   /** `undefined`: nothing is stored of the key yet. */
   readonly id: number | undefined
   readonly key: string
   readonly state: KeyState
   item: string | null
-  /** Numbers; see `holder.ts` and `claim-name.ts`. Null if nobody holds the key. */
+  /** Numbers; see `holder.ts` and `claim-number.ts`. Null if the key is not held. */
   holder: number | null
   claim: number | null
   lastError: string | null
@@ -61,8 +61,8 @@ export function newKey(key: string): StoredKey {
 }
 
 /**
- * A stored key. The run's columns are what is owed to a key that waits, and what was claimed of one
- * that is held; the `next_` columns are what is owed to a held one.
+ * A stored key. The columns of the run are the pending run of a key that is not held, and the
+ * claimed run of a held one; the `next_` columns are the pending run of a held one.
  */
 export function storedKey(row: KeyColumns): StoredKey {
   const state = emptyKeyState()
@@ -70,7 +70,7 @@ export function storedKey(row: KeyColumns): StoredKey {
   state.crashes = row.crashes
   state.failedAt = instantOf(row.failed_at)
   state.parked = row.parked === 1
-  if (row.token === null) readWaiting(state, row)
+  if (row.token === null) readPending(state, row)
   else readHeld(state, row, row.token)
   return {
     id: row.id,
@@ -83,7 +83,7 @@ export function storedKey(row: KeyColumns): StoredKey {
   }
 }
 
-function readWaiting(state: KeyState, row: KeyColumns): void {
+function readPending(state: KeyState, row: KeyColumns): void {
   if (row.due_at === null) return
   state.dueAt = row.due_at
   state.why = reasonOf(row.due_why)
@@ -105,39 +105,39 @@ function readHeld(state: KeyState, row: KeyColumns, token: number): void {
   state.claimedSeq = row.seq ?? 0
   state.claimedPriority = row.priority
   state.claimedAskedAt = instantOf(row.asked_at)
-  // What a claim leaves in the members of the owed run, which mean nothing until one is owed.
-  const isOwed = row.next_due_at !== null
+  // Without a pending run these members mean nothing; they have the values that a claim leaves.
+  const isPending = row.next_due_at !== null
   state.dueAt = instantOf(row.next_due_at)
-  state.why = isOwed ? reasonOf(row.next_why) : state.claimedWhy
+  state.why = isPending ? reasonOf(row.next_why) : state.claimedWhy
   state.laterAt = instantOf(row.next_later_at)
   state.laterWhy = reasonOf(row.next_later_why)
-  // A held key's next run stands nowhere in line yet: it takes its place when the key is free.
-  state.readyAt = isOwed ? state.dueAt : state.claimedReadyAt
+  // The next run of a held key has no position yet: it gets one when the key is released.
+  state.readyAt = isPending ? state.dueAt : state.claimedReadyAt
   state.seq = row.next_seq ?? state.claimedSeq
   state.priority = row.next_priority ?? state.claimedPriority
-  state.askedAt = isOwed ? instantOf(row.next_asked_at) : state.claimedAskedAt
+  state.askedAt = isPending ? instantOf(row.next_asked_at) : state.claimedAskedAt
 }
 
-/** The columns of a record from `due_at` on, in the order of the schema. */
-export function columnsOf(record: StoredKey): SqliteValue[] {
-  const { state } = record
+/** The columns of a key from `due_at` on, in the order of the schema. */
+export function columnsOf(stored: StoredKey): SqliteValue[] {
+  const { state } = stored
   return [
-    ...(state.token === noToken ? waitingColumns(state) : heldColumns(record)),
+    ...(state.token === noToken ? pendingColumns(state) : heldColumns(stored)),
     state.failures,
     state.crashes,
     storedInstant(state.failedAt),
     state.parked ? 1 : 0,
-    record.item,
-    record.lastError,
+    stored.item,
+    stored.lastError,
   ]
 }
 
-const nobody: readonly SqliteValue[] = Array<null>(4).fill(null)
+const notHeld: readonly SqliteValue[] = Array<null>(4).fill(null)
 const nothingNext: readonly SqliteValue[] = Array<null>(7).fill(null)
-const nothingOwed: readonly SqliteValue[] = [null, 0, null, null, null, null, 0, null]
+const nothingPending: readonly SqliteValue[] = [null, 0, null, null, null, null, 0, null]
 
-function waitingColumns(state: KeyState): SqliteValue[] {
-  if (state.dueAt === never) return [...nothingOwed, ...nobody, ...nothingNext]
+function pendingColumns(state: KeyState): SqliteValue[] {
+  if (state.dueAt === never) return [...nothingPending, ...notHeld, ...nothingNext]
   return [
     state.dueAt,
     storedReason(state.why),
@@ -147,7 +147,7 @@ function waitingColumns(state: KeyState): SqliteValue[] {
     state.seq,
     state.priority,
     storedInstant(state.askedAt),
-    ...nobody,
+    ...notHeld,
     ...nothingNext,
   ]
 }

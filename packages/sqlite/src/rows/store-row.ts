@@ -2,10 +2,10 @@ import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import type { StoredTime, StoreTime } from './store-time.ts'
 
-/** How old the newest instant in the file may become before a write renews it, in milliseconds. */
+/** How old the newest instant in the file may become before a write updates it, in milliseconds. */
 const latestMsMax = 1_000
 
-/** From which difference on a process says in the file by how much it is ahead, in milliseconds. */
+/** From which difference on a process writes to the file how far it is ahead, in milliseconds. */
 const aheadMsMin = 1
 
 interface StoreColumns extends StoredTime {
@@ -14,7 +14,7 @@ interface StoreColumns extends StoredTime {
 
 /** The one row of a store within one transaction: its time, and what all its queues share. */
 export class StoreRow {
-  /** The store's present, one for the whole transaction. */
+  /** The store's time, one instant for the whole transaction. */
   readonly now: EpochMs
   readonly #statements: Statements
   readonly #time: StoreTime
@@ -33,12 +33,12 @@ export class StoreRow {
     this.now = time.agree(row)
   }
 
-  /** The last token that was given out. */
+  /** The last token that was handed out. */
   get token(): number {
     return this.#token
   }
 
-  /** Draws `n` tokens; answers with the first. */
+  /** Draws `n` tokens; returns the first. */
   drawTokens(n: number): number {
     const first = this.#token + 1
     if (this.#token > Number.MAX_SAFE_INTEGER - n) {
@@ -48,12 +48,12 @@ export class StoreRow {
     return first
   }
 
-  /** Gives out only greater tokens than `floor` from now on. */
+  /** Hands out only greater tokens than `floor` from now on. */
   raiseToken(floor: number): void {
     this.#token = Math.max(this.#token, floor)
   }
 
-  /** Writes back what has changed. To be called once, at the end of a transaction that writes. */
+  /** Writes back the changes. To be called once, at the end of a transaction that writes. */
   save(): void {
     const { token, ahead, latest } = this.#before
     const isCurrent =

@@ -6,7 +6,7 @@ export interface StoredTime {
   readonly latest: EpochMs
 }
 
-/** The time of one store by one clock: never earlier than what any process has written down. */
+/** The time of one store by one clock: never earlier than any instant in the file. */
 export class StoreTime {
   readonly #rising: RisingTime
   #hasStarted = false
@@ -15,21 +15,22 @@ export class StoreTime {
     this.#rising = new RisingTime(clock)
   }
 
-  /** By how much it is ahead of its clock. */
+  /** How far it is ahead of its clock. */
   get ahead(): number {
     return this.#rising.ahead
   }
 
   /**
-   * Reads the clock. The more often it is read, the less of a step back is taken for time that
-   * passed.
+   * Reads the clock. The more often it is read, the less of a step back is mistaken for elapsed
+   * time.
    */
   read(): void {
-    // Before a transaction has read the file's row, this process does not know how far it is ahead.
+    // Before a transaction has read the row of the store, this process does not know how far it is
+    // ahead.
     if (this.#hasStarted) this.#rising.now()
   }
 
-  /** The present, agreed with the other processes through the file. */
+  /** The current time, agreed with the other processes through the file. */
   agree({ ahead, latest }: StoredTime): EpochMs {
     // Only once: processes that read different clocks would push each other forward.
     if (!this.#hasStarted) this.#rising.startAhead(ahead)

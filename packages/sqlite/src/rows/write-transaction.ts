@@ -5,8 +5,8 @@ import type { QueueColumns } from './queue-row.ts'
 import type { StoreRow } from './store-row.ts'
 
 /**
- * One queue within one transaction that writes: hands out places in line, keeps count of what is
- * owed, and writes keys back after the transitions have changed them.
+ * One queue within one transaction that writes: hands out positions in the order, counts the
+ * pending keys, and writes keys back after the transitions have changed them.
  */
 export class WriteTransaction {
   readonly statements: Statements
@@ -31,31 +31,29 @@ export class WriteTransaction {
     this.#pending = row.pending
   }
 
-  /** The store's present, one for the whole transaction. */
+  /** The store's time, one instant for the whole transaction. */
   get now(): EpochMs {
     return this.store.now
   }
 
-  /** How many keys are owed a run. */
+  /** How many keys have a pending run. */
   get pending(): number {
     return this.#pending
   }
 
-  /** Draws `n` places in line; answers with the first. */
+  /** Draws `n` positions in the order; returns the first. */
   drawSeqs(n: number): number {
     const first = this.#seq + 1
     this.#seq += n
     return first
   }
 
-  /** Sees to it that later keys take their places behind one that has brought its place along. */
+  /** Keys that are added later come after an imported key, which keeps its position. */
   makeRoomFor({ seq }: Readonly<KeyState>): void {
     this.#seq = Math.max(this.#seq, seq)
   }
 
-  /**
-   * Says that keys were written past this object, and by how many the number of those owed rose.
-   */
+  /** Records that keys were written without this object, and how many more are pending. */
   wrote(pendingMore: number): void {
     this.#hasWritten = true
     this.#pending += pendingMore
@@ -66,40 +64,40 @@ export class WriteTransaction {
     return readKey(this.statements, this.queueId, key) ?? newKey(key)
   }
 
-  /** Reads several keys; those of which nothing is stored are missing. */
+  /** Reads several keys; keys of which nothing is stored are missing. */
   keys(keys: readonly string[]): Map<string, StoredKey> {
     return readKeys(this.statements, this.queueId, keys)
   }
 
-  /** Lets `verb` change a key, and stores what became of it. */
-  change<T>(record: StoredKey, verb: (record: StoredKey) => T): T {
-    const before = copyOf(record.state)
-    const { item, lastError } = record
-    const outcome = verb(record)
+  /** Lets `verb` change a key, and stores the result. */
+  change<T>(stored: StoredKey, verb: (stored: StoredKey) => T): T {
+    const before = copyOf(stored.state)
+    const { item, lastError } = stored
+    const outcome = verb(stored)
     const isChanged =
-      item !== record.item || lastError !== record.lastError || !isSame(before, record.state)
-    if (isChanged || record.id === undefined) {
-      this.#store(record, before.dueAt !== never)
+      item !== stored.item || lastError !== stored.lastError || !isSame(before, stored.state)
+    if (isChanged || stored.id === undefined) {
+      this.#store(stored, before.dueAt !== never)
     }
     return outcome
   }
 
-  #store(record: StoredKey, wasPending: boolean): void {
+  #store(stored: StoredKey, wasPending: boolean): void {
     const { statements } = this
-    const { id, key, state } = record
+    const { id, key, state } = stored
     if (transitions.isGone(state)) {
       if (id === undefined) return
       statements.keysDelete.run(id)
     } else if (id === undefined) {
-      statements.keysInsert.run(this.queueId, key, ...columnsOf(record))
+      statements.keysInsert.run(this.queueId, key, ...columnsOf(stored))
     } else {
-      statements.keysUpdate.run(...columnsOf(record), id)
+      statements.keysUpdate.run(...columnsOf(stored), id)
     }
     const isPending = state.dueAt !== never
     this.wrote(Number(isPending) - Number(wasPending))
   }
 
-  /** Writes back what was drawn. To be called once, at the end. */
+  /** Writes back the counters. To be called once, at the end. */
   end(): void {
     if (!this.#hasWritten) return
     this.statements.queuesSave.run(this.#seq, this.#pending, this.queueId)

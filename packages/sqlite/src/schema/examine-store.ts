@@ -7,36 +7,36 @@ import { sqliteEnvironment } from '../connection/environment.ts'
 import { errorKindOf } from '../connection/errors.ts'
 import type { Statements } from '../connection/statements.ts'
 import { statusOf } from '../connection/store-file.ts'
-import { fileSettings, lockWaitMsUsual } from '../connection/target.ts'
+import { fileSettings, lockWaitMsDefault } from '../connection/target.ts'
 import { singleValue } from '../library/database.ts'
 import type { LibraryName } from '../library/library.ts'
 import { checkOptions, type FileOptions } from '../sqlite-options.ts'
 
-/** What an examination of a store has found. */
+/** The result of an examination of a store. */
 export interface StoreReport {
   /** The real path of the file. */
   readonly file: string
-  /** What is wrong, in words; empty if nothing is. At most a hundred of each kind. */
+  /** The inconsistencies, in words; empty if there are none. At most a hundred of each kind. */
   readonly findings: readonly string[]
   readonly library: LibraryName
   readonly sqliteVersion: string
   readonly schemaVersion: number
   readonly fileBytes: number
-  /** How long the write-ahead log is, and beyond which length it is emptied. */
+  /** The length of the write-ahead log, and the length at which it is emptied. */
   readonly logBytes: number
   readonly logBytesMax: number
   readonly keys: number
 }
 
 /**
- * Examines a store: every page of the file, every index against its table, and every key against
- * what keys have to keep to. Reads the whole file; may be done while others work with it.
+ * Examines a store: every page of the file, every index against its table, and the consistency of
+ * every key. Reads the whole file; other processes can use it meanwhile.
  */
 export async function examineStore(options: FileOptions): Promise<StoreReport> {
   checkObject('options', options)
   const checked = checkOptions({ ...options, mustExist: true }) as FileOptions
   const settings = fileSettings(checked)
-  const lockWaitMs = checked.lockWaitMs ?? lockWaitMsUsual
+  const lockWaitMs = checked.lockWaitMs ?? lockWaitMsDefault
   const share = await joinConnection(settings, sqliteEnvironment, lockWaitMs, systemClock)
   try {
     return await report(share, settings.file)
@@ -65,7 +65,7 @@ function findingsOf(
 ): Pick<StoreReport, 'findings' | 'sqliteVersion' | 'schemaVersion' | 'keys'> {
   const { database } = statements
   const findings: string[] = []
-  // A page that cannot be read is a finding, and no reason to keep the others to oneself.
+  // A page that cannot be read is a finding; the examination continues.
   const look = <T>(question: () => T): T | undefined => {
     try {
       return question()

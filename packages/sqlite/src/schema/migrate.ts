@@ -2,13 +2,13 @@ import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import { type SqliteDatabase, singleValue } from '../library/database.ts'
 import { migrations } from '../statements.generated.ts'
 
-/** Marks a file as one of ours: "SLUC". A database of the user's own keeps its mark. */
+/** Marks a file as a store: "SLUC". A database of the caller keeps its own mark. */
 export const applicationId = 0x53_4c_55_43
 
-/** Whether a file may be brought up to date, or only looked at. */
+/** Whether an older schema is migrated or rejected. */
 export type Migrate = 'apply' | 'verify'
 
-/** The version of the schema that this package works with. */
+/** The schema version of this package. */
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0
 
 interface VersionRow {
@@ -21,7 +21,7 @@ function hasSchema(database: SqliteDatabase): boolean {
   return singleValue(database, sql) === 1
 }
 
-/** The version that a database has; 0 if nothing of ours is in it. */
+/** The schema version of a database; 0 if it has no tables of Sluice. */
 function versionOf(database: SqliteDatabase, file: string): number {
   if (!hasSchema(database)) return 0
   const rows = database
@@ -41,14 +41,14 @@ function versionOf(database: SqliteDatabase, file: string): number {
   return rows.at(-1)?.version ?? 0
 }
 
-/** What may be done with a database in which nothing of ours is found. */
+/** Whether the whole file belongs to Sluice, or is a database of the caller. */
 export type Ownership = 'ours' | 'guest'
 
 /**
- * Refuses what is not a store of ours, and brings an older one up to date, in one transaction.
+ * Rejects a database that is not a store, and migrates an older store, in one transaction.
  *
- * `ours`: the whole file is ours, and one that holds something else is refused. `guest`: the
- * database was handed in, and our tables may be put into it.
+ * `ours`: a file with anything else in it is rejected. `guest`: the database belongs to the caller,
+ * and the tables of Sluice may be created in it.
  */
 export function ensureSchema(
   database: SqliteDatabase,
@@ -64,7 +64,7 @@ export function ensureSchema(
   }
   database.exec('begin immediate')
   try {
-    // Asked again, because another process may have been here in between.
+    // Checked again, because another process may have migrated it meanwhile.
     const version = checkVersion(database, file, options.ownership)
     if (version < schemaVersion) migrateFrom(database, version, options)
     database.exec('commit')
@@ -112,7 +112,7 @@ function migrateFrom(
     database.exec(sql)
     database.prepare(record).run(version, breaking ? 1 : 0, now)
   }
-  // In microseconds, and so above every token of a file that was here before.
+  // In microseconds, and therefore above every token of an earlier file of the same name.
   const firstToken = Math.max(1, Math.floor(now * 1_000))
   database
     .prepare('insert into sluice_store (id, token, latest) values (1, ?, ?) on conflict do nothing')
@@ -126,11 +126,11 @@ function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('rollback')
   } catch {
-    // Some errors have ended the transaction already.
+    // Some errors have already ended the transaction.
   }
 }
 
-/** Makes the schema in a database that is new. */
+/** Creates the schema in a new database. */
 export function createSchema(database: SqliteDatabase, now: EpochMs): void {
   database.exec('begin immediate')
   migrateFrom(database, 0, { ownership: 'ours', now })

@@ -13,10 +13,10 @@ import { saveBuckets, tokenBuckets } from '../rows/token-buckets.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
 
 /**
- * Asks for runs.
+ * Adds keys.
  *
- * Keys of which nothing is stored need no decision: they are simply inserted, by one statement for
- * as many as ask for the same. What is stored already is read and goes through the transitions.
+ * Keys of which nothing is stored need no decision: one statement inserts all of them that have the
+ * same options. Stored keys are read and go through the transitions.
  */
 export function addVerb(
   tx: WriteTransaction,
@@ -36,14 +36,14 @@ export function addVerb(
   const buckets = tokenBuckets(tx.statements)
   for (const [index, ask] of asks.entries()) {
     if (replies[index] !== undefined) continue
-    const record = known.get(ask.key) ?? newKey(ask.key)
-    replies[index] = decide(tx, record, ask, options, firstSeq + index, buckets)
+    const stored = known.get(ask.key) ?? newKey(ask.key)
+    replies[index] = decide(tx, stored, ask, options, firstSeq + index, buckets)
   }
   saveBuckets(tx.statements, buckets)
   return replies as AskReply[]
 }
 
-/** Whether what a new key gets is known without looking at anything. */
+/** Whether the row of a new key depends on the ask alone. */
 function isPlain(ask: Ask): boolean {
   return ask.plan === undefined && ask.failed !== true
 }
@@ -51,11 +51,11 @@ function isPlain(ask: Ask): boolean {
 function readKnown(tx: WriteTransaction, asks: readonly Ask[]): Map<string, StoredKey> {
   const [only] = asks
   if (asks.length > 1 || only === undefined) return tx.keys(asks.map(({ key }) => key))
-  const record = tx.key(only.key)
-  return new Map([[record.key, record]])
+  const stored = tx.key(only.key)
+  return new Map([[stored.key, stored]])
 }
 
-/** Inserts those of which nothing is stored, and fills in their replies. */
+/** Inserts the keys of which nothing is stored, and fills in their replies. */
 function insertNew(
   tx: WriteTransaction,
   asks: readonly Ask[],
@@ -140,16 +140,16 @@ function insertEach(
   if (inserted > 0) tx.wrote(inserted)
 }
 
-/** What an ask does to a key of which something may be stored. */
+/** The effect of an ask on a key that may be stored already. */
 function decide(
   tx: WriteTransaction,
-  record: StoredKey,
+  stored: StoredKey,
   ask: Ask,
   options: AskOptions,
   seq: number,
   buckets: TokenBuckets,
 ): AskReply {
-  const { state } = record
+  const { state } = stored
   const before = transitions.countedFailures(state, tx.now, options.failuresExpireMs)
   const { maxPending = Infinity } = options
   if (state.dueAt === never && tx.pending >= maxPending) {
@@ -157,8 +157,8 @@ function decide(
   }
   const { plan } = ask
   const plannedMs = plan && buckets.delay(plan, before, ask.jitter, tx.now)
-  const outcome = tx.change(record, () => {
-    record.item = ask.item ?? null
+  const outcome = tx.change(stored, () => {
+    stored.item = ask.item ?? null
     return transitions.ask(state, ask, plannedMs ?? ask.delayMs, options, tx.now, seq)
   })
   if (plan !== undefined && outcome !== 'unchanged') buckets.charge()

@@ -33,7 +33,7 @@ export interface Level {
   readonly ready_at: number
 }
 
-/** Leases that are over. */
+/** Expired leases, at most `limit` of them. */
 export function expiredLeases(
   statements: Statements,
   queueId: number,
@@ -45,8 +45,9 @@ export function expiredLeases(
 }
 
 /**
- * The answer to a claim that finds nothing, without taking the write lock; `undefined` if there is
- * something to take. Whoever waits is woken by every commit of another process, mostly in vain.
+ * The reply to a claim that finds no key, without taking the write lock; `undefined` if there is a
+ * key to claim. Every commit of another process wakes the waiting ones, usually without a key for
+ * them.
  */
 export function claimNothing(
   statements: Statements,
@@ -63,18 +64,20 @@ export function claimNothing(
   return { claims: [], leaseEnds: expiredLeases(statements, row.id, now, leaseEndsMax), now }
 }
 
-/** Hands out keys that are due, under a lease. */
+/** Hands out due keys under a lease. */
 export function claimVerb(tx: WriteTransaction, request: ClaimRequest): ClaimReply {
   const { statements, queueId, now } = tx
   const bound = Math.min(now, request.dueBy ?? now)
-  const found = tx.isPaused ? [] : alone(candidates(statements, queueId, now, bound, request.limit))
+  const found = tx.isPaused
+    ? []
+    : crashedAlone(candidates(statements, queueId, now, bound, request.limit))
   const claims = found.length === 0 ? [] : take(tx, found, request)
   return { claims, leaseEnds: expiredLeases(statements, queueId, now, leaseEndsMax), now }
 }
 
 /**
- * The first keys in the order of claims: from the highest priority down, of each those that are
- * due. A priority at which nothing is due yet costs one step, however many keys are delayed there.
+ * The first keys in the order of claims: the due keys of each priority, from the highest down. A
+ * priority without a due key costs one step, however many delayed keys it has.
  */
 function candidates(
   statements: Statements,
@@ -97,8 +100,8 @@ function candidates(
   }
 }
 
-/** A key with crashes is handed out alone, so that it takes only itself down. */
-function alone(found: Candidate[]): Candidate[] {
+/** A key with crashes is handed out alone, so that a crash of its handler affects no other key. */
+function crashedAlone(found: Candidate[]): Candidate[] {
   const index = found.findIndex(({ crashes }) => crashes > 0)
   return index === -1 ? found : found.slice(0, Math.max(1, index))
 }
@@ -114,7 +117,7 @@ function take(tx: WriteTransaction, found: readonly Candidate[], request: ClaimR
   takePlain(tx, found, firstToken, hold)
   return found.map((row, index): Claim => {
     const token = firstToken + index
-    if (row.later_at !== null) takeWithSecondPromise(tx, row.key, token, hold)
+    if (row.later_at !== null) takeWithSecondRun(tx, row.key, token, hold)
     return {
       key: row.key,
       item: row.item ?? undefined,
@@ -129,14 +132,14 @@ function take(tx: WriteTransaction, found: readonly Candidate[], request: ClaimR
   })
 }
 
-/** What a claim writes into the held half of every key that it takes. */
+/** The values that a claim writes into the held half of each of its keys. */
 interface Hold {
   readonly leaseUntil: EpochMs
   readonly holder: number
   readonly claim: number
 }
 
-/** Takes all that are owed one run. Their rows keep the run, and get who holds it. */
+/** Claims the keys with one pending run. Their rows keep the run and get the holder. */
 function takePlain(
   tx: WriteTransaction,
   found: readonly Candidate[],
@@ -151,14 +154,14 @@ function takePlain(
     tx.wrote(-1)
     return
   }
-  // Null is nobody's id, and keeps the places of those behind it.
+  // Null matches no id, and keeps the indexes of the ids behind it.
   const ids = found.map(({ id, later_at }) => (later_at === null ? id : null))
   const taken = tx.statements.claimTake.run(firstToken, until, holder, claim, JSON.stringify(ids))
   tx.wrote(-Number(taken.changes))
 }
 
-/** A second promise moves up when the first is claimed, which the transitions know how to do. */
-function takeWithSecondPromise(
+/** The second pending run moves up when the first is claimed; the transitions do that. */
+function takeWithSecondRun(
   tx: WriteTransaction,
   key: string,
   token: number,
@@ -184,7 +187,7 @@ interface HeldRow {
   readonly lease_until: number | null
 }
 
-/** What is still held of the claims that were made under a name. */
+/** The claims of a request that are still held. */
 export function adoptVerb(statements: Statements, queue: string, claimId: string): Claim[] {
   const row = findQueue(statements, queue)
   if (row === undefined) return []

@@ -4,7 +4,7 @@ import { storedReason } from '../rows/columns.ts'
 import { findQueue } from '../rows/queue-row.ts'
 import { levelsOf } from './tick.ts'
 
-/** A count that stops at a cap, and knows whether it did. */
+/** A count that stops at a cap and records whether it did. */
 class CappedCount {
   readonly #cap: number
   #n = 0
@@ -14,7 +14,7 @@ class CappedCount {
     this.#cap = cap
   }
 
-  /** How many more it takes to know that there are more than the cap. */
+  /** How many more keys to count to find out whether there are more than the cap. */
   get room(): number {
     return this.#cap + 1 - this.#n
   }
@@ -42,7 +42,7 @@ const nothing: Counts = {
   oldestReadyAt: never,
 }
 
-/** Counts keys by state, looking at about `cap` of each at the most. */
+/** Counts keys by state, reading at most about `cap` of each. */
 export function countVerb(
   statements: Statements,
   queue: string,
@@ -82,7 +82,7 @@ interface Waiting {
   readonly ready: CappedCount
   readonly delayed: CappedCount
   readonly backoff: CappedCount
-  /** Whether some that are due later were not looked at. */
+  /** Whether some keys that are due later were not read. */
   readonly isCut: boolean
   readonly oldestReadyAt: EpochMs
 }
@@ -92,7 +92,7 @@ function countWaiting(statements: Statements, queueId: number, now: EpochMs, cap
   const delayed = new CappedCount(cap)
   const backoff = new CappedCount(cap)
   let oldestReadyAt = never
-  // Both kinds of waiting stand in one index, so they share what may be looked at.
+  // Delayed keys and keys in back-off are in one index, so they share its cap.
   let laterLeft = 2 * cap + 1
   for (const { priority, ready_at } of levelsOf(statements, queueId)) {
     if (ready_at <= now) {

@@ -15,12 +15,12 @@ import { type KeyColumns, readKeys, type StoredKey, storedKey } from '../rows/ke
 import { findQueue } from '../rows/queue-row.ts'
 
 /**
- * How many keys one page looks at, at the most. A page of a state that is rare among many keys may
- * therefore be short, or empty, and still not be the last.
+ * The most keys that one page reads. A page of a state that is rare among many keys may therefore
+ * be short, or empty, and still not be the last.
  */
 const looksMax = 2_000
 
-/** The states that have an index of their own; the others are found by looking through the keys. */
+/** Held and parked keys have an index of their own; for other states all keys are read. */
 function sourceOf(statements: Statements, state: KeyStateWord | undefined): SqliteStatement {
   if (state === 'processing' || state === 'dirty') return statements.listHeld
   if (state === 'parked') return statements.listParked
@@ -50,10 +50,10 @@ export function listVerb(
     for (const each of rows) {
       if (each.key === cursor) continue
       if (!each.key.startsWith(prefix)) return page(statements, found, now)
-      const record = storedKey(each)
-      if (state === undefined || transitions.stateWord(record.state, now) === state) {
+      const stored = storedKey(each)
+      if (state === undefined || transitions.stateWord(stored.state, now) === state) {
         if (found.length === limit) return page(statements, found, now, found.at(-1)?.key)
-        found.push(record)
+        found.push(stored)
       }
       cursor = each.key
     }
@@ -90,8 +90,8 @@ function page(
 ): ListReply {
   const numbers = new Set(found.flatMap(({ holder }) => (holder === null ? [] : [holder])))
   const names = holderNames(statements, numbers)
-  const rows = found.map((record): KeyRow => {
-    const { key, state, item, holder, lastError } = record
+  const rows = found.map((stored): KeyRow => {
+    const { key, state, item, holder, lastError } = stored
     return {
       ...state,
       key,

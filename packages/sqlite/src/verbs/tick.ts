@@ -5,7 +5,7 @@ import type { WriteTransaction } from '../rows/write-transaction.ts'
 import { expiredLeases, type Level } from './claim.ts'
 import { registerWorker } from './workers.ts'
 
-/** Every priority at which keys wait, and when the first of each is ready. */
+/** Every priority that has pending keys, and when the first key of each is ready. */
 export function levelsOf(statements: Statements, queueId: number): readonly Level[] {
   return statements.tickLevels.all(queueId, queueId) as Level[]
 }
@@ -17,7 +17,7 @@ function nextDue(statements: Statements, queue: QueueRow): EpochMs {
   return next
 }
 
-/** The part of a tick that only reads; `mustWrite` says whether there is more to it. */
+/** The part of a tick that only reads; `mustWrite` tells whether the other part is needed. */
 export function tickRead(
   statements: Statements,
   queue: string,
@@ -45,9 +45,7 @@ export function tickRead(
   return { reply, mustWrite: hasStale || request.worker !== undefined }
 }
 
-/**
- * The part of a tick that writes: registers the worker and sweeps. Says how many rows have gone.
- */
+/** The part of a tick that writes: registers the worker and sweeps. Returns the deleted rows. */
 export function tickWrite(tx: WriteTransaction, request: TickRequest): number {
   const { statements, queueId, now } = tx
   const { worker, holder, limit, failuresExpireMs } = request

@@ -17,23 +17,26 @@ import { WriteTransaction } from '../rows/write-transaction.ts'
 import { addVerb } from './add.ts'
 import { finishVerb } from './finish.ts'
 
-/** Prepared once for each connection that takes part. */
+/** The statements of each connection that takes part, prepared once. */
 const sessions = new WeakMap<SqliteDatabase, Statements>()
 
-/** What a transaction of the caller's has to be on. */
+/** The store that a transaction of the caller must be on. */
 export interface TransactTarget {
   /** The real path of the store's file; empty if it is in memory. */
   file(): string
-  /** The connection that was handed in for everything, if one was. */
+  /** The connection that the caller has passed as the only one, if any. */
   readonly exclusive: SqliteDatabase | undefined
-  /** The library of the connection that the driver has to the file. */
+  /** The library of the driver's own connection to the file. */
   readonly library: Library
   readonly time: StoreTime
-  /** Told of each verb that has written, and how to see whether its transaction still goes on. */
+  /**
+   * Called after each verb that has written, with a function that tells whether its transaction is
+   * open.
+   */
   wrote(isPending: () => boolean): void
 }
 
-/** The verbs inside a transaction that the caller began on a connection of its own. */
+/** The verbs inside a transaction that the caller has begun on a connection of its own. */
 export function transact(target: TransactTarget, transaction: unknown): DriverTransaction {
   const database = checkDatabase('transaction', transaction)
   checkTarget(target, database)
@@ -91,7 +94,7 @@ function statementsOf(database: SqliteDatabase): Statements {
   return statements
 }
 
-/** Does `work` whole or not at all, inside a transaction that goes on either way. */
+/** Does `work` atomically inside a transaction that continues if it fails. */
 function asOne<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('savepoint sluice')
   try {
@@ -103,7 +106,7 @@ function asOne<T>(database: SqliteDatabase, work: () => T): T {
       database.exec('rollback to sluice')
       database.exec('release sluice')
     } catch {
-      // Some errors have ended the whole transaction already.
+      // Some errors have already ended the whole transaction.
     }
     throw error
   }

@@ -17,16 +17,16 @@ import type { Change } from './operate.ts'
 function importRows(tx: WriteTransaction, rows: readonly TransferRow[]): ImportOutcome[] {
   const known = tx.keys(rows.map(({ key }) => key))
   return rows.map((row) => {
-    const record = known.get(row.key) ?? newKey(row.key)
-    const { state } = record
+    const stored = known.get(row.key) ?? newKey(row.key)
+    const { state } = stored
     const wasGone = transitions.isGone(state)
-    const outcome = tx.change(record, () => {
-      // A key is never ready later than it is due, or than now: the other store's time may be
-      // later.
+    const outcome = tx.change(stored, () => {
+      // A key is never ready later than it is due or than now, but the time of the other store may
+      // be later.
       const readyAt = Math.min(row.readyAt, Math.max(row.dueAt, tx.now))
       const merged = transitions.mergeRow(state, { ...row, readyAt }, tx.now)
-      if (wasGone) record.item = row.item ?? null
-      record.lastError ??= row.lastError ?? null
+      if (wasGone) stored.item = row.item ?? null
+      stored.lastError ??= row.lastError ?? null
       return merged
     })
     if (!transitions.isGone(state)) tx.makeRoomFor(state)
@@ -37,10 +37,10 @@ function importRows(tx: WriteTransaction, rows: readonly TransferRow[]): ImportO
 function dropRows(tx: WriteTransaction, rows: readonly TransferRow[]): DropOutcome[] {
   const known = tx.keys(rows.map(({ key }) => key))
   return rows.map((row) => {
-    const record = known.get(row.key)
-    if (record === undefined) return 'missing'
-    if (!isUnchanged(record.state, record.item ?? undefined, row)) return 'changed'
-    tx.change(record, ({ state }) => transitions.remove(state))
+    const stored = known.get(row.key)
+    if (stored === undefined) return 'missing'
+    if (!isUnchanged(stored.state, stored.item ?? undefined, row)) return 'changed'
+    tx.change(stored, ({ state }) => transitions.remove(state))
     return 'dropped'
   })
 }
