@@ -54,8 +54,8 @@ export function throughDirect(driver: Driver): Driver {
       const door = doorOf(queue)
       if (!isPlain(ask, options)) return [door.ask(ask, options)]
       const { key, item, priority } = ask
-      const isMoot = item === undefined && door.isMoot?.(key, priority) === true
-      const outcome = isMoot ? 'unchanged' : door.add(key, item, priority, options)
+      const isNoOp = item === undefined && door.isNoOp?.(key, priority) === true
+      const outcome = isNoOp ? 'unchanged' : door.add(key, item, priority, options)
       const failures = door.failures(key, options.failuresExpireMs)
       return [{ outcome, dueAt: (await rowOf(driver, queue, key))?.dueAt ?? never, failures }]
     },
