@@ -29,7 +29,7 @@ const top = 7
 const devOnly = new Set(['@sluice/needs'])
 
 /** What the page of the dashboard knows of the server: one file of types (decision 0080). */
-const sharedWithPage = 'apps/dashboard/src/wire.ts'
+const sharedWithPage = 'packages/dashboard/src/wire.ts'
 const page = '@sluice/dashboard-page'
 
 const ours = (name: string): boolean => name === 'sluice' || name.startsWith('@sluice/')
