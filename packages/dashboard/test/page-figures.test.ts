@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { clockTime, countdown, duration, isoTime } from '../client/src/durations.ts'
-import { counted, grouped, many, percent, rate, signedRate } from '../client/src/figures.ts'
-import { areaPath, linePath } from '../client/src/line-path.ts'
+import { areaPath, linePath } from '../client/src/overview/line-path.ts'
+import { clockTime, countdown, duration, isoTime } from '../client/src/text/durations.ts'
+import { counted, grouped, many, percent, rate, signedRate } from '../client/src/text/figures.ts'
 
 /** Figures are compared with plain spaces. */
 const plain = (text: string): string => text.replace(/[\u00a0\u202f]/g, ' ')

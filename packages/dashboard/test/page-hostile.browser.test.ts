@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { visible } from '../client/src/visible-text.ts'
+import { visible } from '../client/src/text/visible-text.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { hostile } from './browser/hostile.ts'
 import { serve } from './browser/served.ts'

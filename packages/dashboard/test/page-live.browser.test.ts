@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Place } from '../client/src/place.ts'
+import type { Place } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { Stores } from './browser/stores.ts'

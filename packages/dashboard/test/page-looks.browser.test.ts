@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Place } from '../client/src/place.ts'
+import type { Place } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { above, hashOf, home, type Place, paramsOf, placeOf } from '../client/src/place.ts'
+import {
+  above,
+  hashOf,
+  home,
+  type Place,
+  paramsOf,
+  placeOf,
+} from '../client/src/location/location.ts'
 
 const places: readonly Place[] = [
   home,

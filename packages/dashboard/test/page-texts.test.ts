@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { visible, visiblePieces } from '../client/src/visible-text.ts'
+import { visible, visiblePieces } from '../client/src/text/visible-text.ts'
 
 describe('a text of somebody else', () => {
   it('is left alone where everything in it can be seen', () => {

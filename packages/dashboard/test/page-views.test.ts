@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { applyDelta } from '../client/src/apply-delta.ts'
-import { heldOrder } from '../client/src/held-order.ts'
-import { named, ordered } from '../client/src/ordering.ts'
-import { waysTaken } from '../client/src/state-graph.ts'
+import { waysTaken } from '../client/src/key/state-graph.ts'
+import { applyDelta } from '../client/src/live/apply-delta.ts'
+import { named, ordered } from '../client/src/overview/queue-order.ts'
+import { heldOrder } from '../client/src/ui/held-order.ts'
 import { deltaOf, partsOf } from '../src/delta.ts'
 import type { KeyStep, Overview, QueueRow } from '../src/wire.ts'
 

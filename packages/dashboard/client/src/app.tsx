@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
-import { Frame } from './frame.tsx'
-import { KeyPage } from './key-page.tsx'
-import { refusal } from './live.ts'
-import { Overview } from './overview.tsx'
-import { hashOf } from './place.ts'
-import { QueuePage } from './queue-page.tsx'
-import { place } from './route.ts'
-import { isSigningIn, session, sessionTrouble } from './session.ts'
-import { SignIn } from './sign-in.tsx'
+import { Frame } from './frame/frame.tsx'
+import { SignIn } from './frame/sign-in.tsx'
+import { KeyPage } from './key/key-page.tsx'
+import { refusal } from './live/live.ts'
+import { isSigningIn, session, sessionTrouble } from './live/session.ts'
+import { place } from './location/current-location.ts'
+import { hashOf } from './location/location.ts'
+import { Overview } from './overview/overview.tsx'
+import { QueuePage } from './queue/queue-page.tsx'
 
 function Screen(): JSX.Element {
   if (isSigningIn.value) return <SignIn />

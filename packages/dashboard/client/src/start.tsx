@@ -7,11 +7,11 @@ import './styles/key.css'
 import './styles/chart.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { wordsOf } from './ask.ts'
-import { startLive } from './live.ts'
-import { tell } from './notices.ts'
-import { beginSession, signIn, takeTokenOfAddress } from './session.ts'
-import { listenToKeys } from './shortcuts.ts'
+import { listenToKeys } from './frame/shortcuts.ts'
+import { wordsOf } from './live/ask.ts'
+import { startLive } from './live/live.ts'
+import { tell } from './live/notices.ts'
+import { beginSession, signIn, takeTokenOfAddress } from './live/session.ts'
 
 async function signInByAddress(): Promise<void> {
   const token = takeTokenOfAddress()

@@ -8,8 +8,8 @@ import type {
   Request,
 } from 'playwright-core'
 import { expect } from 'vitest'
-import type { Place } from '../../client/src/place.ts'
-import { hashOf } from '../../client/src/place.ts'
+import type { Place } from '../../client/src/location/location.ts'
+import { hashOf } from '../../client/src/location/location.ts'
 import type { Served } from './served.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { MeaningPopover } from '../ui/meaning-popover.tsx'
 import { HelpDialog } from './help-dialog.tsx'
-import { MeaningPopover } from './meaning-popover.tsx'
 import { Notices } from './notice-list.tsx'
 import { isHelpOpen } from './shortcuts.ts'
 import { TopBar } from './top-bar.tsx'

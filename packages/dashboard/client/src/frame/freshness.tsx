@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
-import { duration } from './durations.ts'
-import { Icon } from './icon.tsx'
-import { heardAt, isPaused, link } from './live.ts'
-import { moment } from './moment.ts'
-import { speak } from './notices.ts'
+import { heardAt, isPaused, link } from '../live/live.ts'
+import { moment } from '../live/moment.ts'
+import { speak } from '../live/notices.ts'
+import { duration } from '../text/durations.ts'
+import { Icon } from '../ui/icon.tsx'
 
 const words = {
   connecting: 'connecting',

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import { Dialog } from './dialog.tsx'
+import { keyStates, meanings } from '../text/state-words.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { StateWord } from '../ui/state-word.tsx'
 import { isHelpOpen, shortcuts } from './shortcuts.ts'
-import { StateWord } from './state-chip.tsx'
-import { keyStates, meanings } from './state-words.ts'
 
 /** The keys of the keyboard, and the words for states. */
 export function HelpDialog(): JSX.Element {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import { Icon } from './icon.tsx'
-import { dismiss, notices, spoken } from './notices.ts'
-import { Visible } from './visible.tsx'
+import { dismiss, notices, spoken } from '../live/notices.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 const icons = { done: 'good', told: 'unknown', failed: 'bad' } as const
 

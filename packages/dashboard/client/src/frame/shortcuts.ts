@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
+import { goTo, place } from '../location/current-location.ts'
+import { above } from '../location/location.ts'
 import { togglePause } from './freshness.tsx'
-import { above } from './place.ts'
-import { goTo, place } from './route.ts'
 
 export const isHelpOpen = signal(false)
 

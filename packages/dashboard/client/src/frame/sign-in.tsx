@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { wordsOf } from './ask.ts'
-import { isSigningIn, session, signIn } from './session.ts'
+import { wordsOf } from '../live/ask.ts'
+import { isSigningIn, session, signIn } from '../live/session.ts'
 
 /** Asks for the token that the server was started with; afterwards the page is where it was. */
 export function SignIn(): JSX.Element {

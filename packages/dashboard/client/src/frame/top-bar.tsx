@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
+import { isSigningIn, session, signOut } from '../live/session.ts'
+import { place } from '../location/current-location.ts'
+import { hashOf } from '../location/location.ts'
+import { Icon } from '../ui/icon.tsx'
+import { isDark, switchTheme } from '../ui/theme.ts'
+import { Name } from '../ui/visible.tsx'
 import { Freshness } from './freshness.tsx'
-import { Icon } from './icon.tsx'
-import { hashOf } from './place.ts'
-import { place } from './route.ts'
-import { isSigningIn, session, signOut } from './session.ts'
 import { isHelpOpen } from './shortcuts.ts'
-import { isDark, switchTheme } from './theme.ts'
-import { Name } from './visible.tsx'
 
 function Mark(): JSX.Element {
   return (

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import { duration } from './durations.ts'
-import { Icon } from './icon.tsx'
-import { trouble } from './live.ts'
-import { moment } from './moment.ts'
+import { trouble } from '../live/live.ts'
+import { moment } from '../live/moment.ts'
+import { duration } from '../text/durations.ts'
+import { Icon } from '../ui/icon.tsx'
 
 function Seconds({ since }: { readonly since: number }): JSX.Element {
   void moment.value

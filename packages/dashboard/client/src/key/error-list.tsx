@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
-import type { KeyView } from '../../src/wire.ts'
-import { CopyButton } from './copy-button.tsx'
-import { Scroll } from './scroll.tsx'
-import { Clock } from './times.tsx'
-import { Visible } from './visible.tsx'
+import type { KeyView } from '../../../src/wire.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Scroll } from '../ui/scroll.tsx'
+import { Clock } from '../ui/times.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 type Failure = KeyView['errors'][number]
 

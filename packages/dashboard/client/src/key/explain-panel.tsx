@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
-import type { KeyView } from '../../src/wire.ts'
-import { Icon } from './icon.tsx'
-import { Panel } from './panel.tsx'
-import { Age, Until } from './times.tsx'
-import { Visible } from './visible.tsx'
+import type { KeyView } from '../../../src/wire.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Panel } from '../ui/panel.tsx'
+import { Age, Until } from '../ui/times.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 type Condition = KeyView['conditions'][number]
 

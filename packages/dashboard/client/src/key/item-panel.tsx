@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { KeyView } from '../../src/wire.ts'
-import { ask, wordsOf } from './ask.ts'
-import { CopyButton } from './copy-button.tsx'
+import type { KeyView } from '../../../src/wire.ts'
+import { ask, wordsOf } from '../live/ask.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Panel } from '../ui/panel.tsx'
 import { JsonText } from './json-text.tsx'
-import { Panel } from './panel.tsx'
 
 /** Everything that is stored of a key as JSON; its item only when somebody asks for it. */
 export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {

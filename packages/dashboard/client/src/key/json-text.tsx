@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
-import { Scroll } from './scroll.tsx'
-import { Visible } from './visible.tsx'
+import { Scroll } from '../ui/scroll.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 const lengthMax = 60_000
 const pattern = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { ActionName, KeyView } from '../../src/wire.ts'
-import { act } from './acting.ts'
-import { ActionButton } from './action-button.tsx'
-import { AddDialog } from './add-dialog.tsx'
-import { ConfirmDialog } from './confirm-dialog.tsx'
-import { Visible } from './visible.tsx'
+import type { ActionName, KeyView } from '../../../src/wire.ts'
+import { act } from '../live/act.ts'
+import { ActionButton } from '../ui/action-button.tsx'
+import { AddDialog } from '../ui/add-dialog.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 /** Why an action makes no sense for a key as it is. */
 function senseless(action: ActionName, view: KeyView): string | undefined {

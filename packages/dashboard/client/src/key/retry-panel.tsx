@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import type { KeyView } from '../../src/wire.ts'
-import { clockTime, duration } from './durations.ts'
-import { Until } from './times.tsx'
-import { Visible } from './visible.tsx'
+import type { KeyView } from '../../../src/wire.ts'
+import { clockTime, duration } from '../text/durations.ts'
+import { Until } from '../ui/times.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 /** When a key is tried again, and how that came about. */
 export function RetryPanel({ view }: { readonly view: KeyView }): JSX.Element | null {

@@ -1,4 +1,4 @@
-import type { KeyStateWord, KeyStep } from '../../src/wire.ts'
+import type { KeyStateWord, KeyStep } from '../../../src/wire.ts'
 
 /** A station of the way that keys go; `add` is where they come from, `done` where they end. */
 export type Station = Exclude<KeyStateWord, 'idle'> | 'add' | 'done'

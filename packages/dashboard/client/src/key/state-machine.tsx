@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { KeyStateWord, KeyStep } from '../../src/wire.ts'
+import type { KeyStateWord, KeyStep } from '../../../src/wire.ts'
 import { type Station, stationOf, wayId, ways, waysTaken } from './state-graph.ts'
 
 /** Where each station stands in a picture of 640 by 268. */

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
-import type { KeyStep } from '../../src/wire.ts'
-import { duration } from './durations.ts'
-import { Scroll } from './scroll.tsx'
-import { StateWord } from './state-chip.tsx'
-import { Clock } from './times.tsx'
-import { Visible } from './visible.tsx'
+import type { KeyStep } from '../../../src/wire.ts'
+import { duration } from '../text/durations.ts'
+import { Scroll } from '../ui/scroll.tsx'
+import { StateWord } from '../ui/state-word.tsx'
+import { Clock } from '../ui/times.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 /** How a key came to where it is, newest first. */
 export function StepList({ steps }: { readonly steps: readonly KeyStep[] }): JSX.Element {

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
-import type { KeyQuery } from '../../src/wire.ts'
-import { Icon } from './icon.tsx'
-import type { QueuePlace } from './place.ts'
-import { look } from './route.ts'
-import { keyStates } from './state-words.ts'
+import type { KeyQuery } from '../../../src/wire.ts'
+import { look } from '../location/current-location.ts'
+import type { QueuePlace } from '../location/location.ts'
+import { keyStates } from '../text/state-words.ts'
+import { Icon } from '../ui/icon.tsx'
 
 /** Narrows which keys are listed; the address says by what. */
 export function KeyFilters({ place }: { readonly place: QueuePlace }): JSX.Element {

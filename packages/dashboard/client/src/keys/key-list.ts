@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { KeyLines } from '../../src/wire.ts'
-import { ask, wordsOf } from './ask.ts'
-import { changes, heardAt, isPaused } from './live.ts'
-import { paramsOf, type QueuePlace } from './place.ts'
+import type { KeyLines } from '../../../src/wire.ts'
+import { ask, wordsOf } from '../live/ask.ts'
+import { changes, heardAt, isPaused } from '../live/live.ts'
+import { paramsOf, type QueuePlace } from '../location/location.ts'
 
 /** A page of keys as it was last read. */
 export interface KeyList {

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
-import type { KeyLine } from '../../src/wire.ts'
-import { grouped } from './figures.ts'
-import { hashOf } from './place.ts'
-import { goTo } from './route.ts'
-import { StateWord } from './state-chip.tsx'
-import { Age, Until } from './times.tsx'
-import { Name, Visible } from './visible.tsx'
+import type { KeyLine } from '../../../src/wire.ts'
+import { goTo } from '../location/current-location.ts'
+import { hashOf } from '../location/location.ts'
+import { grouped } from '../text/figures.ts'
+import { StateWord } from '../ui/state-word.tsx'
+import { Age, Until } from '../ui/times.tsx'
+import { Name, Visible } from '../ui/visible.tsx'
 
 /** What comes next for a key, in a few words. */
 export function NextOf({ line }: { readonly line: KeyLine }): JSX.Element {

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
-import { mayAct } from './acting.ts'
+import { mayAct } from '../live/act.ts'
+import { goTo } from '../location/current-location.ts'
+import { hashOf, paramsOf, type QueuePlace } from '../location/location.ts'
+import { useHeldRows, useHold } from '../ui/held-rows.ts'
+import { Icon } from '../ui/icon.tsx'
 import { BulkBar } from './bulk-bar.tsx'
-import { useHeldRows, useHold } from './hold.ts'
-import { Icon } from './icon.tsx'
 import { KeyFilters } from './key-filters.tsx'
 import { type KeyList, pageSize, useKeyList } from './key-list.ts'
 import { KeyRowView } from './key-row.tsx'
 import { NoKeys } from './no-keys.tsx'
-import { hashOf, paramsOf, type QueuePlace } from './place.ts'
-import { goTo } from './route.ts'
 
 const titles = [
   ['Key', 'name-cell'],

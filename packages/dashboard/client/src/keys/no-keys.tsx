@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import { CopyButton } from './copy-button.tsx'
-import type { QueuePlace } from './place.ts'
-import { look } from './route.ts'
+import { look } from '../location/current-location.ts'
+import type { QueuePlace } from '../location/location.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
 
 /** What is shown where no key is: how to see others, or how to have a first one. */
 export function NoKeys({ place }: { readonly place: QueuePlace }): JSX.Element {

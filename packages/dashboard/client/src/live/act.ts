@@ -4,7 +4,7 @@ import type {
   ActionResult,
   Matching,
   SessionInfo,
-} from '../../src/wire.ts'
+} from '../../../src/wire.ts'
 import { ask, send, wordsOf } from './ask.ts'
 import { lookAgain } from './live.ts'
 import { tell } from './notices.ts'

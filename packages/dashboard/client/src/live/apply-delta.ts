@@ -1,4 +1,4 @@
-import type { About, Delta, QueueRow, Views } from '../../src/wire.ts'
+import type { About, Delta, QueueRow, Views } from '../../../src/wire.ts'
 
 function applyRows(queues: readonly QueueRow[], delta: Delta): readonly QueueRow[] {
   const { rows = {}, gone = [], order } = delta

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../src/wire.ts'
+import type { Refusal } from '../../../src/wire.ts'
 
 /** The server said no, or could not be asked. */
 export class Refused extends Error {

@@ -1,11 +1,11 @@
 import { batch, computed, effect, signal } from '@preact/signals'
-import type { About, Audit, Delta, StreamEvents, Views } from '../../src/wire.ts'
+import type { About, Audit, Delta, StreamEvents, Views } from '../../../src/wire.ts'
+import { place } from '../location/current-location.ts'
+import type { Place } from '../location/location.ts'
 import { applyDelta } from './apply-delta.ts'
 import { ask, Refused, wordsOf } from './ask.ts'
 import { learnTime } from './moment.ts'
 import { speak, tell } from './notices.ts'
-import type { Place } from './place.ts'
-import { place } from './route.ts'
 import { isSigningIn, learnSession, session } from './session.ts'
 
 /** How the page and the server are connected. */

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { SessionInfo } from '../../src/wire.ts'
+import type { SessionInfo } from '../../../src/wire.ts'
 import { ask, onSignedOut, Refused, send, wordsOf } from './ask.ts'
 
 /** Who serves this page and what it may do; absent until it was asked. */

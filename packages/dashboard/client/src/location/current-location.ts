@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { hashOf, type Place, placeOf } from './place.ts'
+import { hashOf, type Place, placeOf } from './location.ts'
 
 /** What the page shows. The address always says the same. */
 export const place = signal<Place>(placeOf(location.hash))

@@ -1,4 +1,4 @@
-import type { KeyQuery, KeyStateWord } from '../../src/wire.ts'
+import type { KeyQuery, KeyStateWord } from '../../../src/wire.ts'
 
 /** The columns by which queues can be put in order; `worst` is the order of the server. */
 export type QueueOrder =

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { CopyButton } from './copy-button.tsx'
-import { goTo } from './route.ts'
+import { goTo } from '../location/current-location.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
 
 const drivers: Readonly<Record<string, readonly [from: string, make: string]>> = {
   memory: ["import { memoryDriver } from 'sluice'", 'memoryDriver()'],

@@ -1,5 +1,5 @@
-import type { QueueRow } from '../../src/wire.ts'
-import type { QueueOrder } from './place.ts'
+import type { QueueRow } from '../../../src/wire.ts'
+import type { QueueOrder } from '../location/location.ts'
 
 const figures: Readonly<Partial<Record<QueueOrder, (row: QueueRow) => number | undefined>>> = {
   ready: (row) => row.counts.ready,

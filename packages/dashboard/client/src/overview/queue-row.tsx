@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
-import type { QueueRow } from '../../src/wire.ts'
-import { duration } from './durations.ts'
-import { counted, percent, rate } from './figures.ts'
-import { Icon } from './icon.tsx'
-import { hashOf } from './place.ts'
-import { goTo } from './route.ts'
-import { SlotBar } from './slot-bar.tsx'
+import type { QueueRow } from '../../../src/wire.ts'
+import { goTo } from '../location/current-location.ts'
+import { hashOf } from '../location/location.ts'
+import { duration } from '../text/durations.ts'
+import { counted, percent, rate } from '../text/figures.ts'
+import { alarms } from '../text/state-words.ts'
+import { Icon } from '../ui/icon.tsx'
+import { SlotBar } from '../ui/slot-bar.tsx'
+import { Name, Visible } from '../ui/visible.tsx'
 import { Sparkline } from './sparkline.tsx'
-import { alarms } from './state-words.ts'
-import { Name, Visible } from './visible.tsx'
 
 function Figure({
   title,

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { rate } from './figures.ts'
+import { rate } from '../text/figures.ts'
 import { areaPath, linePath } from './line-path.ts'
 
 const width = 120

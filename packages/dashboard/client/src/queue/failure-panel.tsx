@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
-import type { FailureGroup, QueueView } from '../../src/wire.ts'
-import { many } from './figures.ts'
-import { Panel } from './panel.tsx'
-import { hashOf } from './place.ts'
-import { Scroll } from './scroll.tsx'
-import { Name, Visible } from './visible.tsx'
+import type { FailureGroup, QueueView } from '../../../src/wire.ts'
+import { hashOf } from '../location/location.ts'
+import { many } from '../text/figures.ts'
+import { Panel } from '../ui/panel.tsx'
+import { Scroll } from '../ui/scroll.tsx'
+import { Name, Visible } from '../ui/visible.tsx'
 
 function Group({ queue, group }: { queue: string; group: FailureGroup }): JSX.Element {
   const { code, name, message, keys, failures, example } = group

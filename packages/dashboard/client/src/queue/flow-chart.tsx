@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
-import type { QueueView } from '../../src/wire.ts'
-import { clockTime } from './durations.ts'
-import { rate } from './figures.ts'
-import { paint } from './theme.ts'
+import type { QueueView } from '../../../src/wire.ts'
+import { clockTime } from '../text/durations.ts'
+import { rate } from '../text/figures.ts'
+import { paint } from '../ui/theme.ts'
 
 type Series = [number[], number[], number[]]
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import type { Histogram, Quantiles } from '../../src/wire.ts'
-import { duration } from './durations.ts'
-import { many } from './figures.ts'
+import type { Histogram, Quantiles } from '../../../src/wire.ts'
+import { duration } from '../text/durations.ts'
+import { many } from '../text/figures.ts'
 
 /** The bins that have something in them, and how wide the picture is in bins. */
 interface Strip {

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
-import type { LeaseView, QueueView } from '../../src/wire.ts'
-import { atLeast } from './figures.ts'
-import { moment } from './moment.ts'
-import { Panel } from './panel.tsx'
-import { hashOf } from './place.ts'
-import { Scroll } from './scroll.tsx'
-import { StateWord } from './state-chip.tsx'
-import { Until } from './times.tsx'
-import { Name, Visible } from './visible.tsx'
+import type { LeaseView, QueueView } from '../../../src/wire.ts'
+import { moment } from '../live/moment.ts'
+import { hashOf } from '../location/location.ts'
+import { atLeast } from '../text/figures.ts'
+import { Panel } from '../ui/panel.tsx'
+import { Scroll } from '../ui/scroll.tsx'
+import { StateWord } from '../ui/state-word.tsx'
+import { Until } from '../ui/times.tsx'
+import { Name, Visible } from '../ui/visible.tsx'
 
 function TimeLeft({ until }: { readonly until: number | undefined }): JSX.Element {
   if (until === undefined) return <span class="faint">no end</span>

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
-import type { BucketView, QueueView } from '../../src/wire.ts'
-import { duration } from './durations.ts'
-import { grouped, many, rate } from './figures.ts'
-import { Panel } from './panel.tsx'
-import { session } from './session.ts'
-import { Visible } from './visible.tsx'
+import type { BucketView, QueueView } from '../../../src/wire.ts'
+import { session } from '../live/session.ts'
+import { duration } from '../text/durations.ts'
+import { grouped, many, rate } from '../text/figures.ts'
+import { Panel } from '../ui/panel.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 function Bucket({ bucket }: { readonly bucket: BucketView }): JSX.Element {
   const { name, perSecond, burst, tokens } = bucket

@@ -1,11 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact'
-import type { KeyStateWord, QueueView } from '../../src/wire.ts'
-import { duration } from './durations.ts'
-import { counted, percent, rate, signedRate } from './figures.ts'
-import { hashOf } from './place.ts'
-import { SlotBar } from './slot-bar.tsx'
-import { StateWord, WhatIs } from './state-chip.tsx'
-import { Until } from './times.tsx'
+import type { KeyStateWord, QueueView } from '../../../src/wire.ts'
+import { hashOf } from '../location/location.ts'
+import { duration } from '../text/durations.ts'
+import { counted, percent, rate, signedRate } from '../text/figures.ts'
+import { SlotBar } from '../ui/slot-bar.tsx'
+import { StateWord, WhatIs } from '../ui/state-word.tsx'
+import { Until } from '../ui/times.tsx'
 
 function Tile({
   queue,

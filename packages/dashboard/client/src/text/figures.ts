@@ -1,4 +1,4 @@
-import type { QueueRow } from '../../src/wire.ts'
+import type { QueueRow } from '../../../src/wire.ts'
 import { keyStates } from './state-words.ts'
 
 type QueueCounts = QueueRow['counts']

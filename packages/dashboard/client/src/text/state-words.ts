@@ -1,4 +1,4 @@
-import type { KeyStateWord, Severity } from '../../src/wire.ts'
+import type { KeyStateWord, Severity } from '../../../src/wire.ts'
 
 /** What each state means, in a sentence; the same as in the documents. */
 export const meanings: Readonly<Record<KeyStateWord | 'absent', string>> = {

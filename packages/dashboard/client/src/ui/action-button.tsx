@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import type { ActionName } from '../../src/wire.ts'
-import { mayAct, whyNot } from './acting.ts'
+import type { ActionName } from '../../../src/wire.ts'
+import { mayAct, whyNot } from '../live/act.ts'
 
 /**
  * A button for something that changes the store. It is absent where this page may change nothing,

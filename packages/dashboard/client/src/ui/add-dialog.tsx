@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { ActionRequest } from '../../src/wire.ts'
-import { act } from './acting.ts'
+import type { ActionRequest } from '../../../src/wire.ts'
+import { act } from '../live/act.ts'
 import { Dialog } from './dialog.tsx'
 import { Name } from './visible.tsx'
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { speak, tell } from '../live/notices.ts'
 import { Icon } from './icon.tsx'
-import { speak, tell } from './notices.ts'
 
 async function copy(text: string): Promise<boolean> {
   try {

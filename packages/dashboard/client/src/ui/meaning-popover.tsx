@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { KeyStateWord } from '../../src/wire.ts'
-import { speak } from './notices.ts'
-import { meanings } from './state-words.ts'
+import type { KeyStateWord } from '../../../src/wire.ts'
+import { speak } from '../live/notices.ts'
+import { meanings } from '../text/state-words.ts'
 
 const word = signal<KeyStateWord | 'absent'>('ready')
 let box: HTMLElement | null = null

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { grouped } from './figures.ts'
+import { grouped } from '../text/figures.ts'
 
 /** How many of the handlers that could run do: in figures, and as a bar. */
 export function SlotBar({ busy, slots }: { busy: number; slots: number }): JSX.Element {

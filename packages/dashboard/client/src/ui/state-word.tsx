@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { KeyStateWord } from '../../src/wire.ts'
+import type { KeyStateWord } from '../../../src/wire.ts'
 import { Icon } from './icon.tsx'
 import { meaningPopover } from './meaning-popover.tsx'
 

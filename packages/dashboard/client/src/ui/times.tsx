@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
-import { clockTime, countdown, duration, isoTime } from './durations.ts'
-import { moment } from './moment.ts'
+import { moment } from '../live/moment.ts'
+import { clockTime, countdown, duration, isoTime } from '../text/durations.ts'
 
 /** How long ago something was; counts on by itself. */
 export function Age({ at }: { readonly at: number }): JSX.Element {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { visible, visiblePieces } from './visible-text.ts'
+import { visible, visiblePieces } from '../text/visible-text.ts'
 
 /**
  * A text that somebody else wrote: set apart from what is around it, and with whatever would not be
