@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PageFiles } from '../src/page-files.ts'
+import { PageFiles } from '../src/http/page-files.ts'
 
 let folder: string
 let built: URL

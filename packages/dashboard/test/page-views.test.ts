@@ -3,7 +3,7 @@ import { waysTaken } from '../client/src/key/state-graph.ts'
 import { applyDelta } from '../client/src/live/apply-delta.ts'
 import { named, ordered } from '../client/src/overview/queue-order.ts'
 import { heldOrder } from '../client/src/ui/held-order.ts'
-import { deltaOf, partsOf } from '../src/delta.ts'
+import { deltaOf, partsOf } from '../src/live/delta.ts'
 import type { KeyStep, Overview, QueueRow } from '../src/wire.ts'
 
 const row = (queue: string, ready = 0, more: Partial<QueueRow> = {}): QueueRow => ({

@@ -1,7 +1,7 @@
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
-import { EventStream } from '../src/event-stream.ts'
-import { Watch, type WatchParts } from '../src/watch.ts'
+import { EventStream } from '../src/live/event-stream.ts'
+import { Watch, type WatchParts } from '../src/live/watch.ts'
 import { EventReader } from './event-reader.ts'
 
 function partsOf(change: Partial<WatchParts>): WatchParts {

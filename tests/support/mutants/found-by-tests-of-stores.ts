@@ -188,7 +188,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'wrong tokens of others keep the owner out',
     edits: [
       {
-        file: 'packages/dashboard/src/sessions.ts',
+        file: 'packages/dashboard/src/access/visitors.ts',
         find: 'if (!isSame(token, auth.token)) {\n      if (this.#wrong.allow()) {',
         replace:
           'const isAllowed = this.#wrong.allow()\n    if (!isAllowed || !isSame(token, auth.token)) {\n      if (isAllowed) {',

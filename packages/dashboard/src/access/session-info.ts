@@ -1,8 +1,8 @@
 import type { StoreInspection } from 'sluice'
-import type { Sessions, Visitor } from './sessions.ts'
-import type { Settings } from './settings.ts'
-import { version } from './version.ts'
-import type { SessionInfo } from './wire.ts'
+import type { Sessions, Visitor } from './visitors.ts'
+import type { Settings } from '../settings.ts'
+import { version } from '../version.ts'
+import type { SessionInfo } from '../wire.ts'
 
 /** What somebody learns of the store who was not let in: nothing. */
 const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Clock, TokenBucket } from 'sluice'
-import type { DashboardAuth } from './dashboard.ts'
-import { Refused } from './refused.ts'
+import type { DashboardAuth } from '../dashboard.ts'
+import { Refused } from '../http/http-error.ts'
 
 /** For how long somebody who has signed in stays so: half a day. */
 const sessionMs = 12 * 60 * 60 * 1_000

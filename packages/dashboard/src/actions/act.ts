@@ -1,6 +1,6 @@
 import type { BulkResult, Inspect, OperateOutcome, StoreInspection } from 'sluice'
-import { breathe } from './breathe.ts'
-import type { ActionName, ActionRequest, ActionResult } from './wire.ts'
+import { breathe } from '../views/yield-to-event-loop.ts'
+import type { ActionName, ActionRequest, ActionResult } from '../wire.ts'
 
 /** How many keys one action touches, at the most. */
 const bulkMax = 10_000

@@ -1,7 +1,7 @@
 import { checkKey, checkQueueName } from '@sluice/core'
-import { keyQuery } from './questions.ts'
-import { badInput, Refused } from './refused.ts'
-import type { ActionName, ActionRequest } from './wire.ts'
+import { keyQuery } from '../http/query.ts'
+import { badInput, Refused } from '../http/http-error.ts'
+import type { ActionName, ActionRequest } from '../wire.ts'
 
 /** What an action is about. */
 const aims: Readonly<Record<ActionName, 'key' | 'keys' | 'queue'>> = {

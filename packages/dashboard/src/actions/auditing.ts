@@ -1,8 +1,8 @@
 import { type ActedRequest, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import type { Clock, Driver } from 'sluice'
-import type { LiveViews } from './live-views.ts'
-import { refusalOf } from './refused.ts'
-import type { ActionRequest, ActionResult } from './wire.ts'
+import type { LiveViews } from '../live/live-views.ts'
+import { refusalOf } from '../http/http-error.ts'
+import type { ActionRequest, ActionResult } from '../wire.ts'
 
 /** Tells of what people do: those who watch, and whoever subscribes to the channel of Sluice. */
 export class Auditing {

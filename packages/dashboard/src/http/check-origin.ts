@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts'
+import { Refused } from './http-error.ts'
 
 /** What every answer says, whatever it is. */
 const safeHeaders: Readonly<Record<string, string>> = {

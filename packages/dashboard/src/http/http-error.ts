@@ -1,5 +1,5 @@
 import { SluiceError } from 'sluice'
-import type { Refusal } from './wire.ts'
+import type { Refusal } from '../wire.ts'
 
 /** Why a request is not answered as it was asked. */
 export class Refused extends Error {

@@ -1,5 +1,5 @@
 import { parseJson } from '@sluice/core'
-import { badInput, Refused } from './refused.ts'
+import { badInput, Refused } from './http-error.ts'
 
 /** The longest body of a request, in bytes. */
 const bodyBytesMax: number = 64 * 1024

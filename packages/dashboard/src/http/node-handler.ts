@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import type { Dashboard } from './dashboard.ts'
+import type { Dashboard } from '../dashboard.ts'
 
 /** What Express and its like make of a request. */
 interface MountedRequest extends IncomingMessage {

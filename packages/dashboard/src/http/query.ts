@@ -2,8 +2,8 @@
 /// <reference lib="es2024.string" />
 import { checkKey, checkQueueName } from '@sluice/core'
 import { type KeyStateWord, keyStateWords } from 'sluice'
-import { badInput } from './refused.ts'
-import type { About, KeyQuery } from './wire.ts'
+import { badInput } from './http-error.ts'
+import type { About, KeyQuery } from '../wire.ts'
 
 /** The most keys that one page of a list has. */
 export const pageKeysMax = 200

@@ -1,4 +1,4 @@
-import type { Delta, Overview, QueueRow } from './wire.ts'
+import type { Delta, Overview, QueueRow } from '../wire.ts'
 
 /** A view, taken apart into texts that can be compared: its members, and the rows of an overview. */
 export interface Parts {

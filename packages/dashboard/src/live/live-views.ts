@@ -1,9 +1,9 @@
 import type { Timer } from '@sluice/core'
 import type { Clock } from 'sluice'
 import { type Connection, EventStream } from './event-stream.ts'
-import { Refused } from './refused.ts'
+import { Refused } from '../http/http-error.ts'
 import { Watch } from './watch.ts'
-import type { About, Audit, Views } from './wire.ts'
+import type { About, Audit, Views } from '../wire.ts'
 
 /** How long what was seen of a view is kept when nobody watches it, in milliseconds. */
 const keepMs = 30_000

@@ -3,8 +3,8 @@ import { type Clock, SluiceError, systemClock } from 'sluice'
 import { deltaOf, type Parts, partsOf } from './delta.ts'
 import { EventLog, eventBytes } from './event-log.ts'
 import type { EventStream } from './event-stream.ts'
-import { refusalOf } from './refused.ts'
-import type { Refusal } from './wire.ts'
+import { refusalOf } from '../http/http-error.ts'
+import type { Refusal } from '../wire.ts'
 
 /** A look may take no more than one part in so many of the time. */
 const dutyParts = 10

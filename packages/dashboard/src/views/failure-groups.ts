@@ -1,6 +1,6 @@
 import type { KeyInfo } from 'sluice'
-import type { KeyDisplay } from './key-lines.ts'
-import type { FailureGroup } from './wire.ts'
+import type { KeyDisplay } from './find-keys.ts'
+import type { FailureGroup } from '../wire.ts'
 
 /** How many groups are shown. */
 const groupsMax = 50

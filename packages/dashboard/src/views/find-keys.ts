@@ -1,7 +1,7 @@
 import type { Inspect, KeyInfo, KeyPage, LastError } from 'sluice'
-import { breathe } from './breathe.ts'
-import type { AboutKey, DashboardOptions } from './dashboard.ts'
-import type { KeyLine, KeyLines, KeyQuery, Matching } from './wire.ts'
+import { breathe } from './yield-to-event-loop.ts'
+import type { AboutKey, DashboardOptions } from '../dashboard.ts'
+import type { KeyLine, KeyLines, KeyQuery, Matching } from '../wire.ts'
 
 /** How many keys one page of a list looks at, at the most, to find those that were asked for. */
 const looksMax = 2_000

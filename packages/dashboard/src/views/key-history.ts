@@ -1,5 +1,5 @@
 import type { KeyInfo, LastError } from 'sluice'
-import type { KeyStep, KeyView } from './wire.ts'
+import type { KeyStep, KeyView } from '../wire.ts'
 
 /** How many steps and errors of a key are remembered. */
 const stepsMax = 50

@@ -1,7 +1,7 @@
 import type { StoreInspection } from 'sluice'
-import type { KeyDisplay } from './key-lines.ts'
-import type { KeyTrails } from './key-trail.ts'
-import type { KeyView } from './wire.ts'
+import type { KeyDisplay } from './find-keys.ts'
+import type { KeyTrails } from './key-history.ts'
+import type { KeyView } from '../wire.ts'
 
 /** What looking at a key needs. */
 export interface KeyLookParts {

@@ -1,8 +1,8 @@
 import { durationBoundsMs } from '@sluice/core'
 import type { QueueCounts, WorkerRow } from 'sluice'
 import { addCounts, histogramOf, quantilesOf } from './run-histogram.ts'
-import type { Flow, Histogram, QueueRow } from './wire.ts'
-import { type Doings, noDoings, WorkerTrack, windowMs } from './worker-track.ts'
+import type { Flow, Histogram, QueueRow } from '../wire.ts'
+import { type Doings, noDoings, WorkerTrack, windowMs } from './worker-history.ts'
 
 /** How far apart samples of the history are, in milliseconds, and how many there are: 5 minutes. */
 export const history = { everyMs: 5_000, samples: 60 }

@@ -1,12 +1,12 @@
 import { bucketsOf, type LimiterPlan, tokensAt } from '@sluice/core'
 import type { BucketRow, Inspect, KeyInfo, KeyStateWord, QueueCounts, WorkerRow } from 'sluice'
-import { breathe } from './breathe.ts'
+import { breathe } from './yield-to-event-loop.ts'
 import { failureGroups } from './failure-groups.ts'
-import type { KeyDisplay } from './key-lines.ts'
+import type { KeyDisplay } from './find-keys.ts'
 import { planWords, toldPlan } from './plan-words.ts'
-import { history } from './queue-track.ts'
-import type { StoreLooks } from './store-looks.ts'
-import type { BucketView, LeaseView, QueueView, WorkerView } from './wire.ts'
+import { history } from './queue-history.ts'
+import type { StoreLooks } from './store-view.ts'
+import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
 
 /** How far keys of a state are counted for the page of a queue. */
 const queueCap = 10_000

@@ -1,5 +1,5 @@
 import type { QueueCounts } from 'sluice'
-import type { Flow, Severity } from './wire.ts'
+import type { Flow, Severity } from '../wire.ts'
 
 /** From which age on a ready key has waited long. */
 const longMs = 60_000

@@ -1,8 +1,8 @@
 import type { QueueCounts, StoreInspection, WorkerRow } from 'sluice'
-import { breathe } from './breathe.ts'
-import { type Figures, history, QueueTrack } from './queue-track.ts'
+import { breathe } from './yield-to-event-loop.ts'
+import { type Figures, history, QueueTrack } from './queue-history.ts'
 import { judge, severities } from './severity.ts'
-import type { Overview, QueueRow } from './wire.ts'
+import type { Overview, QueueRow } from '../wire.ts'
 
 /** How many queues the overview shows. */
 const queuesMax = 1_000
