@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fakeClock } from '@sluice/core/testing'
 import { sqliteDriver } from '@sluice/sqlite'
 import type { Page } from 'playwright-core'
-import { hashOf, type Place } from '../client/src/location/location.ts'
+import { hashOf, type PageLocation } from '../client/src/location/location.ts'
 import { serveDashboard } from '../src/node.ts'
 import type { KeyLines } from '../src/wire.ts'
 import { startChromium } from '../test/browser/chromium.ts'
@@ -70,7 +70,7 @@ async function live(count: number): Promise<void> {
   }
 }
 
-async function go(page: Page, place: Place): Promise<void> {
+async function go(page: Page, place: PageLocation): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash
   }, hashOf(place))
@@ -103,7 +103,7 @@ try {
   await live(5)
   const overview = await open('light')
   await live(seconds - watchedSeconds)
-  const keyPlace: Place = { at: 'key', queue: 'webhooks', key: await failingKey(overview) }
+  const keyPlace: PageLocation = { at: 'key', queue: 'webhooks', key: await failingKey(overview) }
   const keyPages = [await open('light'), await open('dark')]
   for (const page of keyPages) {
     await go(page, keyPlace)

@@ -1,23 +1,23 @@
 import { type Context, Hono } from 'hono'
 import { inspectStore } from 'sluice'
-import { Auditing } from './actions/auditing.ts'
+import { type Visitor, Visitors } from './access/visitors.ts'
+import { Audits } from './actions/auditing.ts'
 import type { Dashboard, DashboardOptions } from './dashboard.ts'
-import { checkDoor, withSafeHeaders } from './http/check-origin.ts'
-import { KeyDisplay } from './views/find-keys.ts'
-import { lookAtKey } from './views/key-view.ts'
-import { KeyTrails } from './views/key-history.ts'
-import { LiveViews } from './live/live-views.ts'
+import { checkOrigin, withSafeHeaders } from './http/check-origin.ts'
+import { errorResponse, HttpError } from './http/http-error.ts'
 import { PageFiles } from './http/page-files.ts'
-import { Question } from './http/query.ts'
-import { QueueLooks } from './views/queue-view.ts'
-import { Refused, refusedResponse } from './http/http-error.ts'
-import { type Route, routesOf } from './http/routes.ts'
-import { Sessions, type Visitor } from './access/visitors.ts'
+import { Query } from './http/query.ts'
+import { LiveViews } from './live/live-views.ts'
+import { type Route, routesOf } from './routes.ts'
 import { checkSettings, type Settings } from './settings.ts'
-import { StoreLooks } from './views/store-view.ts'
+import { KeyDisplay } from './views/find-keys.ts'
+import { KeyHistories } from './views/key-history.ts'
+import { readKeyView } from './views/key-view.ts'
+import { QueueViewReader } from './views/queue-view.ts'
+import { StoreView } from './views/store-view.ts'
 import type { About, Views } from './wire.ts'
 
-/** A dashboard with its insides, for its tests. */
+/** A dashboard and its parts, which its tests look into. */
 export interface Assembled {
   readonly dashboard: Dashboard
   readonly app: Hono
@@ -25,30 +25,30 @@ export interface Assembled {
   readonly live: LiveViews
 }
 
-/** Holds for a visitor who may do what a route does. */
+/** Throws unless the visitor may use the route. */
 function checkVisitor(
   route: Route,
   visitor: Visitor | undefined,
   request: Request,
   settings: Settings,
-  sessions: Sessions,
+  visitors: Visitors,
 ): void {
   if (route.for === 'everybody') return
   if (visitor === undefined) {
-    throw new Refused(
+    throw new HttpError(
       401,
       'ERR_NOT_SIGNED_IN',
-      'cannot show this to somebody who has not signed in',
+      'cannot show this before you have signed in',
     )
   }
   if (route.for === 'readers') return
   if (!settings.allowActions) {
-    throw new Refused(403, 'ERR_READ_ONLY', 'cannot change anything: this dashboard is read-only')
+    throw new HttpError(403, 'ERR_READ_ONLY', 'cannot change anything: this dashboard is read-only')
   }
-  sessions.checkCsrf(request, visitor)
+  visitors.checkCsrf(request, visitor)
 }
 
-/** Puts a dashboard together. */
+/** Builds a dashboard and its parts from checked options. */
 export function assemble(options: DashboardOptions): Assembled {
   const settings = checkSettings(options)
   const { driver, clock, storeClock, tickMs, streamsMax, base } = settings
@@ -57,23 +57,23 @@ export function assemble(options: DashboardOptions): Assembled {
     try {
       settings.onError?.(error)
     } catch {
-      // Whoever is told of errors must not make more of them.
+      // An error thrown by the callback is dropped: reporting it would call the callback again.
     }
   }
   const display = new KeyDisplay(settings, report)
-  const trails = new KeyTrails()
-  const looks = new StoreLooks(store)
-  const lookOf = (about: About, queue: string, key: string): (() => Promise<Views[About]>) => {
-    if (about === 'overview') return () => looks.overview()
-    if (about === 'key') return () => lookAtKey({ store, display, trails }, queue, key, false)
-    const queueLooks = new QueueLooks(looks, display, queue)
-    return () => queueLooks.view()
+  const histories = new KeyHistories()
+  const storeView = new StoreView(store)
+  const readerOf = (about: About, queue: string, key: string): (() => Promise<Views[About]>) => {
+    if (about === 'overview') return () => storeView.overview()
+    if (about === 'key') return () => readKeyView({ store, display, histories }, queue, key, false)
+    const reader = new QueueViewReader(storeView, display, queue)
+    return () => reader.view()
   }
-  const live = new LiveViews({ clock, tickMs, streamsMax, report, lookOf })
-  const sessions = new Sessions(settings.auth, clock)
-  const auditing = new Auditing(driver, clock, live)
+  const live = new LiveViews({ clock, tickMs, streamsMax, report, readerOf })
+  const visitors = new Visitors(settings.auth, clock)
+  const audits = new Audits(driver, clock, live)
   const files = new PageFiles()
-  const routes = routesOf({ settings, store, sessions, display, trails, live, files, auditing })
+  const routes = routesOf({ settings, store, visitors, display, histories, live, files, audits })
   const nameMayBeEmpty = !driver.capabilities.durable && !driver.capabilities.shared
 
   const app = new Hono()
@@ -81,30 +81,30 @@ export function assemble(options: DashboardOptions): Assembled {
     const prefix = route.path.replace('*', '')
     app.on(route.method, `${base}${route.path}`, async (context: Context) => {
       const request = context.req.raw
-      const visitor = await sessions.visitor(request)
-      checkVisitor(route, visitor, request, settings, sessions)
+      const visitor = await visitors.of(request)
+      checkVisitor(route, visitor, request, settings, visitors)
       return await route.answer({
         request,
         visitor,
-        question: new Question(request.url, nameMayBeEmpty),
+        query: new Query(request.url, nameMayBeEmpty),
         rest: context.req.path.slice(base.length + prefix.length),
         cutOff: cutOffOf(context),
       })
     })
   }
-  app.notFound((context) => refusedResponse(noRoute(context, routes, base)))
+  app.notFound((context) => errorResponse(noRoute(context, routes, base)))
   app.onError((error) => {
-    const response = refusedResponse(error)
+    const response = errorResponse(error)
     if (response.status === 500) report(error)
     return response
   })
 
   async function fetch(request: Request, environment?: object): Promise<Response> {
     try {
-      checkDoor(request, settings.hosts)
+      checkOrigin(request, settings.hosts)
       return withSafeHeaders(await app.fetch(request, environment))
     } catch (error) {
-      return withSafeHeaders(refusedResponse(error))
+      return withSafeHeaders(errorResponse(error))
     }
   }
 
@@ -118,27 +118,27 @@ export function assemble(options: DashboardOptions): Assembled {
   return { dashboard: { fetch, close, [Symbol.asyncDispose]: close }, app, routes, live }
 }
 
-/** How to end a connection of `@hono/node-server`. */
+/** Destroys the connection of a request, where `@hono/node-server` handed the response over. */
 function cutOffOf(context: Context): (() => void) | undefined {
   const { outgoing } = (context.env ?? {}) as { outgoing?: { destroy?: () => void } }
   return typeof outgoing?.destroy === 'function' ? () => outgoing.destroy?.() : undefined
 }
 
-function noRoute(context: Context, routes: readonly Route[], base: string): Refused {
+function noRoute(context: Context, routes: readonly Route[], base: string): HttpError {
   const { path } = context.req
   const methods = routes
     .filter((route) => `${base}${route.path}` === path)
     .map(({ method }) => method)
-  if (methods.length === 0) return new Refused(404, 'ERR_NOT_FOUND', 'there is nothing here')
+  if (methods.length === 0) return new HttpError(404, 'ERR_NOT_FOUND', 'there is no such page or route')
   const allow = methods.join(', ')
-  return new Refused(405, 'ERR_METHOD', `this can only be asked for with ${allow}`, { allow })
+  return new HttpError(405, 'ERR_METHOD', `this route only answers ${allow}`, { allow })
 }
 
 /**
- * Makes a dashboard for the store of a driver. Nothing is opened before the first request asks for
- * something.
+ * Creates a dashboard for the store of a driver. The driver is opened by the first request that
+ * needs the store.
  *
- * Throws for bad options only.
+ * Throws only for bad options.
  */
 export function createDashboard(options: DashboardOptions): Dashboard {
   return assemble(options).dashboard

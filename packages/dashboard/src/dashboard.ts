@@ -1,80 +1,80 @@
 import type { Clock, Driver, LastError } from 'sluice'
 
-/** Which key something is about. */
+/** A key and its queue. */
 export interface AboutKey {
   readonly queue: string
   readonly key: string
 }
 
 /**
- * Who may look, and act: whoever knows a token, or whoever the application around the dashboard
- * vouches for.
+ * How visitors authenticate: with a token, or by a function of the application that the dashboard
+ * is mounted in.
  */
 export type DashboardAuth =
   | {
-      /** At least 16 characters. Whoever knows it signs in with it, and may look and act. */
+      /** At least 16 characters. Signing in with it allows reading and acting. */
       readonly token: string
     }
   | {
       /**
-       * Says who sends a request, or `undefined` for somebody who is not let in. The application has
-       * found that out already, from its own session or from a proxy that it trusts.
+       * Returns the name of the visitor who sent a request, or `undefined` to reject it. The
+       * application knows the visitor from its own session, or from a proxy that it trusts.
        */
       readonly trust: (request: Request) => string | undefined | Promise<string | undefined>
       /**
-       * At least 16 characters; the same in all processes that serve one dashboard behind a
-       * balancer. Default: a random one for this process.
+       * At least 16 characters; the same in all processes that serve one dashboard behind a load
+       * balancer. Default: random for each process.
        */
       readonly secret?: string
     }
 
-/** How a dashboard is made. */
+/** Options of {@link createDashboard}. */
 export interface DashboardOptions {
-  /** The store, as it is given to queues. It is opened with the first look, and shared with them. */
+  /** The driver, as it is passed to queues. The first request opens it; queues share it. */
   readonly driver: Driver
-  /** Where it is mounted, such as `/queues`. Default `/`. */
+  /** The path at which the dashboard is mounted, such as `/queues`. Default `/`. */
   readonly basePath?: string
   /**
-   * Whether keys and queues can be changed from it. Needs {@link DashboardOptions.auth}. Default:
-   * it is read-only.
+   * Whether the dashboard may change keys and queues. Requires {@link DashboardOptions.auth}.
+   * Default: read-only.
    */
   readonly allowActions?: boolean
-  /** Who may look and act. Default: everybody who reaches it may look. */
+  /** Authentication. Default: none; every visitor may read. */
   readonly auth?: DashboardAuth
   /**
-   * The names under which it is reached, as `Host` says them; with a port if only that one will do.
-   * Requests for other names are refused. Default: `localhost`, `127.0.0.1` and `[::1]`.
+   * Allowed `Host` headers; a name with a port allows only that port. Requests with any other are
+   * rejected. Default: `localhost`, `127.0.0.1` and `[::1]`.
    */
   readonly hosts?: readonly string[]
   /**
-   * Gives what of an item may be shown. If it throws, nothing is. Items are never sent unless
-   * somebody asks to see them.
+   * Returns the part of an item that may be shown; if it throws, none is. Items are sent only when a
+   * visitor asks to see one.
    */
   readonly redact?: (item: unknown, about: AboutKey) => unknown
   /**
-   * Gives what of an error may be shown. If it throws, nothing is. What must not even be stored is
-   * for the `redactError` of the queue.
+   * Returns the part of an error that may be shown; if it throws, none is. To keep secrets out of
+   * the store as well, use the `redactError` option of the queue.
    */
   readonly redactError?: (error: LastError, about: AboutKey) => LastError
-  /** How often the store is looked at while somebody watches, in milliseconds. Default 1000. */
+  /** How often the store is read while a page is open, in milliseconds. Default 1000. */
   readonly tickMs?: number
-  /** How many pages may watch at the same time. Default 50. */
+  /** The maximum number of pages that are open at the same time. Default 50. */
   readonly streamsMax?: number
-  /** Default: the clock of this process, and that of the store. */
+  /** Default: the system clock of this process, and the clock of the store. */
   readonly clock?: Clock
-  /** What the store is called on the page; without passwords. Default: the name of the driver. */
+  /** The name of the store on the page; must not contain passwords. Default: the driver's name. */
   readonly storeName?: string
-  /** Told of what no request can be answered with. */
+  /** Called with errors that cannot be returned to a request. */
   readonly onError?: (error: unknown) => void
 }
 
-/** A dashboard: mount its `fetch` under any server, and close it when the server ends. */
+/** A dashboard. Mount its `fetch` in any server, and call `close` when the server stops. */
 export interface Dashboard extends AsyncDisposable {
   /**
-   * Answers a request, whatever it is; never rejects. `environment` is what `@hono/node-server`
-   * hands over beside the request; it lets a reader that does not read be cut off at once.
+   * Answers any request; never rejects. `environment` is the second argument of `@hono/node-server`;
+   * with it, a connection whose client has stopped reading can be closed at once.
    */
   fetch(request: Request, environment?: object): Promise<Response>
-  /** Ends all streams, and lets go of the store. It can be asked for more than once. */
+  /** Ends all streams and releases the store. May be called more than once. */
   close(): Promise<void>
 }

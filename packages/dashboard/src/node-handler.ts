@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import type { Dashboard } from '../dashboard.ts'
+import type { Dashboard } from './dashboard.ts'
 
-/** What Express and its like make of a request. */
+/** A request as Express and similar frameworks pass it on. */
 interface MountedRequest extends IncomingMessage {
-  /** The path before the part was cut off under which a handler is mounted. */
+  /** The path before Express removed the mount path. */
   originalUrl?: string
-  /** What a parser has made of the body. */
+  /** The body as a body parser has parsed it. */
   body?: unknown
   rawBody?: unknown
 }
 
 /**
- * A dashboard as a handler for servers of the kind of `node:http` and Express. Mount it at the
- * `basePath` that the dashboard was made with.
+ * Turns a dashboard into a request handler for `node:http` and Express. Mount it at the `basePath`
+ * of the dashboard.
  */
 export function toNodeHandler(
   dashboard: Dashboard,
@@ -24,7 +24,7 @@ export function toNodeHandler(
   )
   return (incoming: MountedRequest, outgoing) => {
     if (incoming.originalUrl !== undefined) incoming.url = incoming.originalUrl
-    // A parser that came first has read the body, which can be read only once.
+    // A body parser ran first and has consumed the body.
     if (incoming.readableDidRead && incoming.body !== undefined) {
       incoming.rawBody ??= Buffer.from(JSON.stringify(incoming.body))
     }

@@ -1,2 +1,2 @@
-export { toNodeHandler } from './http/node-handler.ts'
-export { type ServeOptions, type Serving, serveDashboard } from './http/serve-dashboard.ts'
+export { toNodeHandler } from './node-handler.ts'
+export { type ServeOptions, type Serving, serveDashboard } from './serve-dashboard.ts'

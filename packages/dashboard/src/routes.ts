@@ -1,36 +1,36 @@
 import type { StoreInspection } from 'sluice'
-import { act } from '../actions/act.ts'
-import { actionRequest } from '../actions/action-request.ts'
-import type { Auditing } from '../actions/auditing.ts'
-import { jsonBody } from './json-body.ts'
-import { countMatching, findKeys, type KeyDisplay, shownLines } from '../views/find-keys.ts'
-import { lookAtKey } from '../views/key-view.ts'
-import type { KeyTrails } from '../views/key-history.ts'
-import type { LiveViews } from '../live/live-views.ts'
-import type { PageFiles } from './page-files.ts'
-import type { Question } from './query.ts'
-import { badInput, Refused } from './http-error.ts'
-import { sessionInfo } from '../access/session-info.ts'
-import type { Sessions, Visitor } from '../access/visitors.ts'
-import type { Settings } from '../settings.ts'
+import { sessionInfo } from './access/session-info.ts'
+import type { Visitor, Visitors } from './access/visitors.ts'
+import { act } from './actions/act.ts'
+import { actionRequest } from './actions/action-request.ts'
+import type { Audits } from './actions/auditing.ts'
+import { badInput, HttpError } from './http/http-error.ts'
+import { jsonBody } from './http/json-body.ts'
+import type { PageFiles } from './http/page-files.ts'
+import type { Query } from './http/query.ts'
+import type { LiveViews } from './live/live-views.ts'
+import type { Settings } from './settings.ts'
+import { countMatching, findKeys, type KeyDisplay, shownLines } from './views/find-keys.ts'
+import type { KeyHistories } from './views/key-history.ts'
+import { readKeyView } from './views/key-view.ts'
 
 /** What the routes work with. */
 export interface RouteParts {
   readonly settings: Settings
   readonly store: StoreInspection
-  readonly sessions: Sessions
+  readonly visitors: Visitors
   readonly display: KeyDisplay
-  readonly trails: KeyTrails
+  readonly histories: KeyHistories
   readonly live: LiveViews
   readonly files: PageFiles
-  readonly auditing: Auditing
+  readonly audits: Audits
 }
 
 /** One request, once it is known who sends it. */
 export interface Visit {
   readonly request: Request
   readonly visitor: Visitor | undefined
-  readonly question: Question
+  readonly query: Query
   /** The part of the path that a route leaves open. */
   readonly rest: string
   /** Ends the connection at once, if the server has a way to. */
@@ -53,7 +53,7 @@ function json(body: object, headers: Record<string, string> = {}): Response {
 
 /** Everything that can be asked for. */
 export function routesOf(parts: RouteParts): readonly Route[] {
-  return [...pageRoutes(parts), ...sessionRoutes(parts), ...lookRoutes(parts), ...liveRoutes(parts)]
+  return [...pageRoutes(parts), ...sessionRoutes(parts), ...viewRoutes(parts), ...liveRoutes(parts)]
 }
 
 function pageRoutes({ settings, files }: RouteParts): Route[] {
@@ -79,7 +79,7 @@ function pageRoutes({ settings, files }: RouteParts): Route[] {
       answer: ({ request, rest }) => {
         const file = files.asset(request, rest)
         if (file !== undefined) return file
-        throw new Refused(404, 'ERR_NOT_FOUND', 'the page has no such file; load it anew')
+        throw new HttpError(404, 'ERR_NOT_FOUND', 'the page has no such file; load it anew')
       },
     },
     {
@@ -91,14 +91,14 @@ function pageRoutes({ settings, files }: RouteParts): Route[] {
   ]
 }
 
-function sessionRoutes({ settings, store, sessions, live }: RouteParts): Route[] {
+function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[] {
   const path = settings.base === '' ? '/' : settings.base
   return [
     {
       method: 'GET',
       path: '/api/session',
       for: 'everybody',
-      answer: ({ visitor }) => json(sessionInfo(settings, store, sessions, visitor)),
+      answer: ({ visitor }) => json(sessionInfo(settings, store, visitors, visitor)),
     },
     {
       method: 'POST',
@@ -107,7 +107,7 @@ function sessionRoutes({ settings, store, sessions, live }: RouteParts): Route[]
       async answer({ request }) {
         const { token } = await jsonBody(request)
         if (typeof token !== 'string') throw badInput('token must be a string')
-        return json({}, { 'set-cookie': sessions.signIn(request, token, path) })
+        return json({}, { 'set-cookie': visitors.signIn(request, token, path) })
       },
     },
     {
@@ -116,8 +116,8 @@ function sessionRoutes({ settings, store, sessions, live }: RouteParts): Route[]
       for: 'everybody',
       async answer({ request, visitor }) {
         await jsonBody(request)
-        if (visitor !== undefined) sessions.checkCsrf(request, visitor)
-        const cookie = sessions.signOut(request, visitor, path)
+        if (visitor !== undefined) visitors.checkCsrf(request, visitor)
+        const cookie = visitors.signOut(request, visitor, path)
         live.sessionsChanged()
         return json({}, { 'set-cookie': cookie })
       },
@@ -125,7 +125,7 @@ function sessionRoutes({ settings, store, sessions, live }: RouteParts): Route[]
   ]
 }
 
-function lookRoutes({ store, display, trails, live }: RouteParts): Route[] {
+function viewRoutes({ store, display, histories, live }: RouteParts): Route[] {
   return [
     {
       method: 'GET',
@@ -137,56 +137,56 @@ function lookRoutes({ store, display, trails, live }: RouteParts): Route[] {
       method: 'GET',
       path: '/api/queue',
       for: 'readers',
-      answer: async ({ question }) => json(await live.view('queue', question.queue, '')),
+      answer: async ({ query }) => json(await live.view('queue', query.queue, '')),
     },
     {
       method: 'GET',
       path: '/api/keys',
       for: 'readers',
-      async answer({ question }) {
-        const { queue, keys, cursor, limit } = question
+      async answer({ query }) {
+        const { queue, keys, cursor, limit } = query
         const found = await findKeys(store.queue(queue), keys, cursor, limit)
         const at = await store.now()
-        return json(shownLines(display, queue, at, found, question.asksFor('items')))
+        return json(shownLines(display, queue, at, found, query.includes('items')))
       },
     },
     {
       method: 'GET',
       path: '/api/key',
       for: 'readers',
-      async answer({ question }) {
-        const { queue, key } = question
-        const withItem = question.asksFor('item')
-        return json(await lookAtKey({ store, display, trails }, queue, key, withItem))
+      async answer({ query }) {
+        const { queue, key } = query
+        const withItem = query.includes('item')
+        return json(await readKeyView({ store, display, histories }, queue, key, withItem))
       },
     },
     {
       method: 'GET',
       path: '/api/matching',
       for: 'readers',
-      async answer({ question }) {
-        return json(await countMatching(store.queue(question.queue), question.keys))
+      async answer({ query }) {
+        return json(await countMatching(store.queue(query.queue), query.keys))
       },
     },
   ]
 }
 
-function liveRoutes({ store, sessions, live, auditing }: RouteParts): Route[] {
+function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
   const { durable, shared } = store.capabilities
   return [
     {
       method: 'GET',
       path: '/api/stream',
       for: 'readers',
-      answer({ request, visitor, question, cutOff }) {
+      answer({ request, visitor, query, cutOff }) {
         // An answer without a body would leave the stream open for nobody.
         if (request.method !== 'GET')
-          throw new Refused(405, 'ERR_METHOD', 'a stream is only for GET')
-        const { about } = question
-        const queue = about === 'overview' ? '' : question.queue
-        const key = about === 'key' ? question.key : ''
+          throw new HttpError(405, 'ERR_METHOD', 'a stream is only for GET')
+        const { about } = query
+        const queue = about === 'overview' ? '' : query.queue
+        const key = about === 'key' ? query.key : ''
         const lastId = Number(request.headers.get('last-event-id') ?? Number.NaN)
-        const isGood = (): boolean => visitor === undefined || sessions.isGood(visitor)
+        const mayRead = (): boolean => visitor === undefined || visitors.isSignedIn(visitor)
         const stream = live.open(
           about,
           queue,
@@ -195,7 +195,7 @@ function liveRoutes({ store, sessions, live, auditing }: RouteParts): Route[] {
           {
             signal: request.signal,
             cutOff,
-            isGood,
+            mayRead,
           },
         )
         return new Response(stream.body, {
@@ -214,8 +214,8 @@ function liveRoutes({ store, sessions, live, auditing }: RouteParts): Route[] {
       for: 'actors',
       async answer({ request, visitor }) {
         const action = actionRequest(await jsonBody(request), !durable && !shared)
-        const who = visitor?.who ?? 'nobody'
-        return json(await auditing.audited(who, action, () => act(store, action)))
+        const who = visitor?.who ?? 'anonymous'
+        return json(await audits.audited(who, action, () => act(store, action)))
       },
     },
   ]

@@ -2,8 +2,8 @@ import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import { checkNumber, checkObject, checkString } from '@sluice/core'
 import { SluiceTypeError } from 'sluice'
-import { type Assembled, assemble } from '../create-dashboard.ts'
-import type { DashboardOptions } from '../dashboard.ts'
+import { type Assembled, assemble } from './create-dashboard.ts'
+import type { DashboardOptions } from './dashboard.ts'
 
 /** Where a dashboard is served. */
 export interface ServeOptions {

@@ -9,7 +9,7 @@ import {
 import { type Clock, type Driver, systemClock } from 'sluice'
 import type { DashboardAuth, DashboardOptions } from './dashboard.ts'
 
-/** Options that have been checked, and completed. */
+/** Checked options, with defaults filled in. */
 export interface Settings
   extends Pick<DashboardOptions, 'auth' | 'redact' | 'redactError' | 'onError'> {
   readonly driver: Driver
@@ -19,9 +19,9 @@ export interface Settings
   readonly hosts: readonly string[]
   readonly tickMs: number
   readonly streamsMax: number
-  /** For time here. */
+  /** The clock of this process. */
   readonly clock: Clock
-  /** For the store, if one was given. */
+  /** The clock passed to the store, if the options name one. */
   readonly storeClock: Clock | undefined
   readonly storeName: string
 }
@@ -53,7 +53,7 @@ function checkSecret(parameter: string, secret: unknown): void {
   if (typeof secret !== 'string' || secret.length < secretCharactersMin) {
     throw new SluiceTypeError(
       parameter,
-      `must be a string of at least ${secretCharactersMin} characters; take a random one`,
+      `must be a string of at least ${secretCharactersMin} characters; use a random one`,
     )
   }
 }
@@ -95,7 +95,7 @@ function checkHosts(hosts: readonly string[]): readonly string[] {
   })
 }
 
-/** Checks options, and fills in what was left out. */
+/** Checks the options and fills in defaults. */
 export function checkSettings(options: DashboardOptions): Settings {
   checkObject('options', options, optionNames)
   const { driver, basePath = '/', allowActions = false, auth, hosts = hostsDefault } = options
@@ -114,7 +114,7 @@ export function checkSettings(options: DashboardOptions): Settings {
   if (allowActions && auth === undefined) {
     throw new SluiceTypeError(
       'options.auth',
-      'must be given for allowActions: only somebody who is known may change anything',
+      'is required for allowActions: actions require authentication',
     )
   }
   for (const [name, hook] of Object.entries({ redact, redactError, onError })) {

@@ -64,7 +64,7 @@ export interface QueueRow {
   readonly slots: number
   readonly severity: Severity
   /** One short sentence: why it is where it is in the list. */
-  readonly remark: string
+  readonly reason: string
   readonly flow: Flow
   readonly wait?: Quantiles
   readonly work?: Quantiles

@@ -1,8 +1,8 @@
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
-import { QueueTrack } from '../src/views/queue-history.ts'
+import { QueueHistory } from '../src/views/queue-history.ts'
 import { histogramOf, quantilesOf } from '../src/views/run-histogram.ts'
-import { judge, type Signs, severities } from '../src/views/severity.ts'
+import { assess, type Signs, severities } from '../src/views/severity.ts'
 import type { Overview, QueueRow, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 import { Site } from './site.ts'
@@ -66,7 +66,7 @@ describe('how a queue does', () => {
   ]
   for (const [severity, what, given] of cases) {
     test(`is "${severity}" if ${what}`, () => {
-      expect(judge(given)).toEqual({ severity, remark: expect.stringMatching(/^[A-Z0-9].*\.$/) })
+      expect(assess(given)).toEqual({ severity, remark: expect.stringMatching(/^[A-Z0-9].*\.$/) })
     })
   }
 
@@ -150,7 +150,7 @@ describe('the flow of a queue', () => {
   })
 
   test('does not fall to nothing in the history where there is more than is counted', () => {
-    const track = new QueueTrack()
+    const track = new QueueHistory()
     const capped = { ...idle.counts, ready: 1_000, capped: true }
     for (const [at, runs] of [
       [10_000, 100],
@@ -158,7 +158,7 @@ describe('the flow of a queue', () => {
       [30_000, 300],
     ] as const) {
       const stats = { busy: 4, runs, failed: 0, asked: 0, merged: 0, wait: [], work: [] }
-      track.see(at, capped, [
+      track.record(at, capped, [
         {
           ...{ holder: 'a', host: 'h', pid: 1, concurrency: 4, settings: {} },
           ...{ startedAt: 0, seenAt: at, stats },

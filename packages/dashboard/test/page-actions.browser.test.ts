@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import type { Driver, RateLimitingQueue } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Place } from '../client/src/location/location.ts'
+import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { type Served, serve, token } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
@@ -9,14 +9,14 @@ import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
-const queuePlace = (queue: string): Place => ({ at: 'queue', queue, keys: {}, cursors: [] })
+const queuePlace = (queue: string): PageLocation => ({ at: 'queue', queue, keys: {}, cursors: [] })
 const keyPlace =
   (key: string) =>
-  (queue: string): Place => ({ at: 'key', queue, key })
+  (queue: string): PageLocation => ({ at: 'key', queue, key })
 
 const matching =
   (prefix: string) =>
-  (queue: string): Place => ({ at: 'queue', queue, keys: { prefix }, cursors: [] })
+  (queue: string): PageLocation => ({ at: 'queue', queue, keys: { prefix }, cursors: [] })
 
 describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => {
   let browser: Browser
@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     ['Postgres', () => stores.postgres(postgres)],
   ]
 
-  async function begin(driver: Driver, place: Place): Promise<Visit> {
+  async function begin(driver: Driver, place: PageLocation): Promise<Visit> {
     const served = await serve({ driver })
     stores.closing(() => served.stop())
     return await Visit.begin(browser, served, place)
@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
 
     /** A test on the page of a queue of its own, or on one of a key there. */
     function at(
-      place: (queue: string) => Place,
+      place: (queue: string) => PageLocation,
       test: (visit: Visit) => Promise<void>,
       more: readonly string[] = [],
     ) {

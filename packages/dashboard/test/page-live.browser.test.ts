@@ -1,14 +1,14 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Place } from '../client/src/location/location.ts'
+import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 import { startPostgres } from './postgres-server.ts'
 
-const queuePlace: Place = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
-const overview: Place = { at: 'overview', filter: '', order: 'worst' }
+const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
+const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
 
 describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   let browser: Browser
@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await browser.close()
   })
 
-  async function setUp(keys: number, place: Place) {
+  async function setUp(keys: number, place: PageLocation) {
     const driver = stores.sqlite()
     const queue = stores.queue(driver, 'orders')
     await queue.addMany(

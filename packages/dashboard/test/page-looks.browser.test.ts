@@ -1,16 +1,16 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Place } from '../client/src/location/location.ts'
+import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
 import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
-const overview: Place = { at: 'overview', filter: '', order: 'worst' }
-const queuePlace: Place = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
-const keyPlace: Place = { at: 'key', queue: 'orders', key: 'failed' }
+const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
+const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
+const keyPlace: PageLocation = { at: 'key', queue: 'orders', key: 'failed' }
 const aPhone = { viewport: { width: 360, height: 740 }, hasTouch: true }
 
 describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () => {
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
       await visit.until(() => visit.count('.key-grid tbody .row'), 5)
     },
     'queue at work': async (visit) => {
-      await visit.go({ ...queuePlace, queue: 'mails' } as Place)
+      await visit.go({ ...queuePlace, queue: 'mails' } as PageLocation)
       await visit.reads('h1', 'mails')
     },
     'ticked keys': async (visit) => {
@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
       await visit.page.click('.errors summary')
     },
     'absent key': async (visit) => {
-      await visit.go({ ...keyPlace, key: 'nothing' } as Place)
+      await visit.go({ ...keyPlace, key: 'nothing' } as PageLocation)
       await visit.reads('.key-state', 'absent')
     },
     'add dialog': async (visit) => {
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
       await visit.reads('.meaning', /limiter/)
     },
     notice: async (visit) => {
-      await visit.go({ ...keyPlace, key: 'ready' } as Place)
+      await visit.go({ ...keyPlace, key: 'ready' } as PageLocation)
       await press(visit, 'Add again')
       await press(visit, 'Add 1 key')
       await visit.reads('.notice', /nothing has changed/)
@@ -218,7 +218,10 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
   })
 
   it('draws the chart in the colours of the theme', async () => {
-    const visit = await Visit.begin(browser, served, { ...queuePlace, queue: 'mails' } as Place)
+    const visit = await Visit.begin(browser, served, {
+      ...queuePlace,
+      queue: 'mails',
+    } as PageLocation)
     const canvas = visit.page.locator('.canvas canvas')
     await canvas.waitFor()
     const before = await canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL())

@@ -3,12 +3,12 @@ import {
   above,
   hashOf,
   home,
-  type Place,
+  locationOf,
+  type PageLocation,
   paramsOf,
-  placeOf,
 } from '../client/src/location/location.ts'
 
-const places: readonly Place[] = [
+const places: readonly PageLocation[] = [
   home,
   { at: 'overview', filter: 'p&d=#?', order: 'oldest' },
   { at: 'queue', queue: 'pods', keys: {}, cursors: [] },
@@ -26,7 +26,7 @@ const places: readonly Place[] = [
 
 describe('an address', () => {
   it.each(places)('says the whole place, and leads back to it: %j', (place) => {
-    expect(placeOf(hashOf(place))).toEqual(place)
+    expect(locationOf(hashOf(place))).toEqual(place)
   })
 
   it('leads to the overview when it is none', () => {
@@ -40,14 +40,14 @@ describe('an address', () => {
       '#sign-in',
       '%%%',
     ]) {
-      expect(placeOf(hash)).toEqual(home)
+      expect(locationOf(hash)).toEqual(home)
     }
   })
 
   it('leaves out filters that mean nothing', () => {
-    const place = placeOf('#/queue?queue=a&state=nonsense&failuresMin=-1&prefix=&errorCode=')
+    const place = locationOf('#/queue?queue=a&state=nonsense&failuresMin=-1&prefix=&errorCode=')
     expect(place).toEqual({ at: 'queue', queue: 'a', keys: {}, cursors: [] })
-    expect(placeOf('#/?order=nonsense')).toEqual(home)
+    expect(locationOf('#/?order=nonsense')).toEqual(home)
   })
 
   it('uses the words of the API for filters', () => {
@@ -60,7 +60,7 @@ describe('going up', () => {
   it('leads from a key to its queue, from there to all, and no further', () => {
     const queue = above({ at: 'key', queue: 'a', key: 'b' })
     expect(queue).toEqual({ at: 'queue', queue: 'a', keys: {}, cursors: [] })
-    expect(above(queue as Place)).toEqual(home)
+    expect(above(queue as PageLocation)).toEqual(home)
     expect(above(home)).toBeUndefined()
   })
 })

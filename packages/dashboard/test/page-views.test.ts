@@ -15,7 +15,7 @@ const row = (queue: string, ready = 0, more: Partial<QueueRow> = {}): QueueRow =
   workers: 1,
   slots: 1,
   severity: 'ok',
-  remark: '',
+  reason: '',
   flow: {},
   history: [],
   ...more,

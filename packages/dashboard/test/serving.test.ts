@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type Assembled, assemble } from '../src/create-dashboard.ts'
 import type { DashboardOptions } from '../src/dashboard.ts'
 import { serveDashboard, toNodeHandler } from '../src/node.ts'
-import { type Serving, serveAssembled } from '../src/http/serve-dashboard.ts'
+import { type Serving, serveAssembled } from '../src/serve-dashboard.ts'
 import { EventReader } from './event-reader.ts'
 import { token } from './site.ts'
 

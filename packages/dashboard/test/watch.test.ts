@@ -11,9 +11,9 @@ function partsOf(change: Partial<WatchParts>): WatchParts {
   }
 }
 
-function streamOf(watch: { leave(stream: EventStream): void }, isGood = () => true): EventStream {
+function streamOf(watch: { leave(stream: EventStream): void }, mayRead = () => true): EventStream {
   const { signal } = new AbortController()
-  return new EventStream({ signal, cutOff: undefined, isGood }, (stream) => watch.leave(stream))
+  return new EventStream({ signal, cutOff: undefined, mayRead }, (stream) => watch.leave(stream))
 }
 
 test('a look that takes too long counts as a store that is away', async () => {
@@ -21,7 +21,7 @@ test('a look that takes too long counts as a store that is away', async () => {
   // real time: sockets and disks know no other.
   const watch = new Watch(
     () => new Promise<{ at: number }>(() => {}),
-    partsOf({ clock, lookMsMax: 20 }),
+    partsOf({ clock, readMsMax: 20 }),
   )
   const stream = streamOf(watch)
   watch.join(stream, undefined)

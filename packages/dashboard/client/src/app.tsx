@@ -4,7 +4,7 @@ import { SignIn } from './frame/sign-in.tsx'
 import { KeyPage } from './key/key-page.tsx'
 import { refusal } from './live/live.ts'
 import { isSigningIn, session, sessionTrouble } from './live/session.ts'
-import { place } from './location/current-location.ts'
+import { currentLocation } from './location/current-location.ts'
 import { hashOf } from './location/location.ts'
 import { Overview } from './overview/overview.tsx'
 import { QueuePage } from './queue/queue-page.tsx'
@@ -31,7 +31,7 @@ function Screen(): JSX.Element {
       </div>
     )
   }
-  const at = place.value
+  const at = currentLocation.value
   if (at.at === 'overview') return <Overview place={at} />
   if (at.at === 'queue') return <QueuePage key={at.queue} place={at} />
   return <KeyPage key={hashOf(at)} place={at} />

@@ -8,10 +8,10 @@ import './styles/chart.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { listenToKeys } from './frame/shortcuts.ts'
-import { wordsOf } from './live/ask.ts'
+import { messageOf } from './live/ask.ts'
 import { startLive } from './live/live.ts'
-import { tell } from './live/notices.ts'
-import { beginSession, signIn, takeTokenOfAddress } from './live/session.ts'
+import { notify } from './live/notices.ts'
+import { signIn, startSession, takeTokenOfAddress } from './live/session.ts'
 
 async function signInByAddress(): Promise<void> {
   const token = takeTokenOfAddress()
@@ -19,7 +19,7 @@ async function signInByAddress(): Promise<void> {
   try {
     await signIn(token)
   } catch (error) {
-    tell('failed', `The link did not sign you in: ${wordsOf(error)}`)
+    notify('failed', `The link did not sign you in: ${messageOf(error)}`)
   }
 }
 
@@ -28,4 +28,4 @@ if (app !== null) render(<App />, app)
 listenToKeys()
 startLive()
 addEventListener('hashchange', () => void signInByAddress())
-void signInByAddress().then(beginSession)
+void signInByAddress().then(startSession)

@@ -1,10 +1,10 @@
 import type { StoreInspection } from 'sluice'
-import type { Sessions, Visitor } from './visitors.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../version.ts'
 import type { SessionInfo } from '../wire.ts'
+import type { Visitor, Visitors } from './visitors.ts'
 
-/** What somebody learns of the store who was not let in: nothing. */
+/** What a visitor who has not signed in learns of the store: nothing. */
 const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
   store: '',
   driver: '',
@@ -17,20 +17,20 @@ const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
 
 function readOnlyBecause(settings: Settings): string | undefined {
   if (settings.auth === undefined) {
-    return 'This dashboard is read-only: nobody can sign in to it.'
+    return 'This dashboard is read-only: it was created without authentication.'
   }
-  if (!settings.allowActions) return 'This dashboard is read-only: actions were not allowed.'
+  if (!settings.allowActions) return 'This dashboard is read-only: actions are not enabled.'
   return undefined
 }
 
-/** What a page learns first. */
+/** The answer to `/api/session`, the first request of the page. */
 export function sessionInfo(
   settings: Settings,
   store: StoreInspection,
-  sessions: Sessions,
+  visitors: Visitors,
   visitor: Visitor | undefined,
 ): SessionInfo {
-  const { canSignIn } = sessions
+  const { canSignIn } = visitors
   if (visitor === undefined) {
     return { ...nothing, mayAct: false, mustSignIn: true, canSignIn, signedIn: false, version }
   }
@@ -45,7 +45,7 @@ export function sessionInfo(
     canSignIn: false,
     signedIn: canSignIn,
     ...(reason === undefined ? {} : { readOnlyBecause: reason }),
-    ...(settings.auth === undefined ? {} : { csrf: sessions.csrfOf(visitor) }),
+    ...(settings.auth === undefined ? {} : { csrf: visitors.csrfOf(visitor) }),
     version,
   }
 }

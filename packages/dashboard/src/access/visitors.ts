@@ -1,22 +1,23 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Clock, TokenBucket } from 'sluice'
 import type { DashboardAuth } from '../dashboard.ts'
-import { Refused } from '../http/http-error.ts'
+import { HttpError } from '../http/http-error.ts'
 
-/** For how long somebody who has signed in stays so: half a day. */
+/** How long a sign-in lasts: 12 hours. */
 const sessionMs = 12 * 60 * 60 * 1_000
 
-/** How many sessions that were ended by hand are remembered as such. */
+/** How many sessions that were signed out are remembered. */
 const endedMax = 10_000
 
 /** Wrong tokens are answered with 401 up to this burst and rate a second; beyond it with 429. */
 const wrongTokens = { burst: 10, perSecond: 1 / 6 }
 
-/** Somebody who was let in. */
+/** An authenticated sender of a request. */
 export interface Visitor {
+  /** The name that audit events carry. */
   readonly who: string
-  /** The same for all requests of one session. */
-  readonly session: string
+  /** The same for all requests after one sign-in. */
+  readonly id: string
   readonly expiresAt: number
 }
 
@@ -30,19 +31,19 @@ function isSame(a: string, b: string): boolean {
 }
 
 /**
- * Knows who may come in.
+ * Authenticates visitors.
  *
- * A session is nothing but what its cookie says, signed with the token, so that restarts and
- * processes that share a token need not share anything else.
+ * A session is stored only in its cookie, signed with the token: it survives a restart, and
+ * processes that share a token share nothing else.
  */
-export class Sessions {
+export class Visitors {
   readonly #auth: DashboardAuth | undefined
   readonly #clock: Clock
   readonly #key: Buffer
   readonly #cookie: string
   readonly #wrong: TokenBucket
-  /** Sessions that were ended by hand, by when they would have ended. */
-  readonly #ended: Map<string, number> = new Map()
+  /** Sessions that were signed out, with the time at which their cookies expire. */
+  readonly #signedOut: Map<string, number> = new Map()
 
   constructor(auth: DashboardAuth | undefined, clock: Clock) {
     this.#auth = auth
@@ -50,24 +51,24 @@ export class Sessions {
     const given = auth === undefined ? undefined : 'token' in auth ? auth.token : auth.secret
     const secret = given ?? randomBytes(32)
     this.#key = createHmac('sha256', secret).update('sluice dashboard 1').digest()
-    // Cookies do not know of ports: two dashboards on one machine must not share the name.
+    // A cookie is valid for all ports of a host: two dashboards on one host must not share its name.
     this.#cookie = `sluice_${createHash('sha256').update(macOf(this.#key, 'name')).digest('hex').slice(0, 8)}`
     this.#wrong = new TokenBucket({ ...wrongTokens, clock })
   }
 
-  /** Whether somebody could sign in here. */
+  /** Whether visitors can sign in here. */
   get canSignIn(): boolean {
     return this.#auth !== undefined && 'token' in this.#auth
   }
 
-  /** Who sends a request; `undefined` for somebody who is not let in. */
-  async visitor(request: Request): Promise<Visitor | undefined> {
+  /** The visitor who sent a request; `undefined` if the request is not authenticated. */
+  async of(request: Request): Promise<Visitor | undefined> {
     const auth = this.#auth
-    if (auth === undefined) return { who: 'anybody', session: '', expiresAt: Infinity }
+    if (auth === undefined) return { who: 'anonymous', id: '', expiresAt: Infinity }
     if ('token' in auth) return this.#bearerOfCookie(request)
     const who = await auth.trust(request)
     if (typeof who !== 'string' || who === '') return undefined
-    return { who, session: `trusted ${who}`, expiresAt: Infinity }
+    return { who, id: `trusted ${who}`, expiresAt: Infinity }
   }
 
   #bearerOfCookie(request: Request): Visitor | undefined {
@@ -77,43 +78,43 @@ export class Sessions {
       const [end = '', nonce = '', mac = ''] = value.split('.')
       const expiresAt = Number(end)
       if (!isSame(mac, macOf(this.#key, `session ${end} ${nonce}`))) continue
-      if (!(expiresAt > this.#clock.now()) || this.#ended.has(nonce)) continue
-      return { who: 'whoever knows the token', session: nonce, expiresAt }
+      if (!(expiresAt > this.#clock.now()) || this.#signedOut.has(nonce)) continue
+      return { who: 'token', id: nonce, expiresAt }
     }
     return undefined
   }
 
-  /** What a visitor proves with that a request comes from our own page. */
-  csrfOf({ session }: Visitor): string {
-    return macOf(this.#key, `csrf ${session}`)
+  /** The CSRF token of a visitor, which proves that a request comes from the dashboard's page. */
+  csrfOf({ id }: Visitor): string {
+    return macOf(this.#key, `csrf ${id}`)
   }
 
-  /** Holds for a request that carries it. */
+  /** Throws unless the request carries the CSRF token. */
   checkCsrf(request: Request, visitor: Visitor): void {
     const given = request.headers.get('x-sluice-csrf') ?? ''
     if (isSame(given, this.csrfOf(visitor))) return
-    throw new Refused(
+    throw new HttpError(
       403,
       'ERR_CSRF',
-      'cannot tell that this comes from the dashboard itself: load the page anew',
+      'the CSRF token is missing or wrong: reload the page',
     )
   }
 
-  /** Takes a token; gives the cookie of a new session. */
+  /** Checks a token and returns the cookie of a new session. */
   signIn(request: Request, token: string, path: string): string {
     const auth = this.#auth
     if (auth === undefined || !('token' in auth)) {
-      throw new Refused(404, 'ERR_NOT_FOUND', 'there is nothing to sign in to here')
+      throw new HttpError(404, 'ERR_NOT_FOUND', 'this dashboard has no sign-in')
     }
-    // Compared first: the wrong tokens of others must not keep the owner out.
+    // Compared before the rate limit, so that the wrong tokens of others do not lock the owner out.
     if (!isSame(token, auth.token)) {
       if (this.#wrong.allow()) {
-        throw new Refused(401, 'ERR_WRONG_TOKEN', 'this is not the token of this dashboard')
+        throw new HttpError(401, 'ERR_WRONG_TOKEN', 'wrong token')
       }
-      throw new Refused(
+      throw new HttpError(
         429,
         'ERR_TOO_MANY_ATTEMPTS',
-        'cannot try another token yet: too many were wrong; wait a few seconds',
+        'too many wrong tokens: wait a few seconds, then try again',
         { 'retry-after': String(Math.ceil(1 / wrongTokens.perSecond)) },
       )
     }
@@ -123,21 +124,21 @@ export class Sessions {
     return this.#setCookie(request, `${end}.${nonce}.${mac}`, sessionMs / 1_000, path)
   }
 
-  /** Ends a session; gives the cookie that takes the place of its own. */
+  /** Ends a session and returns the cookie that deletes its own. */
   signOut(request: Request, visitor: Visitor | undefined, path: string): string {
     if (visitor !== undefined && this.canSignIn) {
-      this.#ended.set(visitor.session, visitor.expiresAt)
-      for (const [nonce, expiresAt] of this.#ended) {
-        if (expiresAt > this.#clock.now() && this.#ended.size <= endedMax) break
-        this.#ended.delete(nonce)
+      this.#signedOut.set(visitor.id, visitor.expiresAt)
+      for (const [nonce, expiresAt] of this.#signedOut) {
+        if (expiresAt > this.#clock.now() && this.#signedOut.size <= endedMax) break
+        this.#signedOut.delete(nonce)
       }
     }
     return this.#setCookie(request, '', 0, path)
   }
 
-  /** Whether a session that was good is so still. */
-  isGood({ session, expiresAt }: Visitor): boolean {
-    return expiresAt > this.#clock.now() && !this.#ended.has(session)
+  /** Whether the session of a visitor has neither expired nor been signed out. */
+  isSignedIn({ id, expiresAt }: Visitor): boolean {
+    return expiresAt > this.#clock.now() && !this.#signedOut.has(id)
   }
 
   #setCookie(request: Request, value: string, maxAge: number, path: string): string {

@@ -1,19 +1,19 @@
 import type { BulkResult, Inspect, OperateOutcome, StoreInspection } from 'sluice'
-import { breathe } from '../views/yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../views/yield-to-event-loop.ts'
 import type { ActionName, ActionRequest, ActionResult } from '../wire.ts'
 
-/** How many keys one action touches, at the most. */
+/** The maximum number of keys that one action changes. */
 const bulkMax = 10_000
 
-/** Actions on keys, each the name of a verb of one key and of many. */
+/** The actions on keys; each is a method of `Inspect` and of a selection. */
 type KeyAction = 'runNow' | 'forget' | 'park' | 'unpark' | 'remove'
 
-/** What each action does to keys, in the words of a sentence. */
-const deeds: Readonly<Record<KeyAction, string>> = {
+/** The end of the sentence that reports each action. */
+const actionPhrases: Readonly<Record<KeyAction, string>> = {
   runNow: 'made ready',
-  forget: 'freed of their failures',
-  park: 'set aside',
-  unpark: 'put back in line',
+  forget: 'cleared of failures',
+  park: 'parked',
+  unpark: 'unparked',
   remove: 'removed',
 }
 
@@ -40,10 +40,10 @@ async function addKey(store: StoreInspection, request: ActionRequest): Promise<A
     ...(priority === undefined ? {} : { priority }),
   })
   const words = {
-    added: 'The key was asked for.',
-    moved: 'The key was waiting already; now it comes earlier, or before others.',
-    unchanged: 'As much was asked for already; nothing has changed.',
-    parked: 'The key is set aside; it runs once it is put back in line.',
+    added: 'The key was added.',
+    moved: 'The key was already pending; it now runs earlier.',
+    unchanged: 'The key was already pending; nothing changed.',
+    parked: 'The key is parked; it will run once it is unparked.',
     full: 'The queue is full; nothing was stored.',
   }[outcome]
   const isChanged = outcome === 'added' || outcome === 'moved' || outcome === 'parked'
@@ -58,11 +58,9 @@ async function actOnKey(
 ): Promise<ActionResult> {
   const outcome: OperateOutcome | 'forgotten' =
     action === 'unpark' ? await inspect.unpark(key, { forget }) : await inspect[action](key)
-  if (outcome === 'missing') return result(action, 0, 1, 'Nothing is stored of this key any more.')
-  if (outcome === 'unchanged')
-    return result(action, 0, 1, 'It was so already; nothing has changed.')
-  const deed = action === 'forget' ? 'freed of its failures' : deeds[action]
-  return result(action, 1, 0, `The key was ${deed}.`)
+  if (outcome === 'missing') return result(action, 0, 1, 'This key is no longer stored.')
+  if (outcome === 'unchanged') return result(action, 0, 1, 'Nothing changed.')
+  return result(action, 1, 0, `The key was ${actionPhrases[action]}.`)
 }
 
 async function actOnMany(
@@ -71,26 +69,28 @@ async function actOnMany(
   { all = {}, expected = 0, forget = false }: ActionRequest,
 ): Promise<ActionResult> {
   const cap = Math.min(expected, bulkMax)
-  if (cap === 0) return result(action, 0, 0, 'No key was meant; nothing has changed.')
+  if (cap === 0) return result(action, 0, 0, 'No keys matched; nothing changed.')
   const selection = inspect.select({ ...all, cap })
-  await breathe()
+  await yieldToEventLoop()
   const done: BulkResult =
     action === 'unpark' ? await selection.unpark({ forget }) : await selection[action]()
   const { changed, unchanged, capped } = done
-  const words = [`${keysWords(changed)} ${changed === 1 ? 'was' : 'were'} ${deeds[action]}.`]
-  if (unchanged > 0) words.push(`${keysWords(unchanged)} needed no change, or had gone.`)
-  if (capped) words.push(`There are more than ${keysWords(cap)}: the others were left alone.`)
+  const words = [
+    `${keysWords(changed)} ${changed === 1 ? 'was' : 'were'} ${actionPhrases[action]}.`,
+  ]
+  if (unchanged > 0) words.push(`${keysWords(unchanged)} needed no change or no longer existed.`)
+  if (capped) words.push(`More than ${keysWords(cap)} match; the others were left unchanged.`)
   return result(action, changed, unchanged, words.join(' '), capped)
 }
 
 async function actOnQueue(inspect: Inspect, action: 'pause' | 'resume'): Promise<ActionResult> {
   const outcome = await inspect[action]()
-  if (outcome !== 'changed') return result(action, 0, 0, 'It was so already; nothing has changed.')
-  const words = action === 'pause' ? 'The queue was paused.' : 'The queue goes on.'
+  if (outcome !== 'changed') return result(action, 0, 0, 'Nothing changed.')
+  const words = action === 'pause' ? 'The queue was paused.' : 'The queue was resumed.'
   return result(action, 0, 0, words)
 }
 
-/** Does what somebody asked for, which was checked before. */
+/** Carries out a checked request. */
 export async function act(store: StoreInspection, request: ActionRequest): Promise<ActionResult> {
   const { queue, action, key, forget = false } = request
   const inspect = store.queue(queue)
@@ -102,7 +102,7 @@ export async function act(store: StoreInspection, request: ActionRequest): Promi
       return await actOnQueue(inspect, action)
     case 'purge': {
       const removed = await inspect.purge()
-      return result(action, removed, 0, `The queue was emptied of ${keysWords(removed)}.`)
+      return result(action, removed, 0, `The queue was purged: ${keysWords(removed)} deleted.`)
     }
     default:
       return key === undefined

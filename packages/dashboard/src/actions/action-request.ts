@@ -1,9 +1,9 @@
 import { checkKey, checkQueueName } from '@sluice/core'
+import { badInput, HttpError } from '../http/http-error.ts'
 import { keyQuery } from '../http/query.ts'
-import { badInput, Refused } from '../http/http-error.ts'
 import type { ActionName, ActionRequest } from '../wire.ts'
 
-/** What an action is about. */
+/** Whether an action applies to one key, to keys, or to a queue. */
 const aims: Readonly<Record<ActionName, 'key' | 'keys' | 'queue'>> = {
   add: 'key',
   runNow: 'keys',
@@ -25,13 +25,13 @@ function isName(action: unknown): action is ActionName {
   return typeof action === 'string' && Object.hasOwn(aims, action)
 }
 
-/** Holds for a request to do something, before anything is done. */
+/** Checks the body of a request for an action, before any of it is carried out. */
 export function actionRequest(
   body: Readonly<Record<string, unknown>>,
   nameMayBeEmpty: boolean,
 ): ActionRequest {
   for (const name of Object.keys(body)) {
-    if (!names.has(name)) throw badInput(`an action has no ${name.slice(0, 40)}`)
+    if (!names.has(name)) throw badInput(`an action has no field ${name.slice(0, 40)}`)
   }
   const { action, key, all, expected, forget } = body
   const queue = checkQueueName('queue', body['queue'], { empty: nameMayBeEmpty })
@@ -43,11 +43,11 @@ export function actionRequest(
   checkAim(action, body)
   const isBulk = all !== undefined
   if (isBulk && !(Number.isSafeInteger(expected) && Number(expected) >= 0)) {
-    throw badInput('expected must say how many keys the action was meant for')
+    throw badInput('expected must be the number of keys that the visitor confirmed')
   }
   if (isBulk) checkAll(all)
   if ((action === 'purge' || (action === 'remove' && isBulk)) && body['confirm'] !== queue) {
-    throw new Refused(
+    throw new HttpError(
       400,
       'ERR_NOT_CONFIRMED',
       `cannot ${action} without the name of the queue, typed once more as confirm`,
@@ -58,7 +58,7 @@ export function actionRequest(
 
 function checkAll(all: unknown): void {
   if (typeof all !== 'object' || all === null || Array.isArray(all)) {
-    throw badInput('all must be an object that says which keys')
+    throw badInput('all must be an object that filters keys')
   }
   keyQuery(all as Record<string, unknown>)
 }
@@ -67,12 +67,12 @@ function checkAim(action: ActionName, body: Readonly<Record<string, unknown>>): 
   const { key, all, item, afterMs, priority } = body
   const aim = aims[action]
   if (aim === 'queue' && (key !== undefined || all !== undefined)) {
-    throw badInput(`${action} is about a whole queue: leave out key and all`)
+    throw badInput(`${action} applies to a whole queue: leave out key and all`)
   }
   if (aim === 'keys' && (key === undefined) === (all === undefined)) {
     throw badInput(`${action} needs either key or all`)
   }
-  if (aim === 'key' && all !== undefined) throw badInput(`${action} cannot be done to all`)
+  if (aim === 'key' && all !== undefined) throw badInput(`${action} applies to one key: leave out all`)
   if (action === 'add') return
   if (item !== undefined || afterMs !== undefined || priority !== undefined) {
     throw badInput(`${action} takes no item, afterMs and priority`)

@@ -1,11 +1,11 @@
 import { type ActedRequest, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import type { Clock, Driver } from 'sluice'
-import type { LiveViews } from '../live/live-views.ts'
 import { refusalOf } from '../http/http-error.ts'
+import type { LiveViews } from '../live/live-views.ts'
 import type { ActionRequest, ActionResult } from '../wire.ts'
 
-/** Tells of what people do: those who watch, and whoever subscribes to the channel of Sluice. */
-export class Auditing {
+/** Announces the actions of visitors, to open pages and on the diagnostics channel of Sluice. */
+export class Audits {
   readonly #driver: Driver
   readonly #clock: Clock
   readonly #live: LiveViews
@@ -16,7 +16,7 @@ export class Auditing {
     this.#live = live
   }
 
-  /** Does something, and tells who did it and what came of it. */
+  /** Runs an action and announces the visitor, the action and its result. */
   async audited(
     who: string,
     request: ActionRequest,
@@ -35,9 +35,9 @@ export class Auditing {
   #tell(who: string, request: ActionRequest, outcome: string, error?: unknown): void {
     const { queue, action, key } = request
     const words = aimed(request, outcome)
-    this.#live.audit({ at: this.#clock.now(), queue, action, who, words })
+    this.#live.announce({ at: this.#clock.now(), queue, action, who, words })
     if (!sluiceChannel.hasSubscribers) return
-    // Not the item: who subscribes may write it down.
+    // Without the item: a subscriber may log the event.
     const acted: ActedRequest = { who, action, words, ...(key === undefined ? {} : { key }) }
     const event: SluiceEvent = {
       verb: 'acted',
@@ -54,7 +54,7 @@ export class Auditing {
   }
 }
 
-/** What was done, and to what. */
+/** The result, with the key or the filter it applies to. */
 function aimed({ key, all }: ActionRequest, words: string): string {
   if (key !== undefined) return `${key}: ${words}`
   return all === undefined ? words : `${words} (all of ${JSON.stringify(all)})`

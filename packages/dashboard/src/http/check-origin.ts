@@ -1,6 +1,6 @@
-import { Refused } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 
-/** What every answer says, whatever it is. */
+/** The headers of every response. */
 const safeHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
@@ -12,14 +12,14 @@ const safeHeaders: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-/** The answer with what every answer says. */
+/** The response with the headers that every response has. */
 export function withSafeHeaders(response: Response): Response {
   for (const [name, value] of Object.entries(safeHeaders)) response.headers.set(name, value)
   if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store')
   return response
 }
 
-/** The host that a request is for: what the browser was told, not what a server made of it. */
+/** The `Host` header as the browser sent it; a server in between may have changed the URL. */
 function hostOf(request: Request): string {
   return (request.headers.get('host') ?? new URL(request.url).host).toLowerCase()
 }
@@ -30,15 +30,15 @@ function isAllowed(host: string, hosts: readonly string[]): boolean {
 }
 
 /**
- * Lets only requests through that were meant for this dashboard.
+ * Throws unless the request was meant for this dashboard.
  *
- * A page of somebody else's can make a browser send requests here, and a name of theirs can lead to
- * this address (DNS rebinding); then the name in `Host` is theirs, and in `Origin` too.
+ * A foreign page can make a browser send requests here, and a foreign name can resolve to this
+ * address (DNS rebinding); then `Host` and `Origin` both carry the foreign name.
  */
-export function checkDoor(request: Request, hosts: readonly string[]): void {
+export function checkOrigin(request: Request, hosts: readonly string[]): void {
   const host = hostOf(request)
   if (!isAllowed(host, hosts)) {
-    throw new Refused(
+    throw new HttpError(
       403,
       'ERR_FOREIGN_HOST',
       'cannot answer for this host name: name it in the option hosts of the dashboard',
@@ -59,19 +59,19 @@ function isOwnOrigin(origin: string, host: string): boolean {
   }
 }
 
-/** What a browser says about the page that makes it ask. Others than browsers say nothing. */
+/** Checks `Sec-Fetch-Site`. Clients other than browsers do not send it. */
 function mayComeFrom(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site')
   if (site === null || site === 'same-origin') return true
   if (request.method !== 'GET' && request.method !== 'HEAD') return false
-  // Somebody typed the address, or followed a link to the page.
+  // The address was typed, or a link to the page was followed.
   return site === 'none' || request.headers.get('sec-fetch-mode') === 'navigate'
 }
 
-function foreign(): Refused {
-  return new Refused(
+function foreign(): HttpError {
+  return new HttpError(
     403,
     'ERR_FOREIGN_ORIGIN',
-    'cannot answer a page of another origin; open the dashboard itself',
+    'cannot answer a page of another origin; open the dashboard directly',
   )
 }

@@ -1,8 +1,8 @@
 import { SluiceError } from 'sluice'
 import type { Refusal } from '../wire.ts'
 
-/** Why a request is not answered as it was asked. */
-export class Refused extends Error {
+/** An error with the HTTP status, code and message that a request is answered with. */
+export class HttpError extends Error {
   readonly status: number
   readonly code: string
   readonly headers: Readonly<Record<string, string>>
@@ -20,21 +20,21 @@ export class Refused extends Error {
   }
 }
 
-/** Something in a request is not as it must be. */
-export function badInput(message: string): Refused {
-  return new Refused(400, 'ERR_INVALID_INPUT', message)
+/** 400: a part of the request is invalid. */
+export function badInput(message: string): HttpError {
+  return new HttpError(400, 'ERR_INVALID_INPUT', message)
 }
 
-/** What a message must not show to whoever may look: passwords in the address of a store. */
+/** Removes passwords of store addresses from a message that visitors see. */
 function withoutPasswords(message: string): string {
   return message
     .replace(/(:\/\/[^\s/:@]*):[^\s@]*@/g, '$1:***@')
     .replace(/\b(password|pwd)=\S+/gi, '$1=***')
 }
 
-/** An error as whoever asked is told of it. */
+/** The status, code and message that a visitor sees of an error. */
 export function refusalOf(error: unknown): Refusal & { readonly status: number } {
-  if (error instanceof Refused) {
+  if (error instanceof HttpError) {
     const { status, code, message } = error
     return { status, code, message }
   }
@@ -42,7 +42,7 @@ export function refusalOf(error: unknown): Refusal & { readonly status: number }
     return {
       status: 500,
       code: 'ERR_INTERNAL',
-      message: 'the dashboard failed to answer; whoever runs it can see why',
+      message: 'the dashboard failed to answer; its `onError` was called with the reason',
     }
   }
   const { code } = error
@@ -50,9 +50,9 @@ export function refusalOf(error: unknown): Refusal & { readonly status: number }
   return { status, code, message: withoutPasswords(error.message) }
 }
 
-/** The answer that says why. */
-export function refusedResponse(error: unknown): Response {
+/** The error as a response. */
+export function errorResponse(error: unknown): Response {
   const { status, ...refusal } = refusalOf(error)
-  const headers = error instanceof Refused ? error.headers : {}
+  const headers = error instanceof HttpError ? error.headers : {}
   return Response.json(refusal, { status, headers: { 'cache-control': 'no-store', ...headers } })
 }

@@ -1,22 +1,22 @@
 import { parseJson } from '@sluice/core'
-import { badInput, Refused } from './http-error.ts'
+import { badInput, HttpError } from './http-error.ts'
 
-/** The longest body of a request, in bytes. */
+/** The maximum size of a request body, in bytes. */
 const bodyBytesMax: number = 64 * 1024
 
-function tooLong(): Refused {
-  return new Refused(
+function tooLong(): HttpError {
+  return new HttpError(
     413,
     'ERR_TOO_LARGE',
     `the body of a request may have at most ${bodyBytesMax} bytes`,
   )
 }
 
-/** The body of a request, which must be one object of JSON. */
+/** Reads the body of a request, which must be one JSON object. */
 export async function jsonBody(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new Refused(415, 'ERR_CONTENT_TYPE', 'the content type must be application/json')
+    throw new HttpError(415, 'ERR_CONTENT_TYPE', 'the content type must be application/json')
   }
   if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLong()
   let body: unknown
@@ -46,7 +46,7 @@ async function readBody(request: Request): Promise<string> {
       chunks.push(value)
     }
   } finally {
-    // What is not read any more must not keep the connection waiting.
+    // An unread rest of the body must not block the connection.
     reader.cancel().catch(() => undefined)
   }
   try {

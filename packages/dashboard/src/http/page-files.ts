@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** Where the page is built to, seen from the source and from what is built of it. */
+/** Where the page is built to, relative to `dist/http` and to `src/http`. */
 const folders: readonly URL[] = [
-  new URL('./client/', import.meta.url),
-  new URL('../dist/client/', import.meta.url),
+  new URL('../client/', import.meta.url),
+  new URL('../../dist/client/', import.meta.url),
 ]
 
 const types: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const types: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 }
 
-/** Only text gets shorter. */
+/** The file types that compression makes smaller. */
 const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest'])
 
 interface PageFile {
@@ -46,19 +46,19 @@ const notBuilt = `<!doctype html>
 <html lang="en">
 <title>Sluice</title>
 <h1>The page of the dashboard was not built</h1>
-<p>Run <code>npm run build</code> in the repository, and load this page anew. The API works without it.</p>
+<p>Run <code>npm run build</code> in the repository, and reload this page. The API works without it.</p>
 </html>
 `
 
 /**
- * The files of the page. They are read once and looked up by name, so that no name of a request
- * leads anywhere else.
+ * The files of the page. They are read once and looked up by name, so that no requested name can
+ * reach a file outside of the folder.
  */
 export class PageFiles {
   readonly #folders: readonly URL[]
   #files: ReadonlyMap<string, PageFile> | undefined
 
-  /** `among`: where to look for them. */
+  /** `among`: the folders to search, in this order. */
   constructor(among: readonly URL[] = folders) {
     this.#folders = among
   }
@@ -78,7 +78,7 @@ export class PageFiles {
     return files
   }
 
-  /** The page itself; what to do about it if it was not built. */
+  /** The page; or, if it was not built, a page that says how to build it. */
   index(request: Request): Response {
     const file = this.#read()?.get('index.html')
     if (file !== undefined) return answer(request, file, 'no-cache')
@@ -86,7 +86,7 @@ export class PageFiles {
     return new Response(notBuilt, { status: 503, headers })
   }
 
-  /** What the page is made of; the names change with what is in it. */
+  /** A script, style or image of the page. Its name contains a hash of its content. */
   asset(request: Request, name: string): Response | undefined {
     const file = this.#read()?.get(`assets/${name}`)
     if (file === undefined) return undefined

@@ -2,20 +2,20 @@
 /// <reference lib="es2024.string" />
 import { checkKey, checkQueueName } from '@sluice/core'
 import { type KeyStateWord, keyStateWords } from 'sluice'
-import { badInput } from './http-error.ts'
 import type { About, KeyQuery } from '../wire.ts'
+import { badInput } from './http-error.ts'
 
-/** The most keys that one page of a list has. */
+/** The maximum number of keys on one page of a list. */
 export const pageKeysMax = 200
 
-/** How long a text to find keys by may be. */
+/** The maximum length of a text by which keys are searched. */
 const textMax = 512
 
-/** How many keys a page has if nobody says it. */
+/** The number of keys on a page when the request names no limit. */
 const pageKeysDefault = 100
 
-/** What a request asks for, as its query says it. */
-export class Question {
+/** The validated query parameters of a request. */
+export class Query {
   readonly #query: URLSearchParams
   readonly #nameMayBeEmpty: boolean
 
@@ -39,8 +39,8 @@ export class Question {
     return value
   }
 
-  /** Whether something was asked for that is left out otherwise. */
-  asksFor(name: 'item' | 'items'): boolean {
+  /** Whether the request asks for items, which are left out by default. */
+  includes(name: 'item' | 'items'): boolean {
     return this.#text(name) === '1'
   }
 
@@ -66,34 +66,34 @@ export class Question {
     return this.#whole('limit', 1, pageKeysMax) ?? pageKeysDefault
   }
 
-  /** Which keys; what was left empty asks for nothing. */
+  /** The filter for keys. Empty parameters are ignored. */
   get keys(): KeyQuery {
     const failuresMin = this.#whole('failuresMin', 0, 2 ** 31)
     return keyQuery({
-      ...filled('state', this.#text('state')),
-      ...filled('prefix', this.#text('prefix')),
-      ...filled('errorCode', this.#text('errorCode')),
+      ...optional('state', this.#text('state')),
+      ...optional('prefix', this.#text('prefix')),
+      ...optional('errorCode', this.#text('errorCode')),
       ...(failuresMin === undefined ? {} : { failuresMin }),
     })
   }
 }
 
-/** Holds for what a store can be asked for: not every store knows NUL, or half a character. */
+/** Throws unless every store can search for the text: some reject NUL and lone surrogates. */
 function storable(name: string, text: string): string {
   if (!text.includes('\0') && text.isWellFormed()) return text
   throw badInput(`${name} must not contain NUL or half a surrogate pair`)
 }
 
-function filled(name: string, text: string | undefined): Record<string, string> {
+function optional(name: string, text: string | undefined): Record<string, string> {
   return text === undefined || text === '' ? {} : { [name]: text }
 }
 
 const keyQueryNames = new Set(['state', 'prefix', 'failuresMin', 'errorCode'])
 
-/** Holds for a query for keys, however it came. */
+/** Checks a filter for keys, from a query string or from a body. */
 export function keyQuery(given: Readonly<Record<string, unknown>>): KeyQuery {
   for (const name of Object.keys(given)) {
-    if (!keyQueryNames.has(name)) throw badInput(`there is no ${name} to find keys by`)
+    if (!keyQueryNames.has(name)) throw badInput(`keys cannot be filtered by ${name}`)
   }
   const { state, prefix, failuresMin, errorCode } = given
   if (state !== undefined && !keyStateWords.includes(state as KeyStateWord)) {

@@ -1,13 +1,13 @@
 import type { Delta, Overview, QueueRow } from '../wire.ts'
 
-/** A view, taken apart into texts that can be compared: its members, and the rows of an overview. */
+/** A view as texts that can be compared: its members, and the rows of an overview. */
 export interface Parts {
   readonly view: object
   readonly members: ReadonlyMap<string, string>
   readonly rows: ReadonlyMap<string, string> | undefined
 }
 
-/** Takes a view apart. */
+/** Splits a view into parts. */
 export function partsOf(view: object): Parts {
   const members = new Map<string, string>()
   let rows: Map<string, string> | undefined
@@ -20,7 +20,7 @@ export function partsOf(view: object): Parts {
   return { view, members, rows }
 }
 
-/** What has changed; `undefined` if nothing but the time of the look has. */
+/** The changes between two views; `undefined` if only the time differs. */
 export function deltaOf(before: Parts, now: Parts): Delta | undefined {
   const set: [string, unknown][] = []
   for (const [name, text] of now.members) {

@@ -1,4 +1,4 @@
-/** An event as it goes over the wire, and the id by which a reader says that it has it. */
+/** An encoded event, and the id that a reader sends back after a reconnect. */
 export interface LoggedEvent {
   readonly id: number
   readonly bytes: Uint8Array
@@ -6,20 +6,20 @@ export interface LoggedEvent {
 
 const encoder = new TextEncoder()
 
-/** An event of a stream, as bytes. JSON has no line ends, so one line holds the data. */
+/** Encodes a server-sent event. JSON contains no line breaks, so the data fits one line. */
 export function eventBytes(event: string, data: object, id?: number): Uint8Array {
   const head = id === undefined ? '' : `id: ${id}\n`
   return encoder.encode(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
 }
 
-/** How much is kept for readers who come back. */
+/** How many events and bytes are kept for readers that reconnect. */
 const limits = { events: 200, bytes: 512 * 1024 }
 
-/** The last events of a view, for readers who were cut off. */
+/** The last events of a view, for readers that reconnect. */
 export class EventLog {
   #events: LoggedEvent[] = []
   #bytes = 0
-  /** The event that readers are told to have who got a snapshot. */
+  /** The id that a snapshot carries. */
   lastId: number | undefined
 
   add(event: LoggedEvent): void {
@@ -31,7 +31,7 @@ export class EventLog {
     }
   }
 
-  /** What somebody missed who has the event of this id; `undefined` if that is not known. */
+  /** The events after an id; `undefined` if that event is no longer kept. */
   after(id: number): readonly LoggedEvent[] | undefined {
     if (id === this.lastId) return []
     const at = this.#events.findIndex((event) => event.id === id)

@@ -1,25 +1,25 @@
-/** How much may wait for a reader before it is passed over, in bytes. */
+/** How many bytes may be buffered for a reader before it is skipped. */
 const waitingBytesMax: number = 256 * 1024
 
-/** How long a reader may leave lie what waits for it, in milliseconds, before it is cut off. */
+/** How long a reader may leave its buffer unread before its connection is closed, in milliseconds. */
 const idleMsMax = 30_000
 
-/** What a stream needs to know of the connection that it goes over. */
+/** The connection of a stream. */
 export interface Connection {
   readonly signal: AbortSignal
-  /** Ends the connection at once, if the server has a way to. */
+  /** Closes the connection at once, if the server supports that. */
   readonly cutOff: (() => void) | undefined
-  /** Whether the reader may go on reading. */
-  readonly isGood: () => boolean
+  /** Whether the visitor is still signed in. */
+  readonly mayRead: () => boolean
 }
 
 /**
- * One reader of a view. It is sent what it can take: nothing is kept for a reader that does not
- * read, and one that goes on so is cut off.
+ * The event stream of one reader. Events for a reader that has stopped reading are dropped, and its
+ * connection is closed if it does not resume.
  */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>
-  /** It has missed something, or has got nothing yet. */
+  /** True before the first event, and after an event was dropped. */
   needsSnapshot = true
   readonly #connection: Connection
   readonly #onEnd: () => void
@@ -49,12 +49,12 @@ export class EventStream {
     return this.#isEnded
   }
 
-  /** Ends the stream if the reader may not go on reading. */
+  /** Ends the stream if the visitor is no longer signed in. */
   check(): void {
-    if (!this.#connection.isGood()) this.end()
+    if (!this.#connection.mayRead()) this.end()
   }
 
-  /** Sends something, unless the reader has not taken yet what was sent before. */
+  /** Sends an event, unless the reader's buffer is full; returns whether it was sent. */
   send(bytes: Uint8Array, nowMs: number): boolean {
     this.check()
     if (this.#isEnded || this.#controller === undefined) return false
@@ -72,20 +72,20 @@ export class EventStream {
   #drop(): void {
     const { cutOff } = this.#connection
     if (cutOff === undefined) {
-      this.#controller?.error(new Error('the reader does not read'))
+      this.#controller?.error(new Error('the reader has stopped reading'))
     }
     this.#ended()
     cutOff?.()
   }
 
-  /** Ends the stream; what was sent can still be read. It can be asked for more than once. */
+  /** Ends the stream; events already sent can still be read. May be called more than once. */
   end(): void {
     if (this.#isEnded) return
     this.#ended()
     try {
       this.#controller?.close()
     } catch {
-      // The reader was faster.
+      // The reader closed it first.
     }
   }
 

@@ -1,12 +1,12 @@
 import type { Timer } from '@sluice/core'
 import { type Clock, SluiceError, systemClock } from 'sluice'
+import { refusalOf } from '../http/http-error.ts'
+import type { Refusal } from '../wire.ts'
 import { deltaOf, type Parts, partsOf } from './delta.ts'
 import { EventLog, eventBytes } from './event-log.ts'
 import type { EventStream } from './event-stream.ts'
-import { refusalOf } from '../http/http-error.ts'
-import type { Refusal } from '../wire.ts'
 
-/** A look may take no more than one part in so many of the time. */
+/** A readQueue may take no more than one part in so many of the time. */
 const dutyParts = 10
 
 /** The longest silence of a stream, in milliseconds. */
@@ -15,15 +15,15 @@ const silenceMsMax = 15_000
 /** The longest wait between two tries to reach a store, in milliseconds. */
 const retryMsMax = 10_000
 
-/** How long a look may take, in milliseconds: what takes longer counts as a store that is away. */
-const lookMsMaxDefault = 10_000
+/** How long a readQueue may take, in milliseconds: what takes longer counts as a store that is away. */
+const readMsMaxDefault = 10_000
 
 /** What a watch needs. */
 export interface WatchParts {
   readonly clock: Clock
   readonly tickMs: number
-  /** How long a look may take, in milliseconds of real time. */
-  readonly lookMsMax?: number
+  /** How long a readQueue may take, in milliseconds of real time. */
+  readonly readMsMax?: number
   /** Gives ids that rise, over all watches and over restarts. */
   readonly nextId: () => number
   /** Told when nobody watches any more. */
@@ -41,7 +41,7 @@ interface Trouble extends Refusal {
  * does.
  */
 export class Watch<View extends object & { readonly at: number }> {
-  readonly #look: () => Promise<View>
+  readonly #read: () => Promise<View>
   readonly #parts: WatchParts
   readonly #streams: Set<EventStream> = new Set()
   readonly #log: EventLog = new EventLog()
@@ -49,10 +49,10 @@ export class Watch<View extends object & { readonly at: number }> {
   /** When it was seen, on the clock that does not jump. */
   #seenAt = -Infinity
   #snapshot: { readonly parts: Parts; readonly id: number; readonly bytes: Uint8Array } | undefined
-  #looking: Promise<View> | undefined
+  #reading: Promise<View> | undefined
   #latest: View | undefined
   #tookMs = 0
-  #lookedAt = -Infinity
+  #readAt = -Infinity
   #timer: Timer | undefined
   #isTicking = false
   #silence: Timer | undefined
@@ -60,7 +60,7 @@ export class Watch<View extends object & { readonly at: number }> {
   #isClosed = false
 
   constructor(look: () => Promise<View>, parts: WatchParts) {
-    this.#look = look
+    this.#read = look
     this.#parts = parts
   }
 
@@ -70,29 +70,29 @@ export class Watch<View extends object & { readonly at: number }> {
 
   /** The view as of now, or as of just before if looking takes long. */
   async view(): Promise<View> {
-    const sinceMs = this.#parts.clock.monotonicMs() - this.#lookedAt
+    const sinceMs = this.#parts.clock.monotonicMs() - this.#readAt
     if (this.#latest !== undefined && sinceMs < dutyParts * this.#tookMs) return this.#latest
-    return await this.#lookOnce()
+    return await this.#readOnce()
   }
 
-  /** Everybody who asks at the same time gets the same look. */
-  #lookOnce(): Promise<View> {
-    this.#looking ??= this.#lookInTime().finally(() => {
-      this.#looking = undefined
+  /** Everybody who asks at the same time gets the same readQueue. */
+  #readOnce(): Promise<View> {
+    this.#reading ??= this.#readInTime().finally(() => {
+      this.#reading = undefined
     })
-    return this.#looking
+    return this.#reading
   }
 
-  async #lookInTime(): Promise<View> {
-    const { clock, lookMsMax = lookMsMaxDefault } = this.#parts
+  async #readInTime(): Promise<View> {
+    const { clock, readMsMax = readMsMaxDefault } = this.#parts
     const startedAt = clock.monotonicMs()
     this.#latest = undefined
     try {
-      this.#latest = await inTime(this.#look(), lookMsMax)
+      this.#latest = await inTime(this.#read(), readMsMax)
       return this.#latest
     } finally {
-      this.#lookedAt = clock.monotonicMs()
-      this.#tookMs = this.#lookedAt - startedAt
+      this.#readAt = clock.monotonicMs()
+      this.#tookMs = this.#readAt - startedAt
     }
   }
 
@@ -133,14 +133,14 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   /** Looks again before its time, because somebody has changed something. */
-  lookSoon(): void {
+  refresh(): void {
     if (this.#timer !== undefined && this.#trouble === undefined) this.#schedule(0)
   }
 
   #schedule(ms: number): void {
     if (this.#isClosed || this.#streams.size === 0) return
     const { clock } = this.#parts
-    const sinceMs = clock.monotonicMs() - this.#lookedAt
+    const sinceMs = clock.monotonicMs() - this.#readAt
     const restMs = Math.max(ms, (dutyParts - 1) * this.#tookMs - sinceMs)
     this.#timer?.stop()
     this.#timer = clock.startTimer(restMs, () => {
@@ -155,7 +155,7 @@ export class Watch<View extends object & { readonly at: number }> {
     this.#isTicking = true
     let waitMs = this.#parts.tickMs
     try {
-      this.#publish(await this.#lookOnce())
+      this.#publish(await this.#readOnce())
     } catch (error) {
       waitMs = this.#troubled(error)
     } finally {
@@ -179,14 +179,14 @@ export class Watch<View extends object & { readonly at: number }> {
     } else {
       const delta = deltaOf(before, parts)
       if (delta === undefined) this.#send(eventBytes('ping', { at: view.at }))
-      else this.#tell('delta', delta)
+      else this.#broadcast('delta', delta)
     }
     for (const stream of this.#streams) {
       if (stream.needsSnapshot) this.#sendSnapshot(stream, this.#seenAt)
     }
   }
 
-  /** Takes note that a look failed; says how long to wait before the next. */
+  /** Takes note that a readQueue failed; says how long to wait before the next. */
   #troubled(error: unknown): number {
     const { clock, tickMs, report } = this.#parts
     const { code, message } = refusalOf(error)
@@ -204,7 +204,7 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   /** Sends an event to everybody, and keeps it for those who were cut off. */
-  #tell(event: string, data: object): void {
+  #broadcast(event: string, data: object): void {
     const id = this.#parts.nextId()
     const bytes = eventBytes(event, data, id)
     this.#log.add({ id, bytes })
@@ -212,11 +212,11 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   /** Tells everybody who watches what somebody did. */
-  audit(data: object): void {
+  announce(data: object): void {
     this.#latest = undefined
     if (this.#seen === undefined) return
-    this.#tell('audit', data)
-    this.lookSoon()
+    this.#broadcast('audit', data)
+    this.refresh()
   }
 
   #send(bytes: Uint8Array): void {

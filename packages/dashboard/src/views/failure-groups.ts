@@ -1,21 +1,21 @@
 import type { KeyInfo } from 'sluice'
-import type { KeyDisplay } from './find-keys.ts'
 import type { FailureGroup } from '../wire.ts'
+import type { KeyDisplay } from './find-keys.ts'
 
-/** How many groups are shown. */
+/** The maximum number of groups. */
 const groupsMax = 50
 
-/** How much of a message is shown of a group. */
+/** The maximum length of a group's message. */
 const messageMax = 300
 
 type Group = { -readonly [Name in keyof FailureGroup]: FailureGroup[Name] }
 
-/** A message without what differs from one time to the next: numbers, and what looks like an id. */
+/** The message with numbers and ids replaced, so that messages of one kind compare equal. */
 function likeness(message: string): string {
   return message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\b0x[0-9a-f]+\b|\d+/gi, '#')
 }
 
-/** Failures that look the same, those of most keys first. */
+/** Groups of equal failures, the group with the most keys first. */
 export function failureGroups(
   queue: string,
   keys: readonly KeyInfo[],
@@ -25,7 +25,7 @@ export function failureGroups(
   for (const { key, failures, lastError } of keys) {
     if (lastError === undefined || failures === 0) continue
     const { name, code, message } = display.error(lastError, { queue, key })
-    // A code says what kind it is better than words do.
+    // A code identifies the kind of error better than its message.
     const id = JSON.stringify(code === undefined ? [name, likeness(message)] : [name, code])
     const group = groups.get(id)
     if (group === undefined) {

@@ -1,24 +1,24 @@
 import type { Inspect, KeyInfo, KeyPage, LastError } from 'sluice'
-import { breathe } from './yield-to-event-loop.ts'
 import type { AboutKey, DashboardOptions } from '../dashboard.ts'
 import type { KeyLine, KeyLines, KeyQuery, Matching } from '../wire.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
-/** How many keys one page of a list looks at, at the most, to find those that were asked for. */
-const looksMax = 2_000
+/** The maximum number of keys that are read to fill one page of a list. */
+const readMax = 2_000
 
-/** How many keys are listed at a time: their items come along, so not too many. */
+/** How many keys are read at a time. They are read with their items, so the number is small. */
 const listMax = 200
 
-/** How much JSON of items one page of a list has; what is beyond that can be asked for one by one. */
+/** The maximum JSON length of the items of one page; further items can be read one by one. */
 const itemsCharactersMax: number = 1024 * 1024
 
-/** How many keys are counted to say how many a query finds. */
+/** The maximum number of matching keys that are counted. */
 const matchingMax = 10_000
 
-/** How many keys are looked at for that. */
-const matchingLooksMax = 20_000
+/** The maximum number of keys that are read for that count. */
+const matchingReadMax = 20_000
 
-/** Makes of keys what may be shown of them. */
+/** Converts keys and errors to what visitors may see of them. */
 export class KeyDisplay {
   readonly #hooks: Pick<DashboardOptions, 'redact' | 'redactError'>
   readonly #report: (error: unknown) => void
@@ -31,13 +31,13 @@ export class KeyDisplay {
     this.#report = report
   }
 
-  /** A key as lists show it; with its item only if somebody asked for that. */
+  /** A key as lists show it, with its item only if the request asks for it. */
   line(queue: string, info: KeyInfo, withItem: boolean): KeyLine {
     const { item, lastError, ...rest } = info
     const about = { queue, key: info.key }
     return {
       ...rest,
-      // An item that is the key itself says nothing that the key does not say.
+      // An item that equals the key adds no information.
       hasItem: item !== info.key,
       ...(withItem ? { item: this.#item(item, about) } : {}),
       ...(lastError === undefined ? {} : { lastError: this.error(lastError, about) }),
@@ -48,7 +48,7 @@ export class KeyDisplay {
     const { redact } = this.#hooks
     if (redact === undefined) return item
     try {
-      // `null` stands for what JSON cannot say.
+      // `null` stands for values that JSON cannot represent.
       return redact(item, about) ?? null
     } catch (error) {
       this.#report(error)
@@ -56,7 +56,7 @@ export class KeyDisplay {
     }
   }
 
-  /** What may be shown of an error. */
+  /** An error as visitors may see it. */
   error(error: LastError, about: AboutKey): LastError {
     const { redactError } = this.#hooks
     if (redactError === undefined) return error
@@ -81,8 +81,8 @@ function matches({ failures, lastError }: KeyInfo, query: KeyQuery): boolean {
   return errorCode === undefined || lastError?.code === errorCode
 }
 
-/** Whether every key that the store lists is one that is asked for. */
-function isPlain({ failuresMin = 0, errorCode }: KeyQuery): boolean {
+/** Whether the store applies the whole filter, so that every listed key matches. */
+function isFilteredByStore({ failuresMin = 0, errorCode }: KeyQuery): boolean {
   return failuresMin === 0 && errorCode === undefined
 }
 
@@ -100,7 +100,7 @@ function listOf(
   })
 }
 
-/** A page of the keys that a query finds. If they are rare, it may be short and not the last. */
+/** A page of the keys that match a query. If matches are rare, a short page need not be the last. */
 export async function findKeys(
   inspect: Inspect,
   query: KeyQuery,
@@ -111,7 +111,7 @@ export async function findKeys(
   let cursor = from
   let lookedAt = 0
   do {
-    const wanted = isPlain(query) ? limit - keys.length : listMax
+    const wanted = isFilteredByStore(query) ? limit - keys.length : listMax
     const page = await listOf(inspect, query, cursor, wanted)
     lookedAt += page.keys.length
     cursor = page.cursor
@@ -122,30 +122,30 @@ export async function findKeys(
       const hasMore = cursor !== undefined || info !== page.keys.at(-1)
       return { keys, lookedAt, ...(hasMore ? { cursor: info.key } : {}) }
     }
-    // The store itself has looked at many keys for a page that is not full.
+    // A page that is not full means that the store itself has read many keys.
     if (page.keys.length < wanted) break
-    await breathe()
-  } while (cursor !== undefined && lookedAt < looksMax)
+    await yieldToEventLoop()
+  } while (cursor !== undefined && lookedAt < readMax)
   return { keys, lookedAt, ...(cursor === undefined ? {} : { cursor }) }
 }
 
-/** How many keys a query finds, up to a cap, looking at a bounded number of them. */
+/** Counts the keys that match a query, up to a cap, reading a bounded number of keys. */
 export async function countMatching(inspect: Inspect, query: KeyQuery): Promise<Matching> {
   let count = 0
-  let looks = 0
+  let read = 0
   let cursor: string | undefined
   do {
     const page = await listOf(inspect, query, cursor, listMax)
     for (const info of page.keys) if (matches(info, query)) count += 1
     if (count > matchingMax) return { count: matchingMax, capped: true }
-    looks += Math.max(page.keys.length, listMax)
+    read += Math.max(page.keys.length, listMax)
     cursor = page.cursor
-    await breathe()
-  } while (cursor !== undefined && looks < matchingLooksMax)
+    await yieldToEventLoop()
+  } while (cursor !== undefined && read < matchingReadMax)
   return { count, capped: cursor !== undefined }
 }
 
-/** Keys as a page shows them. */
+/** The found keys as a list shows them. */
 export function shownLines(
   display: KeyDisplay,
   queue: string,

@@ -1,11 +1,11 @@
 import type { KeyInfo, LastError } from 'sluice'
 import type { KeyStep, KeyView } from '../wire.ts'
 
-/** How many steps and errors of a key are remembered. */
+/** How many steps and errors of a key are kept. */
 const stepsMax = 50
 const errorsMax = 10
 
-/** How many keys are remembered. */
+/** How many keys are kept. */
 const keysMax = 500
 
 type SeenError = KeyView['errors'][number]
@@ -21,21 +21,21 @@ function seenOf(info: KeyInfo | undefined): Seen {
   return { state: info.state, failures: info.failures, token: info.held?.token }
 }
 
-/** What happened between two looks, in a few words; `undefined` if nothing did. */
+/** The change between two reads in a few words; `undefined` if there was none. */
 function noteOf(before: Seen, now: Seen): string | undefined {
   const failed = now.failures - before.failures
   const words: string[] = []
   if (now.token !== undefined && now.token !== before.token)
-    words.push(`taken under token ${now.token}`)
-  else if (before.token !== undefined && now.token === undefined) words.push('given back')
-  if (failed > 0) words.push(failed === 1 ? 'failed once more' : `failed ${failed} times more`)
-  if (failed < 0) words.push('its failures were forgotten')
+    words.push(`claimed with token ${now.token}`)
+  else if (before.token !== undefined && now.token === undefined) words.push('released')
+  if (failed > 0) words.push(failed === 1 ? 'failed once more' : `failed ${failed} more times`)
+  if (failed < 0) words.push('failures cleared')
   if (words.length === 0 && now.state === before.state) return undefined
-  if (words.length === 0) words.push(now.state === 'absent' ? 'done, and gone' : `now ${now.state}`)
+  if (words.length === 0) words.push(now.state === 'absent' ? 'done and deleted' : `now ${now.state}`)
   return words.join(', ')
 }
 
-/** What the row itself says of the past. */
+/** The steps that the stored row records. */
 function stepsOfRow(info: KeyInfo | undefined, now: number): KeyStep[] {
   if (info === undefined) return []
   const { askedAt, readyAt, dueAt, why, held, failures } = info
@@ -43,26 +43,26 @@ function stepsOfRow(info: KeyInfo | undefined, now: number): KeyStep[] {
   if (askedAt !== undefined) {
     const isLater = dueAt !== undefined && held === undefined && dueAt > askedAt
     const to = isLater ? (why === 'backoff' ? 'backoff' : 'delayed') : 'ready'
-    const note = to === 'backoff' ? `asked for again after failure ${failures}` : 'asked for'
+    const note = to === 'backoff' ? `retry scheduled after failure ${failures}` : 'added'
     steps.push({ at: askedAt, to, note, from: 'row' })
     if (isLater && readyAt !== undefined && readyAt <= now) {
-      steps.push({ at: readyAt, to: 'ready', note: 'the wait was over', from: 'row' })
+      steps.push({ at: readyAt, to: 'ready', note: 'became due', from: 'row' })
     }
   }
   if (held?.dirtySince !== undefined) {
-    const note = 'asked for again while it was worked on'
+    const note = 'added again while running'
     steps.push({ at: held.dirtySince, to: 'dirty', note, from: 'row' })
   }
   return steps
 }
 
-/** What was seen of one key while somebody looked. */
-class KeyTrail {
+/** The changes of one key that were observed while it was shown. */
+class KeyHistory {
   #last: Seen | undefined
   readonly #steps: KeyStep[] = []
   readonly #errors: SeenError[] = []
 
-  see(info: KeyInfo | undefined, error: LastError | undefined, at: number): void {
+  record(info: KeyInfo | undefined, error: LastError | undefined, at: number): void {
     const now = seenOf(info)
     const before = this.#last
     this.#last = now
@@ -75,7 +75,7 @@ class KeyTrail {
     if (error !== undefined) this.#seeError(error, !isFirst && now.failures > before.failures, at)
   }
 
-  /** Only of a failure that came between two looks is it known when it was. */
+  /** The time of a failure is known only if it happened between two reads. */
   #seeError(error: LastError, isNew: boolean, at: number): void {
     if (isNew || this.#errors.length === 0) {
       this.#errors.unshift(isNew ? { ...error, at } : error)
@@ -92,13 +92,13 @@ class KeyTrail {
   }
 }
 
-/** What was seen of the keys that somebody looked at, as far back as it is remembered. */
-export class KeyTrails {
-  /** Those looked at last come last. */
-  readonly #trails: Map<string, KeyTrail> = new Map()
+/** The histories of the keys that were shown most recently. */
+export class KeyHistories {
+  /** In the order of the last read. */
+  readonly #histories: Map<string, KeyHistory> = new Map()
 
-  /** Takes note of a look at a key; gives what is known of its past. */
-  see(
+  /** Records a read of a key and returns its history. */
+  record(
     queue: string,
     key: string,
     info: KeyInfo | undefined,
@@ -106,14 +106,14 @@ export class KeyTrails {
     at: number,
   ): Pick<KeyView, 'steps' | 'errors'> {
     const id = JSON.stringify([queue, key])
-    const trail = this.#trails.get(id) ?? new KeyTrail()
-    this.#trails.delete(id)
-    this.#trails.set(id, trail)
-    for (const oldest of this.#trails.keys()) {
-      if (this.#trails.size <= keysMax) break
-      this.#trails.delete(oldest)
+    const trail = this.#histories.get(id) ?? new KeyHistory()
+    this.#histories.delete(id)
+    this.#histories.set(id, trail)
+    for (const oldest of this.#histories.keys()) {
+      if (this.#histories.size <= keysMax) break
+      this.#histories.delete(oldest)
     }
-    trail.see(info, error, at)
+    trail.record(info, error, at)
     return { steps: trail.steps(info, at), errors: trail.errors }
   }
 }

@@ -1,18 +1,18 @@
 import type { StoreInspection } from 'sluice'
-import type { KeyDisplay } from './find-keys.ts'
-import type { KeyTrails } from './key-history.ts'
 import type { KeyView } from '../wire.ts'
+import type { KeyDisplay } from './find-keys.ts'
+import type { KeyHistories } from './key-history.ts'
 
 /** What looking at a key needs. */
-export interface KeyLookParts {
+export interface KeyViewParts {
   readonly store: StoreInspection
   readonly display: KeyDisplay
-  readonly trails: KeyTrails
+  readonly histories: KeyHistories
 }
 
 /** Looks at one key. */
-export async function lookAtKey(
-  { store, display, trails }: KeyLookParts,
+export async function readKeyView(
+  { store, display, histories }: KeyViewParts,
   queue: string,
   key: string,
   withItem: boolean,
@@ -31,6 +31,6 @@ export async function lookAtKey(
     ...(next === undefined ? {} : { next }),
     ...(retry === undefined ? {} : { retry }),
     ...(estimate === undefined ? {} : { estimate }),
-    ...trails.see(queue, key, info, line?.lastError, at),
+    ...histories.record(queue, key, info, line?.lastError, at),
   }
 }

@@ -7,8 +7,8 @@ function duration(ms: number): string {
   return `${Number((seconds / 60).toPrecision(3))} min`
 }
 
-/** A limiter in words. */
-export function planWords(plan: LimiterPlan): string {
+/** Describes a limiter in words. */
+export function describePlan(plan: LimiterPlan): string {
   switch (plan.kind) {
     case 'exponential':
       return `${duration(plan.baseMs)} doubled with each failure, at most ${duration(plan.maxMs)}`
@@ -16,24 +16,24 @@ export function planWords(plan: LimiterPlan): string {
       return `${duration(plan.fastMs)} for the first ${plan.maxFast} failures, then ${duration(plan.slowMs)}`
     case 'bucket':
       return plan.perSecond === 'infinite'
-        ? 'a bucket that never runs out'
+        ? 'a bucket without a limit'
         : `bucket ${plan.name} of ${plan.burst} tokens, ${plan.perSecond} a second`
     case 'maxOf':
-      return `the longest of: ${plan.of.map(planWords).join('; ')}`
+      return `the longest of: ${plan.of.map(describePlan).join('; ')}`
     case 'maxWait':
-      return `${planWords(plan.of)}; never more than ${duration(plan.maxMs)}`
+      return `${describePlan(plan.of)}; at most ${duration(plan.maxMs)}`
     case 'jittered':
-      return `${planWords(plan.of)}; longer by up to ${Math.round(plan.factor * 100)} % by chance`
+      return `${describePlan(plan.of)}; plus up to ${Math.round(plan.factor * 100)} % jitter`
   }
 }
 
-/** The plan that a worker tells of; `undefined` if it tells of none that can be read. */
-export function toldPlan(setting: unknown): LimiterPlan | undefined {
+/** Parses the limiter plan that a worker reports; `undefined` if it reports none this version knows. */
+export function parsePlan(setting: unknown): LimiterPlan | undefined {
   if (typeof setting !== 'string') return undefined
   try {
     return checkPlan(parseJson(setting))
   } catch {
-    // Another version of a worker may follow what is not known here.
+    // A worker of another version may report a plan that this version does not know.
     return undefined
   }
 }

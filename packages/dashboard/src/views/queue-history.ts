@@ -1,29 +1,29 @@
 import { durationBoundsMs } from '@sluice/core'
 import type { QueueCounts, WorkerRow } from 'sluice'
-import { addCounts, histogramOf, quantilesOf } from './run-histogram.ts'
 import type { Flow, Histogram, QueueRow } from '../wire.ts'
-import { type Doings, noDoings, WorkerTrack, windowMs } from './worker-history.ts'
+import { addCounts, histogramOf, quantilesOf } from './run-histogram.ts'
+import { noRecentWork, type RecentWork, WorkerHistory, windowMs } from './worker-history.ts'
 
-/** How far apart samples of the history are, in milliseconds, and how many there are: 5 minutes. */
-export const history = { everyMs: 5_000, samples: 60 }
+/** The interval between two samples of the history, and how many are kept: 5 minutes. */
+export const sampling = { everyMs: 5_000, samples: 60 }
 
-/** How far apart two samples of how much is owed must be to tell how it grows, in milliseconds. */
+/** The minimum interval between two samples of the pending runs that gives a growth rate. */
 const growthMsMin = 4_000
 
-interface Owed {
+interface PendingRuns {
   readonly at: number
-  /** `undefined` if there is more than was counted. */
+  /** `undefined` if the store stopped counting at its cap. */
   readonly runs: number | undefined
 }
 
-/** What the figures of a queue say beside its counts. */
+/** The figures of a queue that its counts do not contain. */
 export interface Figures extends Pick<QueueRow, 'flow' | 'wait' | 'work' | 'history'> {
   readonly leasesLost: number
   readonly waitHistogram?: Histogram
   readonly workHistogram?: Histogram
 }
 
-function owedRuns(counts: QueueCounts): number | undefined {
+function pendingRuns(counts: QueueCounts): number | undefined {
   if (counts.capped) return undefined
   const { ready, delayed, backoff, processing, dirty } = counts
   return ready + delayed + backoff + processing + 2 * dirty
@@ -33,61 +33,61 @@ function rounded(value: number): number {
   return Number(Math.max(0, value).toPrecision(3))
 }
 
-/** What was seen of one queue while somebody looked: what a single look cannot tell. */
-export class QueueTrack {
-  readonly #workers: Map<string, WorkerTrack> = new Map()
-  #owed: Owed[] = []
-  #history: (readonly [number, number])[] = []
+/** Rates and quantiles of one queue, which need several reads. */
+export class QueueHistory {
+  readonly #workers: Map<string, WorkerHistory> = new Map()
+  #pending: PendingRuns[] = []
+  #samples: (readonly [number, number])[] = []
   #sampledAt = -Infinity
-  /** When the queue was looked at last. */
+  /** When the queue was last read. */
   seenAt: number = -Infinity
 
-  /** Takes note of a look. */
-  see(at: number, counts: QueueCounts, workers: readonly WorkerRow[]): void {
+  /** Records a read. */
+  record(at: number, counts: QueueCounts, workers: readonly WorkerRow[]): void {
     this.seenAt = at
     const gone = new Set(this.#workers.keys())
     for (const { holder, startedAt, seenAt, stats } of workers) {
       gone.delete(holder)
       if (stats === undefined) continue
-      const track = this.#workers.get(holder) ?? new WorkerTrack(startedAt)
+      const track = this.#workers.get(holder) ?? new WorkerHistory(startedAt)
       this.#workers.set(holder, track)
-      track.see(seenAt, stats)
+      track.record(seenAt, stats)
     }
     for (const holder of gone) this.#workers.delete(holder)
-    this.#owed.push({ at, runs: owedRuns(counts) })
-    while ((this.#owed[0]?.at ?? at) < at - windowMs) this.#owed.shift()
-    if (at - this.#sampledAt >= history.everyMs) this.#sample(at)
+    this.#pending.push({ at, runs: pendingRuns(counts) })
+    while ((this.#pending[0]?.at ?? at) < at - windowMs) this.#pending.shift()
+    if (at - this.#sampledAt >= sampling.everyMs) this.#sample(at)
   }
 
   #sample(at: number): void {
-    // Nobody looked for a while: what was before does not stand right beside what is now.
-    if (at - this.#sampledAt > 3 * history.everyMs) this.#history = []
+    // After a gap without reads, older samples would appear adjacent to new ones.
+    if (at - this.#sampledAt > 3 * sampling.everyMs) this.#samples = []
     this.#sampledAt = at
-    // How a queue grows is not known where there is more than is counted: then as much comes as goes.
+    // The growth is unknown if counts are capped; arrivals are then taken to equal departures.
     const { outPerSecond = 0, inPerSecond = outPerSecond } = this.#flow(this.#doings(at), at)
-    // A queue that does nothing has no history, which costs nothing to send.
-    if (this.#history.length === 0 && inPerSecond === 0 && outPerSecond === 0) return
-    this.#history.push([inPerSecond, outPerSecond])
-    if (this.#history.length > history.samples) this.#history.shift()
-    if (this.#history.every(([come, go]) => come === 0 && go === 0)) this.#history = []
+    // An idle queue has no history, so that nothing is sent for it.
+    if (this.#samples.length === 0 && inPerSecond === 0 && outPerSecond === 0) return
+    this.#samples.push([inPerSecond, outPerSecond])
+    if (this.#samples.length > sampling.samples) this.#samples.shift()
+    if (this.#samples.every(([come, go]) => come === 0 && go === 0)) this.#samples = []
   }
 
-  #doings(at: number): Doings {
-    const doings = noDoings()
+  #doings(at: number): RecentWork {
+    const doings = noRecentWork()
     for (const worker of this.#workers.values()) worker.addTo(doings, at)
     return doings
   }
 
-  /** How much is owed more than a while ago, a second. */
+  /** The growth of the pending runs per second. */
   #growth(at: number): number | undefined {
-    const first = this.#owed[0]
-    const last = this.#owed.at(-1)
+    const first = this.#pending[0]
+    const last = this.#pending.at(-1)
     if (first?.runs === undefined || last?.runs === undefined) return undefined
     const ms = at - first.at
     return ms < growthMsMin ? undefined : ((last.runs - first.runs) / ms) * 1_000
   }
 
-  #flow(doings: Doings, at: number): Flow {
+  #flow(doings: RecentWork, at: number): Flow {
     if (doings.workers === 0) return {}
     const { runsPerSecond: out, failedPerSecond, askedPerSecond, mergedPerSecond } = doings
     const growth = this.#growth(at)
@@ -99,10 +99,10 @@ export class QueueTrack {
     }
   }
 
-  /** What can be said by now. */
+  /** The figures as of now. */
   figures(at: number): Figures {
     const doings = this.#doings(at)
-    // Until two heartbeats were seen, what workers counted since they began says more than nothing.
+    // Before two heartbeats were seen, the totals since the workers' start are the best there is.
     const isKnown = doings.workers > 0
     const wait = isKnown ? doings.wait : this.#total('wait')
     const work = isKnown ? doings.work : this.#total('work')
@@ -114,7 +114,7 @@ export class QueueTrack {
     }
     return {
       flow: this.#flow(doings, at),
-      history: [...this.#history],
+      history: [...this.#samples],
       leasesLost: doings.leaseEnds,
       ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
     }

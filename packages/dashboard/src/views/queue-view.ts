@@ -1,12 +1,12 @@
 import { bucketsOf, type LimiterPlan, tokensAt } from '@sluice/core'
 import type { BucketRow, Inspect, KeyInfo, KeyStateWord, QueueCounts, WorkerRow } from 'sluice'
-import { breathe } from './yield-to-event-loop.ts'
+import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
 import { failureGroups } from './failure-groups.ts'
 import type { KeyDisplay } from './find-keys.ts'
-import { planWords, toldPlan } from './plan-words.ts'
-import { history } from './queue-history.ts'
-import type { StoreLooks } from './store-view.ts'
-import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
+import { describePlan, parsePlan } from './plan-words.ts'
+import { sampling } from './queue-history.ts'
+import type { StoreView } from './store-view.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** How far keys of a state are counted for the page of a queue. */
 const queueCap = 10_000
@@ -36,25 +36,25 @@ interface Search {
 }
 
 /** Looks at one queue more closely than the overview does. */
-export class QueueLooks {
-  readonly #looks: StoreLooks
+export class QueueViewReader {
+  readonly #store: StoreView
   readonly #display: KeyDisplay
   readonly #queue: string
   #search: Search | undefined
 
-  constructor(looks: StoreLooks, display: KeyDisplay, queue: string) {
-    this.#looks = looks
+  constructor(looks: StoreView, display: KeyDisplay, queue: string) {
+    this.#store = looks
     this.#display = display
     this.#queue = queue
   }
 
   async view(): Promise<QueueView> {
-    const { store } = this.#looks
+    const { store } = this.#store
     const inspect = store.queue(this.#queue)
-    const look = await this.#looks.look(this.#queue, queueCap)
+    const look = await this.#store.readQueue(this.#queue, queueCap)
     const at = await store.now()
     const { counts, workers } = look
-    const { row, figures } = this.#looks.row(look, at)
+    const { row, figures } = this.#store.row(look, at)
     const { waitHistogram, workHistogram } = figures
     const held = await this.#leases(inspect, counts)
     const search = await this.#searched(inspect, counts, at)
@@ -63,12 +63,12 @@ export class QueueLooks {
     return {
       ...row,
       at,
-      historyEveryMs: history.everyMs,
+      historyEveryMs: sampling.everyMs,
       ...(waitHistogram === undefined ? {} : { waitHistogram }),
       ...(workHistogram === undefined ? {} : { workHistogram }),
       ...(search.nextDelayedAt === undefined ? {} : { nextDelayedAt: search.nextDelayedAt }),
       ...(search.nextBackoffAt === undefined ? {} : { nextBackoffAt: search.nextBackoffAt }),
-      ...(plan === undefined ? {} : { limiter: planWords(plan) }),
+      ...(plan === undefined ? {} : { limiter: describePlan(plan) }),
       buckets: buckets.map((bucket) => bucketView(bucket, at)),
       workerList: newestFirst(workers)
         .slice(0, workersMax)
@@ -141,7 +141,7 @@ async function someOf(
     keys.push(...page.keys)
     cursor = page.cursor
     if (cursor === undefined) return { keys, isCut: false }
-    await breathe()
+    await yieldToEventLoop()
   }
   return { keys, isCut: true }
 }
@@ -161,7 +161,7 @@ function newestFirst(workers: readonly WorkerRow[]): WorkerRow[] {
 /** The limiter that the workers of a queue follow, as the youngest of them tells it. */
 function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
   for (const { settings } of newestFirst(workers)) {
-    const plan = toldPlan(settings['limiter'])
+    const plan = parsePlan(settings['limiter'])
     if (plan !== undefined) return plan
   }
   return undefined

@@ -10,7 +10,7 @@ const failing = { ratio: 0.1, perSecond: 0.01 }
 /** How much more must come than goes, and how many keys must wait, to call it falling behind. */
 const behind = { factor: 1.05, perSecond: 0.1, ready: 10 }
 
-/** What is known of a queue to judge it by. */
+/** What is known of a queue to assess it by. */
 export interface Signs {
   readonly counts: QueueCounts
   readonly oldestMs: number | undefined
@@ -49,23 +49,23 @@ function rate(perSecond: number): string {
 }
 
 /** How a queue does, and why one thinks so. What a pause explains is not held against the queue. */
-export function judge(signs: Signs): { readonly severity: Severity; readonly remark: string } {
+export function assess(signs: Signs): { readonly severity: Severity; readonly reason: string } {
   const { counts, oldestMs = 0, workers, leasesLost, flow } = signs
   const { outPerSecond = 0, inPerSecond = 0, errorRatio = 0 } = flow
   const held = counts.processing + counts.dirty
   const more = counts.capped ? 'or more ' : ''
   if (leasesLost > 0) {
-    const remark = `${many(leasesLost, 'lease')} ran out in the last minute: workers crash, hang or lose the store.`
-    return { severity: 'leases lost', remark }
+    const reason = `${many(leasesLost, 'lease')} ran out in the last minute: workers crash, hang or lose the store.`
+    return { severity: 'leases lost', reason }
   }
   if (counts.paused) {
     const waiting = counts.ready === 0 ? 'nothing is ready' : `${counts.ready} ${more}are ready`
-    return { severity: 'paused', remark: `Paused; ${waiting}.` }
+    return { severity: 'paused', reason: `Paused; ${waiting}.` }
   }
   // Whoever holds a key works, also without being on the list.
   if (workers === 0 && counts.ready > 0 && held === 0) {
-    const remark = `${many(counts.ready, 'key')} ${more}${counts.ready === 1 ? 'is' : 'are'} ready, and no worker was seen in the last minute.`
-    return { severity: 'no workers', remark }
+    const reason = `${many(counts.ready, 'key')} ${more}${counts.ready === 1 ? 'is' : 'are'} ready, and no worker was seen in the last minute.`
+    return { severity: 'no workers', reason }
   }
   const excess = inPerSecond - outPerSecond
   if (
@@ -73,18 +73,18 @@ export function judge(signs: Signs): { readonly severity: Severity; readonly rem
     inPerSecond > outPerSecond * behind.factor &&
     excess > behind.perSecond
   ) {
-    const remark = `${rate(excess)} keys a second come in more than are done.`
-    return { severity: 'falling behind', remark }
+    const reason = `${rate(excess)} keys a second come in more than are done.`
+    return { severity: 'falling behind', reason }
   }
   if (oldestMs >= longMs) {
-    const remark = `A key has been ready for ${duration(oldestMs)}.`
-    return { severity: 'waiting long', remark }
+    const reason = `A key has been ready for ${duration(oldestMs)}.`
+    return { severity: 'waiting long', reason }
   }
   if (errorRatio >= failing.ratio && outPerSecond >= failing.perSecond) {
-    const remark = `${Math.round(errorRatio * 100)} % of the runs of the last minute failed.`
-    return { severity: 'failing', remark }
+    const reason = `${Math.round(errorRatio * 100)} % of the runs of the last minute failed.`
+    return { severity: 'failing', reason }
   }
-  return { severity: 'ok', remark: okRemark(signs, held) }
+  return { severity: 'ok', reason: okRemark(signs, held) }
 }
 
 function okRemark({ counts, workers }: Signs, held: number): string {

@@ -1,8 +1,8 @@
 import type { QueueCounts, StoreInspection, WorkerRow } from 'sluice'
-import { breathe } from './yield-to-event-loop.ts'
-import { type Figures, history, QueueTrack } from './queue-history.ts'
-import { judge, severities } from './severity.ts'
 import type { Overview, QueueRow } from '../wire.ts'
+import { type Figures, QueueHistory, sampling } from './queue-history.ts'
+import { assess, severities } from './severity.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** How many queues the overview shows. */
 const queuesMax = 1_000
@@ -14,42 +14,42 @@ const overviewCap = 1_000
 const lanes = 4
 
 /** How many queues are looked at before everything else gets its turn. */
-const queuesPerBreath = 8
+const queuesPerTurn = 8
 
 /** What is known of one queue at one moment. */
-export interface QueueLook {
+export interface QueueSnapshot {
   readonly queue: string
   readonly counts: QueueCounts
   readonly workers: readonly WorkerRow[]
 }
 
-/** Looks at the queues of a store, and remembers of each what a single look cannot tell. */
-export class StoreLooks {
+/** Looks at the queues of a store, and remembers of each what a single readQueue cannot tell. */
+export class StoreView {
   readonly store: StoreInspection
-  readonly #tracks: Map<string, QueueTrack> = new Map()
+  readonly #histories: Map<string, QueueHistory> = new Map()
 
   constructor(store: StoreInspection) {
     this.store = store
   }
 
   /** Looks at one queue. */
-  async look(queue: string, cap: number): Promise<QueueLook> {
+  async readQueue(queue: string, cap: number): Promise<QueueSnapshot> {
     const inspect = this.store.queue(queue)
     const [counts, workers] = await Promise.all([inspect.counts({ cap }), inspect.workers()])
     return { queue, counts, workers }
   }
 
-  /** A look as a row of the overview, and what was worked out for it. */
-  row(look: QueueLook, at: number): { readonly row: QueueRow; readonly figures: Figures } {
+  /** A readQueue as a row of the overview, and what was worked out for it. */
+  row(look: QueueSnapshot, at: number): { readonly row: QueueRow; readonly figures: Figures } {
     const { queue, counts, workers } = look
     const { oldestReadyAt } = counts
     const oldestMs = oldestReadyAt === undefined ? undefined : Math.max(0, at - oldestReadyAt)
-    const track = this.#track(queue, at)
-    track.see(at, counts, workers)
+    const track = this.#history(queue, at)
+    track.record(at, counts, workers)
     const figures = track.figures(at)
     const { flow, wait, work, history: samples } = figures
     const working = workers.filter(({ concurrency }) => concurrency > 0)
-    const judgement = judge({
+    const judgement = assess({
       counts,
       oldestMs,
       workers: this.store.capabilities.workers ? working.length : undefined,
@@ -71,20 +71,23 @@ export class StoreLooks {
     return { row, figures }
   }
 
-  #track(queue: string, at: number): QueueTrack {
-    const known = this.#tracks.get(queue)
+  #history(queue: string, at: number): QueueHistory {
+    const known = this.#histories.get(queue)
     if (known !== undefined) {
       // Those seen last come last.
-      this.#tracks.delete(queue)
-      this.#tracks.set(queue, known)
+      this.#histories.delete(queue)
+      this.#histories.set(queue, known)
       return known
     }
-    const track = new QueueTrack()
-    this.#tracks.set(queue, track)
-    for (const [name, { seenAt }] of this.#tracks) {
-      if (this.#tracks.size <= 2 * queuesMax && seenAt > at - history.everyMs * history.samples)
+    const track = new QueueHistory()
+    this.#histories.set(queue, track)
+    for (const [name, { seenAt }] of this.#histories) {
+      if (
+        this.#histories.size <= 2 * queuesMax &&
+        seenAt > at - sampling.everyMs * sampling.samples
+      )
         break
-      if (name !== queue) this.#tracks.delete(name)
+      if (name !== queue) this.#histories.delete(name)
     }
     return track
   }
@@ -95,24 +98,24 @@ export class StoreLooks {
     const stored = capabilities.queues ? await this.store.queues() : []
     const names = stored.slice(0, queuesMax)
     const at = await this.store.now()
-    const looks = await this.#lookAt(names)
+    const looks = await this.#readQueues(names)
     const queues = looks.map((look) => this.row(look, at).row)
     return {
       at,
-      historyEveryMs: history.everyMs,
+      historyEveryMs: sampling.everyMs,
       queues: queues.sort(worstFirst),
       more: stored.length > names.length,
     }
   }
 
-  async #lookAt(names: readonly string[]): Promise<QueueLook[]> {
-    const looks: QueueLook[] = []
+  async #readQueues(names: readonly string[]): Promise<QueueSnapshot[]> {
+    const looks: QueueSnapshot[] = []
     let next = 0
     const lane = async (): Promise<void> => {
       for (let at = next; at < names.length; at = next) {
         next += 1
-        looks[at] = await this.look(names[at] as string, overviewCap)
-        if (next % queuesPerBreath === 0) await breathe()
+        looks[at] = await this.readQueue(names[at] as string, overviewCap)
+        if (next % queuesPerTurn === 0) await yieldToEventLoop()
       }
     }
     await Promise.all(Array.from({ length: lanes }, lane))

@@ -8,7 +8,7 @@ export const windowMs = 60_000
 const slackMs = 15_000
 
 /** What several workers did in a stretch of time. */
-export interface Doings {
+export interface RecentWork {
   /** Runs that ended, and that failed, a second. */
   runsPerSecond: number
   failedPerSecond: number
@@ -23,7 +23,7 @@ export interface Doings {
 }
 
 /** Nothing known. */
-export function noDoings(): Doings {
+export function noRecentWork(): RecentWork {
   return {
     runsPerSecond: 0,
     failedPerSecond: 0,
@@ -36,39 +36,39 @@ export function noDoings(): Doings {
   }
 }
 
-interface Beat {
+interface Heartbeat {
   readonly at: number
   readonly stats: WorkerStats
 }
 
 /** The heartbeats of one worker, of the last minute or so. */
-export class WorkerTrack {
+export class WorkerHistory {
   readonly #startedAt: number
-  #beats: Beat[] = []
+  #heartbeats: Heartbeat[] = []
 
   constructor(startedAt: number) {
     this.#startedAt = startedAt
   }
 
   /** Takes note of a heartbeat, unless it is known already. */
-  see(at: number, stats: WorkerStats): void {
-    const last = this.#beats.at(-1)
+  record(at: number, stats: WorkerStats): void {
+    const last = this.#heartbeats.at(-1)
     if (last !== undefined && last.at >= at) return
-    this.#beats.push({ at, stats })
+    this.#heartbeats.push({ at, stats })
     const from = at - windowMs - slackMs
-    while ((this.#beats[0]?.at ?? at) < from) this.#beats.shift()
+    while ((this.#heartbeats[0]?.at ?? at) < from) this.#heartbeats.shift()
   }
 
   /** What the worker has counted since it began, as far as is known. */
   get total(): WorkerStats | undefined {
-    return this.#beats.at(-1)?.stats
+    return this.#heartbeats.at(-1)?.stats
   }
 
   /** Adds what the worker did lately, if that can be told. */
-  addTo(doings: Doings, now: number): void {
-    const last = this.#beats.at(-1)
+  addTo(doings: RecentWork, now: number): void {
+    const last = this.#heartbeats.at(-1)
     if (last === undefined) return
-    const first = this.#beats[0]
+    const first = this.#heartbeats[0]
     const isYoung = this.#startedAt >= now - windowMs - slackMs
     const base = isYoung ? undefined : first
     const from = base?.at ?? this.#startedAt

@@ -8,7 +8,7 @@ import type {
   Request,
 } from 'playwright-core'
 import { expect } from 'vitest'
-import type { Place } from '../../client/src/location/location.ts'
+import type { PageLocation } from '../../client/src/location/location.ts'
 import { hashOf } from '../../client/src/location/location.ts'
 import type { Served } from './served.ts'
 
@@ -73,7 +73,7 @@ export class Visit {
   static async begin(
     browser: Browser,
     served: Served,
-    place: Place = { at: 'overview', filter: '', order: 'worst' },
+    place: PageLocation = { at: 'overview', filter: '', order: 'worst' },
     options?: BrowserContextOptions,
   ): Promise<Visit> {
     const idle = idlePages.get(browser) ?? []
@@ -99,7 +99,7 @@ export class Visit {
   }
 
   /** Goes to a place as by typing its address. */
-  async go(place: Place): Promise<void> {
+  async go(place: PageLocation): Promise<void> {
     await this.page.goto(`${this.served.url}${hashOf(place)}`)
     await this.page.locator('main .screen, main .empty').waitFor()
   }

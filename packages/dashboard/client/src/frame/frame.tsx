@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { MeaningPopover } from '../ui/meaning-popover.tsx'
 import { HelpDialog } from './help-dialog.tsx'
-import { Notices } from './notice-list.tsx'
+import { NoticeList } from './notice-list.tsx'
 import { isHelpOpen } from './shortcuts.ts'
 import { TopBar } from './top-bar.tsx'
 import { TroubleBanner } from './trouble-banner.tsx'
@@ -19,7 +19,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
         {children}
         <MeaningPopover />
       </main>
-      <Notices />
+      <NoticeList />
       {isHelpOpen.value && <HelpDialog />}
     </>
   )

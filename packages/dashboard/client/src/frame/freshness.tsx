@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { heardAt, isPaused, link } from '../live/live.ts'
-import { moment } from '../live/moment.ts'
-import { speak } from '../live/notices.ts'
+import { storeTime } from '../live/moment.ts'
+import { announce } from '../live/notices.ts'
 import { duration } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 
@@ -14,12 +14,12 @@ const words = {
 
 export function togglePause(): void {
   isPaused.value = !isPaused.value
-  speak(isPaused.value ? 'Updates are paused.' : 'Updates go on.')
+  announce(isPaused.value ? 'Updates are paused.' : 'Updates go on.')
 }
 
 function Since(): JSX.Element | null {
   // Read for its beat: what is shown is the time since the last word came.
-  void moment.value
+  void storeTime.value
   if (heardAt.value === undefined) return null
   const ms = Math.max(0, Date.now() - heardAt.value)
   const text = ms < 60_000 ? `${(ms / 1_000).toFixed(ms < 9_950 ? 1 : 0)}\u00a0s` : duration(ms)

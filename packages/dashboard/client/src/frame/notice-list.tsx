@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
-import { dismiss, notices, spoken } from '../live/notices.ts'
+import { announcement, dismiss, notices } from '../live/notices.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Visible } from '../ui/visible.tsx'
 
 const icons = { done: 'good', told: 'unknown', failed: 'bad' } as const
 
 /** What was done, in the corner for a while; and the one place that readers of the screen hear. */
-export function Notices(): JSX.Element {
+export function NoticeList(): JSX.Element {
   return (
     <>
       <section class="notices" aria-label="What was done">
@@ -23,7 +23,7 @@ export function Notices(): JSX.Element {
         ))}
       </section>
       <div class="off-screen" role="status" aria-live="polite">
-        {spoken.value}
+        {announcement.value}
       </div>
     </>
   )

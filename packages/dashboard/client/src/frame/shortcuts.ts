@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { goTo, place } from '../location/current-location.ts'
+import { currentLocation, goTo } from '../location/current-location.ts'
 import { above } from '../location/location.ts'
 import { togglePause } from './freshness.tsx'
 
@@ -43,7 +43,7 @@ function search(): void {
 }
 
 function up(): void {
-  const next = above(place.peek())
+  const next = above(currentLocation.peek())
   if (next !== undefined) goTo(next)
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { wordsOf } from '../live/ask.ts'
+import { messageOf } from '../live/ask.ts'
 import { isSigningIn, session, signIn } from '../live/session.ts'
 
 /** Asks for the token that the server was started with; afterwards the page is where it was. */
@@ -19,7 +19,7 @@ export function SignIn(): JSX.Element {
     try {
       await signIn(token.value)
     } catch (error) {
-      refusal.value = wordsOf(error)
+      refusal.value = messageOf(error)
       field.current?.select()
     } finally {
       isBusy.value = false

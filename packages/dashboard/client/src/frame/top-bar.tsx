@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { isSigningIn, session, signOut } from '../live/session.ts'
-import { place } from '../location/current-location.ts'
+import { currentLocation } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
 import { Icon } from '../ui/icon.tsx'
 import { isDark, switchTheme } from '../ui/theme.ts'
@@ -21,7 +21,7 @@ function Mark(): JSX.Element {
 }
 
 function Crumbs(): JSX.Element {
-  const at = place.value
+  const at = currentLocation.value
   return (
     <nav class="crumbs" aria-label="Where you are">
       <ol>

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { trouble } from '../live/live.ts'
-import { moment } from '../live/moment.ts'
+import { storeTime } from '../live/moment.ts'
 import { duration } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 
 function Seconds({ since }: { readonly since: number }): JSX.Element {
-  void moment.value
+  void storeTime.value
   const ms = Math.max(0, Date.now() - since)
   return <>{duration(Math.floor(ms / 1_000) * 1_000)}</>
 }

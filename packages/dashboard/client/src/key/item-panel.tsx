@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { KeyView } from '../../../src/wire.ts'
-import { ask, wordsOf } from '../live/ask.ts'
+import { messageOf, request } from '../live/ask.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { JsonText } from './json-text.tsx'
@@ -15,11 +15,11 @@ export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
   const show = async () => {
     try {
       const params = new URLSearchParams({ queue, key, item: '1' })
-      const whole = await ask<KeyView>(`api/key?${params}`)
+      const whole = await request<KeyView>(`api/key?${params}`)
       trouble.value = whole.line === undefined ? 'the key is not stored any more' : ''
       if (whole.line !== undefined) item.value = { value: whole.line.item }
     } catch (error) {
-      trouble.value = wordsOf(error)
+      trouble.value = messageOf(error)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { KeyView } from '../../../src/wire.ts'
 import { useView } from '../live/live.ts'
-import type { KeyPlace } from '../location/location.ts'
+import type { KeyLocation } from '../location/location.ts'
 import { grouped } from '../text/figures.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Panel } from '../ui/panel.tsx'
@@ -64,7 +64,7 @@ function Facts({ view }: { readonly view: KeyView }): JSX.Element {
 }
 
 /** One key: why it does not run, how it came here, and what comes next. */
-export function KeyPage({ place }: { readonly place: KeyPlace }): JSX.Element {
+export function KeyPage({ place }: { readonly place: KeyLocation }): JSX.Element {
   const view = useView('key')
   if (view === undefined) return <p class="waiting">Looking at the key …</p>
   return (

@@ -3,8 +3,8 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { ActionName, Matching } from '../../../src/wire.ts'
 import { act, actOnEach, countMatching } from '../live/act.ts'
-import { wordsOf } from '../live/ask.ts'
-import { paramsOf, type QueuePlace } from '../location/location.ts'
+import { messageOf } from '../live/ask.ts'
+import { paramsOf, type QueueLocation } from '../location/location.ts'
 import { atLeast, grouped, many } from '../text/figures.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
@@ -28,7 +28,7 @@ const effects: Readonly<Record<BulkAction, string>> = {
 
 const actions: readonly BulkAction[] = ['runNow', 'park', 'unpark', 'remove']
 
-function filterWords(place: QueuePlace): string {
+function filterWords(place: QueueLocation): string {
   const { state, prefix, failuresMin, errorCode } = place.keys
   const parts = [
     state,
@@ -45,7 +45,7 @@ export function BulkBar({
   ticked,
   onClear,
 }: {
-  readonly place: QueuePlace
+  readonly place: QueueLocation
   readonly ticked: ReadonlySet<string>
   readonly onClear: () => void
 }): JSX.Element {
@@ -111,7 +111,7 @@ function AllDialog({
   action,
   onClose,
 }: {
-  readonly place: QueuePlace
+  readonly place: QueueLocation
   readonly action: BulkAction
   readonly onClose: () => void
 }): JSX.Element {
@@ -122,7 +122,7 @@ function AllDialog({
         found.value = matching
       },
       (error: unknown) => {
-        found.value = wordsOf(error)
+        found.value = messageOf(error)
       },
     )
   }, [])

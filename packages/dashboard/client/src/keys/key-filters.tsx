@@ -1,16 +1,16 @@
 import type { JSX } from 'preact'
 import type { KeyQuery } from '../../../src/wire.ts'
-import { look } from '../location/current-location.ts'
-import type { QueuePlace } from '../location/location.ts'
+import { replaceLocation } from '../location/current-location.ts'
+import type { QueueLocation } from '../location/location.ts'
 import { keyStates } from '../text/state-words.ts'
 import { Icon } from '../ui/icon.tsx'
 
 /** Narrows which keys are listed; the address says by what. */
-export function KeyFilters({ place }: { readonly place: QueuePlace }): JSX.Element {
+export function KeyFilters({ place }: { readonly place: QueueLocation }): JSX.Element {
   const { keys } = place
   const change = (name: keyof KeyQuery, value: string | number | undefined) => {
     const { [name]: _, ...rest } = keys
-    look({
+    replaceLocation({
       ...place,
       keys: value === undefined || value === '' ? rest : ({ ...rest, [name]: value } as KeyQuery),
       cursors: [],
@@ -78,7 +78,7 @@ export function KeyFilters({ place }: { readonly place: QueuePlace }): JSX.Eleme
         <button
           type="button"
           class="link"
-          onClick={() => look({ ...place, keys: {}, cursors: [] })}
+          onClick={() => replaceLocation({ ...place, keys: {}, cursors: [] })}
         >
           Clear
         </button>

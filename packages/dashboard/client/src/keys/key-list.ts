@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { KeyLines } from '../../../src/wire.ts'
-import { ask, wordsOf } from '../live/ask.ts'
+import { messageOf, request } from '../live/ask.ts'
 import { changes, heardAt, isPaused } from '../live/live.ts'
-import { paramsOf, type QueuePlace } from '../location/location.ts'
+import { paramsOf, type QueueLocation } from '../location/location.ts'
 
 /** A page of keys as it was last read. */
 export interface KeyList {
   readonly lines: KeyLines | undefined
   readonly trouble: string | undefined
-  /** The question that `lines` answers, to tell whether rows are the same as before. */
+  /** The query that `lines` answers, to tell whether rows are the same as before. */
   readonly asked: string
 }
 
@@ -34,7 +34,7 @@ function keep(question: string, lines: KeyLines): void {
   }
 }
 
-function questionOf({ queue, keys, cursors }: QueuePlace): string {
+function questionOf({ queue, keys, cursors }: QueueLocation): string {
   const params = paramsOf(keys)
   params.set('queue', queue)
   params.set('limit', String(pageSize))
@@ -47,7 +47,7 @@ function questionOf({ queue, keys, cursors }: QueuePlace): string {
  * The keys of a place; read again when the place changes, when somebody has changed something, and
  * now and then while it is live.
  */
-export function useKeyList(place: QueuePlace): KeyList {
+export function useKeyList(place: QueueLocation): KeyList {
   const question = questionOf(place)
   const list = useSignal<KeyList>({
     lines: known.get(question),
@@ -65,13 +65,13 @@ export function useKeyList(place: QueuePlace): KeyList {
     readAt.current = Date.now()
     readAfter.current = changes.peek()
     try {
-      const lines = await ask<KeyLines>(`api/keys?${question}`, { signal: controller.signal })
+      const lines = await request<KeyLines>(`api/keys?${question}`, { signal: controller.signal })
       if (controller.signal.aborted) return
       keep(question, lines)
       list.value = { lines, trouble: undefined, asked: question }
     } catch (error) {
       if (controller.signal.aborted) return
-      list.value = { ...list.peek(), trouble: wordsOf(error) }
+      list.value = { ...list.peek(), trouble: messageOf(error) }
     } finally {
       if (reading.current === controller) reading.current = undefined
     }

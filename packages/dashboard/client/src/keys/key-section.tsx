@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { mayAct } from '../live/act.ts'
 import { goTo } from '../location/current-location.ts'
-import { hashOf, paramsOf, type QueuePlace } from '../location/location.ts'
+import { hashOf, paramsOf, type QueueLocation } from '../location/location.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { Icon } from '../ui/icon.tsx'
 import { BulkBar } from './bulk-bar.tsx'
@@ -27,7 +27,7 @@ interface Ticked {
   readonly keys: ReadonlySet<string>
 }
 
-function Pages({ place, list }: { place: QueuePlace; list: KeyList }): JSX.Element {
+function Pages({ place, list }: { place: QueueLocation; list: KeyList }): JSX.Element {
   const { cursors } = place
   const { lines } = list
   const next = lines?.cursor
@@ -69,7 +69,7 @@ function Pages({ place, list }: { place: QueuePlace; list: KeyList }): JSX.Eleme
 }
 
 /** The keys of a queue: to find, to tick, and to do something to. */
-export function KeySection({ place }: { readonly place: QueuePlace }): JSX.Element {
+export function KeySection({ place }: { readonly place: QueueLocation }): JSX.Element {
   const list = useKeyList(place)
   const hold = useHold()
   const filter = paramsOf(place.keys).toString()

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
-import { look } from '../location/current-location.ts'
-import type { QueuePlace } from '../location/location.ts'
+import { replaceLocation } from '../location/current-location.ts'
+import type { QueueLocation } from '../location/location.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 
 /** What is shown where no key is: how to see others, or how to have a first one. */
-export function NoKeys({ place }: { readonly place: QueuePlace }): JSX.Element {
+export function NoKeys({ place }: { readonly place: QueueLocation }): JSX.Element {
   if (Object.keys(place.keys).length > 0 || place.cursors.length > 0) {
     return (
       <p class="none">
@@ -12,7 +12,7 @@ export function NoKeys({ place }: { readonly place: QueuePlace }): JSX.Element {
         <button
           type="button"
           class="link"
-          onClick={() => look({ ...place, keys: {}, cursors: [] })}
+          onClick={() => replaceLocation({ ...place, keys: {}, cursors: [] })}
         >
           Show all keys
         </button>

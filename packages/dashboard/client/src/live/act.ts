@@ -5,9 +5,9 @@ import type {
   Matching,
   SessionInfo,
 } from '../../../src/wire.ts'
-import { ask, send, wordsOf } from './ask.ts'
-import { lookAgain } from './live.ts'
-import { tell } from './notices.ts'
+import { messageOf, post, request } from './ask.ts'
+import { refresh } from './live.ts'
+import { notify } from './notices.ts'
 import { session } from './session.ts'
 
 const verbs: Readonly<Record<ActionName, string>> = {
@@ -47,12 +47,12 @@ export function mayAct(): boolean {
 /** Does something and tells what came of it; true if it was done. */
 export async function act(request: ActionRequest): Promise<boolean> {
   try {
-    const result = await send<ActionResult>('api/act', request, session.value?.csrf)
-    tell('done', result.words)
-    void lookAgain()
+    const result = await post<ActionResult>('api/act', request, session.value?.csrf)
+    notify('done', result.words)
+    void refresh()
     return true
   } catch (error) {
-    tell('failed', `Nothing was done: ${wordsOf(error)}`)
+    notify('failed', `Nothing was done: ${messageOf(error)}`)
     return false
   }
 }
@@ -66,18 +66,18 @@ export async function actOnEach(
   let changed = 0
   try {
     for (const key of keys) {
-      const result = await send<ActionResult>(
+      const result = await post<ActionResult>(
         'api/act',
         { queue, action, key } satisfies ActionRequest,
         session.value?.csrf,
       )
       changed += result.changed
     }
-    tell('done', `${changed} of ${keys.length} keys changed.`)
-    void lookAgain()
+    notify('done', `${changed} of ${keys.length} keys changed.`)
+    void refresh()
     return true
   } catch (error) {
-    tell('failed', `Stopped after ${changed} of ${keys.length} keys: ${wordsOf(error)}`)
+    notify('failed', `Stopped after ${changed} of ${keys.length} keys: ${messageOf(error)}`)
     return false
   }
 }
@@ -86,5 +86,5 @@ export async function actOnEach(
 export function countMatching(queue: string, params: URLSearchParams): Promise<Matching> {
   const query = new URLSearchParams(params)
   query.set('queue', queue)
-  return ask<Matching>(`api/matching?${query}`)
+  return request<Matching>(`api/matching?${query}`)
 }

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../src/wire.ts'
 
 /** The server said no, or could not be asked. */
-export class Refused extends Error {
+export class HttpError extends Error {
   readonly code: string
   /** The status of HTTP; 0 if there was no answer. */
   readonly status: number
@@ -30,7 +30,7 @@ async function refusalOf(response: Response): Promise<Refusal> {
 }
 
 /** One request to the server, by a path relative to the page. */
-export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+export async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   let response: Response
   try {
     response = await fetch(path, {
@@ -39,17 +39,20 @@ export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
     })
   } catch (error) {
     if (init.signal?.aborted === true) throw error
-    throw new Refused(0, { code: 'UNREACHABLE', message: 'the dashboard’s server does not answer' })
+    throw new HttpError(0, {
+      code: 'UNREACHABLE',
+      message: 'the dashboard’s server does not answer',
+    })
   }
   if (response.status === 401 && path !== 'api/sign-in') onSignedOut.call()
-  if (!response.ok) throw new Refused(response.status, await refusalOf(response))
+  if (!response.ok) throw new HttpError(response.status, await refusalOf(response))
   if (response.status === 204) return undefined as T
   return (await response.json()) as T
 }
 
 /** The same, bringing something along. */
-export function send<T>(path: string, body: unknown, csrf?: string): Promise<T> {
-  return ask<T>(path, {
+export function post<T>(path: string, body: unknown, csrf?: string): Promise<T> {
+  return request<T>(path, {
     method: 'POST',
     body: JSON.stringify(body),
     headers: {
@@ -60,6 +63,6 @@ export function send<T>(path: string, body: unknown, csrf?: string): Promise<T> 
 }
 
 /** What went wrong, as a sentence for a person. */
-export function wordsOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

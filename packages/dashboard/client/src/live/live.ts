@@ -1,12 +1,12 @@
 import { batch, computed, effect, signal } from '@preact/signals'
 import type { About, Audit, Delta, StreamEvents, Views } from '../../../src/wire.ts'
-import { place } from '../location/current-location.ts'
-import type { Place } from '../location/location.ts'
+import { currentLocation } from '../location/current-location.ts'
+import type { PageLocation } from '../location/location.ts'
 import { applyDelta } from './apply-delta.ts'
-import { ask, Refused, wordsOf } from './ask.ts'
-import { learnTime } from './moment.ts'
-import { speak, tell } from './notices.ts'
-import { isSigningIn, learnSession, session } from './session.ts'
+import { HttpError, messageOf, request } from './ask.ts'
+import { setStoreTime } from './moment.ts'
+import { announce, notify } from './notices.ts'
+import { isSigningIn, loadSession, session } from './session.ts'
 
 /** How the page and the server are connected. */
 export type Link = 'connecting' | 'live' | 'lost' | 'paused'
@@ -27,27 +27,27 @@ export const trouble = signal<Trouble | undefined>(undefined)
 /** When the last word came, by this machine's clock. */
 export const heardAt = signal<number | undefined>(undefined)
 
-/** What is known of each place: going back shows what was there while the news is on its way. */
+/** What is known of each currentLocation: going back shows what was there while the news is on its way. */
 const known = signal<ReadonlyMap<string, Views[About]>>(new Map())
 const knownMax = 20
 
 /** Rises when an action was taken, here or on another page, for what is read beside the views. */
 export const changes = signal(0)
 
-/** What the server refuses to show of the place, such as a queue of a name that cannot be. */
+/** What the server refuses to show of the currentLocation, such as a queue of a name that cannot be. */
 export const refusal = signal<string | undefined>(undefined)
 
-function subjectOf(at: Place): string {
+function subjectOf(at: PageLocation): string {
   const params = new URLSearchParams({ about: at.at })
   if (at.at !== 'overview') params.set('queue', at.queue)
   if (at.at === 'key') params.set('key', at.key)
   return params.toString()
 }
 
-/** What the stream of the place is about; filters and pages make no difference to it. */
-const subject = computed(() => subjectOf(place.value))
+/** What the stream of the currentLocation is about; filters and pages make no difference to it. */
+const subject = computed(() => subjectOf(currentLocation.value))
 
-/** What is known of the place that is shown. */
+/** What is known of the currentLocation that is shown. */
 export function useView<A extends About>(_about: A): Views[A] | undefined {
   return known.value.get(subject.value) as Views[A] | undefined
 }
@@ -67,11 +67,11 @@ function viewOf(about: string): Promise<Views[About]> {
   const params = new URLSearchParams(about)
   const path = params.get('about') ?? 'overview'
   params.delete('about')
-  return ask(`api/${path}?${params}`)
+  return request(`api/${path}?${params}`)
 }
 
 /** Shows at once what an action did, and not only when the store is looked at again. */
-export async function lookAgain(): Promise<void> {
+export async function refresh(): Promise<void> {
   const about = subject.peek()
   changes.value = changes.peek() + 1
   try {
@@ -81,20 +81,20 @@ export async function lookAgain(): Promise<void> {
       heard(view.at)
     })
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) return
-    if (error instanceof Refused && isForGood(error.status)) refusal.value = error.message
-    else lost('server', wordsOf(error))
+    if (error instanceof HttpError && error.status === 401) return
+    if (error instanceof HttpError && isForGood(error.status)) refusal.value = error.message
+    else lost('server', messageOf(error))
   }
 }
 
 function heard(at: number): void {
-  learnTime(at)
+  setStoreTime(at)
   heardAt.value = Date.now()
 }
 
 function lost(what: Trouble['what'], words: string, forMs = 0): void {
   if (trouble.peek() === undefined) {
-    speak(what === 'store' ? `The store cannot be reached: ${words}` : 'The connection is lost.')
+    announce(what === 'store' ? `The store cannot be reached: ${words}` : 'The connection is lost.')
   }
   const since = trouble.peek()?.since ?? Date.now() - forMs
   batch(() => {
@@ -104,7 +104,7 @@ function lost(what: Trouble['what'], words: string, forMs = 0): void {
 }
 
 function recovered(): void {
-  if (trouble.peek() !== undefined) speak('Connected again.')
+  if (trouble.peek() !== undefined) announce('Connected again.')
   batch(() => {
     trouble.value = undefined
     refusal.value = undefined
@@ -141,16 +141,16 @@ function follow(about: string): () => void {
   // A stream that fails does not say why: a plain question does.
   const check = async () => {
     try {
-      if (!(await learnSession()) || isOver) return
+      if (!(await loadSession()) || isOver) return
       const view = await viewOf(about)
       if (isOver) return
       keep(about, view)
       open()
     } catch (error) {
       if (isOver) return
-      if (error instanceof Refused && isForGood(error.status)) refusal.value = error.message
+      if (error instanceof HttpError && isForGood(error.status)) refusal.value = error.message
       else {
-        lost(error instanceof Refused && error.status > 0 ? 'store' : 'server', wordsOf(error))
+        lost(error instanceof HttpError && error.status > 0 ? 'store' : 'server', messageOf(error))
         again()
       }
     }
@@ -198,7 +198,7 @@ function follow(about: string): () => void {
       lost('store', message, sinceMs)
     })
     on('audit', (audit: Audit) => {
-      tell('told', audit.words)
+      notify('told', audit.words)
       changes.value = changes.peek() + 1
     })
   }
@@ -222,7 +222,7 @@ document.addEventListener('visibilitychange', () => {
 
 const isReady = computed(() => session.value !== undefined && !isSigningIn.value)
 
-/** Follows the place that is shown, as long as it is seen and nobody wants it to stand still. */
+/** Follows the currentLocation that is shown, as long as it is seen and nobody wants it to stand still. */
 export function startLive(): void {
   effect(() => {
     const about = subject.value
@@ -230,18 +230,18 @@ export function startLive(): void {
     if (!isReady.value) return
     if (isPaused.value) {
       link.value = 'paused'
-      if (!known.peek().has(about)) void lookAgain()
+      if (!known.peek().has(about)) void refresh()
       return
     }
     if (!isVisible.value) return
     return follow(about)
   })
   effect(() => {
-    document.title = titleOf(place.value)
+    document.title = titleOf(currentLocation.value)
   })
 }
 
-function titleOf(at: Place): string {
+function titleOf(at: PageLocation): string {
   if (at.at === 'overview') return 'Sluice'
   return at.at === 'queue' ? `${at.queue} · Sluice` : `${at.key} · ${at.queue} · Sluice`
 }

@@ -11,19 +11,19 @@ export interface Notice {
 export const notices = signal<readonly Notice[]>([])
 
 /** What readers of the screen are told, one thing at a time. */
-export const spoken = signal('')
+export const announcement = signal('')
 
 const shownFor = 6_000
 let lastId = 0
 
 /** Tells something in the corner and to readers of the screen. */
-export function tell(kind: Notice['kind'], words: string): void {
+export function notify(kind: Notice['kind'], words: string): void {
   // What somebody did here comes back as news of the queue: once is enough.
   if (notices.value.some((notice) => notice.words === words)) return
   lastId += 1
   const id = lastId
   notices.value = [...notices.value.slice(-3), { id, words, kind }]
-  spoken.value = words
+  announcement.value = words
   setTimeout(() => dismiss(id), kind === 'failed' ? 3 * shownFor : shownFor)
 }
 
@@ -32,6 +32,6 @@ export function dismiss(id: number): void {
 }
 
 /** Tells readers of the screen only. */
-export function speak(words: string): void {
-  spoken.value = words
+export function announce(words: string): void {
+  announcement.value = words
 }

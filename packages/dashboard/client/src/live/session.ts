@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { SessionInfo } from '../../../src/wire.ts'
-import { ask, onSignedOut, Refused, send, wordsOf } from './ask.ts'
+import { HttpError, messageOf, onSignedOut, post, request } from './ask.ts'
 
 /** Who serves this page and what it may do; absent until it was asked. */
 export const session = signal<SessionInfo | undefined>(undefined)
@@ -16,23 +16,23 @@ onSignedOut.call = () => {
 }
 
 /** Asks the server who it is; rejects if it does not answer. True if this page may look. */
-export async function learnSession(): Promise<boolean> {
-  const info = await ask<SessionInfo>('api/session')
+export async function loadSession(): Promise<boolean> {
+  const info = await request<SessionInfo>('api/session')
   session.value = info
   if (info.mustSignIn) isSigningIn.value = true
   return !info.mustSignIn
 }
 
 /** The same for the first time, as often as it takes. */
-export async function beginSession(): Promise<void> {
+export async function startSession(): Promise<void> {
   for (let waitMs = 500; ; waitMs = Math.min(5_000, waitMs * 2)) {
     try {
-      await learnSession()
+      await loadSession()
       sessionTrouble.value = undefined
       return
     } catch (error) {
-      if (error instanceof Refused && error.status === 401) return
-      sessionTrouble.value = wordsOf(error)
+      if (error instanceof HttpError && error.status === 401) return
+      sessionTrouble.value = messageOf(error)
       await new Promise((resolve) => setTimeout(resolve, waitMs))
     }
   }
@@ -40,16 +40,16 @@ export async function beginSession(): Promise<void> {
 
 /** Signs in; rejects with the reason if the token is not the one. */
 export async function signIn(token: string): Promise<void> {
-  await send('api/sign-in', { token })
+  await post('api/sign-in', { token })
   isSigningIn.value = false
-  if (!(await learnSession()) && isSigningIn.value) {
+  if (!(await loadSession()) && isSigningIn.value) {
     throw new Error('the server took the token, but the browser did not keep the cookie')
   }
 }
 
 export async function signOut(): Promise<void> {
-  await send('api/sign-out', {}, session.value?.csrf)
-  await learnSession()
+  await post('api/sign-out', {}, session.value?.csrf)
+  await loadSession()
 }
 
 /**

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals'
-import { hashOf, type Place, placeOf } from './location.ts'
+import { hashOf, locationOf, type PageLocation } from './location.ts'
 
 /** What the page shows. The address always says the same. */
-export const place = signal<Place>(placeOf(location.hash))
+export const currentLocation = signal<PageLocation>(locationOf(location.hash))
 
 /** Where somebody was on a page that they left, kept in the browser's history. */
-interface Spot {
+interface ScrollState {
   readonly y: number
   readonly row?: string | undefined
 }
@@ -14,7 +14,7 @@ history.scrollRestoration = 'manual'
 
 function leave(): void {
   const row = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row']
-  history.replaceState({ y: scrollY, row } satisfies Spot, '')
+  history.replaceState({ y: scrollY, row } satisfies ScrollState, '')
 }
 
 /** Waits until the page was drawn, which the rows need to be there. */
@@ -22,7 +22,7 @@ function afterDrawing(act: () => void): void {
   requestAnimationFrame(() => requestAnimationFrame(act))
 }
 
-function comeBack(spot: Spot | null): void {
+function comeBack(spot: ScrollState | null): void {
   afterDrawing(() => {
     scrollTo(0, spot?.y ?? 0)
     for (const row of document.querySelectorAll<HTMLElement>('[data-row]')) {
@@ -34,20 +34,20 @@ function comeBack(spot: Spot | null): void {
 }
 
 /** Goes somewhere; Back leads back to where one was. */
-export function goTo(next: Place): void {
+export function goTo(next: PageLocation): void {
   const hash = hashOf(next)
   if (hash === location.hash) return
   leave()
   history.pushState(null, '', hash)
-  place.value = next
+  currentLocation.value = next
   scrollTo(0, 0)
   document.getElementById('content')?.focus({ preventScroll: true })
 }
 
-/** Changes how the place is looked at, such as what is typed into a filter: no step for Back. */
-export function look(next: Place): void {
+/** Changes how the currentLocation is looked at, such as what is typed into a filter: no step for Back. */
+export function replaceLocation(next: PageLocation): void {
   history.replaceState(history.state, '', hashOf(next))
-  place.value = next
+  currentLocation.value = next
 }
 
 function follow(event: MouseEvent): void {
@@ -57,12 +57,12 @@ function follow(event: MouseEvent): void {
   const hash = link?.getAttribute('href')
   if (hash?.startsWith('#/') !== true) return
   event.preventDefault()
-  goTo(placeOf(hash))
+  goTo(locationOf(hash))
 }
 
 addEventListener('click', follow)
 addEventListener('popstate', (event) => {
   if (location.hash.startsWith('#sign-in=')) return
-  place.value = placeOf(location.hash)
-  comeBack(event.state as Spot | null)
+  currentLocation.value = locationOf(location.hash)
+  comeBack(event.state as ScrollState | null)
 })

@@ -16,14 +16,14 @@ export type QueueOrder =
   | 'work'
 
 /** Every queue of the store. */
-export interface OverviewPlace {
+export interface OverviewLocation {
   readonly at: 'overview'
   readonly filter: string
   readonly order: QueueOrder
 }
 
 /** One queue, with some of its keys. */
-export interface QueuePlace {
+export interface QueueLocation {
   readonly at: 'queue'
   readonly queue: string
   readonly keys: KeyQuery
@@ -32,16 +32,16 @@ export interface QueuePlace {
 }
 
 /** One key. */
-export interface KeyPlace {
+export interface KeyLocation {
   readonly at: 'key'
   readonly queue: string
   readonly key: string
 }
 
 /** What the page shows, all of it: the address says this and nothing else. */
-export type Place = OverviewPlace | QueuePlace | KeyPlace
+export type PageLocation = OverviewLocation | QueueLocation | KeyLocation
 
-export const home: OverviewPlace = { at: 'overview', filter: '', order: 'worst' }
+export const home: OverviewLocation = { at: 'overview', filter: '', order: 'worst' }
 
 const orders: readonly QueueOrder[] = [
   'worst',
@@ -92,7 +92,7 @@ function keysOf(params: URLSearchParams): KeyQuery {
 }
 
 /** The address of a place, from its `#` on. Names stand in the query: a name may be `..`. */
-export function hashOf(place: Place): string {
+export function hashOf(place: PageLocation): string {
   const params = new URLSearchParams()
   if (place.at === 'overview') {
     if (place.filter !== '') params.set('filter', place.filter)
@@ -111,7 +111,7 @@ export function hashOf(place: Place): string {
 }
 
 /** The place of an address; the overview for whatever is none. */
-export function placeOf(hash: string): Place {
+export function locationOf(hash: string): PageLocation {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
   const params = new URLSearchParams(query)
   const queue = params.get('queue')
@@ -129,7 +129,7 @@ export function placeOf(hash: string): Place {
 }
 
 /** Where one comes to by going up: from a key to its queue, from a queue to all of them. */
-export function above(place: Place): Place | undefined {
+export function above(place: PageLocation): PageLocation | undefined {
   if (place.at === 'key') return { at: 'queue', queue: place.queue, keys: {}, cursors: [] }
   return place.at === 'queue' ? home : undefined
 }

@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import type { Overview as OverviewView, QueueRow } from '../../../src/wire.ts'
 import { useView } from '../live/live.ts'
 import { session } from '../live/session.ts'
-import { look } from '../location/current-location.ts'
-import { hashOf, type OverviewPlace, type QueueOrder } from '../location/location.ts'
+import { replaceLocation } from '../location/current-location.ts'
+import { hashOf, type OverviewLocation, type QueueOrder } from '../location/location.ts'
 import { atLeast, grouped, many, rate } from '../text/figures.ts'
 import { alarms } from '../text/state-words.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
@@ -38,7 +38,7 @@ const columns: readonly Column[] = [
   { order: 'work', title: 'Work p95', hint: 'nineteen of twenty runs took no longer than this' },
 ]
 
-function Header({ place, column }: { place: OverviewPlace; column: Column }): JSX.Element {
+function Header({ place, column }: { place: OverviewLocation; column: Column }): JSX.Element {
   const { order, title, hint, state } = column
   const isSorted = place.order === order
   const sort = isSorted ? (order === 'queue' ? 'ascending' : 'descending') : 'none'
@@ -54,7 +54,7 @@ function Header({ place, column }: { place: OverviewPlace; column: Column }): JS
           type="button"
           class="sort"
           title={hint}
-          onClick={() => look({ ...place, order: isSorted ? 'worst' : order })}
+          onClick={() => replaceLocation({ ...place, order: isSorted ? 'worst' : order })}
         >
           {title}
           {isSorted && <span aria-hidden="true">{order === 'queue' ? ' ↑' : ' ↓'}</span>}
@@ -116,7 +116,7 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
   )
 }
 
-function Rows({ place, view }: { place: OverviewPlace; view: OverviewView }): JSX.Element {
+function Rows({ place, view }: { place: OverviewLocation; view: OverviewView }): JSX.Element {
   const hold = useHold()
   const wanted = ordered(named(view.queues, place.filter), place.order)
   const rows = useHeldRows(wanted, (row) => row.queue, hold.isHeld, hashOf(place))
@@ -145,7 +145,11 @@ function Rows({ place, view }: { place: OverviewPlace; view: OverviewView }): JS
       {rows.length === 0 && (
         <p class="none">
           No queue has “{place.filter}” in its name.{' '}
-          <button type="button" class="link" onClick={() => look({ ...place, filter: '' })}>
+          <button
+            type="button"
+            class="link"
+            onClick={() => replaceLocation({ ...place, filter: '' })}
+          >
             Show all
           </button>
         </p>
@@ -161,7 +165,7 @@ function Rows({ place, view }: { place: OverviewPlace; view: OverviewView }): JS
 }
 
 /** Every queue of the store, the ones that need somebody first. */
-export function Overview({ place }: { readonly place: OverviewPlace }): JSX.Element {
+export function Overview({ place }: { readonly place: OverviewLocation }): JSX.Element {
   const view = useView('overview')
   if (view === undefined) return <p class="waiting">Looking at the store …</p>
   if (view.queues.length === 0) {
@@ -182,7 +186,7 @@ export function Overview({ place }: { readonly place: OverviewPlace }): JSX.Elem
             spellcheck={false}
             autocomplete="off"
             value={place.filter}
-            onInput={(event) => look({ ...place, filter: event.currentTarget.value })}
+            onInput={(event) => replaceLocation({ ...place, filter: event.currentTarget.value })}
           />
           <span class="key-hint" aria-hidden="true">
             /

@@ -35,7 +35,7 @@ export function QueueRowView({
   readonly row: QueueRow
   readonly isGone: boolean
 }): JSX.Element {
-  const { queue, counts, flow, severity, remark } = row
+  const { queue, counts, flow, severity, reason } = row
   const place = { at: 'queue', queue, keys: {}, cursors: [] } as const
   const alarm = alarms[severity]
   const held = counts.processing + counts.dirty
@@ -81,9 +81,9 @@ export function QueueRowView({
       </td>
       <td role="cell" class="severity-cell" data-title="State">
         <span class={`severity glyph-${alarm}`}>{isGone ? 'gone' : severity}</span>
-        {remark !== '' && alarm !== 'good' && (
+        {reason !== '' && alarm !== 'good' && (
           <span class="remark">
-            <Visible text={remark} />
+            <Visible text={reason} />
           </span>
         )}
       </td>

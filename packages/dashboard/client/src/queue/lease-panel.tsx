@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { LeaseView, QueueView } from '../../../src/wire.ts'
-import { moment } from '../live/moment.ts'
+import { storeTime } from '../live/moment.ts'
 import { hashOf } from '../location/location.ts'
 import { atLeast } from '../text/figures.ts'
 import { Panel } from '../ui/panel.tsx'
@@ -11,7 +11,7 @@ import { Name, Visible } from '../ui/visible.tsx'
 
 function TimeLeft({ until }: { readonly until: number | undefined }): JSX.Element {
   if (until === undefined) return <span class="faint">no end</span>
-  if (until <= moment.value) return <span class="tone-bad">over</span>
+  if (until <= storeTime.value) return <span class="tone-bad">over</span>
   return <Until at={until} />
 }
 

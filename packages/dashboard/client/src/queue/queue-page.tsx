@@ -4,7 +4,7 @@ import type { QueueView } from '../../../src/wire.ts'
 import { KeySection } from '../keys/key-section.tsx'
 import { act } from '../live/act.ts'
 import { useView } from '../live/live.ts'
-import type { QueuePlace } from '../location/location.ts'
+import type { QueueLocation } from '../location/location.ts'
 import { atLeast, counted } from '../text/figures.ts'
 import { alarms, keyStates } from '../text/state-words.ts'
 import { ActionButton } from '../ui/action-button.tsx'
@@ -105,7 +105,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
 }
 
 /** One queue: whether it is well, who works on it, what fails, and its keys. */
-export function QueuePage({ place }: { readonly place: QueuePlace }): JSX.Element {
+export function QueuePage({ place }: { readonly place: QueueLocation }): JSX.Element {
   const view = useView('queue')
   if (view === undefined) return <p class="waiting">Looking at the queue …</p>
   const alarm = alarms[view.severity]
@@ -115,9 +115,9 @@ export function QueuePage({ place }: { readonly place: QueuePlace }): JSX.Elemen
         <p class={`verdict alarm-${alarm}`}>
           <Icon name={alarm} class={`glyph-${alarm}`} />
           <strong class={`glyph-${alarm}`}>{view.severity}</strong>
-          {view.remark !== '' && view.remark !== view.severity && (
+          {view.reason !== '' && view.reason !== view.severity && (
             <span class="faint">
-              <Visible text={view.remark} />
+              <Visible text={view.reason} />
             </span>
           )}
         </p>

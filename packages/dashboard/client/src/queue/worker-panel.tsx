@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { QueueView, WorkerView } from '../../../src/wire.ts'
-import { moment } from '../live/moment.ts'
+import { storeTime } from '../live/moment.ts'
 import { session } from '../live/session.ts'
 import { hashOf } from '../location/location.ts'
 import { duration } from '../text/durations.ts'
@@ -15,7 +15,7 @@ import { Name, Visible } from '../ui/visible.tsx'
 const quietMs = 25_000
 
 function Heartbeat({ seenAt }: { readonly seenAt: number }): JSX.Element {
-  const isQuiet = moment.value - seenAt > quietMs
+  const isQuiet = storeTime.value - seenAt > quietMs
   return (
     <span class={isQuiet ? 'tone-bad' : ''}>
       <Age at={seenAt} />

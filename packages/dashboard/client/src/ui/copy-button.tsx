@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { speak, tell } from '../live/notices.ts'
+import { announce, notify } from '../live/notices.ts'
 import { Icon } from './icon.tsx'
 
 async function copy(text: string): Promise<boolean> {
@@ -24,9 +24,9 @@ async function copy(text: string): Promise<boolean> {
 export function CopyButton({ text, what }: { text: string; what: string }): JSX.Element {
   const isDone = useSignal(false)
   const onClick = async () => {
-    if (!(await copy(text))) return tell('failed', 'The browser does not let this page copy.')
+    if (!(await copy(text))) return notify('failed', 'The browser does not let this page copy.')
     isDone.value = true
-    speak(`Copied ${what}.`)
+    announce(`Copied ${what}.`)
     setTimeout(() => {
       isDone.value = false
     }, 1_500)

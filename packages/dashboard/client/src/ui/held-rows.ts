@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { heldOrder } from './held-order.ts'
 
 /** What keeps rows in their places while somebody is at them. */
-export interface Hold {
+export interface RowHold {
   readonly isHeld: boolean
   /** To be spread on the element that holds the rows. */
   readonly on: {
@@ -15,7 +15,7 @@ export interface Hold {
 }
 
 /** Knows whether the pointer or the focus is in an element. */
-export function useHold(): Hold {
+export function useHold(): RowHold {
   const hasPointer = useSignal(false)
   const hasFocus = useSignal(false)
   return {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { KeyStateWord } from '../../../src/wire.ts'
-import { speak } from '../live/notices.ts'
+import { announce } from '../live/notices.ts'
 import { meanings } from '../text/state-words.ts'
 
 const word = signal<KeyStateWord | 'absent'>('ready')
@@ -11,7 +11,7 @@ let box: HTMLElement | null = null
 export const meaningPopover = {
   show(state: KeyStateWord | 'absent', beside: HTMLElement): void {
     word.value = state
-    speak(`${state}: ${meanings[state]}`)
+    announce(`${state}: ${meanings[state]}`)
     if (box === null) return
     box.showPopover()
     const from = beside.getBoundingClientRect()

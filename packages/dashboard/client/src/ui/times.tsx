@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
-import { moment } from '../live/moment.ts'
+import { storeTime } from '../live/moment.ts'
 import { clockTime, countdown, duration, isoTime } from '../text/durations.ts'
 
 /** How long ago something was; counts on by itself. */
 export function Age({ at }: { readonly at: number }): JSX.Element {
   return (
-    <time dateTime={isoTime(at)} title={clockTime(at, moment.peek())}>
-      {ageOf(moment.value - at)}
+    <time dateTime={isoTime(at)} title={clockTime(at, storeTime.peek())}>
+      {ageOf(storeTime.value - at)}
     </time>
   )
 }
@@ -14,8 +14,8 @@ export function Age({ at }: { readonly at: number }): JSX.Element {
 /** How long until something is; counts down by itself. */
 export function Until({ at }: { readonly at: number }): JSX.Element {
   return (
-    <time dateTime={isoTime(at)} title={clockTime(at, moment.peek())}>
-      {countdown(at - moment.value)}
+    <time dateTime={isoTime(at)} title={clockTime(at, storeTime.peek())}>
+      {countdown(at - storeTime.value)}
     </time>
   )
 }
@@ -24,7 +24,7 @@ export function Until({ at }: { readonly at: number }): JSX.Element {
 export function Clock({ at }: { readonly at: number }): JSX.Element {
   return (
     <time dateTime={isoTime(at)} title={isoTime(at)}>
-      {clockTime(at, moment.peek())}
+      {clockTime(at, storeTime.peek())}
     </time>
   )
 }
