@@ -10,7 +10,7 @@ import { Query } from './http/query.ts'
 import { LiveViews } from './live/live-views.ts'
 import { type Route, routesOf } from './routes.ts'
 import { checkSettings, type Settings } from './settings.ts'
-import { KeyDisplay } from './views/find-keys.ts'
+import { KeyDisplay } from './views/key-display.ts'
 import { KeyHistories } from './views/key-history.ts'
 import { readKeyView } from './views/key-view.ts'
 import { QueueViewReader } from './views/queue-view.ts'
@@ -33,13 +33,9 @@ function checkVisitor(
   settings: Settings,
   visitors: Visitors,
 ): void {
-  if (route.for === 'everybody') return
+  if (route.for === 'all') return
   if (visitor === undefined) {
-    throw new HttpError(
-      401,
-      'ERR_NOT_SIGNED_IN',
-      'cannot show this before you have signed in',
-    )
+    throw new HttpError(401, 'ERR_NOT_SIGNED_IN', 'cannot show this before you have signed in')
   }
   if (route.for === 'readers') return
   if (!settings.allowActions) {
@@ -129,7 +125,8 @@ function noRoute(context: Context, routes: readonly Route[], base: string): Http
   const methods = routes
     .filter((route) => `${base}${route.path}` === path)
     .map(({ method }) => method)
-  if (methods.length === 0) return new HttpError(404, 'ERR_NOT_FOUND', 'there is no such page or route')
+  if (methods.length === 0)
+    return new HttpError(404, 'ERR_NOT_FOUND', 'there is no such page or route')
   const allow = methods.join(', ')
   return new HttpError(405, 'ERR_METHOD', `this route only answers ${allow}`, { allow })
 }

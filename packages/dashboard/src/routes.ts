@@ -10,11 +10,12 @@ import type { PageFiles } from './http/page-files.ts'
 import type { Query } from './http/query.ts'
 import type { LiveViews } from './live/live-views.ts'
 import type { Settings } from './settings.ts'
-import { countMatching, findKeys, type KeyDisplay, shownLines } from './views/find-keys.ts'
+import { countMatching, findKeys, shownLines } from './views/find-keys.ts'
+import type { KeyDisplay } from './views/key-display.ts'
 import type { KeyHistories } from './views/key-history.ts'
 import { readKeyView } from './views/key-view.ts'
 
-/** What the routes work with. */
+/** The parts that the routes use. */
 export interface RouteParts {
   readonly settings: Settings
   readonly store: StoreInspection
@@ -26,24 +27,24 @@ export interface RouteParts {
   readonly audits: Audits
 }
 
-/** One request, once it is known who sends it. */
+/** One request and its visitor. */
 export interface Visit {
   readonly request: Request
   readonly visitor: Visitor | undefined
   readonly query: Query
-  /** The part of the path that a route leaves open. */
+  /** The part of the path that the wildcard of a route matches. */
   readonly rest: string
-  /** Ends the connection at once, if the server has a way to. */
+  /** Closes the connection at once, if the server supports that. */
   readonly cutOff: (() => void) | undefined
 }
 
-/** One way to ask for something. */
+/** One route. */
 export interface Route {
   readonly method: 'GET' | 'POST'
   /** Below the base path. */
   readonly path: string
-  /** Who may: everybody, whoever may look, or whoever may change something. */
-  readonly for: 'everybody' | 'readers' | 'actors'
+  /** Which visitors may use it: all, authenticated ones, or those that may also act. */
+  readonly for: 'all' | 'readers' | 'actors'
   answer(visit: Visit): Response | Promise<Response>
 }
 
@@ -51,7 +52,7 @@ function json(body: object, headers: Record<string, string> = {}): Response {
   return Response.json(body, { headers: { 'cache-control': 'no-store', ...headers } })
 }
 
-/** Everything that can be asked for. */
+/** All routes. */
 export function routesOf(parts: RouteParts): readonly Route[] {
   return [...pageRoutes(parts), ...sessionRoutes(parts), ...viewRoutes(parts), ...liveRoutes(parts)]
 }
@@ -60,7 +61,7 @@ function pageRoutes({ settings, files }: RouteParts): Route[] {
   const redirect: Route = {
     method: 'GET',
     path: '',
-    for: 'everybody',
+    for: 'all',
     answer: () => new Response(null, { status: 308, headers: { location: `${settings.base}/` } }),
   }
   return [
@@ -69,23 +70,23 @@ function pageRoutes({ settings, files }: RouteParts): Route[] {
     {
       method: 'GET',
       path: '/',
-      for: 'everybody',
+      for: 'all',
       answer: ({ request }) => files.index(request),
     },
     {
       method: 'GET',
       path: '/assets/*',
-      for: 'everybody',
+      for: 'all',
       answer: ({ request, rest }) => {
         const file = files.asset(request, rest)
         if (file !== undefined) return file
-        throw new HttpError(404, 'ERR_NOT_FOUND', 'the page has no such file; load it anew')
+        throw new HttpError(404, 'ERR_NOT_FOUND', 'the page has no such file; reload it')
       },
     },
     {
       method: 'GET',
       path: '/healthz',
-      for: 'everybody',
+      for: 'all',
       answer: () => json({ status: 'ok' }),
     },
   ]
@@ -97,13 +98,13 @@ function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[]
     {
       method: 'GET',
       path: '/api/session',
-      for: 'everybody',
+      for: 'all',
       answer: ({ visitor }) => json(sessionInfo(settings, store, visitors, visitor)),
     },
     {
       method: 'POST',
       path: '/api/sign-in',
-      for: 'everybody',
+      for: 'all',
       async answer({ request }) {
         const { token } = await jsonBody(request)
         if (typeof token !== 'string') throw badInput('token must be a string')
@@ -113,7 +114,7 @@ function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[]
     {
       method: 'POST',
       path: '/api/sign-out',
-      for: 'everybody',
+      for: 'all',
       async answer({ request, visitor }) {
         await jsonBody(request)
         if (visitor !== undefined) visitors.checkCsrf(request, visitor)
@@ -179,7 +180,7 @@ function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
       path: '/api/stream',
       for: 'readers',
       answer({ request, visitor, query, cutOff }) {
-        // An answer without a body would leave the stream open for nobody.
+        // The answer to HEAD has no body, so that nothing would ever close the stream.
         if (request.method !== 'GET')
           throw new HttpError(405, 'ERR_METHOD', 'a stream is only for GET')
         const { about } = query
@@ -202,7 +203,7 @@ function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
           headers: {
             'content-type': 'text/event-stream',
             'cache-control': 'no-store, no-transform',
-            // Proxies of the kind of nginx would keep events until there are many.
+            // nginx and similar proxies would otherwise buffer events.
             'x-accel-buffering': 'no',
           },
         })

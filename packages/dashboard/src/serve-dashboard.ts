@@ -5,39 +5,39 @@ import { SluiceTypeError } from 'sluice'
 import { type Assembled, assemble } from './create-dashboard.ts'
 import type { DashboardOptions } from './dashboard.ts'
 
-/** Where a dashboard is served. */
+/** The address at which a dashboard is served. */
 export interface ServeOptions {
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number
-  /** Default `127.0.0.1`, which only this machine reaches. Others need `auth`. */
+  /** Default `127.0.0.1`, which only this machine reaches. Any other host requires `auth`. */
   readonly host?: string
 }
 
-/** A dashboard that is being served. */
+/** A dashboard with its server. */
 export interface Serving extends AsyncDisposable {
-  /** Where its page is. */
+  /** The address of the page. */
   readonly url: string
-  /** The same with the token, for whoever may sign in; absent without a token. */
+  /** The address with the token, which signs a visitor in; absent without a token. */
   readonly signInUrl?: string
-  /** Ends all streams and the server, and lets go of the store. */
+  /** Ends all streams, stops the server and releases the store. */
   close(): Promise<void>
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '::1'])
 
-/** How long requests may take to arrive, in milliseconds. Streams are answers, which may last. */
+/** How long a request may take to arrive, in milliseconds. Responses, such as streams, may last. */
 const arrivalDefault = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000 }
 
 /** How long a connection is kept open for the next request, in milliseconds. */
 const keepAliveMs = 5_000
 
-/** How many connections there may be, besides those of streams. */
-const connectionsBeside = 200
+/** The maximum number of connections in addition to those of streams. */
+const otherConnectionsMax = 200
 
 /**
  * Serves a dashboard with a server of its own.
  *
- * Rejects for bad options, and if the port cannot be had.
+ * Rejects for bad options, and if the port is not available.
  */
 export async function serveDashboard(
   options: DashboardOptions,
@@ -46,7 +46,7 @@ export async function serveDashboard(
   return await serveAssembled(assemble, options, where, arrivalDefault)
 }
 
-/** Serves a dashboard that tests can look into, and with a server that loses patience sooner. */
+/** For tests: serves a dashboard built by `make`, with other time limits for requests. */
 export async function serveAssembled(
   make: (options: DashboardOptions) => Pick<Assembled, 'dashboard'>,
   options: DashboardOptions,
@@ -61,7 +61,7 @@ export async function serveAssembled(
   if (!loopback.has(host) && options.auth === undefined) {
     throw new SluiceTypeError(
       'options.auth',
-      `must be given to serve on ${host}: whoever reaches it could look; or serve on 127.0.0.1`,
+      `is required to serve on ${host}, which other machines can reach; or serve on 127.0.0.1`,
     )
   }
   const shown = host.includes(':') ? `[${host}]` : host
@@ -80,7 +80,7 @@ export async function serveAssembled(
       maxHeaderSize: 16 * 1024,
     },
   }) as Server
-  server.maxConnections = streamsMax + connectionsBeside
+  server.maxConnections = streamsMax + otherConnectionsMax
   try {
     await listening(server, port, host)
   } catch (error) {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 
 function versionOfManifest(): string {
   try {
-    // The manifest lies beside `src` and `dist` alike.
+    // The manifest is the parent of both `src` and `dist`.
     const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
     return (JSON.parse(text) as { readonly version: string }).version
   } catch {
-    // Somebody has bundled this file away from it.
+    // The file was bundled elsewhere.
     return 'unknown'
   }
 }

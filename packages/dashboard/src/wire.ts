@@ -3,28 +3,28 @@ import type { Condition, Explanation, KeyInfo, LastError, QueueCounts, ReasonCod
 
 export type { KeyStateWord } from '@sluice/core'
 
-/** What a page learns first: who serves it and what it may do. */
+/** The first answer to a page: the store, and the rights of the visitor. */
 export interface SessionInfo {
-  /** The store, for people: its kind and where it is, without passwords. */
+  /** The store for display: its kind and location, without passwords. */
   readonly store: string
   readonly driver: string
   readonly capabilities: Capabilities
-  /** Whether this page may change anything. The server decides anew for each request. */
+  /** Whether this page may act. The server checks every request again. */
   readonly mayAct: boolean
-  /** Whether somebody must sign in first; everything else answers 401 then. */
+  /** Whether the visitor must sign in first; all other requests are answered with 401. */
   readonly mustSignIn: boolean
-  /** Why this page may change nothing, as a sentence for a person; absent if it may. */
+  /** Why this page may not act, as a sentence; absent if it may. */
   readonly readOnlyBecause?: string
-  /** Whether somebody could sign in here, to see or to do more. */
+  /** Whether signing in is possible and gives more rights. */
   readonly canSignIn?: boolean
-  /** Whether somebody has signed in, and so can sign out. */
+  /** Whether the visitor has signed in, and can therefore sign out. */
   readonly signedIn?: boolean
-  /** To be sent as `x-sluice-csrf` with every action; absent unless the page may act. */
+  /** Sent as `x-sluice-csrf` with every action; absent if the page may not act. */
   readonly csrf?: string
   readonly version: string
 }
 
-/** How a queue does, worst first. */
+/** The health of a queue, worst first. */
 export type Severity =
   | 'no workers'
   | 'leases lost'
@@ -41,15 +41,15 @@ export interface Quantiles {
   readonly p99: number
 }
 
-/** How many keys come and go, over the last minute or so; absent until it can be told. */
+/** Arrivals and departures over the last minute; members are absent until they are known. */
 export interface Flow {
-  /** Runs that ended well or not, a second. */
+  /** Runs that ended, successfully or not, per second. */
   readonly outPerSecond?: number
-  /** Runs that became owed, a second: what ended, and what the queue grew by. */
+  /** Runs that became pending, per second: departures plus the growth of the queue. */
   readonly inPerSecond?: number
   /** Of the runs that ended, how many failed: 0 to 1. */
   readonly errorRatio?: number
-  /** Of the adds of processes with workers, how many were merged into a run already owed: 0 to 1. */
+  /** Of the adds of processes with workers, the share that merged into a pending run: 0 to 1. */
   readonly mergedRatio?: number
 }
 
@@ -57,22 +57,22 @@ export interface Flow {
 export interface QueueRow {
   readonly queue: string
   readonly counts: QueueCounts
-  /** How long the key has waited that has been ready longest. */
+  /** The age of the key that has been ready longest. */
   readonly oldestMs?: number
   readonly workers: number
-  /** Handlers that could run at a time, in all workers together. */
+  /** The total concurrency of all workers. */
   readonly slots: number
   readonly severity: Severity
-  /** One short sentence: why it is where it is in the list. */
+  /** The reason for the severity, as one short sentence. */
   readonly reason: string
   readonly flow: Flow
   readonly wait?: Quantiles
   readonly work?: Quantiles
-  /** In and out a second, oldest first, one pair for each of the last samples (up to 5 minutes). */
+  /** Arrivals and departures per second, oldest first, one pair per sample (up to 5 minutes). */
   readonly history: readonly (readonly [inPerSecond: number, outPerSecond: number])[]
 }
 
-/** Every queue, the ones that need somebody first. */
+/** Every queue, worst first. */
 export interface Overview {
   readonly at: number
   /** How far apart two samples of a `history` are. 10 seconds if absent. */
@@ -95,7 +95,7 @@ export interface WorkerView {
   readonly longest?: { readonly key: string; readonly forMs: number }
 }
 
-/** A held key, with who holds it. */
+/** A held key, with its holder. */
 export interface LeaseView {
   readonly key: string
   readonly holder?: string
@@ -105,15 +105,15 @@ export interface LeaseView {
   readonly failures: number
 }
 
-/** Failures that look the same. */
+/** A group of equal failures. */
 export interface FailureGroup {
   readonly name: string
   readonly code?: string
   readonly message: string
   readonly keys: number
-  /** Failures of those keys together. */
+  /** The failures of all those keys. */
   readonly failures: number
-  /** One key of the group, to look at. */
+  /** One key of the group. */
   readonly example: string
 }
 
@@ -122,19 +122,19 @@ export interface BucketView {
   readonly name: string
   readonly perSecond: number
   readonly burst: number
-  /** As of now; below zero when later ones are promised already. */
+  /** As of now; negative if future tokens are already reserved. */
   readonly tokens: number
 }
 
-/** One queue, seen whole. */
+/** Everything that is shown of one queue. */
 export interface QueueView extends QueueRow {
   readonly at: number
   /** How far apart two samples of `history` are. 10 seconds if absent. */
   readonly historyEveryMs?: number
-  /** When the next delayed key, and the next that backs off, is due; of those that were looked at. */
+  /** When the next delayed key, and the next key in back-off, is due, among those that were read. */
   readonly nextDelayedAt?: number
   readonly nextBackoffAt?: number
-  /** Counts of runs by how long keys waited and were worked on; bounds in milliseconds. */
+  /** Runs by waiting time and by handler time; bounds in milliseconds. */
   readonly waitHistogram?: Histogram
   readonly workHistogram?: Histogram
   readonly limiter?: string
@@ -142,7 +142,7 @@ export interface QueueView extends QueueRow {
   readonly workerList: readonly WorkerView[]
   readonly leases: readonly LeaseView[]
   readonly failureGroups: readonly FailureGroup[]
-  /** True if there are more leases or failures than were looked at. */
+  /** True if there are more leases or failures than were read. */
   readonly more: boolean
 }
 
@@ -152,7 +152,7 @@ export interface Histogram {
   readonly counts: readonly number[]
 }
 
-/** A key as lists show it. The item is only sent where it was asked for. */
+/** A key as lists show it. The item is sent only on request. */
 export type KeyLine = Omit<KeyInfo, 'item'> & { readonly item?: unknown; readonly hasItem: boolean }
 
 /** A page of keys, in the order of the keys. */
@@ -160,11 +160,11 @@ export interface KeyLines {
   readonly at: number
   readonly keys: readonly KeyLine[]
   readonly cursor?: string
-  /** How many keys were looked at to find these. */
+  /** How many keys were read to find these. */
   readonly lookedAt: number
 }
 
-/** Which keys: the same words in the address of the page, the API and the actions. */
+/** A filter for keys, with the same names in the page's address, the API and the actions. */
 export interface KeyQuery {
   readonly state?: KeyStateWord
   readonly prefix?: string
@@ -172,55 +172,55 @@ export interface KeyQuery {
   readonly errorCode?: string
 }
 
-/** How many keys a query finds, before something is done to all of them. */
+/** How many keys a query matches, for the confirmation of a bulk action. */
 export interface Matching {
   readonly count: number
-  /** True if there are more, which an action would leave alone. */
+  /** True if there are more, which an action would not change. */
   readonly capped: boolean
 }
 
-/** What was seen to happen to a key, by its row or while somebody looked. */
+/** A change of state of a key, recorded in its row or observed while it was shown. */
 export interface KeyStep {
   readonly at: number
-  /** The state it came to. */
+  /** The new state. */
   readonly to: KeyStateWord | 'absent'
   readonly note: string
-  /** `row`: the store says so. `seen`: it was looked at before and after. */
+  /** `row`: recorded by the store. `seen`: observed between two reads. */
   readonly from: 'row' | 'seen'
 }
 
-/** How the delay of a key came about. */
+/** How the delay of a key was computed. */
 export interface RetryArithmetic {
   readonly failures: number
-  /** What the failures of the key alone ask for. */
+  /** The delay for the failures of the key alone. */
   readonly perKeyMs?: number
-  /** What a bucket asked for, if it was more. */
+  /** The delay for a bucket, if it was longer. */
   readonly bucketMs?: number
   /** In words, such as `5 ms x 2^8 = 1.28 s`. */
   readonly words: string
 }
 
-/** One key, seen whole. */
+/** Everything that is shown of one key. */
 export interface KeyView {
   readonly at: number
   readonly queue: string
   readonly key: string
-  /** Absent if nothing is stored of the key. */
+  /** Absent if the key is not stored. */
   readonly line?: KeyLine
   readonly state: KeyStateWord | 'absent'
   readonly blockedBy?: ReasonCode
   readonly conditions: readonly Condition[]
   readonly next?: { readonly at: number; readonly to: KeyStateWord }
   readonly retry?: RetryArithmetic
-  /** When the key is likely to be taken; absent where it cannot be told. */
+  /** When the key is expected to run; absent if that cannot be estimated. */
   readonly estimate?: Explanation['estimate']
   /** Oldest first. */
   readonly steps: readonly KeyStep[]
-  /** Newest first: the last one of the store, and those seen before it. */
+  /** Newest first: the one that the store keeps, and those observed before it. */
   readonly errors: readonly (LastError & { readonly at?: number })[]
 }
 
-/** What a person can do. */
+/** The actions of a visitor. */
 export type ActionName =
   | 'add'
   | 'runNow'
@@ -232,38 +232,38 @@ export type ActionName =
   | 'resume'
   | 'purge'
 
-/** What a person did. */
+/** A request for an action. */
 export interface ActionRequest {
   readonly queue: string
   readonly action: ActionName
-  /** One key, for the actions on keys; or else every key that `all` finds. */
+  /** One key, for the actions on keys; otherwise every key that matches `all`. */
   readonly key?: string
   readonly all?: KeyQuery
-  /** How many keys the person was told: more than that are left alone, and said. */
+  /** How many keys the visitor confirmed. Keys beyond that number are not changed. */
   readonly expected?: number
-  /** For `add`: the item, how late, and how important. Without an item, the stored one is used. */
+  /** For `add`: the item, the delay and the priority. Without an item, the stored one is used. */
   readonly item?: unknown
   readonly afterMs?: number
   readonly priority?: number
-  /** For `unpark`: counts failures from zero again. */
+  /** For `unpark`: resets the failure count. */
   readonly forget?: boolean
-  /** For `purge`, and `remove` of many: the queue's name, typed once more. */
+  /** For `purge`, and for `remove` with `all`: the name of the queue, as confirmation. */
   readonly confirm?: string
 }
 
-/** What came of it. */
+/** The result of an action. */
 export interface ActionResult {
   readonly action: ActionName
-  /** How many keys are not as they were. */
+  /** How many keys changed. */
   readonly changed: number
   readonly unchanged: number
-  /** True if there were more than could be touched. */
+  /** True if more keys matched than were changed. */
   readonly capped: boolean
-  /** One sentence for the person. */
+  /** The result as one sentence. */
   readonly words: string
 }
 
-/** An action that was taken, as everybody who looks is told. */
+/** An action, as it is announced to all open pages. */
 export interface Audit {
   readonly at: number
   readonly queue: string
@@ -272,16 +272,16 @@ export interface Audit {
   readonly words: string
 }
 
-/** Why a request was refused. */
+/** Why a request was rejected. */
 export interface Refusal {
   readonly code: string
   readonly message: string
 }
 
-/** What one stream is about; as a query: `about=overview`, `about=queue&queue=…`, `about=key&queue=…&key=…`. */
+/** The subject of a stream; as a query: `about=overview`, `about=queue&queue=…`, `about=key&queue=…&key=…`. */
 export type About = 'overview' | 'queue' | 'key'
 
-/** What each kind of stream carries. */
+/** The view that each kind of stream carries. */
 export interface Views {
   readonly overview: Overview
   readonly queue: QueueView
@@ -289,9 +289,8 @@ export interface Views {
 }
 
 /**
- * A change of a view. `set` holds the members of the top level that are not as they were; `rows`
- * those of the overview's queues, by name; `gone` the names that are no more; `order` their order
- * if it changed.
+ * A change of a view. `set` holds the changed members of the top level; `rows` the changed queues of
+ * the overview, by name; `gone` the names that were deleted; `order` their order if it changed.
  */
 export interface Delta {
   readonly set: Readonly<Record<string, unknown>>
@@ -302,15 +301,15 @@ export interface Delta {
 }
 
 /**
- * What a stream sends, by the name of the server-sent event. The id of each event is a number that
- * rises; after a gap that cannot be filled comes a snapshot.
+ * The server-sent events of a stream, by name. Event ids are increasing numbers; after a gap that
+ * cannot be filled, a snapshot follows.
  */
 export interface StreamEvents {
   readonly snapshot: Views[About]
   readonly delta: Delta
-  /** Nothing has changed; the store was looked at. */
+  /** The store was read; nothing has changed. */
   readonly ping: { readonly at: number }
-  /** The store cannot be reached; it is tried again. */
+  /** The store cannot be reached; reads are retried. */
   readonly trouble: Refusal & { readonly at: number; readonly sinceMs: number }
   readonly audit: Audit
 }

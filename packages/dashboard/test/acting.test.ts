@@ -75,7 +75,7 @@ for (const [name, make] of Object.entries(stores)) {
       expect(await done(site, { action: 'add', item: { id: 1 } })).toMatchObject({ changed: 1 })
       expect(await line(site, 'json:{"id":1}')).toMatchObject({ state: 'ready', item: { id: 1 } })
       expect(await done(site, { action: 'add', key: 'a', item: null, priority: 7 })).toMatchObject({
-        ...{ changed: 1, unchanged: 0, words: 'The key was asked for.' },
+        ...{ changed: 1, unchanged: 0, words: 'The key was added.' },
       })
       expect(await line(site, 'a')).toMatchObject({ state: 'ready', item: null, priority: 7 })
       await done(site, { action: 'add', item: 'later', afterMs: 5_000 })
@@ -286,7 +286,7 @@ for (const [name, make] of Object.entries(stores)) {
         sluiceChannel.unsubscribe({ ...others, end })
       }
       expect(acted).toMatchObject([
-        { queue: 'orders', request: { who: 'whoever knows the token', action: 'add', key: 'a' } },
+        { queue: 'orders', request: { who: 'token', action: 'add', key: 'a' } },
       ])
       expect(JSON.stringify(acted[0]?.request)).not.toContain('secret')
     })

@@ -151,10 +151,10 @@ describe('somebody who has not signed in', () => {
     await everyRoute(site, async ({ method, path, for: whom }, name) => {
       const { status, body, text } = await site.ask(path + query, askOf(method))
       expect(text, name).not.toContain('ACME')
-      if (whom === 'everybody') return
+      if (whom === 'all') return
       expect([status, body['code']], name).toEqual([401, 'ERR_NOT_SIGNED_IN'])
     })
-    const open = routesOf(site).filter((route) => route.for === 'everybody')
+    const open = routesOf(site).filter((route) => route.for === 'all')
     expect(open.map(({ path }) => path)).toEqual([
       '/',
       '/assets/index.js',
@@ -209,7 +209,7 @@ describe('a dashboard that is read-only', () => {
       const before = await queue.inspect.list()
       if ('auth' in options && 'token' in options.auth) await site.signIn()
       await everyRoute(site, async ({ method, path, for: whom }, name) => {
-        if (method !== 'POST' || whom === 'everybody') return
+        if (method !== 'POST' || whom === 'all') return
         for (const action of ['purge', 'pause', 'remove', 'park', 'add']) {
           const body = { queue: 'orders', action, key: 'a', confirm: 'orders' }
           const answer = await site.ask(path, { method, body })
@@ -272,7 +272,7 @@ describe('options', () => {
   const bad: Record<string, [object, RegExp]> = {
     'allowActions without auth': [
       { allowActions: true },
-      /options\.auth must be given for allowActions/,
+      /options\.auth is required for allowActions/,
     ],
     'a short token': [
       { auth: { token: 'hunter2' } },

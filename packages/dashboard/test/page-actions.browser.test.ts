@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
         await visit.page.getByLabel('After, in seconds').fill('600')
         await visit.page.getByLabel('Priority').fill('7')
         await agree(visit, 'Add 1 key')
-        await visit.reads('.notice', 'The key was asked for.')
+        await visit.reads('.notice', 'The key was added.')
         await visit.reads('.key-grid [data-row=fresh]', /delayed in (10 m|9 m).* 7/)
         const info = await queue.inspect.get('fresh')
         expect(info).toMatchObject({ item: { a: [1, 2] }, priority: 7, state: 'delayed' })

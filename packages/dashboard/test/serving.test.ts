@@ -78,7 +78,7 @@ describe('a served dashboard', () => {
     expect((await fetch(`${serving.url}healthz`)).status).toBe(200)
     for (const host of ['0.0.0.0', '::', '192.168.1.1', 'example.com']) {
       const served = serveDashboard({ driver: memoryDriver() }, { host })
-      await expect(served, host).rejects.toThrow(/options\.auth must be given to serve on/)
+      await expect(served, host).rejects.toThrow(/options\.auth is required to serve on/)
     }
   })
 

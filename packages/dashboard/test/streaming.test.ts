@@ -178,7 +178,7 @@ describe('a stream', () => {
     expect(data.set.errors).toMatchObject([{ message: 'no', at: expect.any(Number) }])
     expect(data.set.steps.at(-1)).toMatchObject({
       from: 'seen',
-      note: 'given back, failed once more',
+      note: 'released, failed once more',
     })
     expect(await whole.next()).toMatchObject({ data: { set: { leases: [] } } })
   })
@@ -544,7 +544,7 @@ describe('what somebody does', () => {
     await site.act({ queue: 'orders', action: 'park', key: 'a' })
     const audit = {
       event: 'audit',
-      data: { queue: 'orders', action: 'park', words: 'a: The key was set aside.' },
+      data: { queue: 'orders', action: 'park', words: 'a: The key was parked.' },
     }
     expect(await overview.next()).toMatchObject(audit)
     expect(await key.next()).toMatchObject(audit)

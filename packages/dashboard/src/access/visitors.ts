@@ -93,11 +93,7 @@ export class Visitors {
   checkCsrf(request: Request, visitor: Visitor): void {
     const given = request.headers.get('x-sluice-csrf') ?? ''
     if (isSame(given, this.csrfOf(visitor))) return
-    throw new HttpError(
-      403,
-      'ERR_CSRF',
-      'the CSRF token is missing or wrong: reload the page',
-    )
+    throw new HttpError(403, 'ERR_CSRF', 'the CSRF token is missing or wrong: reload the page')
   }
 
   /** Checks a token and returns the cookie of a new session. */

@@ -72,7 +72,8 @@ function checkAim(action: ActionName, body: Readonly<Record<string, unknown>>): 
   if (aim === 'keys' && (key === undefined) === (all === undefined)) {
     throw badInput(`${action} needs either key or all`)
   }
-  if (aim === 'key' && all !== undefined) throw badInput(`${action} applies to one key: leave out all`)
+  if (aim === 'key' && all !== undefined)
+    throw badInput(`${action} applies to one key: leave out all`)
   if (action === 'add') return
   if (item !== undefined || afterMs !== undefined || priority !== undefined) {
     throw badInput(`${action} takes no item, afterMs and priority`)

@@ -6,27 +6,27 @@ import { deltaOf, type Parts, partsOf } from './delta.ts'
 import { EventLog, eventBytes } from './event-log.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** A readQueue may take no more than one part in so many of the time. */
+/** Reading may take at most one part in this many of the time. */
 const dutyParts = 10
 
-/** The longest silence of a stream, in milliseconds. */
+/** The longest interval without an event on a stream, in milliseconds. */
 const silenceMsMax = 15_000
 
-/** The longest wait between two tries to reach a store, in milliseconds. */
+/** The longest wait between two attempts to reach a store, in milliseconds. */
 const retryMsMax = 10_000
 
-/** How long a readQueue may take, in milliseconds: what takes longer counts as a store that is away. */
+/** How long a read may take before the store counts as unreachable, in milliseconds. */
 const readMsMaxDefault = 10_000
 
-/** What a watch needs. */
+/** The parts that a watch is built from. */
 export interface WatchParts {
   readonly clock: Clock
   readonly tickMs: number
-  /** How long a readQueue may take, in milliseconds of real time. */
+  /** How long a read may take, in milliseconds of real time. */
   readonly readMsMax?: number
-  /** Gives ids that rise, over all watches and over restarts. */
+  /** Returns increasing ids, across all watches and across restarts. */
   readonly nextId: () => number
-  /** Told when nobody watches any more. */
+  /** Called when the last reader has left. */
   readonly onIdle: () => void
   readonly report: (error: unknown) => void
 }
@@ -37,8 +37,7 @@ interface Trouble extends Refusal {
 }
 
 /**
- * One view of the store, looked at once a tick for everybody who watches it, and only while somebody
- * does.
+ * One view of the store, read once per tick for all of its readers, and only while it has readers.
  */
 export class Watch<View extends object & { readonly at: number }> {
   readonly #read: () => Promise<View>
@@ -46,7 +45,7 @@ export class Watch<View extends object & { readonly at: number }> {
   readonly #streams: Set<EventStream> = new Set()
   readonly #log: EventLog = new EventLog()
   #seen: Parts | undefined
-  /** When it was seen, on the clock that does not jump. */
+  /** When it was seen, on the monotonic clock. */
   #seenAt = -Infinity
   #snapshot: { readonly parts: Parts; readonly id: number; readonly bytes: Uint8Array } | undefined
   #reading: Promise<View> | undefined
@@ -59,8 +58,8 @@ export class Watch<View extends object & { readonly at: number }> {
   #trouble: Trouble | undefined
   #isClosed = false
 
-  constructor(look: () => Promise<View>, parts: WatchParts) {
-    this.#read = look
+  constructor(read: () => Promise<View>, parts: WatchParts) {
+    this.#read = read
     this.#parts = parts
   }
 
@@ -68,14 +67,14 @@ export class Watch<View extends object & { readonly at: number }> {
     return this.#streams.size
   }
 
-  /** The view as of now, or as of just before if looking takes long. */
+  /** The current view, or a recent one if a read takes long. */
   async view(): Promise<View> {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#readAt
     if (this.#latest !== undefined && sinceMs < dutyParts * this.#tookMs) return this.#latest
     return await this.#readOnce()
   }
 
-  /** Everybody who asks at the same time gets the same readQueue. */
+  /** Concurrent callers share one read. */
   #readOnce(): Promise<View> {
     this.#reading ??= this.#readInTime().finally(() => {
       this.#reading = undefined
@@ -96,7 +95,7 @@ export class Watch<View extends object & { readonly at: number }> {
     }
   }
 
-  /** Begins to send to a stream: what it missed since an event that it has, or all of it. */
+  /** Starts sending to a stream: the events after the last one it has, or a snapshot. */
   join(stream: EventStream, lastEventId: number | undefined): void {
     const { clock } = this.#parts
     this.#streams.add(stream)
@@ -109,7 +108,7 @@ export class Watch<View extends object & { readonly at: number }> {
       this.#sendSnapshot(stream, now)
     }
     if (this.#trouble !== undefined) stream.send(this.#troubleEvent(this.#trouble), now)
-    // Its session may have been over.
+    // A send has removed the stream if its visitor is no longer signed in.
     if (this.#streams.size === 0) return
     if (this.#timer === undefined && !this.#isTicking) this.#schedule(0)
     this.#silence ??= clock.startTimer(silenceMsMax, () => this.#breakSilence())
@@ -132,7 +131,7 @@ export class Watch<View extends object & { readonly at: number }> {
     this.#silence = undefined
   }
 
-  /** Looks again before its time, because somebody has changed something. */
+  /** Reads again before the next tick, after an action. */
   refresh(): void {
     if (this.#timer !== undefined && this.#trouble === undefined) this.#schedule(0)
   }
@@ -145,7 +144,7 @@ export class Watch<View extends object & { readonly at: number }> {
     this.#timer?.stop()
     this.#timer = clock.startTimer(restMs, () => {
       this.#timer = undefined
-      // It does not reject: what goes wrong is told to the readers.
+      // It does not reject: errors are sent to the readers.
       void this.#tick()
     })
   }
@@ -186,7 +185,7 @@ export class Watch<View extends object & { readonly at: number }> {
     }
   }
 
-  /** Takes note that a readQueue failed; says how long to wait before the next. */
+  /** Records a failed read; returns how long to wait before the next. */
   #troubled(error: unknown): number {
     const { clock, tickMs, report } = this.#parts
     const { code, message } = refusalOf(error)
@@ -203,7 +202,7 @@ export class Watch<View extends object & { readonly at: number }> {
     return eventBytes('trouble', { code, message, at, sinceMs: clock.monotonicMs() - since })
   }
 
-  /** Sends an event to everybody, and keeps it for those who were cut off. */
+  /** Sends an event to every reader, and keeps it for readers that reconnect. */
   #broadcast(event: string, data: object): void {
     const id = this.#parts.nextId()
     const bytes = eventBytes(event, data, id)
@@ -211,7 +210,7 @@ export class Watch<View extends object & { readonly at: number }> {
     this.#send(bytes)
   }
 
-  /** Tells everybody who watches what somebody did. */
+  /** Sends an audit event to every reader. */
   announce(data: object): void {
     this.#latest = undefined
     if (this.#seen === undefined) return
@@ -223,7 +222,7 @@ export class Watch<View extends object & { readonly at: number }> {
     const now = this.#parts.clock.monotonicMs()
     this.#silence?.reset(silenceMsMax)
     for (const stream of this.#streams) {
-      // Who waits for a snapshot could not make anything of what comes before it.
+      // A reader that waits for a snapshot cannot apply events that come before it.
       if (!stream.needsSnapshot || this.#trouble !== undefined) stream.send(bytes, now)
     }
   }
@@ -253,11 +252,11 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 }
 
-/** Waits in real time: sockets and disks know no other. */
+/** Waits in real time, since sockets and disks do not follow the given clock. */
 function inTime<Answer>(answer: Promise<Answer>, ms: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const timer = systemClock.startTimer(ms, () => {
-      const message = `cannot look into the store: it did not answer within ${ms} ms`
+      const message = `cannot read the store: it did not answer within ${ms} ms`
       reject(new SluiceError('ERR_TIMEOUT', message, { retryable: true }))
     })
     answer.then(resolve, reject).finally(() => timer.stop())

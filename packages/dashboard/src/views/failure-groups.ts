@@ -1,6 +1,6 @@
 import type { KeyInfo } from 'sluice'
 import type { FailureGroup } from '../wire.ts'
-import type { KeyDisplay } from './find-keys.ts'
+import type { KeyDisplay } from './key-display.ts'
 
 /** The maximum number of groups. */
 const groupsMax = 50

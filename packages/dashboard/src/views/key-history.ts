@@ -31,7 +31,8 @@ function noteOf(before: Seen, now: Seen): string | undefined {
   if (failed > 0) words.push(failed === 1 ? 'failed once more' : `failed ${failed} more times`)
   if (failed < 0) words.push('failures cleared')
   if (words.length === 0 && now.state === before.state) return undefined
-  if (words.length === 0) words.push(now.state === 'absent' ? 'done and deleted' : `now ${now.state}`)
+  if (words.length === 0)
+    words.push(now.state === 'absent' ? 'done and deleted' : `now ${now.state}`)
   return words.join(', ')
 }
 

@@ -1,16 +1,16 @@
 import type { StoreInspection } from 'sluice'
 import type { KeyView } from '../wire.ts'
-import type { KeyDisplay } from './find-keys.ts'
+import type { KeyDisplay } from './key-display.ts'
 import type { KeyHistories } from './key-history.ts'
 
-/** What looking at a key needs. */
+/** The parts that a key view is read from. */
 export interface KeyViewParts {
   readonly store: StoreInspection
   readonly display: KeyDisplay
   readonly histories: KeyHistories
 }
 
-/** Looks at one key. */
+/** Reads the view of one key. */
 export async function readKeyView(
   { store, display, histories }: KeyViewParts,
   queue: string,

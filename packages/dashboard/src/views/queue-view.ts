@@ -2,31 +2,31 @@ import { bucketsOf, type LimiterPlan, tokensAt } from '@sluice/core'
 import type { BucketRow, Inspect, KeyInfo, KeyStateWord, QueueCounts, WorkerRow } from 'sluice'
 import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
 import { failureGroups } from './failure-groups.ts'
-import type { KeyDisplay } from './find-keys.ts'
+import type { KeyDisplay } from './key-display.ts'
 import { describePlan, parsePlan } from './plan-words.ts'
 import { sampling } from './queue-history.ts'
 import type { StoreView } from './store-view.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
-/** How far keys of a state are counted for the page of a queue. */
+/** The cap up to which keys of a state are counted for the page of a queue. */
 const queueCap = 10_000
 
-/** How many leases are shown. */
+/** The maximum number of leases that are shown. */
 const leasesMax = 200
 
-/** How many workers are shown. */
+/** The maximum number of workers that are shown. */
 const workersMax = 500
 
-/** How many failing keys are looked at, and in how many pages of a state. */
+/** The maximum number of failing keys, and of pages per state, that are read. */
 const failing = { keysMax: 1_000, pagesMax: 4 }
 
-/** How often they are looked at, in milliseconds: they are found by looking at many others. */
+/** How often failing keys are searched, in milliseconds: a search reads many other keys. */
 const failingEveryMs = 5_000
 
-/** States in which keys wait that have failed. */
+/** The states in which failed keys wait. */
 const failingStates = ['backoff', 'parked', 'idle'] as const
 
-/** What is found by looking at many keys. */
+/** The result of a search that reads many keys. */
 interface Search {
   readonly at: number
   readonly failing: readonly KeyInfo[]
@@ -35,26 +35,26 @@ interface Search {
   readonly more: boolean
 }
 
-/** Looks at one queue more closely than the overview does. */
+/** Reads the view of one queue. */
 export class QueueViewReader {
-  readonly #store: StoreView
+  readonly #storeView: StoreView
   readonly #display: KeyDisplay
   readonly #queue: string
   #search: Search | undefined
 
-  constructor(looks: StoreView, display: KeyDisplay, queue: string) {
-    this.#store = looks
+  constructor(storeView: StoreView, display: KeyDisplay, queue: string) {
+    this.#storeView = storeView
     this.#display = display
     this.#queue = queue
   }
 
   async view(): Promise<QueueView> {
-    const { store } = this.#store
+    const { store } = this.#storeView
     const inspect = store.queue(this.#queue)
-    const look = await this.#store.readQueue(this.#queue, queueCap)
+    const snapshot = await this.#storeView.readQueue(this.#queue, queueCap)
     const at = await store.now()
-    const { counts, workers } = look
-    const { row, figures } = this.#store.row(look, at)
+    const { counts, workers } = snapshot
+    const { row, figures } = this.#storeView.row(snapshot, at)
     const { waitHistogram, workHistogram } = figures
     const held = await this.#leases(inspect, counts)
     const search = await this.#searched(inspect, counts, at)
@@ -158,7 +158,7 @@ function newestFirst(workers: readonly WorkerRow[]): WorkerRow[] {
   return [...workers].sort((a, b) => b.startedAt - a.startedAt)
 }
 
-/** The limiter that the workers of a queue follow, as the youngest of them tells it. */
+/** The limiter of a queue, as its most recently started worker reports it. */
 function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
   for (const { settings } of newestFirst(workers)) {
     const plan = parsePlan(settings['limiter'])

@@ -1,6 +1,6 @@
 import type { Histogram, Quantiles } from '../wire.ts'
 
-/** Adds up counts by the same bounds; the result is as long as the longest. */
+/** Adds counts with the same bounds; the result is as long as the longest. */
 export function addCounts(into: number[], counts: readonly number[], sign: 1 | -1 = 1): number[] {
   counts.forEach((count, index) => {
     into[index] = (into[index] ?? 0) + sign * count
@@ -8,14 +8,14 @@ export function addCounts(into: number[], counts: readonly number[], sign: 1 | -
   return into
 }
 
-/** The value below which a share of what was counted lies, interpolated within its bound. */
+/** A quantile, interpolated within its bucket. */
 function quantile(boundsMs: readonly number[], counts: readonly number[], share: number): number {
   const total = counts.reduce((sum, count) => sum + count, 0)
   let left = share * total
   for (const [index, count] of counts.entries()) {
     const lower = index === 0 ? 0 : (boundsMs[index - 1] ?? 0)
     const upper = boundsMs[index]
-    // Of what is beyond the last bound only that is known.
+    // Values beyond the last bound are only known to exceed it.
     if (upper === undefined) return lower
     if (left <= count && count > 0) return lower + (upper - lower) * (left / count)
     left -= count
@@ -27,7 +27,7 @@ function rounded(ms: number): number {
   return Number(ms.toPrecision(3))
 }
 
-/** What is worth saying of counts by bounds; `undefined` if nothing was counted. */
+/** The quantiles of a histogram; `undefined` if it is empty. */
 export function quantilesOf(
   boundsMs: readonly number[],
   counts: readonly number[],
@@ -37,7 +37,7 @@ export function quantilesOf(
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-/** Counts with their bounds; `undefined` if nothing was counted. */
+/** Counts with their bounds; `undefined` if there are none. */
 export function histogramOf(
   boundsMs: readonly number[],
   counts: readonly number[],

@@ -4,26 +4,26 @@ import { type Figures, QueueHistory, sampling } from './queue-history.ts'
 import { assess, severities } from './severity.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
-/** How many queues the overview shows. */
+/** The maximum number of queues in the overview. */
 const queuesMax = 1_000
 
-/** How far keys of a state are counted for the overview. */
+/** The cap up to which keys of a state are counted for the overview. */
 const overviewCap = 1_000
 
-/** How many queues are looked at side by side. */
-const lanes = 4
+/** How many queues are read concurrently. */
+const concurrency = 4
 
-/** How many queues are looked at before everything else gets its turn. */
+/** How many queues are read before the event loop gets a turn. */
 const queuesPerTurn = 8
 
-/** What is known of one queue at one moment. */
+/** One queue as it was read at one moment. */
 export interface QueueSnapshot {
   readonly queue: string
   readonly counts: QueueCounts
   readonly workers: readonly WorkerRow[]
 }
 
-/** Looks at the queues of a store, and remembers of each what a single readQueue cannot tell. */
+/** Reads the queues of a store, and keeps the history of each for figures that need several reads. */
 export class StoreView {
   readonly store: StoreInspection
   readonly #histories: Map<string, QueueHistory> = new Map()
@@ -32,16 +32,16 @@ export class StoreView {
     this.store = store
   }
 
-  /** Looks at one queue. */
+  /** Reads one queue. */
   async readQueue(queue: string, cap: number): Promise<QueueSnapshot> {
     const inspect = this.store.queue(queue)
     const [counts, workers] = await Promise.all([inspect.counts({ cap }), inspect.workers()])
     return { queue, counts, workers }
   }
 
-  /** A readQueue as a row of the overview, and what was worked out for it. */
-  row(look: QueueSnapshot, at: number): { readonly row: QueueRow; readonly figures: Figures } {
-    const { queue, counts, workers } = look
+  /** A snapshot as a row of the overview, with the figures it is based on. */
+  row(snapshot: QueueSnapshot, at: number): { readonly row: QueueRow; readonly figures: Figures } {
+    const { queue, counts, workers } = snapshot
     const { oldestReadyAt } = counts
     const oldestMs = oldestReadyAt === undefined ? undefined : Math.max(0, at - oldestReadyAt)
     const track = this.#history(queue, at)
@@ -74,7 +74,7 @@ export class StoreView {
   #history(queue: string, at: number): QueueHistory {
     const known = this.#histories.get(queue)
     if (known !== undefined) {
-      // Those seen last come last.
+      // The map is in the order of the last read.
       this.#histories.delete(queue)
       this.#histories.set(queue, known)
       return known
@@ -98,8 +98,8 @@ export class StoreView {
     const stored = capabilities.queues ? await this.store.queues() : []
     const names = stored.slice(0, queuesMax)
     const at = await this.store.now()
-    const looks = await this.#readQueues(names)
-    const queues = looks.map((look) => this.row(look, at).row)
+    const snapshots = await this.#readQueues(names)
+    const queues = snapshots.map((snapshot) => this.row(snapshot, at).row)
     return {
       at,
       historyEveryMs: sampling.everyMs,
@@ -109,17 +109,17 @@ export class StoreView {
   }
 
   async #readQueues(names: readonly string[]): Promise<QueueSnapshot[]> {
-    const looks: QueueSnapshot[] = []
+    const snapshots: QueueSnapshot[] = []
     let next = 0
-    const lane = async (): Promise<void> => {
+    const readNext = async (): Promise<void> => {
       for (let at = next; at < names.length; at = next) {
         next += 1
-        looks[at] = await this.readQueue(names[at] as string, overviewCap)
+        snapshots[at] = await this.readQueue(names[at] as string, overviewCap)
         if (next % queuesPerTurn === 0) await yieldToEventLoop()
       }
     }
-    await Promise.all(Array.from({ length: lanes }, lane))
-    return looks
+    await Promise.all(Array.from({ length: concurrency }, readNext))
+    return snapshots
   }
 }
 

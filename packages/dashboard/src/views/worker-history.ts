@@ -1,28 +1,28 @@
 import type { WorkerStats } from '@sluice/core'
 import { addCounts } from './run-histogram.ts'
 
-/** Over how long rates are taken, in milliseconds. */
+/** The window over which rates are computed, in milliseconds. */
 export const windowMs = 60_000
 
-/** How much later than that the oldest heartbeat may be that is counted from. */
+/** How much older than the window the first heartbeat of a rate may be, in milliseconds. */
 const slackMs = 15_000
 
-/** What several workers did in a stretch of time. */
+/** What several workers did within the window. */
 export interface RecentWork {
-  /** Runs that ended, and that failed, a second. */
+  /** Runs that ended, and runs that failed, per second. */
   runsPerSecond: number
   failedPerSecond: number
-  /** Adds, and those of them that were merged, a second. */
+  /** Adds, and merged adds, per second. */
   askedPerSecond: number
   mergedPerSecond: number
   leaseEnds: number
   wait: number[]
   work: number[]
-  /** How many workers it is known of. */
+  /** How many workers contributed. */
   workers: number
 }
 
-/** Nothing known. */
+/** The sum over no workers. */
 export function noRecentWork(): RecentWork {
   return {
     runsPerSecond: 0,
@@ -41,7 +41,7 @@ interface Heartbeat {
   readonly stats: WorkerStats
 }
 
-/** The heartbeats of one worker, of the last minute or so. */
+/** The heartbeats of one worker within the window. */
 export class WorkerHistory {
   readonly #startedAt: number
   #heartbeats: Heartbeat[] = []
@@ -50,7 +50,7 @@ export class WorkerHistory {
     this.#startedAt = startedAt
   }
 
-  /** Takes note of a heartbeat, unless it is known already. */
+  /** Records a heartbeat, unless it is already recorded. */
   record(at: number, stats: WorkerStats): void {
     const last = this.#heartbeats.at(-1)
     if (last !== undefined && last.at >= at) return
@@ -59,12 +59,12 @@ export class WorkerHistory {
     while ((this.#heartbeats[0]?.at ?? at) < from) this.#heartbeats.shift()
   }
 
-  /** What the worker has counted since it began, as far as is known. */
+  /** The totals of the worker since its start. */
   get total(): WorkerStats | undefined {
     return this.#heartbeats.at(-1)?.stats
   }
 
-  /** Adds what the worker did lately, if that can be told. */
+  /** Adds the recent work of this worker, if two heartbeats or a recent start allow a rate. */
   addTo(doings: RecentWork, now: number): void {
     const last = this.#heartbeats.at(-1)
     if (last === undefined) return
@@ -72,7 +72,7 @@ export class WorkerHistory {
     const isYoung = this.#startedAt >= now - windowMs - slackMs
     const base = isYoung ? undefined : first
     const from = base?.at ?? this.#startedAt
-    // A worker that is not heard of any more does not go on as it did.
+    // The rates of a worker whose heartbeats have stopped decay.
     const until = now - last.at > slackMs ? now : last.at
     const seconds = (until - from) / 1_000
     if (seconds <= 0 || base === last) return

@@ -1,6 +1,6 @@
 /**
- * Lets everything else that this process has to do go first. A store in this process answers at
- * once, so that a long row of looks would otherwise be one block of time.
+ * Yields to the event loop. A store in this process answers without waiting, so that a long series
+ * of reads would otherwise block the process.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
