@@ -65,3 +65,16 @@ export const queueArgument: ArgumentSpec = {
 
 /** A single key of a queue. */
 export const keyArgument: ArgumentSpec = { name: 'KEY', summary: 'a key of the queue', kind: 'key' }
+
+/** The positionals of commands that read queues of one store and write them to another. */
+export const queuesOfStores: readonly ArgumentSpec[] = [
+  { name: 'FROM', summary: 'the store to read from', kind: 'store' },
+  { name: 'TO', summary: 'the store to write to', kind: 'store' },
+  {
+    name: 'QUEUE',
+    summary: 'the queues (default: all)',
+    kind: 'queue',
+    optional: true,
+    variadic: true,
+  },
+]

@@ -31,7 +31,8 @@ describe('called wrongly, it says so in one line, exits with 2 and changes nothi
     [['park', 'q', 'a', '--state', 'ready'], /options that choose keys go with --all/],
     [['queues', '--timeout', '5'], /--timeout must be a duration such as 500ms/],
     [['migrate', '--verify', '--roles'], /exclude each other/],
-    [['copy', 'a.db', 'b.db', '--keep', '--no-resume'], /--no-resume goes without --keep/],
+    [['copy', 'a.db', 'b.db', '--keep'], /unknown option '--keep'/],
+    [['copy', 'a.db', 'b.db', '--no-resume'], /unknown option '--no-resume'/],
     [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
     [['dashboard', '--port', '70000'], /--port must be a whole number from 0 to 65535/],
   ])('%j', async (argv, words) => {
@@ -124,11 +125,11 @@ describe('a password is shown by no error, on no way there is', () => {
     ['a bad schema', ['queues', '-s', `postgres://me:${secret}@h/db?schema=UPPER`], {}],
     ['a password in the query', ['queues', '-s', `postgres://h:1/db?password=${secret}`], {}],
     ['the wrong place', ['queues', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
-    [
-      'copy',
-      ['copy', `postgres://me:${secret}@127.0.0.1:1/db`, 'postgres://h:x@127.0.0.1:1/y'],
+    ...['copy', 'move'].map((command): [string, readonly string[], World] => [
+      command,
+      [command, `postgres://me:${secret}@127.0.0.1:1/db`, 'postgres://h:x@127.0.0.1:1/y'],
       {},
-    ],
+    ]),
     ['doctor', ['doctor', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
     ['dashboard', ['dashboard', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
     ['migrate', ['migrate', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],

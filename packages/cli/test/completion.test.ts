@@ -46,6 +46,10 @@ describe('what is offered', () => {
       ['copy', ''],
       ['sqlite:', 'postgres://'],
     ],
+    [
+      ['move', ''],
+      ['sqlite:', 'postgres://'],
+    ],
     [['-s', 'pos'], ['postgres://']],
     [['nonsense', ''], ['']],
     [['add-after', 'q', ''], ['']],

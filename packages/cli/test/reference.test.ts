@@ -23,8 +23,8 @@ whole.
 | \`…?schema=jobs\` | the same, in another schema than \`sluice\` |
 | \`memory:\` | a store of this one command, for \`bench\` alone |
 
-A file that is not there is made by \`add\`, \`add-after\`, \`import\`, \`migrate\` and as the target of \`copy\`,
-and by no other command. Only \`migrate\` changes the schema of a store that is there.
+A file that is not there is made by \`add\`, \`add-after\`, \`import\`, \`migrate\` and as the target of
+\`copy\` and \`move\`, and by no other command. Only \`migrate\` changes the schema of a store that is there.
 
 ## What is printed
 

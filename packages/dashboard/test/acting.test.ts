@@ -175,7 +175,7 @@ for (const [name, make] of Object.entries(stores)) {
       await queue.add('a')
       await done(site, { action: 'pause' })
       expect((await queue.inspect.counts()).paused).toBe(true)
-      expect((await done(site, { action: 'pause' })).words).toMatch(/nothing has changed/)
+      expect((await done(site, { action: 'pause' })).words).toMatch(/othing changed/)
       await done(site, { action: 'resume' })
       expect((await queue.inspect.counts()).paused).toBe(false)
       const held = await queue.get()
@@ -205,7 +205,7 @@ for (const [name, make] of Object.entries(stores)) {
       })
       const half = await done(site, { action: 'park', all, expected: 20 })
       expect(half).toMatchObject({ changed: 20, unchanged: 0, capped: true })
-      expect(half.words).toMatch(/^20 keys were set aside\. .*more than 20 keys.*left alone\.$/)
+      expect(half.words).toMatch(/^20 keys were parked\. .*More than 20 keys.*left unchanged\.$/)
       expect((await queue.inspect.counts()).parked).toBe(20)
       expect(await done(site, { action: 'park', all, expected: 30 })).toMatchObject({
         ...{ changed: 10, unchanged: 20, capped: false },

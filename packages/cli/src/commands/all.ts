@@ -16,6 +16,7 @@ import { get } from './get.ts'
 import { importLines } from './import.ts'
 import { ls } from './ls.ts'
 import { migrate } from './migrate.ts'
+import { move } from './move.ts'
 import { park } from './park.ts'
 import { pause } from './pause.ts'
 import { purge } from './purge.ts'
@@ -49,6 +50,7 @@ export const commands: readonly CommandSpec[] = [
   purge,
   migrate,
   copy,
+  move,
   exportLines,
   importLines,
   doctor,
