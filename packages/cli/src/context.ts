@@ -1,9 +1,9 @@
 import type { Grammar } from './completion/candidates.ts'
 import type { Input } from './input.ts'
-import type { OpenStore, StoreUse } from './open-store.ts'
 import type { Printer } from './output/printer.ts'
-import type { Secrets } from './redact.ts'
-import type { StoreAddress } from './store-address.ts'
+import type { OpenStore, StoreUse } from './stores/open-store.ts'
+import type { Secrets } from './stores/redact.ts'
+import type { StoreAddress } from './stores/store-address.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a command works with. */

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts'
-import { commands } from './commands/all.ts'
+import { commands } from './commands/commands.ts'
 import { Input } from './input.ts'
 import { formats } from './output/printer.ts'
 

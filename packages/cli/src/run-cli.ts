@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { type Command, CommanderError } from 'commander'
 import { usageError } from './command-error.ts'
-import { commands } from './commands/all.ts'
+import { commands } from './commands/commands.ts'
 import { exitCodes } from './exit-codes.ts'
 import { formats, Printer } from './output/printer.ts'
 import { buildProgram, globalOptions, type Invocation } from './program.ts'
-import { Secrets } from './redact.ts'
 import { reportError } from './report-error.ts'
 import { Run } from './run.ts'
+import { Secrets } from './stores/redact.ts'
 import { Interrupted, type Terminal } from './terminal.ts'
 
 function versionHere(): string {

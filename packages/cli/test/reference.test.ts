@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Argument, Command, Option } from 'commander'
 import { expect, test } from 'vitest'
-import { commands } from '../src/commands/all.ts'
+import { commands } from '../src/commands/commands.ts'
 import { describeProgram } from '../src/run-cli.ts'
 
 const preface = `# The command line

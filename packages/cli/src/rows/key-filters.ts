@@ -1,7 +1,7 @@
 import { keyStateWords } from '@sluice/core'
 import type { KeyFilter } from 'sluice'
-import type { OptionSpec } from './command.ts'
-import type { Input } from './input.ts'
+import type { OptionSpec } from '../command.ts'
+import type { Input } from '../input.ts'
 
 /** The options that choose among the keys of a queue. */
 export const filterOptions: readonly OptionSpec[] = [

@@ -1,9 +1,9 @@
 import type { EpochMs } from '@sluice/core'
 import type { KeyInfo } from 'sluice'
-import { formatAge } from './duration.ts'
-import { oneLine, safeJson, shown } from './output/escape.ts'
-import type { Paint } from './output/paint.ts'
-import { type Column, cutTo } from './output/table.ts'
+import { formatAge } from '../duration.ts'
+import { oneLine, safeJson, shown } from '../output/escape.ts'
+import type { Paint } from '../output/paint.ts'
+import { type Column, cutTo } from '../output/table.ts'
 
 /** How much of an item and of an error a table shows. */
 const cellMax = 60

@@ -1,8 +1,8 @@
-import type { OptionSpec } from './command.ts'
-import type { Context } from './context.ts'
-import { safeJson, shown } from './output/escape.ts'
-import type { Listing } from './output/printer.ts'
-import { wait } from './wait.ts'
+import type { OptionSpec } from '../command.ts'
+import type { Context } from '../context.ts'
+import { safeJson, shown } from '../output/escape.ts'
+import type { Listing } from '../output/printer.ts'
+import { wait } from '../wait.ts'
 
 /** How often a watch looks unless told otherwise, in milliseconds. */
 const intervalMsDefault = 2_000

@@ -1,9 +1,9 @@
 import type { EpochMs, WorkerRow } from '@sluice/core'
 import type { QueueCounts, StoreInspection } from 'sluice'
-import { formatAge } from './duration.ts'
-import { shown } from './output/escape.ts'
-import type { Paint } from './output/paint.ts'
-import type { Column } from './output/table.ts'
+import { formatAge } from '../duration.ts'
+import { shown } from '../output/escape.ts'
+import type { Paint } from '../output/paint.ts'
+import type { Column } from '../output/table.ts'
 
 /** One queue at a glance. The members are part of the JSON that is promised. */
 export interface QueueRow {

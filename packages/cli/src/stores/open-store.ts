@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Driver } from '@sluice/core'
 import type { StoreInspection } from 'sluice'
-import { CommandError, usageError } from './command-error.ts'
-import { exitCodes } from './exit-codes.ts'
+import { CommandError, usageError } from '../command-error.ts'
+import { exitCodes } from '../exit-codes.ts'
 import type { StoreAddress } from './store-address.ts'
 
 /**

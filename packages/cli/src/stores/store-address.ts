@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { usageError } from './command-error.ts'
-import { oneLine } from './output/escape.ts'
+import { usageError } from '../command-error.ts'
+import { oneLine } from '../output/escape.ts'
 import { withoutPasswords } from './redact.ts'
 
 /** Where a store is. */

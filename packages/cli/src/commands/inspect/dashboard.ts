@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { CommandSpec } from '../command.ts'
-import { usageError } from '../command-error.ts'
-import type { Context } from '../context.ts'
-import { wait } from '../wait.ts'
+import type { CommandSpec } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { wait } from '../../wait.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '::1'])
 

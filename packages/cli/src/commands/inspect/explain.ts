@@ -1,14 +1,14 @@
 import type { EpochMs } from '@sluice/core'
 import type { Condition, Explanation, KeyInfo } from 'sluice'
-import { type CommandSpec, keyArgument, queueArgument } from '../command.ts'
-import { formatAge } from '../duration.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { checkedKey } from '../input.ts'
-import { errorLine } from '../key-rows.ts'
-import { oneLine, safeJson, shown } from '../output/escape.ts'
-import { formatInstant } from '../output/instant.ts'
-import type { Paint } from '../output/paint.ts'
-import { cutTo } from '../output/table.ts'
+import { type CommandSpec, keyArgument, queueArgument } from '../../command.ts'
+import { formatAge } from '../../duration.ts'
+import { type ExitCode, exitCodes } from '../../exit-codes.ts'
+import { checkedKey } from '../../input.ts'
+import { oneLine, safeJson, shown } from '../../output/escape.ts'
+import { formatInstant } from '../../output/instant.ts'
+import type { Paint } from '../../output/paint.ts'
+import { cutTo } from '../../output/table.ts'
+import { errorLine } from '../../rows/key-rows.ts'
 
 /** How much of an item is shown. */
 const itemMax = 100

@@ -1,9 +1,9 @@
-import { type CommandSpec, keyArgument, queueArgument } from '../command.ts'
-import { notFoundError } from '../command-error.ts'
-import { checkedKey } from '../input.ts'
-import { keyColumns } from '../key-rows.ts'
-import { shown } from '../output/escape.ts'
-import { printWatched, watchOptions } from '../watching.ts'
+import { type CommandSpec, keyArgument, queueArgument } from '../../command.ts'
+import { notFoundError } from '../../command-error.ts'
+import { checkedKey } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
+import { keyColumns } from '../../rows/key-rows.ts'
+import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 
 export const get: CommandSpec = {
   name: 'get',

@@ -1,10 +1,10 @@
 import type { Inspect, KeyFilter, KeyInfo, StoreInspection } from 'sluice'
-import { type CommandSpec, queueArgument } from '../command.ts'
-import type { Context } from '../context.ts'
-import { filterOf, filterOptions } from '../filters.ts'
-import { keyColumns } from '../key-rows.ts'
-import { shown } from '../output/escape.ts'
-import { printWatched, watchOptions } from '../watching.ts'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { shown } from '../../output/escape.ts'
+import { filterOf, filterOptions } from '../../rows/key-filters.ts'
+import { keyColumns } from '../../rows/key-rows.ts'
+import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 
 /** How many keys are listed unless told otherwise, and how many are asked for at a time. */
 const limitDefault = 100

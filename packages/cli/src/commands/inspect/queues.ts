@@ -1,6 +1,6 @@
-import type { CommandSpec } from '../command.ts'
-import { queueColumns, queueRows, settledRow } from '../queue-rows.ts'
-import { printWatched, watchOptions } from '../watching.ts'
+import type { CommandSpec } from '../../command.ts'
+import { printWatched, watchOptions } from '../../rows/print-watched.ts'
+import { queueColumns, queueRows, settledRow } from '../../rows/queue-rows.ts'
 
 export const queues: CommandSpec = {
   name: 'queues',

@@ -1,10 +1,10 @@
 import type { EpochMs, WorkerRow } from '@sluice/core'
 import type { StoreInspection } from 'sluice'
-import type { CommandSpec } from '../command.ts'
-import { formatAge } from '../duration.ts'
-import { safeJson, shown } from '../output/escape.ts'
-import type { Column } from '../output/table.ts'
-import { printWatched, watchOptions } from '../watching.ts'
+import type { CommandSpec } from '../../command.ts'
+import { formatAge } from '../../duration.ts'
+import { safeJson, shown } from '../../output/escape.ts'
+import type { Column } from '../../output/table.ts'
+import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 
 /** A worker, and where it works. */
 type WorkerInQueue = WorkerRow & { readonly queue: string }

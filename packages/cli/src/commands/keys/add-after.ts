@@ -1,8 +1,8 @@
 import { delayMsMax, priorityMax, priorityMin } from '@sluice/core'
-import { type CommandSpec, queueArgument } from '../command.ts'
-import { usageError } from '../command-error.ts'
-import { parseDuration } from '../duration.ts'
-import { shown } from '../output/escape.ts'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import { parseDuration } from '../../duration.ts'
+import { shown } from '../../output/escape.ts'
 
 export const addAfter: CommandSpec = {
   name: 'add-after',

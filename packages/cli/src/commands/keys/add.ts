@@ -1,10 +1,10 @@
 import { type AddOutcome, batchKeysMax, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
 import type { OperatorAsk } from 'sluice'
-import { type CommandSpec, queueArgument } from '../command.ts'
-import { usageError } from '../command-error.ts'
-import type { Context } from '../context.ts'
-import { checkedKey, parsedJson } from '../input.ts'
-import { shown } from '../output/escape.ts'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { checkedKey, parsedJson } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
 
 /** How many adds are under way at a time: as many as travel together. */
 const besides = batchKeysMax

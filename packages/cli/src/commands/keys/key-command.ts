@@ -1,11 +1,11 @@
 import type { BulkOptions, BulkResult, Inspect, Selection } from 'sluice'
-import { type CommandSpec, type Example, type OptionSpec, queueArgument } from './command.ts'
-import { usageError } from './command-error.ts'
-import type { Context } from './context.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
-import { filterOf, filterOptions } from './filters.ts'
-import type { Input } from './input.ts'
-import { shown } from './output/escape.ts'
+import { type CommandSpec, type Example, type OptionSpec, queueArgument } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { type ExitCode, exitCodes } from '../../exit-codes.ts'
+import type { Input } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
+import { filterOf, filterOptions } from '../../rows/key-filters.ts'
 
 /** What became of one key. */
 type KeyOutcome = 'changed' | 'unchanged' | 'missing'

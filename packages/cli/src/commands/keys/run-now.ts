@@ -1,5 +1,5 @@
-import type { CommandSpec } from '../command.ts'
-import { keyCommand } from '../key-verb.ts'
+import type { CommandSpec } from '../../command.ts'
+import { keyCommand } from './key-command.ts'
 
 export const runNow: CommandSpec = keyCommand({
   name: 'run-now',

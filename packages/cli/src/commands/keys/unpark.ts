@@ -1,6 +1,6 @@
-import type { CommandSpec } from '../command.ts'
-import type { Input } from '../input.ts'
-import { keyCommand } from '../key-verb.ts'
+import type { CommandSpec } from '../../command.ts'
+import type { Input } from '../../input.ts'
+import { keyCommand } from './key-command.ts'
 
 const forget = (input: Input): { forget: boolean } => ({ forget: input.flag('forget') })
 

@@ -1,8 +1,8 @@
-import { type CommandSpec, queueArgument } from '../command.ts'
-import { shown } from '../output/escape.ts'
-import { queueRow } from '../queue-rows.ts'
-import { wait } from '../wait.ts'
-import { intervalOf } from '../watching.ts'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { shown } from '../../output/escape.ts'
+import { intervalOf } from '../../rows/print-watched.ts'
+import { queueRow } from '../../rows/queue-rows.ts'
+import { wait } from '../../wait.ts'
 
 export const drain: CommandSpec = {
   name: 'drain',

@@ -1,6 +1,6 @@
-import { type CommandSpec, queueArgument } from '../command.ts'
-import { notConfirmedError } from '../command-error.ts'
-import { shown } from '../output/escape.ts'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { notConfirmedError } from '../../command-error.ts'
+import { shown } from '../../output/escape.ts'
 
 export const purge: CommandSpec = {
   name: 'purge',

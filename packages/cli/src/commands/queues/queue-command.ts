@@ -1,8 +1,8 @@
 import type { OperateOutcome } from '@sluice/core'
 import type { Inspect } from 'sluice'
-import type { CommandSpec } from './command.ts'
-import { checkedQueue } from './input.ts'
-import { shown } from './output/escape.ts'
+import type { CommandSpec } from '../../command.ts'
+import { checkedQueue } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
 
 /** Something an operator does to whole queues. */
 export interface QueueVerb {

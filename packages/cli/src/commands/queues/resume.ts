@@ -1,5 +1,5 @@
-import type { CommandSpec } from '../command.ts'
-import { queueCommand } from '../queue-verb.ts'
+import type { CommandSpec } from '../../command.ts'
+import { queueCommand } from './queue-command.ts'
 
 export const resume: CommandSpec = queueCommand({
   name: 'resume',

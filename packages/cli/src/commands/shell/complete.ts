@@ -1,10 +1,10 @@
-import type { CommandSpec } from '../command.ts'
-import { readWords, type Wanted, type WantedName } from '../completion/candidates.ts'
-import type { Context } from '../context.ts'
-import { parseDuration } from '../duration.ts'
-import type { OpenStore } from '../open-store.ts'
-import { isPlain } from '../output/escape.ts'
-import { aborted } from '../wait.ts'
+import type { CommandSpec } from '../../command.ts'
+import { readWords, type Wanted, type WantedName } from '../../completion/candidates.ts'
+import type { Context } from '../../context.ts'
+import { parseDuration } from '../../duration.ts'
+import { isPlain } from '../../output/escape.ts'
+import type { OpenStore } from '../../stores/open-store.ts'
+import { aborted } from '../../wait.ts'
 
 /** How many keys are offered. */
 const keysMax = 100

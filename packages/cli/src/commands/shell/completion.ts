@@ -1,5 +1,5 @@
-import type { CommandSpec } from '../command.ts'
-import { scriptFor, shells } from '../completion/scripts.ts'
+import type { CommandSpec } from '../../command.ts'
+import { scriptFor, shells } from '../../completion/scripts.ts'
 
 export const completion: CommandSpec = {
   name: 'completion',

@@ -1,8 +1,8 @@
-import type { CommandSpec } from '../command.ts'
-import type { Context } from '../context.ts'
-import { formatSpan } from '../duration.ts'
-import type { OpenStore } from '../open-store.ts'
-import type { Column } from '../output/table.ts'
+import type { CommandSpec } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { formatSpan } from '../../duration.ts'
+import type { Column } from '../../output/table.ts'
+import type { OpenStore } from '../../stores/open-store.ts'
 
 /** How many keys go through unless told otherwise, and how many at a time. */
 const keysDefault = 2_000

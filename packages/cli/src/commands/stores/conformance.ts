@@ -1,6 +1,6 @@
-import type { CommandSpec } from '../command.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import type { Input } from '../input.ts'
+import type { CommandSpec } from '../../command.ts'
+import { type ExitCode, exitCodes } from '../../exit-codes.ts'
+import type { Input } from '../../input.ts'
 
 /** The options that take a value, by their names here, in the words of the suite. */
 const valued = ['seed', 'modelRuns', 'histories', 'path', 'replayPath'] as const

@@ -1,8 +1,8 @@
-import { type CommandSpec, queuesOfStores } from '../command.ts'
-import type { Context } from '../context.ts'
-import { checkedQueue } from '../input.ts'
-import { type OpenStore, refuseImmovable } from '../open-store.ts'
-import { shown } from '../output/escape.ts'
+import { type CommandSpec, queuesOfStores } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { checkedQueue } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
+import { type OpenStore, refuseImmovable } from '../../stores/open-store.ts'
 
 export const copy: CommandSpec = {
   name: 'copy',

@@ -1,12 +1,12 @@
 import type { Finding } from '@sluice/postgres'
-import type { CommandSpec } from '../command.ts'
-import { usageError } from '../command-error.ts'
-import type { Context } from '../context.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { refuseMissing } from '../open-store.ts'
-import { oneLine } from '../output/escape.ts'
-import type { Column } from '../output/table.ts'
-import type { StoreAddress } from '../store-address.ts'
+import type { CommandSpec } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { oneLine } from '../../output/escape.ts'
+import type { Column } from '../../output/table.ts'
+import { refuseMissing } from '../../stores/open-store.ts'
+import type { StoreAddress } from '../../stores/store-address.ts'
 
 /** One thing that was looked at; of SQLite in the same words as of Postgres. */
 type Look = Omit<Finding, 'check'> & { readonly check: string }

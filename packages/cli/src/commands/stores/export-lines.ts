@@ -1,12 +1,12 @@
 import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { type CommandSpec, queueArgument } from '../command.ts'
-import { CommandError } from '../command-error.ts'
-import type { Context } from '../context.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { refuseImmovable } from '../open-store.ts'
-import { shown } from '../output/escape.ts'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { CommandError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { shown } from '../../output/escape.ts'
+import { refuseImmovable } from '../../stores/open-store.ts'
 
 /** How many lines are written at a time. */
 const linesMax = 500

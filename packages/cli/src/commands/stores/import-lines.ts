@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type CommandSpec, queueArgument } from '../command.ts'
-import { CommandError } from '../command-error.ts'
-import type { Context } from '../context.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { refuseImmovable } from '../open-store.ts'
-import { shown } from '../output/escape.ts'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { CommandError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { shown } from '../../output/escape.ts'
+import { refuseImmovable } from '../../stores/open-store.ts'
 
 async function* linesOfFile(path: string): AsyncGenerator<string> {
   try {

@@ -1,7 +1,7 @@
-import type { CommandSpec } from '../command.ts'
-import { usageError } from '../command-error.ts'
-import type { Context } from '../context.ts'
-import type { StoreAddress } from '../store-address.ts'
+import type { CommandSpec } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import type { StoreAddress } from '../../stores/store-address.ts'
 
 export const migrate: CommandSpec = {
   name: 'migrate',

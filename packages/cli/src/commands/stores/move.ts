@@ -1,7 +1,7 @@
-import { type CommandSpec, queuesOfStores } from '../command.ts'
-import { checkedQueue } from '../input.ts'
-import { refuseImmovable } from '../open-store.ts'
-import { shown } from '../output/escape.ts'
+import { type CommandSpec, queuesOfStores } from '../../command.ts'
+import { checkedQueue } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
+import { refuseImmovable } from '../../stores/open-store.ts'
 
 export const move: CommandSpec = {
   name: 'move',
