@@ -2,7 +2,7 @@ import type { Grammar } from './completion/candidates.ts'
 import type { Input } from './input.ts'
 import type { Printer } from './output/printer.ts'
 import type { OpenStore, StoreUse } from './stores/open-store.ts'
-import type { Secrets } from './stores/redact.ts'
+import type { Secrets } from './stores/secrets.ts'
 import type { StoreAddress } from './stores/store-address.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -3,7 +3,7 @@ import { CommandError } from './command-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import { oneLine } from './output/escape.ts'
 import type { Printer } from './output/printer.ts'
-import type { Secrets } from './stores/redact.ts'
+import type { Secrets } from './stores/secrets.ts'
 
 /** What to do about an error, where its own message does not say. */
 const remedies: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { formats, Printer } from './output/printer.ts'
 import { buildProgram, globalOptions, type Invocation } from './program.ts'
 import { reportError } from './report-error.ts'
 import { Run } from './run.ts'
-import { Secrets } from './stores/redact.ts'
+import { Secrets } from './stores/secrets.ts'
 import { Interrupted, type Terminal } from './terminal.ts'
 
 function versionHere(): string {

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { inspectStore } from 'sluice'
 import { type Visitor, Visitors } from './access/visitors.ts'
-import { Audits } from './actions/auditing.ts'
+import { Audits } from './actions/audits.ts'
 import type { Dashboard, DashboardOptions } from './dashboard.ts'
 import { checkOrigin, withSafeHeaders } from './http/check-origin.ts'
 import { errorResponse, HttpError } from './http/http-error.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { waysTaken } from '../client/src/key/state-graph.ts'
 import { applyDelta } from '../client/src/live/apply-delta.ts'
-import { named, ordered } from '../client/src/overview/queue-order.ts'
-import { heldOrder } from '../client/src/ui/held-order.ts'
+import { filterQueues, sortQueues } from '../client/src/overview/sort-queues.ts'
+import { heldOrder } from '../client/src/ui/held-rows.ts'
 import { deltaOf, partsOf } from '../src/live/delta.ts'
 import type { KeyStep, Overview, QueueRow } from '../src/wire.ts'
 
@@ -88,10 +88,10 @@ describe('rows', () => {
 
   it('are found by a part of the name, and put in order by a column', () => {
     const rows = [row('Pods', 2, { oldestMs: 5 }), row('certs', 9), row('web-pods', 4)]
-    expect(named(rows, ' pOD ').map(({ queue }) => queue)).toEqual(['Pods', 'web-pods'])
-    expect(named(rows, '')).toBe(rows)
-    const by = (order: Parameters<typeof ordered>[1]) =>
-      ordered(rows, order).map(({ queue }) => queue)
+    expect(filterQueues(rows, ' pOD ').map(({ queue }) => queue)).toEqual(['Pods', 'web-pods'])
+    expect(filterQueues(rows, '')).toBe(rows)
+    const by = (order: Parameters<typeof sortQueues>[1]) =>
+      sortQueues(rows, order).map(({ queue }) => queue)
     expect(by('worst')).toEqual(['Pods', 'certs', 'web-pods'])
     expect(by('ready')).toEqual(['certs', 'web-pods', 'Pods'])
     expect(by('oldest')[0]).toBe('Pods')

@@ -4,7 +4,7 @@ import type { OptionSpec } from '../command.ts'
 import type { Input } from '../input.ts'
 
 /** The options that choose among the keys of a queue. */
-export const filterOptions: readonly OptionSpec[] = [
+export const keyFilterOptions: readonly OptionSpec[] = [
   { flags: '--state <STATE>', summary: 'only keys in this state', choices: keyStateWords },
   { flags: '--prefix <TEXT>', summary: 'only keys that start with this' },
   { flags: '--failures-min <N>', summary: 'only keys with at least so many failures' },
@@ -12,7 +12,7 @@ export const filterOptions: readonly OptionSpec[] = [
 ]
 
 /** What the options choose; without any of them, everything. */
-export function filterOf(input: Input): Omit<KeyFilter, 'cap'> {
+export function keyFilterOf(input: Input): Omit<KeyFilter, 'cap'> {
   const state = input.state()
   const prefix = input.text('prefix')
   const failuresMin = input.whole('failuresMin', { min: 0 })

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { usageError } from '../command-error.ts'
 import { oneLine } from '../output/escape.ts'
-import { withoutPasswords } from './redact.ts'
+import { withoutPasswords } from './secrets.ts'
 
 /** Where a store is. */
 export type StoreAddress =

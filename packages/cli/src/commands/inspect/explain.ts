@@ -8,7 +8,7 @@ import { oneLine, safeJson, shown } from '../../output/escape.ts'
 import { formatInstant } from '../../output/instant.ts'
 import type { Paint } from '../../output/paint.ts'
 import { cutTo } from '../../output/table.ts'
-import { errorLine } from '../../rows/key-rows.ts'
+import { errorLine } from '../../rows/key-columns.ts'
 
 /** How much of an item is shown. */
 const itemMax = 100

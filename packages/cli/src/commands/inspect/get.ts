@@ -2,7 +2,7 @@ import { type CommandSpec, keyArgument, queueArgument } from '../../command.ts'
 import { notFoundError } from '../../command-error.ts'
 import { checkedKey } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
-import { keyColumns } from '../../rows/key-rows.ts'
+import { keyColumns } from '../../rows/key-columns.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 
 export const get: CommandSpec = {

@@ -2,8 +2,8 @@ import type { Inspect, KeyFilter, KeyInfo, StoreInspection } from 'sluice'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { shown } from '../../output/escape.ts'
-import { filterOf, filterOptions } from '../../rows/key-filters.ts'
-import { keyColumns } from '../../rows/key-rows.ts'
+import { keyColumns } from '../../rows/key-columns.ts'
+import { keyFilterOf, keyFilterOptions } from '../../rows/key-filters.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 
 /** How many keys are listed unless told otherwise, and how many are asked for at a time. */
@@ -75,7 +75,7 @@ export const ls: CommandSpec = {
   group: 'Looking',
   positionals: [queueArgument],
   options: [
-    ...filterOptions,
+    ...keyFilterOptions,
     { flags: '--limit <N>', summary: 'at most so many keys (default: 100)' },
     { flags: '-A, --all', summary: 'all keys, however many' },
     ...watchOptions,
@@ -89,7 +89,7 @@ export const ls: CommandSpec = {
   async run(context) {
     const { input, print } = context
     const queue = input.queue()
-    const filter = filterOf(input)
+    const filter = keyFilterOf(input)
     const limit = input.flag('all') ? Infinity : (input.whole('limit', { min: 1 }) ?? limitDefault)
     const { inspection } = await context.store('look')
     if (input.flag('all') && !input.flag('watch') && !print.isDocument) {

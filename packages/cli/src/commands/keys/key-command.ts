@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { type ExitCode, exitCodes } from '../../exit-codes.ts'
 import type { Input } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
-import { filterOf, filterOptions } from '../../rows/key-filters.ts'
+import { keyFilterOf, keyFilterOptions } from '../../rows/key-filters.ts'
 
 /** What became of one key. */
 type KeyOutcome = 'changed' | 'unchanged' | 'missing'
@@ -45,7 +45,7 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
     options: [
       ...(verb.options ?? []),
       { flags: '--all', summary: 'all keys that the options choose, instead of named ones' },
-      ...filterOptions,
+      ...keyFilterOptions,
       { flags: '--limit <N>', summary: 'with --all: touch at most so many (default: 10000)' },
     ],
     examples: verb.examples,
@@ -54,7 +54,7 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
       const { input } = context
       const queue = input.queue()
       const keys = input.keys(1)
-      const filter = filterOf(input)
+      const filter = keyFilterOf(input)
       const limit = input.whole('limit', { min: 1 })
       if (input.flag('all')) {
         if (keys.length > 0) throw usageError('name keys, or say --all, but not both')

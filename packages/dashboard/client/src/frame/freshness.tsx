@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { heardAt, isPaused, link } from '../live/live.ts'
-import { storeTime } from '../live/moment.ts'
 import { announce } from '../live/notices.ts'
+import { storeTime } from '../live/store-time.ts'
 import { duration } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 

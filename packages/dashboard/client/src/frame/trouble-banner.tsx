@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { trouble } from '../live/live.ts'
-import { storeTime } from '../live/moment.ts'
+import { storeTime } from '../live/store-time.ts'
 import { duration } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 

@@ -4,9 +4,9 @@ import { currentLocation } from '../location/current-location.ts'
 import type { PageLocation } from '../location/location.ts'
 import { applyDelta } from './apply-delta.ts'
 import { HttpError, messageOf, request } from './ask.ts'
-import { setStoreTime } from './moment.ts'
 import { announce, notify } from './notices.ts'
 import { isSigningIn, loadSession, session } from './session.ts'
+import { setStoreTime } from './store-time.ts'
 
 /** How the page and the server are connected. */
 export type Link = 'connecting' | 'live' | 'lost' | 'paused'

@@ -10,8 +10,8 @@ import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { Icon } from '../ui/icon.tsx'
 import { WhatIs } from '../ui/state-word.tsx'
 import { NoQueues } from './no-queues.tsx'
-import { named, ordered } from './queue-order.ts'
 import { QueueRowView } from './queue-row.tsx'
+import { filterQueues, sortQueues } from './sort-queues.ts'
 
 interface Column {
   readonly order: QueueOrder
@@ -118,7 +118,7 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
 
 function Rows({ place, view }: { place: OverviewLocation; view: OverviewView }): JSX.Element {
   const hold = useHold()
-  const wanted = ordered(named(view.queues, place.filter), place.order)
+  const wanted = sortQueues(filterQueues(view.queues, place.filter), place.order)
   const rows = useHeldRows(wanted, (row) => row.queue, hold.isHeld, hashOf(place))
   return (
     <>

@@ -15,7 +15,7 @@ const figures: Readonly<Partial<Record<QueueOrder, (row: QueueRow) => number | u
 }
 
 /** The queues in an order: greatest first, names from A on, and `worst` as the server says. */
-export function ordered(rows: readonly QueueRow[], order: QueueOrder): readonly QueueRow[] {
+export function sortQueues(rows: readonly QueueRow[], order: QueueOrder): readonly QueueRow[] {
   if (order === 'worst') return rows
   if (order === 'queue') {
     return rows.toSorted((a, b) => (a.queue < b.queue ? -1 : a.queue > b.queue ? 1 : 0))
@@ -25,7 +25,7 @@ export function ordered(rows: readonly QueueRow[], order: QueueOrder): readonly 
 }
 
 /** The queues in whose names a text stands, whatever the case. */
-export function named(rows: readonly QueueRow[], filter: string): readonly QueueRow[] {
+export function filterQueues(rows: readonly QueueRow[], filter: string): readonly QueueRow[] {
   const wanted = filter.trim().toLowerCase()
   return wanted === '' ? rows : rows.filter((row) => row.queue.toLowerCase().includes(wanted))
 }

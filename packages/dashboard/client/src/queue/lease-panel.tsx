@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { LeaseView, QueueView } from '../../../src/wire.ts'
-import { storeTime } from '../live/moment.ts'
+import { storeTime } from '../live/store-time.ts'
 import { hashOf } from '../location/location.ts'
 import { atLeast } from '../text/figures.ts'
 import { Panel } from '../ui/panel.tsx'

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { QueueView, WorkerView } from '../../../src/wire.ts'
-import { storeTime } from '../live/moment.ts'
 import { session } from '../live/session.ts'
+import { storeTime } from '../live/store-time.ts'
 import { hashOf } from '../location/location.ts'
 import { duration } from '../text/durations.ts'
 import { many } from '../text/figures.ts'

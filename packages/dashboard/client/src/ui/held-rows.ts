@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { heldOrder } from './held-order.ts'
 
 /** What keeps rows in their places while somebody is at them. */
 export interface RowHold {
@@ -73,4 +72,24 @@ export function useHeldRows<T>(
   })
   shown.current = { scope, order, last }
   return held
+}
+
+/**
+ * The order in which rows are shown. While the pointer or the focus is in them, rows keep their
+ * positions: deleted rows stay, and new rows are appended.
+ */
+export function heldOrder(
+  shown: readonly string[],
+  wanted: readonly string[],
+  isHeld: boolean,
+): readonly string[] {
+  if (!isHeld || shown.length === 0) return sameOr(shown, wanted)
+  const known = new Set(shown)
+  const added = wanted.filter((id) => !known.has(id))
+  return added.length === 0 ? shown : [...shown, ...added]
+}
+
+function sameOr(shown: readonly string[], wanted: readonly string[]): readonly string[] {
+  const isSame = shown.length === wanted.length && shown.every((id, index) => id === wanted[index])
+  return isSame ? shown : wanted
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { storeTime } from '../live/moment.ts'
+import { storeTime } from '../live/store-time.ts'
 import { clockTime, countdown, duration, isoTime } from '../text/durations.ts'
 
 /** How long ago something was; counts on by itself. */
