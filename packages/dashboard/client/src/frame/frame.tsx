@@ -6,7 +6,7 @@ import { isHelpOpen } from './shortcuts.ts'
 import { TopBar } from './top-bar.tsx'
 import { TroubleBanner } from './trouble-banner.tsx'
 
-/** What stays around every screen. */
+/** The frame around every screen. */
 export function Frame({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return (
     <>
@@ -25,7 +25,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
   )
 }
 
-/** The part of the address after `#` belongs to the place, so the browser's own jump is not for us. */
+/** The part of the address after `#` is the location, so the browser's own jump cannot be used. */
 function skip(): void {
   document.getElementById('content')?.focus()
 }

@@ -14,11 +14,11 @@ const words = {
 
 export function togglePause(): void {
   isPaused.value = !isPaused.value
-  announce(isPaused.value ? 'Updates are paused.' : 'Updates go on.')
+  announce(isPaused.value ? 'Updates are paused.' : 'Updates resumed.')
 }
 
 function Since(): JSX.Element | null {
-  // Read for its beat: what is shown is the time since the last word came.
+  // Read so that this renders again: the age of the last message grows.
   void storeTime.value
   if (heardAt.value === undefined) return null
   const ms = Math.max(0, Date.now() - heardAt.value)
@@ -26,7 +26,7 @@ function Since(): JSX.Element | null {
   return <span class="since">updated {text} ago</span>
 }
 
-/** Says how new what is shown is, and lets it stand still. */
+/** Shows the age of the data, and pauses updates. */
 export function Freshness(): JSX.Element {
   const state = link.value
   return (
@@ -39,7 +39,7 @@ export function Freshness(): JSX.Element {
         class="quiet"
         aria-pressed={isPaused.value}
         aria-label="Pause updates"
-        title={isPaused.value ? 'Go on with updates (p)' : 'Pause updates (p)'}
+        title={isPaused.value ? 'Resume updates (p)' : 'Pause updates (p)'}
         onClick={togglePause}
       >
         <Icon name={isPaused.value ? 'processing' : 'calm'} />

@@ -4,13 +4,13 @@ import { Dialog } from '../ui/dialog.tsx'
 import { StateWord } from '../ui/state-word.tsx'
 import { isHelpOpen, shortcuts } from './shortcuts.ts'
 
-/** The keys of the keyboard, and the words for states. */
+/** The keyboard shortcuts, and what the states mean. */
 export function HelpDialog(): JSX.Element {
   const close = () => {
     isHelpOpen.value = false
   }
   return (
-    <Dialog title="Keyboard and words" onClose={close}>
+    <Dialog title="Shortcuts and states" onClose={close}>
       <dl class="shortcuts">
         {shortcuts.map(([keys, what]) => (
           <div key={keys}>

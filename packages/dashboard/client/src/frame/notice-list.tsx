@@ -5,11 +5,11 @@ import { Visible } from '../ui/visible.tsx'
 
 const icons = { done: 'good', told: 'unknown', failed: 'bad' } as const
 
-/** What was done, in the corner for a while; and the one place that readers of the screen hear. */
+/** Recent notices in the corner, and the live region for screen readers. */
 export function NoticeList(): JSX.Element {
   return (
     <>
-      <section class="notices" aria-label="What was done">
+      <section class="notices" aria-label="Notices">
         {notices.value.map(({ id, words, kind }) => (
           <div key={id} class={`notice ${kind}`}>
             <Icon name={icons[kind]} />

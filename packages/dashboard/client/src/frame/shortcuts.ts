@@ -5,18 +5,18 @@ import { togglePause } from './freshness.tsx'
 
 export const isHelpOpen = signal(false)
 
-/** What each key does, as the help shows it. */
+/** The shortcuts, as the help shows them. */
 export const shortcuts: readonly (readonly [keys: string, does: string])[] = [
   ['/', 'search or filter'],
   ['j  k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['x', 'select the row'],
-  ['p', 'pause updates, or go on'],
+  ['p', 'pause or resume updates'],
   ['Esc', 'close, leave a field, or go up'],
   ['?', 'this list'],
 ]
 
-/** Every row that can be gone to, from top to bottom. */
+/** The links of all rows, from top to bottom. */
 function rowLinks(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>('[data-row-link]')]
 }

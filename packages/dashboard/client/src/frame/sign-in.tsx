@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { messageOf } from '../live/ask.ts'
 import { isSigningIn, session, signIn } from '../live/session.ts'
 
-/** Asks for the token that the server was started with; afterwards the page is where it was. */
+/** Asks for the token of the dashboard, and keeps the location. */
 export function SignIn(): JSX.Element {
   const token = useSignal('')
   const refusal = useSignal('')
@@ -30,8 +30,8 @@ export function SignIn(): JSX.Element {
     <form class="sign-in" onSubmit={(event) => void submit(event)}>
       <h1>Sign in</h1>
       <p class="faint">
-        The token was printed where the dashboard was started. The link printed beside it signs in
-        by itself.
+        The token was printed where the dashboard was started, with a link that signs you in
+        automatically.
       </p>
       <label class="field">
         <span>Token</span>
@@ -61,7 +61,7 @@ export function SignIn(): JSX.Element {
               isSigningIn.value = false
             }}
           >
-            Only look
+            Read only
           </button>
         )}
         <button type="submit" class="button main" aria-disabled={isBusy.value}>

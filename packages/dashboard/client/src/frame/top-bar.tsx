@@ -52,7 +52,7 @@ function Crumbs(): JSX.Element {
 function ReadOnly(): JSX.Element | null {
   const info = session.value
   if (info === undefined || info.mayAct || isSigningIn.value) return null
-  const reason = info.readOnlyBecause ?? 'this dashboard was made to look, not to act'
+  const reason = info.readOnlyBecause ?? 'this dashboard is read-only'
   return (
     <span class="read-only" title={reason}>
       <Icon name="lock" />

@@ -10,7 +10,7 @@ function Seconds({ since }: { readonly since: number }): JSX.Element {
   return <>{duration(Math.floor(ms / 1_000) * 1_000)}</>
 }
 
-/** Says that nothing new comes, since when and why; goes by itself. */
+/** Says that the data is old, since when and why. Disappears when the connection is back. */
 export function TroubleBanner(): JSX.Element | null {
   const { value } = trouble
   if (value === undefined) return null
@@ -18,10 +18,10 @@ export function TroubleBanner(): JSX.Element | null {
     <div class="trouble" data-what={value.what}>
       <Icon name="warn" />
       <span>
-        {value.what === 'store' ? 'The store cannot be reached' : 'The connection is lost'} since{' '}
-        <Seconds since={value.since} />: {value.words}
+        {value.what === 'store' ? 'Store unreachable' : 'Connection lost'}{' '}
+        <Seconds since={value.since} /> ago: {value.words}
         {'. '}
-        <span class="faint">What is shown is older. It is tried again by itself.</span>
+        <span class="faint">Showing old data; retrying…</span>
       </span>
     </div>
   )

@@ -41,7 +41,7 @@ function ErrorView({ error, isNewest }: { error: Failure; isNewest: boolean }): 
   )
 }
 
-/** With what the runs of a key failed, newest first. */
+/** The errors of a key's runs, newest first. */
 export function ErrorList({ errors }: { readonly errors: readonly Failure[] }): JSX.Element {
   return (
     <Scroll name="Errors, newest first">

@@ -7,26 +7,26 @@ import { Visible } from '../ui/visible.tsx'
 
 type Condition = KeyView['conditions'][number]
 
-/** What each condition asks, as a sentence that is so when the key can run. */
-const asks: Readonly<Record<Condition['code'], string>> = {
+/** Each condition as a statement that is true when the key can run. */
+const statements: Readonly<Record<Condition['code'], string>> = {
   NOT_FOUND: 'The key is stored',
-  QUEUE_PAUSED: 'The queue runs',
-  QUEUE_SHUTTING_DOWN: 'The queue takes keys',
-  NO_WORKERS: 'Workers are there',
+  QUEUE_PAUSED: 'Queue not paused',
+  QUEUE_SHUTTING_DOWN: 'Queue accepts keys',
+  NO_WORKERS: 'Workers online',
   WORKERS_BUSY: 'A worker has a free slot',
-  PARKED: 'It is not set aside',
-  NOTHING_OWED: 'A run is owed to it',
-  PROCESSING: 'Nobody holds it',
-  LEASE_EXPIRED_AWAITING_REAP: 'Its last lease was given back',
-  REQUEUED_AFTER_DONE: 'It was asked for again',
-  DELAYED: 'Its delay is over',
-  BACKOFF_ITEM: 'Its back-off is over',
-  BACKOFF_BUCKET: 'The bucket lets it go',
-  WAITING_TURN: 'It is its turn',
+  PARKED: 'Not parked',
+  NOTHING_OWED: 'A run is pending',
+  PROCESSING: 'Not held',
+  LEASE_EXPIRED_AWAITING_REAP: 'Last lease released',
+  REQUEUED_AFTER_DONE: 'Added again',
+  DELAYED: 'Delay elapsed',
+  BACKOFF_ITEM: 'Back-off elapsed',
+  BACKOFF_BUCKET: 'Tokens available',
+  WAITING_TURN: 'Its turn',
 }
 
 const marks = { true: 'good', false: 'cross', null: 'unknown' } as const
-const saids = { true: 'yes', false: 'no', null: 'not known' } as const
+const answers = { true: 'yes', false: 'no', null: 'not known' } as const
 
 function ConditionView({
   condition,
@@ -36,16 +36,16 @@ function ConditionView({
   readonly isBlocking: boolean
 }): JSX.Element {
   const { code, ok, until, evidence } = condition
-  const said = `${ok}` as 'true' | 'false' | 'null'
+  const answer = `${ok}` as 'true' | 'false' | 'null'
   return (
-    <li class={`condition ok-${said} ${isBlocking ? 'blocking' : ''}`}>
+    <li class={`condition ok-${answer} ${isBlocking ? 'blocking' : ''}`}>
       <span class="mark-box">
-        <Icon name={marks[said]} />
-        <span class="off-screen">{saids[said]}: </span>
+        <Icon name={marks[answer]} />
+        <span class="off-screen">{answers[answer]}: </span>
       </span>
       <div>
         <div class="asks">
-          {asks[code] ?? code}
+          {statements[code] ?? code}
           {until !== undefined && ok === false && (
             <span class="until">
               <Until at={until} />
@@ -64,22 +64,22 @@ function ConditionView({
 function question({ state, blockedBy }: KeyView): string {
   if (state === 'processing' || state === 'dirty') return 'It is running'
   if (state === 'idle' || state === 'absent') return 'Why is it not running?'
-  return blockedBy === undefined ? 'It waits for its turn' : 'Why is it not running?'
+  return blockedBy === undefined ? 'Waiting for its turn' : 'Why is it not running?'
 }
 
 const grounds = {
-  high: 'a worker is free and nothing is before it',
-  medium: 'by how long runs have taken, and what is before it',
-  low: 'roughly, by how long runs have taken and what is before it',
+  high: 'a worker is free and no key is ahead of it',
+  medium: 'estimated from recent run times and the keys ahead of it',
+  low: 'rough estimate from recent run times and the keys ahead of it',
 } as const
 
-/** When the key is likely to be taken, and what that rests on. */
+/** When the key is expected to run, and the basis of that estimate. */
 function Likely({ view }: { readonly view: KeyView }): JSX.Element | null {
   const { estimate } = view
   if (estimate === undefined) return null
   return (
     <p class="likely">
-      Likely to be taken in{' '}
+      Expected to run in{' '}
       <b>
         <Until at={estimate.startAt} />
       </b>
@@ -88,7 +88,7 @@ function Likely({ view }: { readonly view: KeyView }): JSX.Element | null {
   )
 }
 
-/** Why a key does not run: each thing that must be so, whether it is, and what shows it. */
+/** Why a key does not run: each condition, whether it holds, and the evidence. */
 export function ExplainPanel({ view }: { readonly view: KeyView }): JSX.Element {
   const blocking = view.conditions.find(({ code, ok }) => code === view.blockedBy && ok === false)
   return (

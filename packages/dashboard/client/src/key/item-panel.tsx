@@ -6,7 +6,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { JsonText } from './json-text.tsx'
 
-/** Everything that is stored of a key as JSON; its item only when somebody asks for it. */
+/** The stored key as JSON; with its item only on request. */
 export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
   const item = useSignal<{ readonly value: unknown } | undefined>(undefined)
   const trouble = useSignal('')
@@ -16,14 +16,14 @@ export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
     try {
       const params = new URLSearchParams({ queue, key, item: '1' })
       const whole = await request<KeyView>(`api/key?${params}`)
-      trouble.value = whole.line === undefined ? 'the key is not stored any more' : ''
+      trouble.value = whole.line === undefined ? 'the key is no longer stored' : ''
       if (whole.line !== undefined) item.value = { value: whole.line.item }
     } catch (error) {
       trouble.value = messageOf(error)
     }
   }
 
-  if (line === undefined) return <Panel title="Raw" none="Nothing is stored of this key." />
+  if (line === undefined) return <Panel title="Raw" none="This key is not stored." />
   const { hasItem, ...rest } = line
   const shown = item.value === undefined ? rest : { ...rest, item: item.value.value }
   const text = JSON.stringify(shown, null, 2)
@@ -52,7 +52,7 @@ export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
         </>
       }
     >
-      {!hasItem && <p class="faint">No item is stored of it.</p>}
+      {!hasItem && <p class="faint">The key has no item.</p>}
       {trouble.value !== '' && (
         <p class="tone-bad" role="alert">
           The item could not be read: {trouble.value}

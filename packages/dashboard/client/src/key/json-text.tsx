@@ -5,7 +5,7 @@ import { Visible } from '../ui/visible.tsx'
 const lengthMax = 60_000
 const pattern = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g
 
-/** JSON with its names, texts and figures told apart. */
+/** JSON with syntax colours. */
 export function JsonText({ text }: { readonly text: string }): JSX.Element {
   const cut = text.length > lengthMax ? text.slice(0, lengthMax) : text
   const parts: JSX.Element[] = []

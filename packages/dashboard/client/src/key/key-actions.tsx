@@ -7,24 +7,24 @@ import { AddDialog } from '../ui/add-dialog.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Visible } from '../ui/visible.tsx'
 
-/** Why an action makes no sense for a key as it is. */
-function senseless(action: ActionName, view: KeyView): string | undefined {
+/** Why an action has no effect on a key in its state. */
+function whyUseless(action: ActionName, view: KeyView): string | undefined {
   const { line, state } = view
-  if (line === undefined) return action === 'add' ? undefined : 'nothing is stored of this key'
+  if (line === undefined) return action === 'add' ? undefined : 'this key is not stored'
   if (action === 'runNow' && state !== 'delayed' && state !== 'backoff') {
-    return 'only what is delayed or backs off can be run sooner'
+    return 'only delayed keys and keys in back-off can run sooner'
   }
   if (action === 'forget' && line.failures + line.crashes === 0) return 'it has no failures'
   return undefined
 }
 
-/** What can be done to one key. */
+/** The actions for one key. */
 export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
   const open = useSignal<'add' | 'remove' | 'park' | undefined>(undefined)
   const { queue, key, line } = view
   const does = (action: ActionName) => ({
     action,
-    senseless: senseless(action, view),
+    useless: whyUseless(action, view),
     onAct: () => void act({ queue, key, action }),
   })
   const close = () => {
@@ -44,7 +44,7 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
       <ActionButton {...does('runNow')}>Run now</ActionButton>
       <ActionButton {...does('forget')}>Forget failures</ActionButton>
       {line?.parked === true ? (
-        <ActionButton {...does('unpark')}>Put back</ActionButton>
+        <ActionButton {...does('unpark')}>Unpark</ActionButton>
       ) : (
         <ActionButton
           {...does('park')}
@@ -73,8 +73,8 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
           onClose={close}
         >
           <p>
-            <Visible text={key} /> is set aside until somebody puts it back
-            {line?.held === undefined ? '.' : '; as it is held, when it is given back.'}
+            <Visible text={key} /> does not run until it is unparked.
+            {line?.held !== undefined && ' The run in progress finishes first.'}
           </p>
         </ConfirmDialog>
       )}
@@ -87,8 +87,8 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
           onClose={close}
         >
           <p>
-            All that is owed to <Visible text={key} />, and its {line?.failures ?? 0} failures, are
-            forgotten. Whoever holds it goes on holding it. This cannot be undone.
+            This deletes <Visible text={key} /> with its failure count ({line?.failures ?? 0}). A
+            run in progress is not interrupted. This cannot be undone.
           </p>
         </ConfirmDialog>
       )}

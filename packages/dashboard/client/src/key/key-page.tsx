@@ -36,7 +36,7 @@ function Facts({ view }: { readonly view: KeyView }): JSX.Element {
       </div>
       {line?.askedAt !== undefined && (
         <div>
-          <dt>asked for</dt>
+          <dt>added</dt>
           <dd>
             <Age at={line.askedAt} /> ago
           </dd>
@@ -63,10 +63,10 @@ function Facts({ view }: { readonly view: KeyView }): JSX.Element {
   )
 }
 
-/** One key: why it does not run, how it came here, and what comes next. */
+/** One key: why it does not run, its history, and what comes next. */
 export function KeyPage({ place }: { readonly place: KeyLocation }): JSX.Element {
   const view = useView('key')
-  if (view === undefined) return <p class="waiting">Looking at the key …</p>
+  if (view === undefined) return <p class="waiting">Loading the key …</p>
   return (
     <div class="screen key-screen">
       <header class="key-head">
@@ -85,14 +85,14 @@ export function KeyPage({ place }: { readonly place: KeyLocation }): JSX.Element
       </header>
       <div class="panels key-panels">
         <ExplainPanel view={view} />
-        <Panel title="Where it is" kind="machine-panel">
+        <Panel title="State" kind="machine-panel">
           <StateMachine state={view.state} steps={view.steps} failures={view.line?.failures ?? 0} />
           <RetryPanel view={view} />
         </Panel>
-        <Panel title="Steps" none={view.steps.length === 0 && 'Nothing is known of its way here.'}>
+        <Panel title="Steps" none={view.steps.length === 0 && 'No history for this key yet.'}>
           <StepList steps={view.steps} />
         </Panel>
-        <Panel title="Errors" none={view.errors.length === 0 && 'No run of it has failed.'}>
+        <Panel title="Errors" none={view.errors.length === 0 && 'No run of this key has failed.'}>
           <ErrorList errors={view.errors} />
         </Panel>
         <ItemPanel key={`${place.queue} ${place.key}`} view={view} />

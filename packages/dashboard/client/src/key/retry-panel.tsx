@@ -4,15 +4,15 @@ import { clockTime, duration } from '../text/durations.ts'
 import { Until } from '../ui/times.tsx'
 import { Visible } from '../ui/visible.tsx'
 
-/** When a key is tried again, and how that came about. */
+/** When a key is retried, and how that time was computed. */
 export function RetryPanel({ view }: { readonly view: KeyView }): JSX.Element | null {
   const { retry, next, at } = view
   if (retry === undefined) return null
   const { perKeyMs, bucketMs, words } = retry
   const hasBucketWon = bucketMs !== undefined && bucketMs > (perKeyMs ?? 0)
   return (
-    <section class="retry" aria-label="Next try">
-      <h3>Next try</h3>
+    <section class="retry" aria-label="Next retry">
+      <h3>Next retry</h3>
       {next !== undefined && view.state === 'backoff' && (
         <p class="retry-when">
           <b>

@@ -1,24 +1,24 @@
 import type { KeyStateWord, KeyStep } from '../../../src/wire.ts'
 
-/** A station of the way that keys go; `add` is where they come from, `done` where they end. */
+/** A node of the state graph: a state, or `add` and `done`, where a key begins and ends. */
 export type Station = Exclude<KeyStateWord, 'idle'> | 'add' | 'done'
 
-/** A way from one station to the next, with the word for what makes a key take it. */
+/** A transition between two nodes, with the word for its cause. */
 export interface Way {
   readonly from: Station
   readonly to: Station
   readonly word?: string
 }
 
-/** Every way there is. It is a circle: what is done may be asked for again. */
+/** Every transition. The graph is a circle: a key that is done may be added again. */
 export const ways: readonly Way[] = [
   { from: 'add', to: 'ready', word: 'add' },
   { from: 'add', to: 'delayed', word: 'addAfter' },
   { from: 'add', to: 'backoff' },
   { from: 'delayed', to: 'ready', word: 'due' },
-  { from: 'ready', to: 'processing', word: 'taken' },
+  { from: 'ready', to: 'processing', word: 'claimed' },
   { from: 'processing', to: 'done', word: 'done' },
-  { from: 'processing', to: 'dirty', word: 'asked again' },
+  { from: 'processing', to: 'dirty', word: 'added again' },
   { from: 'processing', to: 'backoff', word: 'failed' },
   { from: 'processing', to: 'ready' },
   { from: 'processing', to: 'parked', word: 'gave up' },
@@ -29,10 +29,10 @@ export const ways: readonly Way[] = [
   { from: 'ready', to: 'parked' },
   { from: 'delayed', to: 'parked' },
   { from: 'backoff', to: 'parked' },
-  { from: 'parked', to: 'ready', word: 'put back' },
+  { from: 'parked', to: 'ready', word: 'unparked' },
 ]
 
-/** Where a key in a state stands. */
+/** The node of a state. */
 export function stationOf(state: KeyStateWord | 'absent'): Station {
   return state === 'idle' || state === 'absent' ? 'done' : state
 }
@@ -41,7 +41,7 @@ export const wayId = (from: Station, to: Station): string => `${from}-${to}`
 
 const known = new Set(ways.map(({ from, to }) => wayId(from, to)))
 
-/** The ways from one station to another. To be taken, or dirty, a key must have been before that. */
+/** The transitions between two nodes, with those that a claimed or a dirty key must have passed. */
 function between(from: Station, to: Station): readonly string[] {
   if (to === 'dirty' && from !== 'processing' && from !== 'dirty') {
     return [...between(from, 'processing'), wayId('processing', 'dirty')]
@@ -53,9 +53,9 @@ function between(from: Station, to: Station): readonly string[] {
 }
 
 /**
- * The ways that a key took, by what is known of its steps, oldest first. What came between two
- * looks is not known, and left out, unless there is one way only. With failures, a key that is first seen
- * backing off, or set aside, came there from a run.
+ * The transitions of a key, from its steps, oldest first. Transitions between two reads are not
+ * known and left out, unless only one is possible. A key with failures that is first seen in back-off
+ * or parked got there from a run.
  */
 export function waysTaken(
   steps: readonly Pick<KeyStep, 'to'>[],
@@ -66,11 +66,11 @@ export function waysTaken(
   const cameFromRun = failures > 0 && (first === 'backoff' || first === 'parked')
   let from: Station = cameFromRun ? 'processing' : 'add'
   for (const [index, step] of steps.entries()) {
-    // Asked for while it was held: that is what made it dirty, and no way of its own.
+    // An add while the key was held made it dirty; it is not a transition to ready.
     if (step.to === 'ready' && steps[index + 1]?.to === 'dirty') continue
     const to = stationOf(step.to)
     for (const way of between(from, to)) if (known.has(way)) taken.add(way)
-    // What is done begins anew when it is asked for again.
+    // A key that is done starts at `add` when it is added again.
     from = to === 'done' ? 'add' : to
   }
   return taken

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { KeyStateWord, KeyStep } from '../../../src/wire.ts'
 import { type Station, stationOf, wayId, ways, waysTaken } from './state-graph.ts'
 
-/** Where each station stands in a picture of 640 by 268. */
+/** The position of each node in a picture of 640 by 268. */
 const spots: Readonly<Record<Station, readonly [x: number, y: number]>> = {
   add: [42, 124],
   delayed: [168, 52],
@@ -14,7 +14,7 @@ const spots: Readonly<Record<Station, readonly [x: number, y: number]>> = {
   done: [590, 124],
 }
 
-/** How each way runs from one to the other; those that are only taken seldom are not drawn. */
+/** The path of each transition. Rare transitions are not drawn. */
 const curves: Readonly<Record<string, readonly [d: string, wordX: number, wordY: number]>> = {
   'add-ready': ['M66 124H220', 120, 117],
   'add-delayed': ['M42 108C42 70 80 52 118 52', 62, 62],
@@ -55,10 +55,10 @@ function described(state: KeyStateWord | 'absent', taken: ReadonlySet<string>): 
   const way = ways
     .filter(({ from, to }) => taken.has(wayId(from, to)))
     .map(({ from, to }) => `${from} to ${to}`)
-  return `The key is ${state}.${way.length === 0 ? '' : ` Ways it took: ${way.join(', ')}.`}`
+  return `The key is ${state}.${way.length === 0 ? '' : ` Transitions: ${way.join(', ')}.`}`
 }
 
-/** The ways a key can go, with where this one is and the ways it was seen to take. */
+/** The state graph, with the state of this key and the transitions it was seen to make. */
 export function StateMachine({
   state,
   steps,
@@ -71,7 +71,7 @@ export function StateMachine({
   const taken = waysTaken(steps, failures)
   const here = stationOf(state)
   const drawn = ways.filter(({ from, to }) => curves[wayId(from, to)] !== undefined)
-  // What was taken is painted over what was not.
+  // Observed transitions are painted over the others.
   const inOrder = [
     ...drawn.filter(({ from, to }) => !taken.has(wayId(from, to))),
     ...drawn.filter(({ from, to }) => taken.has(wayId(from, to))),

@@ -6,7 +6,7 @@ import { StateWord } from '../ui/state-word.tsx'
 import { Clock } from '../ui/times.tsx'
 import { Visible } from '../ui/visible.tsx'
 
-/** How a key came to where it is, newest first. */
+/** The steps of a key, newest first. */
 export function StepList({ steps }: { readonly steps: readonly KeyStep[] }): JSX.Element {
   return (
     <Scroll name="Steps, newest first">
@@ -20,7 +20,7 @@ export function StepList({ steps }: { readonly steps: readonly KeyStep[] }): JSX
               <span class="step-note">
                 <Visible text={step.note} />
                 {step.from === 'seen' && (
-                  <span class="faint" title="Seen from here, not written in the store">
+                  <span class="faint" title="Observed by the dashboard, not recorded by the store">
                     {' '}
                     (seen)
                   </span>

@@ -14,16 +14,16 @@ type BulkAction = 'runNow' | 'park' | 'unpark' | 'remove'
 const labels: Readonly<Record<BulkAction, string>> = {
   runNow: 'Run now',
   park: 'Park',
-  unpark: 'Put back',
+  unpark: 'Unpark',
   remove: 'Remove',
 }
 
 const effects: Readonly<Record<BulkAction, string>> = {
-  runNow: 'Delays and back-offs end; the keys can be taken at once.',
-  park: 'The keys are set aside until somebody puts them back; held ones when they are given back.',
-  unpark: 'Parked keys come back in line.',
+  runNow: 'Delays and back-offs end; the keys become ready.',
+  park: 'The keys do not run until they are unparked. Runs in progress finish first.',
+  unpark: 'Parked keys can run again.',
   remove:
-    'All that is owed to the keys and counted of them is forgotten; workers that hold one go on with it. This cannot be undone.',
+    'This deletes the keys with their failure counts. Runs in progress are not interrupted. This cannot be undone.',
 }
 
 const actions: readonly BulkAction[] = ['runNow', 'park', 'unpark', 'remove']
@@ -39,7 +39,7 @@ function filterWords(place: QueueLocation): string {
   return parts.length === 0 ? 'every key of the queue' : parts.join(', ')
 }
 
-/** What can be done to the ticked keys, or to every key that the filters find. */
+/** The actions for the selected keys, or for every key that matches the filters. */
 export function BulkBar({
   place,
   ticked,
@@ -105,7 +105,7 @@ export function BulkBar({
   )
 }
 
-/** Counts first, then asks. */
+/** Counts the matching keys before it asks for confirmation. */
 function AllDialog({
   place,
   action,
@@ -148,12 +148,12 @@ function AllDialog({
       onClose={onClose}
     >
       {typeof value === 'string' ? (
-        <p class="tone-bad">They could not be counted: {value}</p>
+        <p class="tone-bad">The keys could not be counted: {value}</p>
       ) : (
         <p role="status">
           <b class="figures">{count}</b> {value?.count === 1 ? 'key matches' : 'keys match'}:{' '}
           {filterWords(place)}.{' '}
-          {isCounted && value.capped && 'There are more; those are left alone this time. '}
+          {isCounted && value.capped && 'More keys match; this action does not change those. '}
           {effects[action]}
         </p>
       )}

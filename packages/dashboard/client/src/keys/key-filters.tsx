@@ -5,7 +5,7 @@ import type { QueueLocation } from '../location/location.ts'
 import { keyStates } from '../text/state-words.ts'
 import { Icon } from '../ui/icon.tsx'
 
-/** Narrows which keys are listed; the address says by what. */
+/** The filters of the key list, which are kept in the address. */
 export function KeyFilters({ place }: { readonly place: QueueLocation }): JSX.Element {
   const { keys } = place
   const change = (name: keyof KeyQuery, value: string | number | undefined) => {

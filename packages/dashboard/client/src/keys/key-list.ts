@@ -5,7 +5,7 @@ import { messageOf, request } from '../live/ask.ts'
 import { changes, heardAt, isPaused } from '../live/live.ts'
 import { paramsOf, type QueueLocation } from '../location/location.ts'
 
-/** A page of keys as it was last read. */
+/** The last page of keys that was read. */
 export interface KeyList {
   readonly lines: KeyLines | undefined
   readonly trouble: string | undefined
@@ -13,28 +13,28 @@ export interface KeyList {
   readonly asked: string
 }
 
-/** How many keys are on a page. */
+/** The number of keys on a page. */
 export const pageSize = 100
 
-/** Reading keys is more work for the store than counting them, so it is done less often. */
+/** Reading keys costs the store more than counting them, so it is done less often. */
 const everyMs = 2_000
 const everyMsIfFarApart = 10_000
 const farApart = 2_000
 
-/** What was read last for some questions: going back shows it while it is read anew. */
+/** The last pages that were read: going back shows one of them while it is read again. */
 const known = new Map<string, KeyLines>()
 const knownMax = 12
 
-function keep(question: string, lines: KeyLines): void {
-  known.delete(question)
-  known.set(question, lines)
+function keep(query: string, lines: KeyLines): void {
+  known.delete(query)
+  known.set(query, lines)
   for (const old of known.keys()) {
     if (known.size <= knownMax) break
     known.delete(old)
   }
 }
 
-function questionOf({ queue, keys, cursors }: QueueLocation): string {
+function queryOf({ queue, keys, cursors }: QueueLocation): string {
   const params = paramsOf(keys)
   params.set('queue', queue)
   params.set('limit', String(pageSize))
@@ -44,15 +44,15 @@ function questionOf({ queue, keys, cursors }: QueueLocation): string {
 }
 
 /**
- * The keys of a place; read again when the place changes, when somebody has changed something, and
- * now and then while it is live.
+ * The keys of a location; read again when the location changes, after every action, and periodically
+ * while updates are not paused.
  */
 export function useKeyList(place: QueueLocation): KeyList {
-  const question = questionOf(place)
+  const query = queryOf(place)
   const list = useSignal<KeyList>({
-    lines: known.get(question),
+    lines: known.get(query),
     trouble: undefined,
-    asked: question,
+    asked: query,
   })
   const reading = useRef<AbortController>(undefined)
   const readAt = useRef(0)
@@ -65,10 +65,10 @@ export function useKeyList(place: QueueLocation): KeyList {
     readAt.current = Date.now()
     readAfter.current = changes.peek()
     try {
-      const lines = await request<KeyLines>(`api/keys?${question}`, { signal: controller.signal })
+      const lines = await request<KeyLines>(`api/keys?${query}`, { signal: controller.signal })
       if (controller.signal.aborted) return
-      keep(question, lines)
-      list.value = { lines, trouble: undefined, asked: question }
+      keep(query, lines)
+      list.value = { lines, trouble: undefined, asked: query }
     } catch (error) {
       if (controller.signal.aborted) return
       list.value = { ...list.peek(), trouble: messageOf(error) }
@@ -78,21 +78,21 @@ export function useKeyList(place: QueueLocation): KeyList {
   }
 
   useEffect(() => {
-    // What is typed is not asked letter by letter.
+    // While the user types, not every letter is a request.
     const timer = setTimeout(() => void read(), list.peek().lines === undefined ? 0 : 120)
     return () => {
       clearTimeout(timer)
       reading.current?.abort()
     }
-  }, [question])
+  }, [query])
 
   const heard = heardAt.value
   useEffect(() => {
     const isFar = (list.peek().lines?.lookedAt ?? 0) > farApart
     const isDue = Date.now() - readAt.current >= (isFar ? everyMsIfFarApart : everyMs)
-    // What somebody did is shown at once, as it is in the counts; also where the page stands still.
+    // The result of an action is shown at once, like the counts, even while updates are paused.
     const isChanged = readAfter.current !== changes.peek()
-    const isAsked = list.peek().asked === question
+    const isAsked = list.peek().asked === query
     if (!isAsked || reading.current !== undefined) return
     if (isChanged || (isDue && !isPaused.peek())) void read()
   }, [heard])

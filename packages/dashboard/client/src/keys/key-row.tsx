@@ -7,7 +7,7 @@ import { StateWord } from '../ui/state-word.tsx'
 import { Age, Until } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 
-/** What comes next for a key, in a few words. */
+/** The next change of a key, in a few words. */
 export function NextOf({ line }: { readonly line: KeyLine }): JSX.Element {
   const { state, held, dueAt, readyAt } = line
   if (held !== undefined) {
@@ -50,7 +50,7 @@ export function KeyRowView({
   readonly line: KeyLine
   readonly isGone: boolean
   readonly isSelected: boolean
-  /** Absent where nothing can be done to keys. */
+  /** Absent if the page may not act. */
   readonly onSelect?: ((key: string, isOn: boolean, isRange: boolean) => void) | undefined
 }): JSX.Element {
   const { key, state, failures, crashes, priority, lastError } = line
@@ -89,7 +89,7 @@ export function KeyRowView({
       <td role="cell" class={`figure ${failures > 0 ? '' : 'nothing'}`} data-title="Failures">
         {grouped(failures)}
         {crashes > 0 && (
-          <span class="tone-bad" title="Times its worker went away with it">
+          <span class="tone-bad" title="Runs whose worker disappeared">
             {' '}
             +{grouped(crashes)}
             <span class="off-screen"> crashes</span>

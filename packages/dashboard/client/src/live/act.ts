@@ -14,17 +14,17 @@ const verbs: Readonly<Record<ActionName, string>> = {
   add: 'add keys',
   runNow: 'end delays',
   forget: 'forget failures',
-  park: 'set keys aside',
-  unpark: 'put keys back',
+  park: 'park keys',
+  unpark: 'unpark keys',
   remove: 'remove keys',
   pause: 'pause a queue',
   resume: 'resume a queue',
-  purge: 'empty a queue',
+  purge: 'purge a queue',
 }
 
 const always: ReadonlySet<ActionName> = new Set(['add', 'forget'])
 
-/** Why an action cannot be taken here, as a sentence; `undefined` if it can. */
+/** Why an action is not available, as a sentence; `undefined` if it is. */
 export function whyNot(action: ActionName): string | undefined {
   const info = session.value
   if (info === undefined) return 'not connected yet'
@@ -39,12 +39,12 @@ function can(capabilities: SessionInfo['capabilities']): boolean {
   return capabilities.operate
 }
 
-/** Whether this page may change anything at all. */
+/** Whether this page may act. */
 export function mayAct(): boolean {
   return session.value?.mayAct === true
 }
 
-/** Does something and tells what came of it; true if it was done. */
+/** Sends an action and shows its result; true if it succeeded. */
 export async function act(request: ActionRequest): Promise<boolean> {
   try {
     const result = await post<ActionResult>('api/act', request, session.value?.csrf)
@@ -52,12 +52,12 @@ export async function act(request: ActionRequest): Promise<boolean> {
     void refresh()
     return true
   } catch (error) {
-    notify('failed', `Nothing was done: ${messageOf(error)}`)
+    notify('failed', `Nothing changed: ${messageOf(error)}`)
     return false
   }
 }
 
-/** Does the same to some keys, one after the other, and tells once. */
+/** Sends an action for each of several keys, and shows one result. */
 export async function actOnEach(
   action: ActionName,
   queue: string,
@@ -82,7 +82,7 @@ export async function actOnEach(
   }
 }
 
-/** How many keys a query finds now. */
+/** Counts the keys that match a query now. */
 export function countMatching(queue: string, params: URLSearchParams): Promise<Matching> {
   const query = new URLSearchParams(params)
   query.set('queue', queue)

@@ -23,7 +23,7 @@ function firstKey(driver: string): string {
   ].join('\n')
 }
 
-/** What is shown while there is no queue: what to type to have one. */
+/** Shown while there is no queue: the code that creates one. */
 export function NoQueues({ driver, listed }: { driver: string; listed: boolean }): JSX.Element {
   const name = useSignal('')
   const code = firstKey(driver)
@@ -34,17 +34,14 @@ export function NoQueues({ driver, listed }: { driver: string; listed: boolean }
   return (
     <div class="empty">
       <h1>{listed ? 'No queue yet' : 'This store keeps no list of its queues'}</h1>
-      <p>
-        A queue is there as soon as a key was added to it. It appears here by itself, without
-        loading the page again.
-      </p>
+      <p>A queue appears here as soon as its first key is added.</p>
       <div class="sample">
         <CopyButton text={code} what="the code" />
         <pre>{code}</pre>
       </div>
       <form class="inline" onSubmit={open}>
         <label class="field">
-          <span>Or look at a queue by its name</span>
+          <span>Or open a queue by name</span>
           <input
             type="text"
             data-search

@@ -29,13 +29,13 @@ const columns: readonly Column[] = [
   {
     order: 'oldest',
     title: 'Oldest',
-    hint: 'how long the key has waited that has been ready longest',
+    hint: 'age of the key that has been ready longest',
   },
-  { order: 'in', title: 'In/s', hint: 'runs that became owed, a second' },
-  { order: 'out', title: 'Out/s', hint: 'runs that ended, a second' },
-  { order: 'failing', title: 'Err', hint: 'how many of the runs that ended had failed' },
-  { order: 'wait', title: 'Wait p95', hint: 'nineteen of twenty keys waited no longer than this' },
-  { order: 'work', title: 'Work p95', hint: 'nineteen of twenty runs took no longer than this' },
+  { order: 'in', title: 'In/s', hint: 'runs that became pending, per second' },
+  { order: 'out', title: 'Out/s', hint: 'runs that ended, per second' },
+  { order: 'failing', title: 'Err', hint: 'share of the ended runs that failed' },
+  { order: 'wait', title: 'Wait p95', hint: '95 % of keys waited at most this long' },
+  { order: 'work', title: 'Work p95', hint: '95 % of runs took at most this long' },
 ]
 
 function Header({ place, column }: { place: OverviewLocation; column: Column }): JSX.Element {
@@ -80,7 +80,9 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
         <dt>{many(queues.length, 'queue')}</dt>
         <dd>
           <Icon name={worried.length > 0 ? 'warn' : 'good'} />
-          {worried.length > 0 ? `${grouped(worried.length)} to look at` : 'all well'}
+          {worried.length > 0
+            ? `${grouped(worried.length)} ${worried.length === 1 ? 'needs' : 'need'} attention`
+            : 'all healthy'}
         </dd>
       </div>
       <div>
@@ -157,17 +159,17 @@ function Rows({ place, view }: { place: OverviewLocation; view: OverviewView }):
       <p class="table-foot">
         {view.more && <span>There are more queues than are shown. </span>}
         <span class={`held-note ${hold.isHeld ? 'on' : ''}`} aria-hidden="true">
-          Rows stay where they are while you are at them.
+          Rows keep their positions while you point at them.
         </span>
       </p>
     </>
   )
 }
 
-/** Every queue of the store, the ones that need somebody first. */
+/** Every queue of the store, worst first. */
 export function Overview({ place }: { readonly place: OverviewLocation }): JSX.Element {
   const view = useView('overview')
-  if (view === undefined) return <p class="waiting">Looking at the store …</p>
+  if (view === undefined) return <p class="waiting">Loading the queues …</p>
   if (view.queues.length === 0) {
     return <NoQueues driver={session.value?.driver ?? ''} listed={listsQueues()} />
   }
@@ -178,7 +180,7 @@ export function Overview({ place }: { readonly place: OverviewLocation }): JSX.E
         <Totals view={view} />
         <label class="search">
           <Icon name="search" />
-          <span class="off-screen">Only queues with this in their name</span>
+          <span class="off-screen">Filter by name</span>
           <input
             type="search"
             data-search

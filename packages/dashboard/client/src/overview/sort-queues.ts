@@ -14,7 +14,7 @@ const figures: Readonly<Partial<Record<QueueOrder, (row: QueueRow) => number | u
   work: (row) => row.work?.p95,
 }
 
-/** The queues in an order: greatest first, names from A on, and `worst` as the server says. */
+/** The queues in an order: largest figure first, names ascending, and `worst` as the server sorts. */
 export function sortQueues(rows: readonly QueueRow[], order: QueueOrder): readonly QueueRow[] {
   if (order === 'worst') return rows
   if (order === 'queue') {
@@ -24,7 +24,7 @@ export function sortQueues(rows: readonly QueueRow[], order: QueueOrder): readon
   return rows.toSorted((a, b) => (figure?.(b) ?? -1) - (figure?.(a) ?? -1))
 }
 
-/** The queues in whose names a text stands, whatever the case. */
+/** The queues whose names contain a text; case is ignored. */
 export function filterQueues(rows: readonly QueueRow[], filter: string): readonly QueueRow[] {
   const wanted = filter.trim().toLowerCase()
   return wanted === '' ? rows : rows.filter((row) => row.queue.toLowerCase().includes(wanted))

@@ -5,7 +5,7 @@ import { areaPath, linePath } from './line-path.ts'
 const width = 120
 const height = 22
 
-/** What came in (a line) and went out (a surface) in the last minutes. */
+/** Arrivals (a line) and departures (an area) of the last minutes. */
 export function Sparkline({
   history,
 }: {
@@ -19,7 +19,7 @@ export function Sparkline({
   const label =
     last === undefined
       ? 'no history yet'
-      : `last 5 minutes: in ${rate(last[0])} a second, out ${rate(last[1])} a second, at most ${rate(top)}`
+      : `last 5 minutes: in ${rate(last[0])} per second, out ${rate(last[1])} per second, at most ${rate(top)}`
   return (
     <svg
       class="sparkline"

@@ -41,16 +41,16 @@ function Group({ queue, group }: { queue: string; group: FailureGroup }): JSX.El
   )
 }
 
-/** What fails, alike failures together. */
+/** Failures, grouped by kind. */
 export function FailurePanel({ view }: { readonly view: QueueView }): JSX.Element {
   const groups = view.failureGroups
   return (
     <Panel
       title="Failures"
-      aside={view.more && 'of the keys that were looked at'}
-      none={groups.length === 0 && 'No key has an error.'}
+      aside={view.more && 'of the keys that were read'}
+      none={groups.length === 0 && 'No failing keys.'}
     >
-      <Scroll name="Failures, alike ones together">
+      <Scroll name="Failures by kind">
         <ul class="failures">
           {groups.map((group) => (
             <Group

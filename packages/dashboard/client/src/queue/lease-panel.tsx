@@ -10,8 +10,8 @@ import { Until } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 
 function TimeLeft({ until }: { readonly until: number | undefined }): JSX.Element {
-  if (until === undefined) return <span class="faint">no end</span>
-  if (until <= storeTime.value) return <span class="tone-bad">over</span>
+  if (until === undefined) return <span class="faint">no limit</span>
+  if (until <= storeTime.value) return <span class="tone-bad">expired</span>
   return <Until at={until} />
 }
 
@@ -47,7 +47,7 @@ function Lease({
   )
 }
 
-/** Which keys are held, by whom, and for how long they still may be. */
+/** The held keys, with their holders and the time left on their leases. */
 export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element {
   const { leases, counts } = view
   const held = atLeast(counts.processing + counts.dirty, counts.capped)
@@ -82,7 +82,7 @@ export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element 
                 key={lease.key}
                 queue={view.queue}
                 lease={lease}
-                holder={holders.get(lease.holder ?? '') ?? lease.holder ?? 'somebody'}
+                holder={holders.get(lease.holder ?? '') ?? lease.holder ?? 'unknown'}
               />
             ))}
           </tbody>

@@ -9,7 +9,7 @@ import { Visible } from '../ui/visible.tsx'
 function Bucket({ bucket }: { readonly bucket: BucketView }): JSX.Element {
   const { name, perSecond, burst, tokens } = bucket
   const share = burst <= 0 ? 0 : Math.min(1, Math.max(0, tokens / burst))
-  const owed = tokens < 0 && perSecond > 0 ? (-tokens / perSecond) * 1_000 : 0
+  const reservedMs = tokens < 0 && perSecond > 0 ? (-tokens / perSecond) * 1_000 : 0
   return (
     <li class="bucket">
       <div class="bucket-head">
@@ -17,8 +17,8 @@ function Bucket({ bucket }: { readonly bucket: BucketView }): JSX.Element {
           <Visible text={name} />
         </span>
         <span class="figures">
-          {owed > 0 ? (
-            <span class="tone-backoff">promised for {duration(owed)}</span>
+          {reservedMs > 0 ? (
+            <span class="tone-backoff">reserved for {duration(reservedMs)}</span>
           ) : (
             <>
               {grouped(Math.floor(tokens))}
@@ -31,12 +31,12 @@ function Bucket({ bucket }: { readonly bucket: BucketView }): JSX.Element {
         <rect class="slots-room" width="100" height="4" />
         <rect class={share < 0.1 ? 'meter-low' : 'meter-some'} width={100 * share} height="4" />
       </svg>
-      <div class="faint">{rate(perSecond)} a second</div>
+      <div class="faint">{rate(perSecond)} per second</div>
     </li>
   )
 }
 
-/** By what rule keys back off, and how much the buckets still have. */
+/** The limiter of the queue, and the tokens left in its buckets. */
 export function LimiterPanel({ view }: { readonly view: QueueView }): JSX.Element {
   const { limiter, buckets } = view
   const isListed = session.value?.capabilities.buckets !== false

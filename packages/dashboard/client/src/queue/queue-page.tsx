@@ -55,7 +55,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
       <ActionButton
         action="purge"
         kind="danger"
-        senseless={all === 0 ? 'there is no key in the queue' : undefined}
+        useless={all === 0 ? 'the queue is empty' : undefined}
         onAct={() => {
           open.value = 'purge'
         }}
@@ -75,9 +75,8 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
           onClose={close}
         >
           <p>
-            No worker of any process takes a key until the queue is resumed:{' '}
-            {counted(counts.ready, counts)} ready keys wait. Keys that are held go on, and adds are
-            taken.
+            Workers stop taking keys until you resume; {counted(counts.ready, counts)} ready keys
+            will wait. Running keys finish, and new adds are accepted.
           </p>
         </ConfirmDialog>
       )}
@@ -85,7 +84,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
         <ConfirmDialog
           title={
             <>
-              Empty <Name text={queue} />?
+              Purge <Name text={queue} />?
             </>
           }
           verb={`Remove ${atLeast(all, counts.capped)} keys`}
@@ -95,8 +94,8 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
           onClose={close}
         >
           <p>
-            All that is owed to <b>{atLeast(all, counts.capped)} keys</b>, and all that is counted
-            of them, is forgotten. Workers that hold a key go on with it. This cannot be undone.
+            This deletes <b>{atLeast(all, counts.capped)} keys</b> with their failure counts. Runs
+            in progress are not interrupted. This cannot be undone.
           </p>
         </ConfirmDialog>
       )}
@@ -104,10 +103,10 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
   )
 }
 
-/** One queue: whether it is well, who works on it, what fails, and its keys. */
+/** One queue: its health, workers, failures and keys. */
 export function QueuePage({ place }: { readonly place: QueueLocation }): JSX.Element {
   const view = useView('queue')
-  if (view === undefined) return <p class="waiting">Looking at the queue …</p>
+  if (view === undefined) return <p class="waiting">Loading the queue …</p>
   const alarm = alarms[view.severity]
   return (
     <div class="screen">
@@ -128,7 +127,7 @@ export function QueuePage({ place }: { readonly place: QueueLocation }): JSX.Ele
         <section class="panel wide" aria-label="In and out">
           <FlowChart view={view} />
         </section>
-        <section class="panel" aria-label="How long it takes">
+        <section class="panel" aria-label="Durations">
           <HistogramStrip title="Wait" histogram={view.waitHistogram} quantiles={view.wait} />
           <HistogramStrip title="Work" histogram={view.workHistogram} quantiles={view.work} />
         </section>

@@ -46,26 +46,26 @@ function Flow({ view }: { readonly view: QueueView }): JSX.Element {
       </div>
       <div class="tile-note">
         {mergedRatio !== undefined && (
-          <span class="merged" title="Adds that were merged into a run already owed">
+          <span class="merged" title="Adds that merged into a pending run">
             {percent(mergedRatio)} of adds merged
           </span>
         )}
         {errorRatio !== undefined && <span>{percent(errorRatio)} fail</span>}
         {mergedRatio === undefined && errorRatio === undefined && (
-          <span>known once workers report</span>
+          <span>waiting for worker reports</span>
         )}
       </div>
     </div>
   )
 }
 
-/** Whether the queue is healthy, in three seconds. */
+/** The health of the queue at a glance. */
 export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element {
   const { queue, counts, flow } = view
   const count = (state: KeyStateWord) => counted(counts[state], counts)
   const { inPerSecond, outPerSecond } = flow
   return (
-    <section class="tiles" aria-label="How the queue does">
+    <section class="tiles" aria-label="Health">
       <Tile queue={queue} state="ready" count={count('ready')}>
         {view.oldestMs !== undefined && <>oldest {duration(coarse(view.oldestMs))}</>}
         {inPerSecond !== undefined && outPerSecond !== undefined && (

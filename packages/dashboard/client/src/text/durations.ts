@@ -2,7 +2,7 @@ const gap = '\u00a0'
 
 const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
 
-/** How long something takes, with two figures that count: `3 ms`, `4.1 s`, `1 m 12 s`, `2 d 04 h`. */
+/** A duration with two significant figures: `3 ms`, `4.1 s`, `1 m 12 s`, `2 d 04 h`. */
 export function duration(ms: number): string {
   const size = Math.max(0, ms)
   if (size < 0.95) return size === 0 ? `0${gap}ms` : `<1${gap}ms`
@@ -23,7 +23,7 @@ function longDuration(seconds: number): string {
   return `${(days / 365).toFixed(1)}${gap}years`
 }
 
-/** The same for what counts down, which shows tenths at the end: `38 s`, `0.4 s`. */
+/** A countdown, which shows tenths at the end: `38 s`, `0.4 s`. */
 export function countdown(ms: number): string {
   if (ms <= 0) return 'now'
   if (ms < 9_950) return `${(Math.ceil(ms / 100) / 10).toFixed(1)}${gap}s`
@@ -31,7 +31,7 @@ export function countdown(ms: number): string {
   return longDuration(Math.ceil(ms / 1_000))
 }
 
-/** A time of the clock: `12:44:41.120`, with the day where it is another than today. */
+/** A time of day: `12:44:41.120`, with the date unless it is today. */
 export function clockTime(at: number, now: number): string {
   const date = new Date(at)
   const ms = String(date.getMilliseconds()).padStart(3, '0')
@@ -40,7 +40,7 @@ export function clockTime(at: number, now: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
 }
 
-/** An instant as programs write it; for what is out of reach of calendars, the number. */
+/** An instant in ISO 8601; the number if it is outside of the calendar. */
 export function isoTime(at: number): string {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString()

@@ -5,14 +5,14 @@ type QueueCounts = QueueRow['counts']
 
 const narrow = '\u202f'
 
-/** A whole number with its thousands apart: `12 041`. */
+/** A whole number with grouped thousands: `12 041`. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, narrow)
 }
 
 /**
- * How many keys of a state there are, or at least are: `10 000+`. A store stops counting each state
- * at the same number, so of its counts only the greatest can be one at which it stopped.
+ * The number of keys of a state, or a lower bound: `10 000+`. A store stops counting every state at
+ * the same cap, so only the greatest of its counts can be capped.
  */
 export function counted(count: number, counts: QueueCounts): string {
   if (!counts.capped) return grouped(count)
@@ -20,12 +20,12 @@ export function counted(count: number, counts: QueueCounts): string {
   return atLeast(count, count >= greatest)
 }
 
-/** A number that may be less than there are: `10 000+`. */
+/** A number that may be a lower bound: `10 000+`. */
 export function atLeast(count: number, mayBeMore: boolean): string {
   return mayBeMore ? `${grouped(count)}+` : grouped(count)
 }
 
-/** So many a second, with as many digits as mean something: `0.02`, `2.1`, `38`, `1.2k`. */
+/** A rate per second with significant digits: `0.02`, `2.1`, `38`, `1.2k`. */
 export function rate(perSecond: number | undefined): string {
   if (perSecond === undefined) return '–'
   const size = Math.abs(perSecond)
@@ -37,12 +37,12 @@ export function rate(perSecond: number | undefined): string {
   return `${(perSecond / 1_000).toFixed(size < 99_950 ? 1 : 0)}k`
 }
 
-/** The same with its sign: `+6.5`. */
+/** A rate with its sign: `+6.5`. */
 export function signedRate(perSecond: number): string {
   return `${perSecond > 0 ? '+' : perSecond < 0 ? '−' : '±'}${rate(Math.abs(perSecond))}`
 }
 
-/** A part of a whole: `9.1 %`, `100 %`. */
+/** A percentage: `9.1 %`, `100 %`. */
 export function percent(ratio: number | undefined): string {
   if (ratio === undefined) return '–'
   const value = ratio * 100
@@ -51,7 +51,7 @@ export function percent(ratio: number | undefined): string {
   return `${text}${narrow}%`
 }
 
-/** One or many: `1 key`, `2 041 keys`. */
+/** A count with its noun: `1 key`, `2 041 keys`. */
 export function many(count: number, one: string, more: string = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : more}`
 }

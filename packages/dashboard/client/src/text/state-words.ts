@@ -1,15 +1,15 @@
 import type { KeyStateWord, Severity } from '../../../src/wire.ts'
 
-/** What each state means, in a sentence; the same as in the documents. */
+/** What each state means, in a sentence. */
 export const meanings: Readonly<Record<KeyStateWord | 'absent', string>> = {
-  ready: 'Owed a run, and can be taken by a worker now.',
-  delayed: 'Owed a run at a later time that somebody asked for.',
-  backoff: 'Owed a run at a later time that the limiter decided, most often after a failure.',
+  ready: 'A run is pending, and a worker can take it now.',
+  delayed: 'A run is pending; it starts after the delay it was added with.',
+  backoff: 'Waiting to be retried; the limiter decided when.',
   processing: 'Held by a worker that is running it.',
-  dirty: 'Held by a worker, and asked for again meanwhile: it runs once more when it is done.',
-  parked: 'Set aside: it keeps what is asked of it and is not run until somebody puts it back.',
-  idle: 'Owed nothing; only a count of failures is left of it.',
-  absent: 'Nothing is stored of this key: it is not owed a run.',
+  dirty: 'Running, and added again meanwhile: it runs once more afterwards.',
+  parked: 'Does not run until it is unparked; adds are kept.',
+  idle: 'Nothing pending; only its failure count is kept.',
+  absent: 'Not stored: nothing is pending.',
 }
 
 export const keyStates: readonly KeyStateWord[] = [
@@ -22,7 +22,7 @@ export const keyStates: readonly KeyStateWord[] = [
   'idle',
 ]
 
-/** How much a severity asks of whoever looks. */
+/** How urgent a severity is. */
 export type Alarm = 'bad' | 'warn' | 'calm' | 'good'
 
 export const alarms: Readonly<Record<Severity, Alarm>> = {

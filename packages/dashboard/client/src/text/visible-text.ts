@@ -1,12 +1,12 @@
-/** A piece of a text: as it is, or a character that would not be seen, by its number. */
+/** A piece of a text: visible, or an invisible character by its number. */
 export interface TextPiece {
   readonly text: string
-  /** What stands there is not seen, or turns around what is: `U+202E`. */
+  /** The character is invisible, or changes the direction of text: `U+202E`. */
   readonly hidden: boolean
 }
 
-// Controls, soft hyphens, marks that turn text around, joiners, separators of lines, byte order
-// marks, tags and halves of pairs: whatever could make two keys look the same or hide a part of one.
+// Controls, soft hyphens, direction marks, joiners, line separators, byte order marks, tags and lone
+// surrogates: every character that can make two keys look the same or hide a part of one.
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^ +| +$/gu
 
 function nameOf(char: string): string {
@@ -17,7 +17,7 @@ function nameOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Takes a text apart, so that nothing in it is unseen. With `lines`, breaks and tabs may stay. */
+/** Splits a text so that every character can be shown. With `lines`, line breaks and tabs stay. */
 export function visiblePieces(text: string, lines = false): readonly TextPiece[] {
   const pieces: TextPiece[] = []
   let from = 0
@@ -32,7 +32,7 @@ export function visiblePieces(text: string, lines = false): readonly TextPiece[]
   return pieces
 }
 
-/** The same as one string, for where only a string can stand: titles and names for readers. */
+/** A text with invisible characters by number, as one string for titles and accessible names. */
 export function visible(text: string, lengthMax = 300): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
   return visiblePieces(cut)

@@ -10,20 +10,20 @@ import { mayAct, whyNot } from '../live/act.ts'
 export function ActionButton({
   action,
   onAct,
-  senseless,
+  useless,
   kind = '',
   children,
 }: {
   readonly action: ActionName
   readonly onAct: () => void
   /** Why it makes no sense now, if it does not. */
-  readonly senseless?: string | undefined
+  readonly useless?: string | undefined
   readonly kind?: 'danger' | 'main' | ''
   readonly children: ComponentChildren
 }): JSX.Element | null {
   const id = useId()
   if (!mayAct()) return null
-  const reason = whyNot(action) ?? senseless
+  const reason = whyNot(action) ?? useless
   const isOff = reason !== undefined
   return (
     <>

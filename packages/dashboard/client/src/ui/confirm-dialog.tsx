@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { Dialog } from './dialog.tsx'
 import { Visible } from './visible.tsx'
 
-/** Asks before something is done: says to how many keys, and may want a name typed once more. */
+/** Asks for confirmation; may require that a name is typed. */
 export function ConfirmDialog({
   title,
   children,
@@ -20,7 +20,7 @@ export function ConfirmDialog({
   /** What must be typed before the button works. */
   readonly typed?: string | undefined
   readonly isDangerous?: boolean
-  /** What is to be confirmed is not known yet. */
+  /** True while the keys are still being counted. */
   readonly isWaiting?: boolean
   readonly onYes: () => Promise<boolean>
   readonly onClose: () => void
@@ -43,7 +43,7 @@ export function ConfirmDialog({
         {typed !== undefined && (
           <label class="field">
             <span>
-              To go on, type{' '}
+              To confirm, type{' '}
               <strong class="mono">{typed === '' ? 'nothing' : <Visible text={typed} />}</strong>
             </span>
             <input

@@ -8,7 +8,7 @@ async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Only pages from a trusted address have a clipboard; the old way works on all.
+    // The clipboard API exists only in secure contexts; the old way works everywhere.
     const area = document.createElement('textarea')
     area.value = text
     area.className = 'off-screen'
@@ -20,11 +20,12 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** Copies a text as it is, whatever of it can be seen. */
+/** Copies a text, invisible characters included. */
 export function CopyButton({ text, what }: { text: string; what: string }): JSX.Element {
   const isDone = useSignal(false)
   const onClick = async () => {
-    if (!(await copy(text))) return notify('failed', 'The browser does not let this page copy.')
+    if (!(await copy(text)))
+      return notify('failed', 'The browser does not allow this page to copy.')
     isDone.value = true
     announce(`Copied ${what}.`)
     setTimeout(() => {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
-/** A question in front of everything else. Esc and a click beside it are a no. */
+/** A modal dialog. Esc and a click outside of it cancel. */
 export function Dialog({
   title,
   onClose,
@@ -13,7 +13,7 @@ export function Dialog({
 }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Before anything is shown: a key pressed after that must not reach what lies behind.
+  // Before the first paint: a key pressed after it must not reach the page behind.
   useLayoutEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()

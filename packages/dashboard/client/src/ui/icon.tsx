@@ -29,7 +29,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** A small picture beside a word; it never stands alone, so readers of the screen skip it. */
+/** A small picture next to a word; screen readers skip it. */
 export function Icon({ name, class: more = '' }: { name: IconName; class?: string }): JSX.Element {
   return (
     <svg class={`icon ${more}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">

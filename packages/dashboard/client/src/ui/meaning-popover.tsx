@@ -7,7 +7,7 @@ import { meanings } from '../text/state-words.ts'
 const word = signal<KeyStateWord | 'absent'>('ready')
 let box: HTMLElement | null = null
 
-/** The one box in which the meaning of a state word is shown, beside whatever asked for it. */
+/** The popover with the meaning of a state, next to the button that opened it. */
 export const meaningPopover = {
   show(state: KeyStateWord | 'absent', beside: HTMLElement): void {
     word.value = state

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 
-/** A part of a screen with its title, and a sentence where it has nothing to show. */
+/** A section of a screen with a title, and a sentence if it is empty. */
 export function Panel({
   title,
   aside,
@@ -10,7 +10,7 @@ export function Panel({
 }: {
   readonly title: string
   readonly aside?: ComponentChildren
-  /** What is said instead of the content. */
+  /** The sentence that replaces the content. */
   readonly none?: ComponentChildren | false
   readonly kind?: string
   readonly children?: ComponentChildren

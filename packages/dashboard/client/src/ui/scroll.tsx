@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 
-/** A part that scrolls by itself, and that the keyboard can therefore reach. */
+/** A part that scrolls separately, and is therefore focusable. */
 export function Scroll({
   name,
   kind = '',

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { grouped } from '../text/figures.ts'
 
-/** How many of the handlers that could run do: in figures, and as a bar. */
+/** Busy handlers and total concurrency, in figures and as a bar. */
 export function SlotBar({ busy, slots }: { busy: number; slots: number }): JSX.Element {
   const share = slots === 0 ? 0 : Math.min(1, busy / slots)
   const tone = slots === 0 ? 'slots-none' : share >= 1 ? 'slots-full' : ''

@@ -3,7 +3,7 @@ import type { KeyStateWord } from '../../../src/wire.ts'
 import { Icon } from './icon.tsx'
 import { meaningPopover } from './meaning-popover.tsx'
 
-/** The word for a state, with its shape and its colour. */
+/** The name of a state, with its icon and colour. */
 export function StateWord({ state }: { readonly state: KeyStateWord | 'absent' }): JSX.Element {
   return (
     <span class={`state state-${state}`}>
@@ -13,7 +13,7 @@ export function StateWord({ state }: { readonly state: KeyStateWord | 'absent' }
   )
 }
 
-/** The `?` beside a word that says what it means. */
+/** The `?` button that shows what a state means. */
 export function WhatIs({ state }: { readonly state: KeyStateWord | 'absent' }): JSX.Element {
   return (
     <button

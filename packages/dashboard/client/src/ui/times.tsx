@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { storeTime } from '../live/store-time.ts'
 import { clockTime, countdown, duration, isoTime } from '../text/durations.ts'
 
-/** How long ago something was; counts on by itself. */
+/** The time since an instant; updates automatically. */
 export function Age({ at }: { readonly at: number }): JSX.Element {
   return (
     <time dateTime={isoTime(at)} title={clockTime(at, storeTime.peek())}>
@@ -11,7 +11,7 @@ export function Age({ at }: { readonly at: number }): JSX.Element {
   )
 }
 
-/** How long until something is; counts down by itself. */
+/** The time until an instant; counts down automatically. */
 export function Until({ at }: { readonly at: number }): JSX.Element {
   return (
     <time dateTime={isoTime(at)} title={clockTime(at, storeTime.peek())}>
@@ -29,7 +29,7 @@ export function Clock({ at }: { readonly at: number }): JSX.Element {
   )
 }
 
-/** Ages change once a second: tenths that run in every row would be unrest. */
+/** Ages change once a second: running tenths in every row would distract. */
 function ageOf(ms: number): string {
   return ms < 1_000 ? '<1\u00a0s' : duration(Math.floor(ms / 1_000) * 1_000).replace('.0', '')
 }

@@ -2,8 +2,7 @@ import type { JSX } from 'preact'
 import { visible, visiblePieces } from '../text/visible-text.ts'
 
 /**
- * A text that somebody else wrote: set apart from what is around it, and with whatever would not be
- * seen in it shown by its number.
+ * A text from outside, isolated from the text around it, with invisible characters shown by number.
  */
 export function Visible({
   text,
@@ -31,7 +30,7 @@ export function Visible({
   )
 }
 
-/** The name of a key or a queue, cut off at its end where there is no room; whole as a title. */
+/** The name of a key or a queue, truncated to the room there is, with the whole name as title. */
 export function Name({ text, class: more = '' }: { text: string; class?: string }): JSX.Element {
   return (
     <span class={`name ${more}`} title={visible(text, 600)}>
