@@ -242,7 +242,7 @@ describe('doctor', () => {
     expect(out).toMatch(/^integrity +failure +\S/m)
   })
 
-  test('examines Postgres, and exits with 3 where the schema is not there', async () => {
+  test('checks Postgres, and exits with 3 if the schema is missing', async () => {
     const store = await postgres.fresh()
     expect(await output(['doctor', '--no-headers'], { store })).toMatch(
       /^schema +ok +the schema is/,
@@ -283,6 +283,6 @@ describe('bench', () => {
     expect(await output(['bench', '--keys', '50'], { store: 'memory:' })).toMatch(/^WHAT +KEYS/)
     const { code, err } = await cli(['queues'], { store: 'memory:' })
     expect(code).toBe(2)
-    expect(err).toContain('memory: is a store of one process')
+    expect(err).toContain('memory: is private to one process')
   })
 })

@@ -7,7 +7,7 @@ import { parseStoreAddress } from '../src/stores/store-address.ts'
 /** A driver on the store at an address, as a program of its own would have it. */
 export async function driverOf(store: string): Promise<Driver> {
   const address = parseStoreAddress(store, '/')
-  return await driverAt(address, 'make', { migrate: 'verify', warn() {} })
+  return await driverAt(address, 'create', { migrate: 'verify', warn() {} })
 }
 
 /** Has a key fail, as a worker would; it backs off for an hour. */

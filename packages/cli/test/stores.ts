@@ -66,7 +66,7 @@ export function postgresForFile(): { url(): string; fresh(): Promise<string>; ba
   }
 }
 
-/** A SQLite file that is not there yet. */
+/** The address of a SQLite file that does not exist yet. */
 export function newFile(): string {
   return `sqlite:${join(scratchFolder(), 'queue.db')}`
 }

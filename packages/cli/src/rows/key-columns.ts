@@ -5,10 +5,10 @@ import { oneLine, safeJson, shown } from '../output/escape.ts'
 import type { Paint } from '../output/paint.ts'
 import { type Column, cutTo } from '../output/table.ts'
 
-/** How much of an item and of an error a table shows. */
+/** The maximum length of an item and of an error in a table. */
 const cellMax = 60
 
-/** When a key runs, seen from now. */
+/** When a key runs, relative to now. */
 function due({ dueAt, parked, held }: KeyInfo, now: EpochMs): string {
   if (dueAt === undefined) return ''
   if (parked) return 'never'
@@ -33,7 +33,7 @@ function itemText({ item, key }: KeyInfo): string {
   return item === key ? '' : safeJson(item)
 }
 
-/** The columns of `ls` and `get`, with ages as they are at `now`. */
+/** The columns of `ls` and `get`, with ages as of `now`. */
 export function keyColumns(paint: Paint, now: EpochMs): readonly Column<KeyInfo>[] {
   return [
     { title: 'KEY', text: ({ key }) => shown(key) },

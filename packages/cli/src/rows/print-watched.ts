@@ -4,34 +4,34 @@ import { safeJson, shown } from '../output/escape.ts'
 import type { Listing } from '../output/printer.ts'
 import { wait } from '../wait.ts'
 
-/** How often a watch looks unless told otherwise, in milliseconds. */
+/** The default interval of a watch, in milliseconds. */
 const intervalMsDefault = 2_000
 
-/** The shortest interval, in milliseconds: looking costs the store something. */
+/** The minimum interval, in milliseconds, which limits the load on the store. */
 const intervalMsMin = 100
 
-/** The options of commands that can go on looking. */
+/** The options of commands that can watch. */
 export const watchOptions: readonly OptionSpec[] = [
-  { flags: '-w, --watch', summary: 'go on, and print what has changed' },
-  { flags: '--interval <DURATION>', summary: 'how often to look (default: 2s)' },
+  { flags: '-w, --watch', summary: 'keep watching, and print changes' },
+  { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
 ]
 
-/** How often to look. */
+/** The interval of a watch, in milliseconds. */
 export function intervalOf({ input }: Context): number {
   return Math.max(intervalMsMin, input.durationMs('interval') ?? intervalMsDefault)
 }
 
-/** Rows that can be looked at again and again. */
+/** Rows that can be watched. */
 export interface Watched<Row> {
-  /** Looks; the rows as they are now. */
+  /** Reads the current rows. */
   look(): Promise<Listing<Row>>
-  /** A row for programs; two of the same text are the same row, unchanged. */
+  /** A row for programs; a row is unchanged while its JSON is equal. */
   readonly asJson: (row: Row) => unknown
 }
 
 /**
- * Prints rows once, or with `--watch` goes on until it is interrupted: a row again when it has
- * changed, and a line when it has gone.
+ * Prints rows once, or with `--watch` until it is interrupted: each row again when it has changed,
+ * and a line when it was deleted.
  */
 export async function printWatched<Row>(context: Context, watched: Watched<Row>): Promise<void> {
   const { input, print, terminal } = context

@@ -5,30 +5,30 @@ import { shown } from '../output/escape.ts'
 import type { Paint } from '../output/paint.ts'
 import type { Column } from '../output/table.ts'
 
-/** One queue at a glance. The members are part of the JSON that is promised. */
+/** A summary of one queue. Its members are part of the stable JSON output. */
 export interface QueueRow {
   readonly queue: string
   readonly paused: boolean
   readonly counts: Omit<QueueCounts, 'capped' | 'paused'>
-  /** True if there are more keys than were counted. */
+  /** True if counting stopped at the cap. */
   readonly capped: boolean
-  /** Since when the key is ready that has been so longest. */
+  /** Since when the oldest ready key has been ready. */
   readonly oldestReadyAt?: EpochMs
-  /** How long that is. */
+  /** The age of the oldest ready key. */
   readonly oldestAgeMs?: number
-  /** How many workers were seen in the last minute; absent where nobody keeps a list. */
+  /** How many workers were seen in the last minute; absent if the store keeps no list. */
   readonly workers?: number
 }
 
-/** How many queues are looked at side by side. */
+/** How many queues are read concurrently. */
 const besides = 4
 
-/** Workers that have stopped are on the list for a while. */
+/** Stopped workers stay on the list for a while. */
 function takesKeys({ concurrency }: WorkerRow): boolean {
   return concurrency > 0
 }
 
-/** Looks at one queue. */
+/** Reads one queue. */
 export async function queueRow(store: StoreInspection, queue: string): Promise<QueueRow> {
   const inspect = store.queue(queue)
   const [{ paused, capped, oldestReadyAt: _, ...counts }, oldest, workers] = await Promise.all([
@@ -46,7 +46,7 @@ export async function queueRow(store: StoreInspection, queue: string): Promise<Q
   }
 }
 
-/** Looks at all queues there are, in the order of their names. */
+/** Reads all queues, ordered by name. */
 export async function queueRows(store: StoreInspection): Promise<readonly QueueRow[]> {
   const names = [...(await store.queues())].sort()
   const rows: QueueRow[] = []
@@ -57,7 +57,7 @@ export async function queueRows(store: StoreInspection): Promise<readonly QueueR
   return rows
 }
 
-/** What is the matter with a queue, in a word or two. */
+/** The state of a queue in one or two words. */
 export function queueState({ paused, counts, workers }: QueueRow): string {
   if (paused) return 'paused'
   if (workers === 0 && counts.ready > 0) return 'no workers'
@@ -70,7 +70,7 @@ function painted(row: QueueRow, paint: Paint): string {
   return state === 'no workers' ? paint('red', state) : state
 }
 
-/** A count, with a mark if counting stopped there. */
+/** A count, with a mark if it is capped. */
 function counted(count: number, { capped }: QueueRow): string {
   return capped && count >= 10_000 ? `${count}+` : String(count)
 }
@@ -98,7 +98,7 @@ export function queueColumns(paint: Paint): readonly Column<QueueRow>[] {
   ]
 }
 
-/** A row without what changes by itself. */
+/** A row without its age, which changes constantly. */
 export function settledRow({ oldestAgeMs: _, ...row }: QueueRow): Omit<QueueRow, 'oldestAgeMs'> {
   return row
 }

@@ -1,19 +1,19 @@
 import { durationBoundsMs, type EpochMs, type WorkerRow, type WorkerStats } from '@sluice/core'
 
-/** How far back one looks, in milliseconds: a few heartbeats. */
+/** The window of the rates, in milliseconds: a few heartbeats. */
 const windowMs = 60_000
 
-/** What workers of a queue did lately. */
+/** The recent work of a queue's workers. */
 export interface Rates {
-  /** Runs that ended, a second. */
+  /** Runs that ended, per second. */
   readonly runsPerSecond: number
   /** Of these, the share that failed; absent if there were none. */
   readonly failedRatio?: number
-  /** How long 95 % of the keys were ready before they ran, at most. */
+  /** The 95th percentile of the time that keys were ready before they ran. */
   readonly waitP95Ms?: number
-  /** How long 95 % of the runs took, at most. */
+  /** The 95th percentile of run durations. */
   readonly workP95Ms?: number
-  /** Handlers that run, and that may. */
+  /** Running handlers, and the total concurrency. */
   readonly busy: number
   readonly slots: number
 }
@@ -23,7 +23,7 @@ interface Beat {
   readonly stats: WorkerStats
 }
 
-/** The value that a share of what was counted does not exceed, as exact as the bounds are. */
+/** A quantile, as exact as the bounds are. */
 function quantile(counts: readonly number[], share: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return undefined
@@ -40,13 +40,13 @@ function add(into: number[], counts: readonly number[], sign: 1 | -1): void {
 }
 
 /**
- * Works out what workers do from what they have counted, heartbeat by heartbeat. Of a worker that is
- * seen for the first time, what it has done since it started counts.
+ * Computes rates from the totals in workers' heartbeats. For a worker that is seen for the first
+ * time, its totals since its start are used.
  */
 export class RunRates {
   readonly #beats = new Map<string, Beat[]>()
 
-  /** Takes note of the workers of a queue; what they did in the last minute. */
+  /** Records the workers of a queue and returns their work of the last minute. */
   of(queue: string, workers: readonly WorkerRow[]): Rates | undefined {
     const sums = { runs: 0, failed: 0, perSecond: 0, busy: 0, slots: 0 }
     const wait: number[] = []
@@ -85,7 +85,7 @@ export class RunRates {
     }
   }
 
-  /** The heartbeat to count from; none if the worker is new here. */
+  /** The heartbeat that a rate starts from; `undefined` for a new worker. */
   #baseOf(worker: string, at: EpochMs, stats: WorkerStats): Beat | undefined {
     const beats = this.#beats.get(worker) ?? []
     this.#beats.set(worker, beats)

@@ -6,28 +6,27 @@ import { exitCodes } from '../exit-codes.ts'
 import type { StoreAddress } from './store-address.ts'
 
 /**
- * What a store is opened for. `look`: what is there is looked at or worked on, and nothing is made.
- * `make`: a file that is not there is made. `alone`: nobody else has to see what is done, so that
- * memory will do.
+ * How a store is used. `existing`: the store must exist. `create`: a missing file is created.
+ * `private`: no other process needs to see the changes, so that memory is allowed too.
  */
-export type StoreUse = 'look' | 'make' | 'alone'
+export type StoreUse = 'existing' | 'create' | 'private'
 
-/** How a store is opened. */
+/** Settings for opening a store. */
 export interface OpenSettings {
-  /** Whether an older schema is brought up to date, or refused. */
+  /** Whether an older schema is brought up to date or rejected. */
   readonly migrate: 'apply' | 'verify'
-  /** Told of what is odd. */
+  /** Called with warnings. */
   readonly warn: (message: string) => void
 }
 
-/** A store that is open. */
+/** An open store. */
 export interface OpenStore {
   readonly address: StoreAddress
   readonly driver: Driver
   readonly inspection: StoreInspection
 }
 
-/** Makes a driver for an address. Only the one that is needed is loaded. */
+/** Creates the driver for an address. Only the package of that driver is loaded. */
 export async function driverAt(
   address: StoreAddress,
   use: StoreUse,
@@ -35,9 +34,9 @@ export async function driverAt(
 ): Promise<Driver> {
   switch (address.kind) {
     case 'memory': {
-      if (use !== 'alone') {
+      if (use !== 'private') {
         throw usageError(
-          'memory: is a store of one process, which nobody else sees into; name a SQLite file or a Postgres',
+          'memory: is private to one process; name a SQLite file or a Postgres database',
         )
       }
       const { memoryDriver } = await import('@sluice/memory')
@@ -46,7 +45,7 @@ export async function driverAt(
     case 'sqlite': {
       refuseMissing(address, use)
       const { sqliteDriver } = await import('@sluice/sqlite')
-      return sqliteDriver({ file: address.file, mustExist: use !== 'make', migrate })
+      return sqliteDriver({ file: address.file, mustExist: use !== 'create', migrate })
     }
     case 'postgres': {
       const { postgresDriver } = await import('@sluice/postgres')
@@ -62,18 +61,18 @@ export async function driverAt(
   }
 }
 
-/** Holds for a file that is there, or may be made. */
+/** Throws if the file does not exist and must not be created. */
 export function refuseMissing(address: StoreAddress, use: StoreUse): void {
-  if (address.kind !== 'sqlite' || use === 'make' || existsSync(address.file)) return
+  if (address.kind !== 'sqlite' || use === 'create' || existsSync(address.file)) return
   throw new CommandError(
     'ERR_STORE',
-    `${address.label} does not exist, and looking at it does not make it; ` +
-      'check the path, or make it with `sluice migrate`',
+    `${address.label} does not exist, and this command does not create it; ` +
+      'check the path or run `sluice migrate`',
     exitCodes.failed,
   )
 }
 
-/** Opens a store to see into it. */
+/** Opens a store for inspection. */
 export async function openStore(
   address: StoreAddress,
   use: StoreUse,
@@ -84,12 +83,12 @@ export async function openStore(
   return { address, driver, inspection: inspectStore(driver) }
 }
 
-/** Holds for a store whose keys can be moved as they are. Touches nothing. */
+/** Throws if the driver of a store has no transfer verbs. */
 export function refuseImmovable({ address, driver }: OpenStore): void {
   if (driver.transfer !== undefined) return
   throw new CommandError(
     'ERR_UNSUPPORTED',
-    `keys cannot be moved from or to ${address.label}: the driver for ${driver.name} has no verbs for that`,
+    `keys cannot be moved from or to ${address.label}: the ${driver.name} driver has no transfer verbs`,
     exitCodes.failed,
   )
 }

@@ -1,21 +1,21 @@
-/** `scheme://user:password@`, also where the password holds what a careful writer would encode. */
+/** `scheme://user:password@`, including passwords with characters that should be encoded. */
 const inAddress = /\b([a-z][a-z0-9+.-]*:\/\/[^\s:@/]*):\S*@/gi
 const named =
   /\b((?:ssl)?password|passwd|pwd|pgpassword)(\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s&;,'")]+)/gi
 
-/** Text without the passwords that can be told by their place alone. */
+/** The text without the passwords that are recognized by their position. */
 export function withoutPasswords(text: string): string {
   return text.replaceAll(inAddress, '$1:***@').replaceAll(named, '$1$2***')
 }
 
-/** Fewer characters are no secret, and would turn up everywhere. */
+/** The minimum length of a secret; a shorter text would match everywhere. */
 const shortest = 3
 
-/** What this run must never show, wherever it turns up. */
+/** The texts that this run must never print. */
 export class Secrets {
   readonly #texts = new Set<string>()
 
-  /** Notes a text that is secret, in every form in which it may turn up. */
+  /** Adds a secret, in every form in which it can appear. */
   add(secret: string | undefined): void {
     if (secret === undefined) return
     for (const text of [secret, decoded(secret), encodeURIComponent(secret)]) {
@@ -23,7 +23,7 @@ export class Secrets {
     }
   }
 
-  /** Notes the password of an address, unless it is a word that stands elsewhere in it, too. */
+  /** Adds the password of an address, unless it also occurs elsewhere in the address. */
   addFrom(address: string): void {
     const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):(.*)@/i.exec(address) ?? []
     const rest = password === undefined ? address : address.replace(`:${password}@`, '@')
@@ -33,10 +33,10 @@ export class Secrets {
     }
   }
 
-  /** The text without any of them. */
+  /** The text without any secret. */
   redact(text: string): string {
     let redacted = withoutPasswords(text)
-    // The longest first: one may be the beginning of another.
+    // The longest first: one secret may be a prefix of another.
     for (const secret of [...this.#texts].sort((a, b) => b.length - a.length)) {
       redacted = redacted.replaceAll(secret, '***')
     }

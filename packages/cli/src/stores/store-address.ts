@@ -3,7 +3,7 @@ import { usageError } from '../command-error.ts'
 import { oneLine } from '../output/escape.ts'
 import { withoutPasswords } from './secrets.ts'
 
-/** Where a store is. */
+/** The address of a store. */
 export type StoreAddress =
   | { readonly kind: 'sqlite'; readonly file: string; readonly label: string }
   | {
@@ -16,7 +16,7 @@ export type StoreAddress =
 
 const forms = 'sqlite:./queue.db, sqlite:///srv/queue.db, postgres://user@host/database'
 
-/** Reads the address of a store. What it throws shows no password. */
+/** Parses the address of a store. Its errors contain no password. */
 export function parseStoreAddress(text: string, cwd: string): StoreAddress {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? []
   switch (scheme?.toLowerCase()) {
@@ -29,14 +29,14 @@ export function parseStoreAddress(text: string, cwd: string): StoreAddress {
     case 'memory':
       return { kind: 'memory', label: 'memory:' }
   }
-  // A path says what it is by how it looks.
+  // A path is recognized by its form.
   if (scheme === undefined && /[/\\]|\.(?:db|sqlite3?)$/.test(text)) return sqliteAddress(text, cwd)
   const got = oneLine(withoutPasswords(text))
-  throw usageError(`'${got}' is not the address of a store; it looks like ${forms}`)
+  throw usageError(`'${got}' is not the address of a store; valid addresses look like ${forms}`)
 }
 
 function sqliteAddress(rest: string, cwd: string): StoreAddress {
-  // `//` begins an authority, which a file has not; what is left is the path, as it is.
+  // `//` begins an authority, which a file does not have; the rest is the path, unchanged.
   const path = rest.replace(/^\/\/(?=.)/, '')
   if (path === '' || path === ':memory:' || path.includes('\0')) {
     throw usageError('sqlite: must be followed by the path of a file, as in sqlite:./queue.db')
@@ -45,7 +45,7 @@ function sqliteAddress(rest: string, cwd: string): StoreAddress {
 }
 
 function postgresAddress(text: string): StoreAddress {
-  // Not with URL: it refuses what pg takes, such as no host at all.
+  // Not with URL, which rejects addresses that pg accepts, such as one without a host.
   const [base = '', query] = text.split(/\?(.*)/s)
   const parameters = new URLSearchParams(query ?? '')
   const schema = parameters.get('schema') ?? 'sluice'
@@ -56,7 +56,7 @@ function postgresAddress(text: string): StoreAddress {
   }
   parameters.delete('schema')
   const left = parameters.toString()
-  // Up to the last @, whatever the password is made of; parameters are not shown at all.
+  // Up to the last @, whatever the password contains; parameters are never shown.
   const shownBase = base.replace(/^([a-z]+:\/\/[^:@/]*):.*@/is, '$1:***@')
   const connectionString = left === '' ? base : `${base}?${left}`
   return {

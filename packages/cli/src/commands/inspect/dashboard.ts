@@ -7,13 +7,13 @@ import { wait } from '../../wait.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '::1'])
 
-/** A shorter token can be guessed. */
+/** The minimum length of a token; a shorter one can be guessed. */
 const tokenCharactersMin = 16
 
-/** How long one waits for a signal at a time, in milliseconds: as good as for ever. */
+/** How long a single wait for a signal lasts, in milliseconds; it is repeated. */
 const foreverMs = 86_400_000
 
-/** Who may look and act, and whether the token was made up here. */
+/** The authentication of the dashboard, and whether its token was generated. */
 interface Door {
   readonly token: string | undefined
   readonly isMadeUp: boolean
@@ -24,14 +24,14 @@ async function doorOf(context: Context, host: string): Promise<Door> {
   const file = input.text('tokenFile')
   const given = file === undefined ? terminal.env['SLUICE_DASHBOARD_TOKEN'] : tokenIn(context, file)
   if (file !== undefined && (statSync(resolve(terminal.cwd, file)).mode & 0o077) !== 0) {
-    await print.warn('others on this machine can read the file with the token')
+    await print.warn('other users of this machine can read the token file')
   }
   const isNeeded = input.flag('allowActions') || !loopback.has(host)
   const isMadeUp = given === undefined && isNeeded
   const token = isMadeUp ? terminal.uniqueId() + terminal.uniqueId() : given
   secrets.add(token)
   if (token !== undefined && token.length < tokenCharactersMin) {
-    throw usageError(`the token must have at least ${tokenCharactersMin} characters`)
+    throw usageError(`the token must be at least ${tokenCharactersMin} characters long`)
   }
   return { token, isMadeUp }
 }
@@ -41,38 +41,41 @@ function tokenIn({ terminal }: Context, file: string): string {
   try {
     return readFileSync(path, 'utf8').trim()
   } catch (error) {
-    throw usageError(`the file with the token cannot be read: ${path}`, error)
+    throw usageError(`the token file cannot be read: ${path}`, error)
   }
 }
 
 export const dashboard: CommandSpec = {
   name: 'dashboard',
-  summary: 'Serve a dashboard of a store, and print where it is',
+  summary: 'Serve a dashboard of a store, and print its address',
   details:
     'On this machine only, and read-only, unless you say otherwise. With --allow-actions, or on another --host, one must sign in: with the token of --token-file or of $SLUICE_DASHBOARD_TOKEN, or with one that is made up and printed.',
-  group: 'Looking',
+  group: 'Inspect',
   positionals: [
     { name: 'URL', summary: 'the store (default: as with -s)', kind: 'store', optional: true },
   ],
   options: [
-    { flags: '--port <N>', summary: 'where to listen (default: a free port)' },
+    { flags: '--port <N>', summary: 'the port to listen on (default: a free port)' },
     { flags: '--host <NAME>', summary: 'the address to listen on (default: 127.0.0.1)' },
     {
       flags: '--allow-host <NAME>',
-      summary: 'a name under which it is reached, with another --host',
+      summary: 'an allowed Host header, with another --host',
       repeatable: true,
     },
-    { flags: '--allow-actions', summary: 'let those who have signed in change keys and queues' },
+    { flags: '--allow-actions', summary: 'let signed-in users change keys and queues' },
     {
       flags: '--token-file <FILE>',
       summary: 'a file with the token to sign in with',
       kind: 'file',
     },
-    { flags: '--open', summary: 'show it in a browser' },
+    { flags: '--open', summary: 'open it in a browser' },
   ],
   examples: [
-    { line: 'sluice dashboard sqlite:./queue.db --open', does: 'look at a file' },
-    { line: 'sluice dashboard --allow-actions --port 8080', does: 'work on it, after signing in' },
+    { line: 'sluice dashboard sqlite:./queue.db --open', does: 'a SQLite file' },
+    {
+      line: 'sluice dashboard --allow-actions --port 8080',
+      does: 'with actions, after signing in',
+    },
   ],
   json: '{ url, openUrl }',
   async run(context) {
@@ -83,8 +86,8 @@ export const dashboard: CommandSpec = {
     const hosts = input.texts('allowHost')
     const { token, isMadeUp } = await doorOf(context, host)
     const store =
-      url === undefined ? await context.store('look') : await context.storeAt(url, 'look')
-    // A store that cannot be opened is better found out now than in a browser.
+      url === undefined ? await context.store('existing') : await context.storeAt(url, 'existing')
+    // A store that cannot be opened is reported here rather than in a browser.
     await store.inspection.now()
     const { serveDashboard } = await import('@sluice/dashboard/node')
     const serving = await serveDashboard(
@@ -102,11 +105,11 @@ export const dashboard: CommandSpec = {
     const address = isMadeUp ? signInUrl : serving.url
     if (print.isDocument) await print.document({ url: serving.url, openUrl: address })
     else await print.lines([address])
-    if (token !== undefined && !isMadeUp) await print.note('sign in with the token you have given')
+    if (token !== undefined && !isMadeUp) await print.note('sign in with your token')
     if (input.flag('open') && !(await terminal.browse(signInUrl))) {
-      await print.warn('no browser could be started; open the address yourself')
+      await print.warn('no browser could be started; open the address manually')
     }
-    await print.note(`serving ${store.address.label}; Ctrl-C ends it`)
+    await print.note(`serving ${store.address.label}; press Ctrl-C to stop`)
     while (await wait(terminal.clock, foreverMs, signal));
     return undefined
   },

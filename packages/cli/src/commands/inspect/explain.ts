@@ -10,10 +10,10 @@ import type { Paint } from '../../output/paint.ts'
 import { cutTo } from '../../output/table.ts'
 import { errorLine } from '../../rows/key-columns.ts'
 
-/** How much of an item is shown. */
+/** The maximum length of an item that is shown. */
 const itemMax = 100
 
-/** An instant as one writes it, and how far off it is. */
+/** An instant, and its distance from now. */
 function moment(at: EpochMs, now: EpochMs): string {
   const apart = at >= now ? `in ${formatAge(at - now)}` : `${formatAge(now - at)} ago`
   return `${formatInstant(at)} (${apart})`
@@ -24,7 +24,7 @@ function mark({ ok }: Condition, paint: Paint): string {
   return ok ? paint('green', '[x]') : paint('red', '[ ]')
 }
 
-/** Whether this process has shut down is of no interest: it has not even begun to take keys. */
+/** Omits the condition of this process's own queue, which takes no keys. */
 function isAboutTheStore({ code }: Condition): boolean {
   return code !== 'QUEUE_SHUTTING_DOWN'
 }
@@ -48,7 +48,7 @@ function factsOf(info: KeyInfo, now: EpochMs): [string, string][] {
     ...(held === undefined
       ? []
       : [
-          ['held by', `${shown(held.holder ?? 'somebody')}, token ${held.token}`] as [
+          ['held by', `${shown(held.holder ?? 'unknown')}, token ${held.token}`] as [
             string,
             string,
           ],
@@ -72,7 +72,7 @@ function linesOf(queue: string, explanation: Explanation, paint: Paint): string[
       return `${mark(condition, paint)} ${code.padEnd(width)}  ${oneLine(evidence)}${when}`
     }),
     '',
-    blockedBy === undefined ? 'nothing is in its way' : `blocked by ${blockedBy}`,
+    blockedBy === undefined ? 'not blocked' : `blocked by ${blockedBy}`,
     ...(next === undefined ? [] : [`next: ${next.to} at ${moment(next.at, now)}`]),
     ...(retry === undefined ? [] : [`after ${retry.failures} failures: ${oneLine(retry.words)}`]),
     ...(estimate === undefined
@@ -83,18 +83,20 @@ function linesOf(queue: string, explanation: Explanation, paint: Paint): string[
 
 export const explain: CommandSpec = {
   name: 'explain',
-  summary: 'Say why a key is not running',
+  summary: 'Explain why a key is not running',
   details:
-    'A list of what must be so for it to run: [x] is so, [ ] is not, [-] cannot be told or does not matter yet. A key that is not there is exit code 4.',
-  group: 'Looking',
+    'Lists the conditions for a run: [x] met, [ ] not met, [-] unknown or not relevant yet. Exits with 4 if the key does not exist.',
+  group: 'Inspect',
   positionals: [queueArgument, keyArgument],
-  examples: [{ line: 'sluice explain orders order/42', does: 'what it waits for, and until when' }],
+  examples: [
+    { line: 'sluice explain orders order/42', does: 'what the key waits for, and until when' },
+  ],
   json: '{ queue, key, state, blockedBy?, conditions: [{ code, ok: true | false | null, until?, evidence }], next?: { at, to }, retry?: { failures, perKeyMs?, bucketMs?, words }, estimate?: { startAt, confidence }, inspectedAt }',
   async run(context): Promise<ExitCode> {
     const { input, print } = context
     const queue = input.queue()
     const key = checkedKey(input.positional(1) ?? '')
-    const { inspection } = await context.store('look')
+    const { inspection } = await context.store('existing')
     const explanation = await inspection.queue(queue).explain(key)
     const { info, ...sentence } = explanation
     if (print.isDocument) await print.document({ queue, ...sentence })

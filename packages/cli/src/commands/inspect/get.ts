@@ -8,33 +8,33 @@ import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 export const get: CommandSpec = {
   name: 'get',
   summary: 'Show one key',
-  details: 'With -o json, everything that is stored of it. A key that is not there is exit code 4.',
-  group: 'Looking',
+  details: 'With -o json, everything that is stored. Exits with 4 if the key does not exist.',
+  group: 'Inspect',
   positionals: [queueArgument, keyArgument],
   options: watchOptions,
   examples: [
     { line: 'sluice get orders order/42', does: 'one line' },
-    { line: 'sluice get orders order/42 -o json', does: 'everything that is stored of it' },
+    { line: 'sluice get orders order/42 -o json', does: 'everything that is stored' },
   ],
   json: '{ queue, key, state, … }: one of the keys of ls',
   async run(context) {
     const { input } = context
     const queue = input.queue()
     const key = checkedKey(input.positional(1) ?? '')
-    const { inspection } = await context.store('look')
+    const { inspection } = await context.store('existing')
     const inspect = inspection.queue(queue)
     await printWatched(context, {
       async look() {
         const [info, now] = await Promise.all([inspect.get(key), inspection.now()])
         if (info === undefined && !input.flag('watch')) {
-          throw notFoundError(`nothing is stored of ${shown(key)} in ${shown(queue)}`)
+          throw notFoundError(`${shown(key)} is not stored in ${shown(queue)}`)
         }
         return {
           rows: info === undefined ? [] : [info],
           columns: (paint) => keyColumns(paint, now),
           name: (row) => row.key,
           document: () => ({ queue, ...info }),
-          none: `nothing is stored of ${shown(key)}`,
+          none: `${shown(key)} is not stored`,
         }
       },
       asJson: (row) => ({ queue, ...row }),

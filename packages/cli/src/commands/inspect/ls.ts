@@ -6,7 +6,7 @@ import { keyColumns } from '../../rows/key-columns.ts'
 import { keyFilterOf, keyFilterOptions } from '../../rows/key-filters.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 
-/** How many keys are listed unless told otherwise, and how many are asked for at a time. */
+/** The default limit, and how many keys are read at a time. */
 const limitDefault = 100
 const pageMax = 1_000
 
@@ -15,7 +15,7 @@ function matches({ failures, lastError }: KeyInfo, filter: KeyFilter): boolean {
   return filter.errorCode === undefined || lastError?.code === filter.errorCode
 }
 
-/** The keys that a filter lets through, a page at a time. */
+/** The keys that match a filter, page by page. */
 async function* pagesOf(inspect: Inspect, filter: KeyFilter): AsyncGenerator<readonly KeyInfo[]> {
   const { state, prefix } = filter
   let cursor: string | undefined
@@ -31,7 +31,7 @@ async function* pagesOf(inspect: Inspect, filter: KeyFilter): AsyncGenerator<rea
   } while (cursor !== undefined)
 }
 
-/** The first keys that a filter lets through, and whether there are more. */
+/** The first keys that match a filter, and whether there are more. */
 async function keysOf(
   inspect: Inspect,
   filter: KeyFilter,
@@ -47,7 +47,7 @@ async function keysOf(
   return { keys, more: false }
 }
 
-/** Prints all keys as they come, however many: nothing is kept but the page that is printed. */
+/** Prints all keys as they are read; only one page is in memory at a time. */
 async function printAll(
   { print, terminal }: Context,
   store: StoreInspection,
@@ -69,21 +69,21 @@ async function printAll(
 
 export const ls: CommandSpec = {
   name: 'ls',
-  summary: 'List keys of a queue, in the order of their names',
+  summary: 'List the keys of a queue, ordered by name',
   details:
-    'DUE is when the key runs next: now, in so long, or after the run that is under way. AGE is how long ago that run was asked for.',
-  group: 'Looking',
+    'DUE is when the key runs next: now, after a delay, or after the run in progress. AGE is the time since that run was added.',
+  group: 'Inspect',
   positionals: [queueArgument],
   options: [
     ...keyFilterOptions,
-    { flags: '--limit <N>', summary: 'at most so many keys (default: 100)' },
-    { flags: '-A, --all', summary: 'all keys, however many' },
+    { flags: '--limit <N>', summary: 'the maximum number of keys (default: 100)' },
+    { flags: '-A, --all', summary: 'all keys, without a limit' },
     ...watchOptions,
   ],
   examples: [
-    { line: 'sluice ls orders --state backoff', does: 'keys that wait after a failure' },
+    { line: 'sluice ls orders --state backoff', does: 'keys that wait for a retry' },
     { line: 'sluice ls orders --failures-min 3 -o wide', does: 'with items and last errors' },
-    { line: 'sluice ls orders --all -o name', does: 'all keys, one to a line' },
+    { line: 'sluice ls orders --all -o name', does: 'all keys, one per line' },
   ],
   json: '{ queue, keys: [{ key, state, item, priority, askedAt?, dueAt?, why?, laterAt?, readyAt?, failures, crashes, parked, held?: { holder?, token, leaseUntil?, dirtySince? }, lastError?: { name, message, code?, stack? } }], truncated }',
   async run(context) {
@@ -91,7 +91,7 @@ export const ls: CommandSpec = {
     const queue = input.queue()
     const filter = keyFilterOf(input)
     const limit = input.flag('all') ? Infinity : (input.whole('limit', { min: 1 }) ?? limitDefault)
-    const { inspection } = await context.store('look')
+    const { inspection } = await context.store('existing')
     if (input.flag('all') && !input.flag('watch') && !print.isDocument) {
       await printAll(context, inspection, queue, filter)
       return undefined
@@ -115,7 +115,7 @@ export const ls: CommandSpec = {
       },
       asJson: (info) => info,
     })
-    if (isMore) await print.note(`there are more than ${limit}: see --limit and --all`)
+    if (isMore) await print.note(`more than ${limit} keys match: see --limit and --all`)
     return undefined
   },
 }

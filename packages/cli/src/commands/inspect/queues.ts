@@ -4,18 +4,18 @@ import { queueColumns, queueRows, settledRow } from '../../rows/queue-rows.ts'
 
 export const queues: CommandSpec = {
   name: 'queues',
-  summary: 'List the queues of a store, and how they do',
+  summary: 'List the queues of a store and their state',
   details:
-    'STATE is paused, no workers (keys are ready and nobody was seen for a minute), busy or idle.',
-  group: 'Looking',
+    'STATE is paused, no workers (keys are ready and no worker was seen for a minute), busy or idle.',
+  group: 'Inspect',
   options: watchOptions,
   examples: [
     { line: 'sluice queues -s sqlite:./queue.db', does: 'all queues of a file' },
-    { line: 'sluice queues -w -o wide', does: 'all columns, and again what changes' },
+    { line: 'sluice queues -w -o wide', does: 'all columns, repeated on change' },
   ],
   json: '{ queues: [{ queue, paused, counts: { ready, delayed, backoff, processing, dirty, parked, idle }, capped, oldestReadyAt?, oldestAgeMs?, workers? }] }',
   async run(context) {
-    const { inspection } = await context.store('look')
+    const { inspection } = await context.store('existing')
     await printWatched(context, {
       async look() {
         const rows = await queueRows(inspection)

@@ -10,10 +10,10 @@ import { type QueueRow, queueRow, queueState } from '../../rows/queue-rows.ts'
 import { type Rates, RunRates } from '../../rows/run-rates.ts'
 import { wait } from '../../wait.ts'
 
-/** A queue and what its workers do. */
+/** A queue and the rates of its workers. */
 type TopRow = QueueRow & { readonly rates?: Rates }
 
-/** What one looks at first. */
+/** The order of the rows. */
 const order = ['no workers', 'busy', 'paused', 'idle']
 
 const enterScreen = '\u001b[?1049h\u001b[?25l'
@@ -74,7 +74,7 @@ async function rowsOf(
   return rows.sort((a, b) => rank(a) - rank(b))
 }
 
-/** One screen: a line on top, and as many rows as there is room for. */
+/** One screen: a title and as many rows as fit. */
 function frame(rows: readonly TopRow[], title: string, { terminal, print }: Context): string {
   const { columns: width = 100, rows: height = 25 } = terminal.stdout
   const [header = '', ...lines] = new Table(columns, { wide: false, headers: true }).lines(rows)
@@ -86,7 +86,7 @@ function frame(rows: readonly TopRow[], title: string, { terminal, print }: Cont
     print.paint('bold', cutTo(header, width)),
     ...shownLines.map((line) => cutTo(line, width)),
   ]
-  // Over what is there, to the end of each line and of the screen: no flicker.
+  // Overwrites instead of clearing, which would flicker.
   return `\u001b[H${text.join('\u001b[K\n')}\u001b[K\u001b[J`
 }
 
@@ -100,28 +100,28 @@ async function live(context: Context, store: StoreInspection, label: string): Pr
   context.defer(() => print.data(leaveScreen))
   do {
     const rows = await rowsOf(store, queue, known)
-    const title = `${label}   ${formatInstant(await store.now())}   every ${formatSpan(intervalMs)}, Ctrl-C ends`
+    const title = `${label}   ${formatInstant(await store.now())}   every ${formatSpan(intervalMs)}, Ctrl-C stops`
     if (!until.aborted) await print.data(frame(rows, title, context))
   } while (await wait(terminal.clock, intervalMs, until))
 }
 
 export const top: CommandSpec = {
   name: 'top',
-  summary: 'Watch queues at work: counts, rates and times',
+  summary: 'Watch counts, rates and durations of queues',
   details:
-    'Rates and times are those of the last minute, as workers report them every 10 s. With --once, and where nobody watches, it prints once; they are those since each worker started then.',
-  group: 'Looking',
+    'Rates and durations cover the last minute, as reported by workers every 10 s. With --once, or if stdout is not a terminal, it prints once, with figures since each worker started.',
+  group: 'Inspect',
   positionals: [{ name: 'QUEUE', summary: 'only this queue', kind: 'queue', optional: true }],
   options: [
     { flags: '--once', summary: 'print once' },
-    { flags: '--interval <DURATION>', summary: 'how often to look (default: 2s)' },
+    { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
   ],
-  examples: [{ line: 'sluice top --once -o json', does: 'the same for a program' }],
+  examples: [{ line: 'sluice top --once -o json', does: 'once, for a program' }],
   json: '{ queues: [{ …, rates?: { runsPerSecond, failedRatio?, waitP95Ms?, workP95Ms?, busy, slots } }] }: those of queues, with rates',
   async run(context) {
     const { input, print, terminal } = context
     const queue = input.queueIfGiven()
-    const { address, inspection } = await context.store('look')
+    const { address, inspection } = await context.store('existing')
     const isLive = terminal.stdout.isTTY && !input.flag('once') && print.format === 'table'
     if (isLive) {
       await live(context, inspection, address.label)

@@ -6,7 +6,7 @@ import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 
-/** A worker, and where it works. */
+/** A worker and its queue. */
 type WorkerInQueue = WorkerRow & { readonly queue: string }
 
 async function workersOf(
@@ -52,17 +52,17 @@ function columnsAt(now: EpochMs): readonly Column<WorkerInQueue>[] {
 export const workers: CommandSpec = {
   name: 'workers',
   summary: 'List the workers that were seen in the last minute',
-  details: 'BUSY is how many handlers run, and how many may. A worker is heard of every 10 s.',
-  group: 'Looking',
+  details: 'BUSY is the number of running handlers and the concurrency. Workers report every 10 s.',
+  group: 'Inspect',
   positionals: [
-    { name: 'QUEUE', summary: 'only those of this queue', kind: 'queue', optional: true },
+    { name: 'QUEUE', summary: 'only workers of this queue', kind: 'queue', optional: true },
   ],
   options: watchOptions,
   examples: [{ line: 'sluice workers orders -o wide', does: 'with settings and longest runs' }],
   json: '{ workers: [{ queue, holder, host, pid, concurrency, settings, startedAt, seenAt, stats? }] }',
   async run(context) {
     const queue = context.input.queueIfGiven()
-    const { inspection } = await context.store('look')
+    const { inspection } = await context.store('existing')
     await printWatched(context, {
       async look() {
         const [rows, now] = await Promise.all([workersOf(inspection, queue), inspection.now()])

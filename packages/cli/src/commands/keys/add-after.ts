@@ -6,13 +6,13 @@ import { shown } from '../../output/escape.ts'
 
 export const addAfter: CommandSpec = {
   name: 'add-after',
-  summary: 'Ask for a run of keys later',
+  summary: 'Add keys that run later',
   details:
-    'How it meets a run that is owed already is as the workers of the queue have it. Makes a SQLite file that is not there.',
+    'If a run of a key is already pending, the setting of the queue decides how the two merge. Creates a missing SQLite file.',
   group: 'Keys',
   positionals: [
     queueArgument,
-    { name: 'DELAY', summary: 'how late: 5s, 1m30s, 2h, or milliseconds', kind: 'text' },
+    { name: 'DELAY', summary: 'the delay: 5s, 1m30s, 2h, or milliseconds', kind: 'text' },
     { name: 'KEY', summary: 'the keys', kind: 'key', variadic: true },
   ],
   options: [{ flags: '--priority <N>', summary: 'from -1000 to 1000, higher first (default: 0)' }],
@@ -25,10 +25,10 @@ export const addAfter: CommandSpec = {
     const { input, print } = context
     const queue = input.queue()
     const afterMs = parseDuration('DELAY', input.positional(1) ?? '', 'ms')
-    if (afterMs > delayMsMax) throw usageError('DELAY must be ten years at the most')
+    if (afterMs > delayMsMax) throw usageError('DELAY must be at most ten years')
     const keys = input.keys(2)
     const priority = input.whole('priority', { min: priorityMin, max: priorityMax })
-    const { inspection } = await context.store('make')
+    const { inspection } = await context.store('create')
     const results: { key: string; outcome: string }[] = []
     for (const key of keys) {
       const ask = { key, afterMs, ...(priority === undefined ? {} : { priority }) }

@@ -6,29 +6,29 @@ import type { Context } from '../../context.ts'
 import { checkedKey, parsedJson } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 
-/** How many adds are under way at a time: as many as travel together. */
+/** How many adds are in flight at a time: one batch. */
 const besides = batchKeysMax
 
 export const add: CommandSpec = {
   name: 'add',
-  summary: 'Ask for a run of keys',
+  summary: 'Add keys',
   details:
-    'Says of each key whether it was added, moved (it comes earlier), unchanged (its run was owed already) or parked. A key that is stored keeps its item. Makes a SQLite file that is not there.',
+    'Prints for each key whether it was added, moved (it runs earlier), unchanged (its run was already pending) or parked. A stored key keeps its item. Creates a missing SQLite file.',
   group: 'Keys',
   positionals: [
     queueArgument,
     { name: 'KEY', summary: 'the keys', kind: 'key', optional: true, variadic: true },
   ],
   options: [
-    { flags: '--item <JSON>', summary: 'the item; without a KEY it is its own key' },
+    { flags: '--item <JSON>', summary: 'the item; without KEY, the item is its own key' },
     { flags: '--priority <N>', summary: 'from -1000 to 1000, higher first (default: 0)' },
-    { flags: '--stdin', summary: 'read keys from stdin, one to a line' },
+    { flags: '--stdin', summary: 'read keys from stdin, one per line' },
     { flags: '--items', summary: 'with --stdin: each line is an item, as JSON' },
   ],
   examples: [
     { line: 'sluice add orders order/42 order/43', does: 'two keys' },
     { line: `sluice add orders --item '{"id":42}'`, does: 'an item that is its own key' },
-    { line: 'sluice add orders --stdin < keys.txt', does: 'one key to a line' },
+    { line: 'sluice add orders --stdin < keys.txt', does: 'one key per line' },
   ],
   json: '{ queue, results: [{ key, outcome }] }, or with --stdin { queue, added, moved, unchanged, parked, full }',
   async run(context) {
@@ -55,14 +55,14 @@ export const add: CommandSpec = {
   },
 }
 
-/** Adds what is asked, and says what became of it. */
+/** Adds the named keys and prints their outcomes. */
 async function addAll(
   context: Context,
   queue: string,
   asks: readonly OperatorAsk[],
 ): Promise<void> {
   const { print } = context
-  const { inspection } = await context.store('make')
+  const { inspection } = await context.store('create')
   const results: { key: string; outcome: string }[] = []
   for (const ask of asks) {
     const outcome = await inspection.add(queue, ask)
@@ -73,14 +73,14 @@ async function addAll(
   await print.lines(results.map(({ key, outcome }) => `${shown(key)} ${outcome}`))
 }
 
-/** Adds what stdin gives, and says how many. */
+/** Adds the keys or items of stdin and prints how many had which outcome. */
 async function addLines(
   context: Context,
   queue: string,
   shared: Pick<OperatorAsk, 'priority'>,
 ): Promise<undefined> {
   const { input, print, terminal } = context
-  const { inspection } = await context.store('make')
+  const { inspection } = await context.store('create')
   const tally: Record<AddOutcome, number> = { added: 0, moved: 0, unchanged: 0, parked: 0, full: 0 }
   let asks: OperatorAsk[] = []
   let number = 0
@@ -114,7 +114,7 @@ function lineAsk(line: string, number: number, isItem: boolean): OperatorAsk {
     return isItem ? { item: parsedJson('it', line) } : { key: checkedKey(line) }
   } catch (error) {
     throw usageError(
-      `line ${number} cannot be added: ${(error as Error).message}; those before it were`,
+      `line ${number} cannot be added: ${(error as Error).message}; the lines before it were added`,
       error,
     )
   }

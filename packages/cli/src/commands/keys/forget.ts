@@ -3,13 +3,13 @@ import { keyCommand } from './key-command.ts'
 
 export const forget: CommandSpec = keyCommand({
   name: 'forget',
-  summary: 'Count failures and crashes of keys from zero again',
-  details: 'A back-off that is under way stays as it is; see `sluice run-now`.',
+  summary: 'Reset the failure and crash counts of keys',
+  details: 'A back-off in progress is not changed; see `sluice run-now`.',
   past: 'forgotten',
-  future: 'have their failures forgotten',
+  imperative: 'reset the failures of',
   examples: [
     { line: 'sluice forget orders order/42', does: 'one key' },
-    { line: 'sluice forget orders --all --failures-min 5', does: 'all that failed often' },
+    { line: 'sluice forget orders --all --failures-min 5', does: 'every key that failed often' },
   ],
   async one(inspect, key) {
     return (await inspect.forget(key)) === 'forgotten' ? 'changed' : 'unchanged'

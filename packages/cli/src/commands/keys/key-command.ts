@@ -7,36 +7,36 @@ import type { Input } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { keyFilterOf, keyFilterOptions } from '../../rows/key-filters.ts'
 
-/** What became of one key. */
+/** The outcome for one key. */
 type KeyOutcome = 'changed' | 'unchanged' | 'missing'
 
-/** Something an operator does to keys. */
+/** An operation on keys. */
 export interface KeyVerb {
   readonly name: string
   readonly summary: string
   readonly details: string
-  /** What is said of a key to which it was done: `parked`. */
+  /** The outcome for a changed key: `parked`. */
   readonly past: string
-  /** What is said of several keys to which it is to be done: `be parked`. */
-  readonly future: string
+  /** The sentence before a confirmation: `park` makes `This will park 5 keys of orders.` */
+  readonly imperative: string
   readonly options?: readonly OptionSpec[]
   readonly examples: readonly Example[]
   one(inspect: Inspect, key: string, input: Input): Promise<KeyOutcome>
   many(selection: Selection, options: BulkOptions, input: Input): Promise<BulkResult>
 }
 
-/** How many keys are touched at the most unless told otherwise. */
+/** The default maximum number of keys that are changed. */
 const limitDefault = 10_000
 
-/** How many keys are worked on at a time. */
+/** How many keys are changed concurrently. */
 const besides = 50
 
-/** The command that does something to keys that are named, or to all that options choose. */
+/** The command for an operation on named keys, or on every key that matches the options. */
 export function keyCommand(verb: KeyVerb): CommandSpec {
   return {
     name: verb.name,
     summary: verb.summary,
-    details: `${verb.details} With --all, all keys that the options choose: it says how many there are, and asks.`,
+    details: `${verb.details} With --all, it applies to every key that matches the options, after showing their number and asking.`,
     group: 'Keys',
     positionals: [
       queueArgument,
@@ -44,9 +44,9 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
     ],
     options: [
       ...(verb.options ?? []),
-      { flags: '--all', summary: 'all keys that the options choose, instead of named ones' },
+      { flags: '--all', summary: 'every key that matches the options, instead of named ones' },
       ...keyFilterOptions,
-      { flags: '--limit <N>', summary: 'with --all: touch at most so many (default: 10000)' },
+      { flags: '--limit <N>', summary: 'with --all: the maximum number of keys (default: 10000)' },
     ],
     examples: verb.examples,
     json: '{ queue, verb, results: [{ key, outcome }] }, or with --all { queue, verb, count, capped, confirmed, changed, unchanged }',
@@ -57,13 +57,13 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
       const filter = keyFilterOf(input)
       const limit = input.whole('limit', { min: 1 })
       if (input.flag('all')) {
-        if (keys.length > 0) throw usageError('name keys, or say --all, but not both')
+        if (keys.length > 0) throw usageError('name keys or give --all, not both')
         return await toAll(context, verb, queue, { ...filter, cap: limit ?? limitDefault })
       }
       if (limit !== undefined || Object.keys(filter).length > 0) {
-        throw usageError('options that choose keys go with --all')
+        throw usageError('options that select keys require --all')
       }
-      if (keys.length === 0) throw usageError('name a KEY, or say --all')
+      if (keys.length === 0) throw usageError('name a KEY, or give --all')
       return await toNamed(context, verb, queue, keys)
     },
   }
@@ -76,7 +76,7 @@ async function toNamed(
   keys: readonly string[],
 ): Promise<ExitCode> {
   const { input, print } = context
-  const { inspection } = await context.store('look')
+  const { inspection } = await context.store('existing')
   const inspect = inspection.queue(queue)
   const results: { key: string; outcome: KeyOutcome }[] = []
   for (let from = 0; from < keys.length; from += besides) {
@@ -88,7 +88,7 @@ async function toNamed(
   else if (print.format === 'name') await print.names(results.map(({ key }) => key))
   else {
     for (const { key, outcome } of results) {
-      if (outcome === 'missing') await print.note(`${shown(key)} is not there`)
+      if (outcome === 'missing') await print.note(`${shown(key)} does not exist`)
       else await print.lines([`${shown(key)} ${outcome === 'changed' ? verb.past : outcome}`])
     }
   }
@@ -103,15 +103,16 @@ async function toAll(
   filter: Parameters<Inspect['select']>[0],
 ): Promise<ExitCode | undefined> {
   const { input, print } = context
-  const { inspection } = await context.store('look')
+  const { inspection } = await context.store('existing')
   const selection = inspection.queue(queue).select(filter)
   const result = await verb.many(
     selection,
     {
       async confirm({ count, capped }) {
         if (count === 0) return true
-        const more = capped ? ', and there are more' : ''
-        const what = `${count} ${count === 1 ? 'key' : 'keys'} of ${shown(queue)} will ${verb.future}${more}`
+        const more = capped ? ' More keys match.' : ''
+        const keys = `${count} ${count === 1 ? 'key' : 'keys'} of ${shown(queue)}`
+        const what = `This will ${verb.imperative} ${keys}.${more}`
         if (input.flag('yes')) await print.note(what)
         return await context.confirm(what)
       },
@@ -119,7 +120,7 @@ async function toAll(
     input,
   )
   if (print.isDocument) await print.document({ queue, verb: verb.name, ...result })
-  else if (!result.confirmed) await print.note('nothing was done')
+  else if (!result.confirmed) await print.note('nothing was changed')
   else {
     const { changed, unchanged } = result
     const rest = unchanged === 0 ? '' : `, ${unchanged} unchanged`

@@ -3,13 +3,13 @@ import { keyCommand } from './key-command.ts'
 
 export const remove: CommandSpec = keyCommand({
   name: 'remove',
-  summary: 'Forget all that is owed to keys, and counted of them',
-  details: 'Who holds a key goes on holding it.',
+  summary: 'Delete keys with their failure counts',
+  details: 'Runs in progress are not interrupted.',
   past: 'removed',
-  future: 'be removed',
+  imperative: 'remove',
   examples: [
     { line: 'sluice remove orders order/42', does: 'one key' },
-    { line: 'sluice remove orders --all --state parked', does: 'all that were set aside' },
+    { line: 'sluice remove orders --all --state parked', does: 'every parked key' },
   ],
   one: (inspect, key) => inspect.remove(key),
   many: (selection, options) => selection.remove(options),

@@ -3,13 +3,13 @@ import { keyCommand } from './key-command.ts'
 
 export const runNow: CommandSpec = keyCommand({
   name: 'run-now',
-  summary: 'End delays and back-offs, so that keys run at once',
-  details: 'Their failures stay counted; see `sluice forget`.',
+  summary: 'End delays and back-offs, so that keys run now',
+  details: 'Failure counts are kept; see `sluice forget`.',
   past: 'due now',
-  future: 'be due now',
+  imperative: 'end the delays of',
   examples: [
     { line: 'sluice run-now orders order/42', does: 'one key' },
-    { line: 'sluice run-now orders --all --state backoff', does: 'all that back off' },
+    { line: 'sluice run-now orders --all --state backoff', does: 'every key in back-off' },
   ],
   one: (inspect, key) => inspect.runNow(key),
   many: (selection, options) => selection.runNow(options),

@@ -6,14 +6,14 @@ const forget = (input: Input): { forget: boolean } => ({ forget: input.flag('for
 
 export const unpark: CommandSpec = keyCommand({
   name: 'unpark',
-  summary: 'Put parked keys back in line',
-  details: 'They are as they would be had they not been parked.',
+  summary: 'Let parked keys run again',
+  details: 'Their pending runs, delays and priorities are kept.',
   past: 'unparked',
-  future: 'be put back in line',
-  options: [{ flags: '--forget', summary: 'count their failures and crashes from zero again' }],
+  imperative: 'unpark',
+  options: [{ flags: '--forget', summary: 'also reset their failure and crash counts' }],
   examples: [
-    { line: 'sluice unpark orders order/42 --forget', does: 'one key, as if it had never failed' },
-    { line: 'sluice unpark orders --all --error-code ETIMEDOUT', does: 'all that timed out' },
+    { line: 'sluice unpark orders order/42 --forget', does: 'one key, with its counts reset' },
+    { line: 'sluice unpark orders --all --error-code ETIMEDOUT', does: 'every key that timed out' },
   ],
   one: (inspect, key, input) => inspect.unpark(key, forget(input)),
   many: (selection, options, input) => selection.unpark({ ...options, ...forget(input) }),

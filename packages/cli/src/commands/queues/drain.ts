@@ -6,19 +6,21 @@ import { wait } from '../../wait.ts'
 
 export const drain: CommandSpec = {
   name: 'drain',
-  summary: 'Wait until nothing of a queue is ready or held',
+  summary: 'Wait until no key of a queue is ready or held',
   details:
-    'Workers do the work; this only waits. Keys that are delayed, backing off or parked are not waited for. With --timeout it gives up after so long, with exit code 1.',
+    'Only waits; workers do the work. Delayed keys, keys in back-off and parked keys are not waited for. With --timeout, it gives up after that time with exit code 1.',
   group: 'Queues',
   positionals: [queueArgument],
-  options: [{ flags: '--interval <DURATION>', summary: 'how often to look (default: 2s)' }],
+  options: [
+    { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
+  ],
   examples: [{ line: 'sluice drain orders --timeout 5m', does: 'wait at most five minutes' }],
   json: '{ queue, drained: true }',
   async run(context) {
     const { input, print, signal, terminal } = context
     const queue = input.queue()
     const intervalMs = intervalOf(context)
-    const { inspection } = await context.store('look')
+    const { inspection } = await context.store('existing')
     let said = ''
     for (;;) {
       const row = await queueRow(inspection, queue)
@@ -29,7 +31,7 @@ export const drain: CommandSpec = {
       if (warning !== undefined && warning !== said) await print.warn(`${shown(queue)} ${warning}`)
       said = warning ?? ''
       await print.progress(`${shown(queue)}: ${ready} ready, ${held} held`)
-      // The signal ends the command; there is nothing to tidy up.
+      // The signal ends the command; there is nothing to clean up.
       if (!(await wait(terminal.clock, intervalMs, signal))) return undefined
     }
     await print.endProgress()
@@ -40,6 +42,6 @@ export const drain: CommandSpec = {
 }
 
 function warningOf(isPaused: boolean, isDeserted: boolean): string | undefined {
-  if (isPaused) return 'is paused: what is ready stays so until it is resumed'
+  if (isPaused) return 'is paused: ready keys stay ready until it is resumed'
   return isDeserted ? 'has no workers that were seen in the last minute' : undefined
 }

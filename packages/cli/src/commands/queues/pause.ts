@@ -4,7 +4,7 @@ import { queueCommand } from './queue-command.ts'
 export const pause: CommandSpec = queueCommand({
   name: 'pause',
   summary: 'Stop handing out keys of queues, in all processes',
-  details: 'Adds are taken, and keys that are held go on.',
+  details: 'New adds are accepted, and running keys finish.',
   past: 'paused',
   act: (inspect) => inspect.pause(),
 })

@@ -4,17 +4,17 @@ import type { CommandSpec } from '../../command.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 
-/** Something an operator does to whole queues. */
+/** An operation on whole queues. */
 export interface QueueVerb {
   readonly name: string
   readonly summary: string
   readonly details: string
-  /** What is said of a queue to which it was done. */
+  /** The outcome for a changed queue: `paused`. */
   readonly past: string
   act(inspect: Inspect): Promise<OperateOutcome>
 }
 
-/** The command that does something to queues that are named. */
+/** The command for an operation on named queues. */
 export function queueCommand(verb: QueueVerb): CommandSpec {
   return {
     name: verb.name,
@@ -27,7 +27,7 @@ export function queueCommand(verb: QueueVerb): CommandSpec {
     async run(context) {
       const { input, print } = context
       const queues = input.positionals(0).map(checkedQueue)
-      const { inspection } = await context.store('look')
+      const { inspection } = await context.store('existing')
       const results: { queue: string; outcome: OperateOutcome }[] = []
       for (const queue of queues) {
         results.push({ queue, outcome: await verb.act(inspection.queue(queue)) })

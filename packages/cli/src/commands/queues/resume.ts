@@ -4,7 +4,7 @@ import { queueCommand } from './queue-command.ts'
 export const resume: CommandSpec = queueCommand({
   name: 'resume',
   summary: 'Hand out keys of paused queues again',
-  details: 'Every worker is told at once.',
+  details: 'Workers are notified at once.',
   past: 'resumed',
   act: (inspect) => inspect.resume(),
 })

@@ -6,10 +6,10 @@ import { isPlain } from '../../output/escape.ts'
 import type { OpenStore } from '../../stores/open-store.ts'
 import { aborted } from '../../wait.ts'
 
-/** How many keys are offered. */
+/** The maximum number of keys that are offered. */
 const keysMax = 100
 
-/** How long a shell waits for a store unless told otherwise; somebody is typing. */
+/** The default time to wait for a store; it is short, since the user is typing. */
 const patienceDefault = '2s'
 
 async function storeWords(
@@ -19,7 +19,7 @@ async function storeWords(
   named: string | undefined,
 ): Promise<readonly string[]> {
   const open = (): Promise<OpenStore> =>
-    named === undefined ? context.store('look') : context.storeAt(named, 'look')
+    named === undefined ? context.store('existing') : context.storeAt(named, 'existing')
   const { inspection } = await open()
   if (wanted.kind === 'queue') return await inspection.queues()
   const inspect = inspection.queue(wanted.queue ?? '')
@@ -52,7 +52,7 @@ async function wordsFor(
 
 export const complete: CommandSpec = {
   name: '__complete',
-  summary: 'Print what a shell offers for the last of these words',
+  summary: 'Print the completions of the last of these words',
   group: 'More',
   hidden: true,
   takesAnything: true,
@@ -80,10 +80,10 @@ export const complete: CommandSpec = {
         aborted(patience.signal).promise,
       ])
       const fitting = found.filter((word) => word === ':files' || word.startsWith(start))
-      // What cannot be shown cannot be offered.
+      // A name that a terminal cannot show cannot be completed.
       await context.print.lines(fitting.filter(isPlain))
     } catch {
-      // A shell has no place for an error; nothing is offered.
+      // A shell cannot show an error during completion; nothing is offered.
     }
     return undefined
   },

@@ -4,14 +4,14 @@ import { formatSpan } from '../../duration.ts'
 import type { Column } from '../../output/table.ts'
 import type { OpenStore } from '../../stores/open-store.ts'
 
-/** How many keys go through unless told otherwise, and how many at a time. */
+/** The default number of keys, and the size of a batch. */
 const keysDefault = 2_000
 const batch = 500
 
-/** How many keys are added one by one, each awaited. */
+/** How many keys are added one by one; each add is awaited. */
 const singlesMax = 200
 
-/** What one part of the run took. */
+/** The result of one part of the run. */
 interface Measured {
   readonly what: string
   readonly keys: number
@@ -23,7 +23,7 @@ function measured(what: string, keys: number, ms: number): Measured {
   return { what, keys, ms: Number(ms.toFixed(3)), perSecond: Math.round((keys * 1_000) / ms) }
 }
 
-/** Adds, claims and finishes so many keys in a queue that nobody else has. */
+/** Adds, claims and finishes keys in a queue of its own. */
 async function run(
   context: Context,
   { driver }: OpenStore,
@@ -73,9 +73,9 @@ async function run(
 
 export const bench: CommandSpec = {
   name: 'bench',
-  summary: 'Measure how fast keys go through a store',
+  summary: 'Measure the throughput of a store',
   details:
-    'In a queue of its own, which is removed afterwards; others are not touched, though they share the machine. Also takes memory:.',
+    'Uses a queue of its own, which is removed afterwards. Other queues are not changed, but share the machine. Also accepts memory:.',
   group: 'Stores',
   windsUp: true,
   options: [{ flags: '--keys <N>', summary: 'how many keys (default: 2000)' }],
@@ -84,7 +84,7 @@ export const bench: CommandSpec = {
   async run(context) {
     const { input, print, terminal } = context
     const keys = input.whole('keys', { min: 1, max: 1_000_000 }) ?? keysDefault
-    const store = await context.store('alone')
+    const store = await context.store('private')
     const queue = `sluice-bench-${terminal.uniqueId()}`
     context.defer(async () => void (await store.inspection.queue(queue).purge()))
     const results = await run(context, store, queue, keys)

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../../command.ts'
 import { type ExitCode, exitCodes } from '../../exit-codes.ts'
 import type { Input } from '../../input.ts'
 
-/** The options that take a value, by their names here, in the words of the suite. */
+/** The options with a value, which are passed on to the suite. */
 const valued = ['seed', 'modelRuns', 'histories', 'path', 'replayPath'] as const
 
 function argvOf(input: Input): string[] {
@@ -23,19 +23,24 @@ function argvOf(input: Input): string[] {
 
 export const conformance: CommandSpec = {
   name: 'conformance',
-  summary: 'Examine a driver of your own',
-  details: 'The module exports `create`, a function that makes a subject; see @sluice/conformance.',
+  summary: 'Test a driver of your own with the conformance suite',
+  details:
+    'The module exports `create`, a function that returns a subject; see @sluice/conformance.',
   group: 'More',
   positionals: [
     { name: 'MODULE', summary: 'the module with the driver', kind: 'file', optional: true },
   ],
   options: [
-    { flags: '--only <ID>', summary: 'only this case, or cases that begin so', repeatable: true },
+    {
+      flags: '--only <ID>',
+      summary: 'only this case, or cases with this prefix',
+      repeatable: true,
+    },
     { flags: '--except <ID=WHY>', summary: 'a promise broken on purpose', repeatable: true },
-    { flags: '--seed <N>', summary: 'where chance begins; a run prints its own' },
+    { flags: '--seed <N>', summary: 'the seed of randomness; a run prints its own' },
     { flags: '--model-runs <N>', summary: 'how many histories are compared with the model' },
     { flags: '--histories <N>', summary: 'how many concurrent histories are checked' },
-    { flags: '--path <P>', summary: 'with --replay-path: one failed comparison again' },
+    { flags: '--path <P>', summary: 'with --replay-path: repeat one failed comparison' },
     { flags: '--replay-path <P>', summary: 'see --path' },
     { flags: '--list', summary: 'list the cases, and run none' },
     { flags: '--json', summary: 'print one JSON document; so does -o json' },
@@ -45,7 +50,7 @@ export const conformance: CommandSpec = {
     const argv = argvOf(input)
     const { runCommandLine } = await import('@sluice/conformance/cli')
     const { stdout, stderr } = terminal
-    // Written in the order in which it comes; the last one is waited for.
+    // Writes are queued in order; the last one is awaited.
     let written = Promise.resolve()
     const code = await runCommandLine(argv, {
       cwd: terminal.cwd,

@@ -21,8 +21,8 @@ export const copy: CommandSpec = {
     const { input, print } = context
     const [fromText = '', toText = ''] = input.positionals(0)
     const queues = input.positionals(2).map(checkedQueue)
-    const from = await context.storeAt(fromText, 'look')
-    const to = await context.storeAt(toText, 'make')
+    const from = await context.storeAt(fromText, 'existing')
+    const to = await context.storeAt(toText, 'create')
     for (const side of [from, to]) refuseImmovable(side)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     const copied: { queue: string; copied: number }[] = []

@@ -8,13 +8,13 @@ import type { Column } from '../../output/table.ts'
 import { refuseMissing } from '../../stores/open-store.ts'
 import type { StoreAddress } from '../../stores/store-address.ts'
 
-/** One thing that was looked at; of SQLite in the same words as of Postgres. */
+/** One finding, in the same form for SQLite and Postgres. */
 type Look = Omit<Finding, 'check'> & { readonly check: string }
 
 async function examined(context: Context, address: StoreAddress): Promise<readonly Look[]> {
   switch (address.kind) {
     case 'memory':
-      throw usageError('memory: has nothing to examine; name a SQLite file or a Postgres')
+      throw usageError('memory: has nothing to check; name a SQLite file or a Postgres database')
     case 'sqlite':
       return await sqliteLooks(address)
     case 'postgres': {
@@ -27,7 +27,7 @@ async function examined(context: Context, address: StoreAddress): Promise<readon
 }
 
 async function sqliteLooks(address: StoreAddress & { kind: 'sqlite' }): Promise<readonly Look[]> {
-  refuseMissing(address, 'look')
+  refuseMissing(address, 'existing')
   const { examineStore } = await import('@sluice/sqlite')
   const report = await examineStore({ file: address.file, migrate: 'verify' })
   const { findings, keys, fileBytes, logBytes, logBytesMax, library, sqliteVersion } = report
@@ -42,7 +42,7 @@ async function sqliteLooks(address: StoreAddress & { kind: 'sqlite' }): Promise<
           {
             check: 'integrity',
             level: 'ok',
-            summary: 'every page, index and key is as it should be',
+            summary: 'every page, index and key is intact',
             facts: {},
           } as const,
         ]),
@@ -62,7 +62,7 @@ async function sqliteLooks(address: StoreAddress & { kind: 'sqlite' }): Promise<
       check: 'log',
       level: isLogLong ? 'warning' : 'ok',
       summary: isLogLong
-        ? `the log has grown to ${logBytes} bytes: somebody has kept a transaction open`
+        ? `the log has grown to ${logBytes} bytes: a connection keeps a transaction open`
         : `the log has ${logBytes} bytes`,
       facts: { bytes: logBytes, bytesMax: logBytesMax },
     },
@@ -77,12 +77,12 @@ async function sqliteLooks(address: StoreAddress & { kind: 'sqlite' }): Promise<
 
 export const doctor: CommandSpec = {
   name: 'doctor',
-  summary: 'Examine a store: is it whole, and is anything in its way',
+  summary: 'Check the health of a store',
   details:
-    'Changes nothing. A failure is exit code 3; with --strict, a warning is, too. Of a SQLite file all pages are read.',
+    'Changes nothing. Exits with 3 on a failure; with --strict, also on a warning. Reads every page of a SQLite file.',
   group: 'Stores',
-  options: [{ flags: '--strict', summary: 'take warnings for failures' }],
-  examples: [{ line: 'sluice doctor --strict -o json', does: 'for a program that watches' }],
+  options: [{ flags: '--strict', summary: 'treat warnings as failures' }],
+  examples: [{ line: 'sluice doctor --strict -o json', does: 'for monitoring' }],
   json: '{ store, healthy, findings: [{ check, level: "ok" | "warning" | "failure", summary, facts }] }',
   async run(context) {
     const { input, print } = context

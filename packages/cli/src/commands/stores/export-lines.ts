@@ -8,17 +8,17 @@ import { exitCodes } from '../../exit-codes.ts'
 import { shown } from '../../output/escape.ts'
 import { refuseImmovable } from '../../stores/open-store.ts'
 
-/** How many lines are written at a time. */
+/** The number of lines in one write. */
 const linesMax = 500
 
-/** Somewhere to write lines to. */
+/** A destination for lines. */
 interface Sink {
   write(text: string): Promise<void>
   end(): Promise<void>
 }
 
 function fileSink(path: string): Sink {
-  // Refuses what is there: an export that overwrites the last one is no backup.
+  // Never overwrites a file: it may be the last backup.
   const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   const closed = finished(stream)
   closed.catch(() => {})
@@ -37,9 +37,9 @@ function fileSink(path: string): Sink {
 
 export const exportLines: CommandSpec = {
   name: 'export',
-  summary: 'Write everything that is stored of a queue as lines of JSON',
+  summary: 'Write a queue as lines of JSON',
   details:
-    'A head, the buckets of the store, the keys, and an end by which a cut-off file is told. Changes nothing; pause the queue for a copy of one moment.',
+    'Writes a header, the token buckets, every key, and a last line that marks the file as complete. Changes nothing; pause the queue for a snapshot of one moment.',
   group: 'Stores',
   positionals: [queueArgument],
   options: [
@@ -53,7 +53,7 @@ export const exportLines: CommandSpec = {
     const { input, print, terminal } = context
     const queue = input.queue()
     const path = input.text('file')
-    const store = await context.store('look')
+    const store = await context.store('existing')
     refuseImmovable(store)
     const { createQueue, exportQueue } = await import('sluice')
     const source = createQueue<never>({ name: queue, driver: store.driver })
@@ -68,7 +68,7 @@ export const exportLines: CommandSpec = {
   },
 }
 
-/** How many keys were written; `undefined` if nobody reads any more. */
+/** Writes all lines; returns the number of keys, or `undefined` if the reader has gone. */
 async function writeAll(
   { print, signal, terminal }: Context,
   lines: AsyncIterable<string>,
@@ -89,7 +89,7 @@ async function writeAll(
         error,
       )
     }
-    // What goes to a terminal is progress enough.
+    // On a terminal, the data itself shows the progress.
     if (!terminal.stdout.isTTY) await print.progress(`${count} lines`)
   }
   for await (const line of lines) {

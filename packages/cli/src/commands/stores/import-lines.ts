@@ -23,13 +23,13 @@ async function* linesOfFile(path: string): AsyncGenerator<string> {
 
 export const importLines: CommandSpec = {
   name: 'import',
-  summary: 'Put what `export` wrote into a queue',
+  summary: 'Read an export into a queue',
   details:
-    'It is merged into what is there: the earlier of two times, the higher of two priorities and counts, and an item that is there stays. May be made again. Makes a SQLite file that is not there.',
+    'Existing keys are merged: the earlier of two times and the higher of two priorities and counts win, and existing items are kept. Safe to repeat. Creates a missing SQLite file.',
   group: 'Stores',
   positionals: [
     queueArgument,
-    { name: 'FILE', summary: 'what to read (default: stdin)', kind: 'file', optional: true },
+    { name: 'FILE', summary: 'the file to read (default: stdin)', kind: 'file', optional: true },
   ],
   examples: [
     { line: 'sluice import orders orders.ndjson', does: 'from a file' },
@@ -44,7 +44,7 @@ export const importLines: CommandSpec = {
       file === undefined || file === '-'
         ? terminal.stdin.lines()
         : linesOfFile(resolve(terminal.cwd, file))
-    const store = await context.store('make')
+    const store = await context.store('create')
     refuseImmovable(store)
     const { createQueue, importQueue } = await import('sluice')
     const target = createQueue<never>({ name: queue, driver: store.driver })

@@ -5,22 +5,25 @@ import type { StoreAddress } from '../../stores/store-address.ts'
 
 export const migrate: CommandSpec = {
   name: 'migrate',
-  summary: 'Bring the schema of a store up to date, or make it',
+  summary: 'Create the schema of a store, or bring it up to date',
   details:
-    'No other command changes a schema. --print-sql and --roles connect to nothing: what they print is run by whoever may do so.',
+    'No other command changes a schema. --print-sql and --roles do not connect; a user with the rights runs what they print.',
   group: 'Stores',
   options: [
     { flags: '--verify', summary: 'change nothing; fail unless the schema is up to date' },
-    { flags: '--print-sql', summary: 'print the SQL that would do it (Postgres)' },
-    { flags: '--from <VERSION>', summary: 'with --print-sql: the version it is at (default: 0)' },
-    { flags: '--roles', summary: 'print the SQL that gives three roles their rights (Postgres)' },
-    { flags: '--owner <ROLE>', summary: 'with --roles: who owns the schema and migrates it' },
-    { flags: '--runtime <ROLE>', summary: 'with --roles: what programs connect as' },
-    { flags: '--read-only <ROLE>', summary: 'with --roles: who looks, and changes nothing' },
+    { flags: '--print-sql', summary: 'print the SQL instead of running it (Postgres)' },
+    { flags: '--from <VERSION>', summary: 'with --print-sql: the current version (default: 0)' },
+    { flags: '--roles', summary: 'print the SQL that grants rights to three roles (Postgres)' },
+    {
+      flags: '--owner <ROLE>',
+      summary: 'with --roles: the owner of the schema, which migrates it',
+    },
+    { flags: '--runtime <ROLE>', summary: 'with --roles: the role of programs' },
+    { flags: '--read-only <ROLE>', summary: 'with --roles: the read-only role' },
   ],
   examples: [
-    { line: 'sluice migrate -s sqlite:./queue.db', does: 'make a file, or bring it up to date' },
-    { line: 'sluice migrate --print-sql > schema.sql', does: 'SQL for somebody else to run' },
+    { line: 'sluice migrate -s sqlite:./queue.db', does: 'create or update a file' },
+    { line: 'sluice migrate --print-sql > schema.sql', does: 'SQL for a database administrator' },
   ],
   json: '{ store, upToDate: true }',
   async run(context) {
@@ -41,7 +44,7 @@ async function schemaOf(context: Context): Promise<string> {
   }
   const address = await context.address()
   if (address.kind === 'postgres') return address.schema
-  throw usageError('only Postgres has SQL to print; a file is migrated by `sluice migrate` itself')
+  throw usageError('only Postgres has SQL to print; for a SQLite file, run `sluice migrate`')
 }
 
 async function printSql(context: Context): Promise<void> {
@@ -66,7 +69,7 @@ async function printRoles(context: Context): Promise<void> {
 
 async function applyOrVerify(context: Context, address: StoreAddress): Promise<void> {
   const mode = context.input.flag('verify') ? 'verify' : 'apply'
-  const { driver } = await context.store(mode === 'verify' ? 'look' : 'make', mode)
+  const { driver } = await context.store(mode === 'verify' ? 'existing' : 'create', mode)
   await driver.open({})
   await driver.close()
   const { print } = context

@@ -24,8 +24,8 @@ export const move: CommandSpec = {
     const { input, print, signal } = context
     const [fromText = '', toText = ''] = input.positionals(0)
     const queues = input.positionals(2).map(checkedQueue)
-    const from = await context.storeAt(fromText, 'look')
-    const to = await context.storeAt(toText, 'make')
+    const from = await context.storeAt(fromText, 'existing')
+    const to = await context.storeAt(toText, 'create')
     for (const side of [from, to]) refuseImmovable(side)
     const { migrate } = await import('sluice')
     const names = queues.length > 0 ? queues : await from.inspection.queues()
