@@ -1,12 +1,11 @@
 import type { Plugin } from 'vite'
 
-/** What uPlot hangs on itself for others to use; we draw lines and use none of it. */
+/** The extension points of uPlot, which the page does not use. */
 const extras = /\nuPlot\.assign = assign;[\s\S]*?(?=\nexport \{ uPlot as default \};)/
 
 /**
- * Leaves the extras of uPlot out of the page: they are a third of it, and no bundler can tell that
- * nobody wants them. Where uPlot is not as it was, nothing is left out, and the test of the size of
- * the page says so.
+ * Removes the unused extension points of uPlot, a third of its size, which no bundler can prove to be
+ * unused. If uPlot changes, nothing is removed and the test of the page's size fails.
  */
 export function leanUplot(): Plugin {
   return {

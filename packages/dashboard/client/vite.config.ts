@@ -3,16 +3,16 @@ import { leanUplot } from './lean-uplot.ts'
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Where the page will be mounted is not known: everything is relative to its own address.
+  // The mount path is not known at build time: all addresses are relative to the page.
   base: './',
   plugins: [leanUplot()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/client',
     emptyOutDir: true,
-    // What has `light-dark()`, popovers and dialogs; nothing is rewritten for older ones.
+    // Browsers with `light-dark()`, popovers and dialogs; older ones are not supported.
     target: ['chrome123', 'firefox125', 'safari17.5'],
-    // The policy of the page allows scripts and styles of its own server only.
+    // The content security policy allows only scripts and styles of the page's own server.
     assetsInlineLimit: 0,
     modulePreload: false,
     reportCompressedSize: false,

@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
         await agree(visit, 'Add 1 key')
         await visit.reads('dialog .refusal', /not JSON/)
         await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2]}')
-        await visit.page.getByLabel('After, in seconds').fill('600')
+        await visit.page.getByLabel('Delay, in seconds').fill('600')
         await visit.page.getByLabel('Priority').fill('7')
         await agree(visit, 'Add 1 key')
         await visit.reads('.notice', 'The key was added.')
@@ -144,7 +144,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
         await press(visit, 'Park')
         await agree(visit, 'Park 1 key')
         await visit.reads('.key-state', 'parked')
-        await press(visit, 'Put back')
+        await press(visit, 'Unpark')
         await visit.reads('.key-state', 'ready')
       }),
     )
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
       'removes a key after asking',
       at(keyPlace('failed'), async (visit) => {
         await press(visit, 'Remove')
-        await visit.reads('dialog', /Remove 1 key\? .*failed.* 1 failures/)
+        await visit.reads('dialog', /Remove 1 key\? .*failed.* failure count \(1\)/)
         await agree(visit, 'Remove 1 key')
         await visit.reads('.key-state', 'absent')
         expect(await state('failed')).toBeUndefined()
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
       'pauses and resumes a queue, and says how many keys will wait',
       at(queuePlace, async (visit) => {
         await press(visit, 'Pause')
-        await visit.reads('dialog', /No worker .* 1 ready keys wait/)
+        await visit.reads('dialog', /Workers stop .* 1 ready keys will wait/)
         await agree(visit, 'Pause')
         await visit.reads('.verdict', /paused/)
         expect((await queue.inspect.counts()).paused).toBe(true)
@@ -181,14 +181,14 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
       'empties a queue only when its name was typed',
       at(queuePlace, async (visit) => {
         await press(visit, 'Purge')
-        await visit.reads('dialog', new RegExp(`Empty ${name}\\? .* 3 keys`))
+        await visit.reads('dialog', new RegExp(`Purge ${name}\\? .* 3 keys`))
         await agreeInVain(visit, 'Remove 3 keys')
         await visit.page.locator('dialog input').fill('order')
         await agreeInVain(visit, 'Remove 3 keys')
         expect((await queue.inspect.counts()).ready).toBe(1)
         await visit.page.locator('dialog input').fill(name)
         await agree(visit, 'Remove 3 keys')
-        await visit.reads('.notice', /emptied of 3 keys/)
+        await visit.reads('.notice', /purged: 3 keys deleted/)
         await visit.until(() => visit.count('.key-grid tbody .row'), 0)
       }),
     )
@@ -268,7 +268,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     expect(await visit.count('main button.button')).toBe(0)
     expect(await visit.count('main input[type=checkbox]')).toBe(0)
-    await visit.reads('.read-only', /read only.*actions were not allowed/)
+    await visit.reads('.read-only', /read only.*actions are not enabled/)
     await visit.end()
   })
 
@@ -293,7 +293,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     expect(await visit.count('dialog')).toBe(0)
     await press(visit, 'Add again')
     await agree(visit, 'Add 1 key')
-    await visit.reads('.notice', /nothing has changed/)
+    await visit.reads('.notice', /nothing changed/i)
     await visit.end()
   })
 
@@ -305,7 +305,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     await press(visit, 'Add key')
     await visit.page.getByLabel('Key', { exact: true }).fill('x'.repeat(600))
     await agree(visit, 'Add 1 key')
-    await visit.reads('.notice.failed', /^Nothing was done: .*512 bytes/)
+    await visit.reads('.notice.failed', /^Nothing changed: .*512 bytes/)
     expect(await visit.count('dialog')).toBe(1)
     expect(token.length).toBeGreaterThan(15)
     await visit.end()

@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.reads('.freshness', /^(connecting|live)/)
     await keyboard.press('j')
     await keyboard.press('?')
-    await visit.reads('dialog h2', 'Keyboard and words')
+    await visit.reads('dialog h2', 'Shortcuts and states')
     await visit.reads('dialog .shortcuts', /\/ search or filter j k next and previous row/)
     await keyboard.press('Escape')
     await visit.until(() => visit.count('dialog'), 0)

@@ -171,7 +171,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await served.stop()
     await visit.reads(
       '.trouble',
-      /The connection is lost since \d+(\.\d)? (ms|s): .*does not answer/,
+      /Connection lost \d+(\.\d)? (ms|s) ago: .*does not answer/,
     )
     await visit.reads('.freshness', /^no connection/)
     await visit.reads('.overview .row', /orders 1 /)
@@ -195,7 +195,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     visit.expected.push(/Failed to load/)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await postgres.stop()
-    await visit.reads('.trouble', /The store cannot be reached since \d+(\.\d)? (ms|s): \S+/)
+    await visit.reads('.trouble', /Store unreachable \d+(\.\d)? (ms|s) ago: \S+/)
     await postgres.start()
     await visit.until(() => visit.count('.trouble'), 0)
     await queue.add('b')

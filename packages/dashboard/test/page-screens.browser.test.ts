@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
         await visit.reads('.overview .row:nth-child(1)', /^orders 3 1 1 0\/0 /)
         await visit.reads('.store', 'the store of the test')
         await visit.reads('.freshness', /^live updated \d+\.\d s ago/)
-        await visit.reads('.totals', /2 queues 1 to look at ready 3/)
+        await visit.reads('.totals', /2 queues 1 needs attention ready 3/)
       }),
     )
 
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
         await visit.until(() => visit.count('.key-grid tbody .row'), 6)
         await visit.reads('.key-grid [data-row=fails]', /backoff.*in (5\d m|1 h).*1.*ECONNREFUSED/s)
         await visit.reads('.key-grid [data-row=aside]', 'parked')
-        await visit.reads('.pages', '6 shown, which is all')
+        await visit.reads('.pages', '6 shown, all keys')
         await visit.go({ at: 'queue', queue: 'mails', keys: {}, cursors: [] })
         await visit.reads('section[aria-label=Workers] tbody', /:\d+.*1\/2/s)
         await visit.reads('section[aria-label=Leases] tbody', /^a processing \d+ s/)
@@ -91,8 +91,8 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       desk.on(async (visit) => {
         await visit.go({ at: 'key', queue: 'orders', key: 'fails' })
         await visit.reads('.key-title', /fails.*backoff/s)
-        await visit.reads('.condition.blocking', /back-off is over.*BACKOFF_ITEM/s)
-        await visit.reads('.ok-true', /The queue runs/)
+        await visit.reads('.condition.blocking', /Back-off elapsed.*BACKOFF_ITEM/s)
+        await visit.reads('.ok-true', /Queue not paused/)
         await visit.reads('.next-fact', /ready in (5\d m|1 h)/)
         expect(await visit.page.locator('.station.here').getAttribute('class')).toContain(
           'station-backoff',
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
         expect(await visit.page.locator('.machine').getAttribute('aria-label')).toContain(
           'processing to backoff',
         )
-        await visit.reads('.retry', /Next try .* at \d\d:\d\d:/)
+        await visit.reads('.retry', /Next retry .* at \d\d:\d\d:/)
         await visit.reads('.errors', /ECONNREFUSED.*nobody listens/s)
         expect(await visit.page.locator('.errors pre').isVisible()).toBe(false)
         await visit.page.click('.errors summary')
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       await held?.done()
       await visit.reads('.key-state', 'ready')
       await visit.reads('.steps', /^ready .* dirty .* processing/)
-      await visit.until(() => visit.count('.way.taken text:text-is("asked again")'), 1)
+      await visit.until(() => visit.count('.way.taken text:text-is("added again")'), 1)
       await visit.end()
     })
   })
@@ -174,16 +174,16 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     stores.closing(() => served.stop())
     const visit = await Visit.begin(browser, served)
     await visit.reads('.empty', /No queue yet.*sqliteDriver\(\{ file: 'queue\.db' \}\)/s)
-    await visit.page.getByLabel('Or look at a queue by its name').fill('some/queue')
+    await visit.page.getByLabel('Or open a queue by name').fill('some/queue')
     await visit.page.getByRole('button', { name: 'Open' }).click()
     await visit.reads('h1', 'some/queue')
     await stores.queue(driver, 'orders').add('order/42')
     await visit.go({ at: 'overview', filter: '', order: 'worst' })
     await visit.reads('.overview .row', /orders/)
     await visit.go({ at: 'queue', queue: 'nothing here', keys: {}, cursors: [] })
-    await visit.reads('.keys', /No key is stored.*await queue\.add\('order\/42'\)/s)
+    await visit.reads('.keys', /No keys: .*await queue\.add\('order\/42'\)/s)
     await visit.go({ at: 'queue', queue: 'orders', keys: { prefix: 'zzz' }, cursors: [] })
-    await visit.reads('.keys', /No key is like that/)
+    await visit.reads('.keys', /No keys match/)
     await visit.page.click('text=Show all keys')
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.go({ at: 'key', queue: 'orders', key: 'never heard of' })
@@ -222,7 +222,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       cursors: [],
     })
     visit.expected.push(/400/)
-    await visit.reads('.empty', /This cannot be shown .*128 bytes/)
+    await visit.reads('.empty', /Not available .*128 bytes/)
     await visit.page.getByRole('link', { name: 'All queues', exact: true }).click()
     await visit.reads('.empty', /No queue yet/)
     await visit.end()

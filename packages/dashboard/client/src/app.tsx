@@ -14,16 +14,14 @@ function Screen(): JSX.Element {
   if (session.value === undefined) {
     return (
       <p class="waiting" role="status">
-        {sessionTrouble.value === undefined
-          ? 'Connecting …'
-          : `${sessionTrouble.value}; it is tried again.`}
+        {sessionTrouble.value === undefined ? 'Connecting …' : `${sessionTrouble.value}; retrying…`}
       </p>
     )
   }
   if (refusal.value !== undefined) {
     return (
       <div class="empty">
-        <h1>This cannot be shown</h1>
+        <h1>Not available</h1>
         <p>{refusal.value}</p>
         <p>
           <a href="#/">All queues</a>

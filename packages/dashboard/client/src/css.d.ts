@@ -1,2 +1,2 @@
-/** Vite takes styles out of the code and puts them beside it. */
+/** Vite extracts styles from the code. */
 declare module '*.css'

@@ -3,7 +3,7 @@ import { announcement, dismiss, notices } from '../live/notices.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Visible } from '../ui/visible.tsx'
 
-const icons = { done: 'good', told: 'unknown', failed: 'bad' } as const
+const icons = { done: 'good', news: 'unknown', failed: 'bad' } as const
 
 /** Recent notices in the corner, and the live region for screen readers. */
 export function NoticeList(): JSX.Element {

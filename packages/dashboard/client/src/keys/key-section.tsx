@@ -21,8 +21,8 @@ const titles = [
   ['Last error', 'error-cell'],
 ] as const
 
-/** Which keys are ticked; the same keys stay ticked whatever happens to them. */
-interface Ticked {
+/** The selected keys. A key stays selected when it changes. */
+interface Selected {
   readonly filter: string
   readonly keys: ReadonlySet<string>
 }
@@ -39,7 +39,7 @@ function Pages({ place, list }: { place: QueueLocation; list: KeyList }): JSX.El
         {shown === 0
           ? 'no keys'
           : cursors.length === 0
-            ? `${shown} shown${next === undefined ? ', which is all' : ''}`
+            ? `${shown} shown${next === undefined ? ', all keys' : ''}`
             : `page ${cursors.length + 1}, from about ${first}`}
       </span>
       <button
@@ -68,12 +68,12 @@ function Pages({ place, list }: { place: QueueLocation; list: KeyList }): JSX.El
   )
 }
 
-/** The keys of a queue: to find, to tick, and to do something to. */
+/** The keys of a queue, with filters, selection and bulk actions. */
 export function KeySection({ place }: { readonly place: QueueLocation }): JSX.Element {
   const list = useKeyList(place)
   const hold = useHold()
   const filter = paramsOf(place.keys).toString()
-  const ticked = useSignal<Ticked>({ filter, keys: new Set() })
+  const ticked = useSignal<Selected>({ filter, keys: new Set() })
   const lastTicked = useRef<string>(undefined)
   const keys = ticked.value.filter === filter ? ticked.value.keys : new Set<string>()
   const rows = useHeldRows(list.lines?.keys ?? [], (line) => line.key, hold.isHeld, list.asked)
@@ -150,9 +150,9 @@ export function KeySection({ place }: { readonly place: QueueLocation }): JSX.El
       {list.lines !== undefined && rows.length === 0 && <NoKeys place={place} />}
       {list.lines?.cursor !== undefined && list.lines.keys.length < pageSize && (
         <p class="none">
-          {list.lines.lookedAt} keys were looked at.{' '}
+          {list.lines.lookedAt} keys were searched.{' '}
           <a href={hashOf({ ...place, cursors: [...place.cursors, list.lines.cursor] })}>
-            Go on searching
+            Continue the search
           </a>
         </p>
       )}

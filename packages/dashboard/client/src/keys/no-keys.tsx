@@ -3,12 +3,12 @@ import { replaceLocation } from '../location/current-location.ts'
 import type { QueueLocation } from '../location/location.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 
-/** What is shown where no key is: how to see others, or how to have a first one. */
+/** Shown instead of an empty list: how to see other keys, or how to add the first one. */
 export function NoKeys({ place }: { readonly place: QueueLocation }): JSX.Element {
   if (Object.keys(place.keys).length > 0 || place.cursors.length > 0) {
     return (
       <p class="none">
-        No key is like that.{' '}
+        No keys match.{' '}
         <button
           type="button"
           class="link"
@@ -22,12 +22,12 @@ export function NoKeys({ place }: { readonly place: QueueLocation }): JSX.Elemen
   const code = "await queue.add('order/42')"
   return (
     <div class="none">
-      <p>No key is stored: nothing is owed, and no failure is remembered. A key comes by</p>
+      <p>No keys: nothing is pending, and no failure counts are kept. Add one with</p>
       <div class="sample">
         <CopyButton text={code} what="the code" />
         <pre>{code}</pre>
       </div>
-      <p>and goes when its run has ended well.</p>
+      <p>It is deleted when its run succeeds.</p>
     </div>
   )
 }

@@ -1,9 +1,9 @@
 import type { Refusal } from '../../../src/wire.ts'
 
-/** The server said no, or could not be asked. */
+/** A request was rejected, or the server did not answer. */
 export class HttpError extends Error {
   readonly code: string
-  /** The status of HTTP; 0 if there was no answer. */
+  /** The HTTP status; 0 if the server did not answer. */
   readonly status: number
 
   constructor(status: number, { code, message }: Refusal) {
@@ -14,7 +14,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Called when a request is answered 401, wherever it came from. */
+/** Called when any request is answered with 401. */
 export const onSignedOut: { call: () => void } = { call: () => undefined }
 
 async function refusalOf(response: Response): Promise<Refusal> {
@@ -24,12 +24,12 @@ async function refusalOf(response: Response): Promise<Refusal> {
       return { code: body.code ?? String(response.status), message: body.message }
     }
   } catch {
-    // Something in front of the server answered, such as a proxy.
+    // A proxy in front of the server answered.
   }
   return { code: String(response.status), message: `the server answered ${response.status}` }
 }
 
-/** One request to the server, by a path relative to the page. */
+/** Sends a request to a path relative to the page. */
 export async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   let response: Response
   try {
@@ -50,7 +50,7 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   return (await response.json()) as T
 }
 
-/** The same, bringing something along. */
+/** Sends a POST request with a JSON body. */
 export function post<T>(path: string, body: unknown, csrf?: string): Promise<T> {
   return request<T>(path, {
     method: 'POST',
@@ -62,7 +62,7 @@ export function post<T>(path: string, body: unknown, csrf?: string): Promise<T> 
   })
 }
 
-/** What went wrong, as a sentence for a person. */
+/** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -8,33 +8,33 @@ import { announce, notify } from './notices.ts'
 import { isSigningIn, loadSession, session } from './session.ts'
 import { setStoreTime } from './store-time.ts'
 
-/** How the page and the server are connected. */
+/** The state of the connection to the server. */
 export type Link = 'connecting' | 'live' | 'lost' | 'paused'
 
-/** Why nothing new comes, and since when by this machine's clock. */
+/** Why updates have stopped, and since when by the clock of the browser. */
 export interface Trouble {
   readonly what: 'store' | 'server'
   readonly words: string
   readonly since: number
 }
 
-/** Whether somebody wants the page to stand still. */
+/** Whether the user has paused updates. */
 export const isPaused = signal(false)
 
 export const link = signal<Link>('connecting')
 export const trouble = signal<Trouble | undefined>(undefined)
 
-/** When the last word came, by this machine's clock. */
+/** When the last message came, by the clock of the browser. */
 export const heardAt = signal<number | undefined>(undefined)
 
-/** What is known of each currentLocation: going back shows what was there while the news is on its way. */
+/** The last view of each location: going back shows it until the current one arrives. */
 const known = signal<ReadonlyMap<string, Views[About]>>(new Map())
 const knownMax = 20
 
-/** Rises when an action was taken, here or on another page, for what is read beside the views. */
+/** Increases after every action, here or on another page, for data that is read outside of the views. */
 export const changes = signal(0)
 
-/** What the server refuses to show of the currentLocation, such as a queue of a name that cannot be. */
+/** Why the server cannot show the location, such as an invalid queue name. */
 export const refusal = signal<string | undefined>(undefined)
 
 function subjectOf(at: PageLocation): string {
@@ -44,10 +44,10 @@ function subjectOf(at: PageLocation): string {
   return params.toString()
 }
 
-/** What the stream of the currentLocation is about; filters and pages make no difference to it. */
+/** The subject of the location's stream, which does not depend on filters and pages. */
 const subject = computed(() => subjectOf(currentLocation.value))
 
-/** What is known of the currentLocation that is shown. */
+/** The view of the current location. */
 export function useView<A extends About>(_about: A): Views[A] | undefined {
   return known.value.get(subject.value) as Views[A] | undefined
 }
@@ -70,7 +70,7 @@ function viewOf(about: string): Promise<Views[About]> {
   return request(`api/${path}?${params}`)
 }
 
-/** Shows at once what an action did, and not only when the store is looked at again. */
+/** Reads the view again at once, so that the result of an action shows before the next update. */
 export async function refresh(): Promise<void> {
   const about = subject.peek()
   changes.value = changes.peek() + 1
@@ -94,7 +94,7 @@ function heard(at: number): void {
 
 function lost(what: Trouble['what'], words: string, forMs = 0): void {
   if (trouble.peek() === undefined) {
-    announce(what === 'store' ? `The store cannot be reached: ${words}` : 'The connection is lost.')
+    announce(what === 'store' ? `Store unreachable: ${words}` : 'Connection lost.')
   }
   const since = trouble.peek()?.since ?? Date.now() - forMs
   batch(() => {
@@ -114,10 +114,10 @@ function recovered(): void {
 
 const firstWaitMs = 500
 const longestWaitMs = 5_000
-/** The server says something every few seconds, even if nothing happens. */
+/** A stream without a message for this long is lost; the server sends one at least every 15 s. */
 const silenceMs = 45_000
 
-/** One stream, opened again whenever it ends, until it is let go. */
+/** Keeps one stream open, reconnecting until the returned function is called. */
 function follow(about: string): () => void {
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -138,7 +138,7 @@ function follow(about: string): () => void {
     waitMs = Math.min(longestWaitMs, waitMs * 2)
   }
 
-  // A stream that fails does not say why: a plain question does.
+  // An EventSource does not report why it failed; a plain request does.
   const check = async () => {
     try {
       if (!(await loadSession()) || isOver) return
@@ -198,7 +198,7 @@ function follow(about: string): () => void {
       lost('store', message, sinceMs)
     })
     on('audit', (audit: Audit) => {
-      notify('told', audit.words)
+      notify('news', audit.words)
       changes.value = changes.peek() + 1
     })
   }
@@ -210,7 +210,7 @@ function follow(about: string): () => void {
   }
 }
 
-/** The server understood, and will say the same the next time. */
+/** Whether a status will be the same for every further attempt. */
 function isForGood(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 408 && status !== 429
 }
@@ -222,7 +222,7 @@ document.addEventListener('visibilitychange', () => {
 
 const isReady = computed(() => session.value !== undefined && !isSigningIn.value)
 
-/** Follows the currentLocation that is shown, as long as it is seen and nobody wants it to stand still. */
+/** Follows the current location while the page is visible and updates are not paused. */
 export function startLive(): void {
   effect(() => {
     const about = subject.value

@@ -1,24 +1,24 @@
 import { signal } from '@preact/signals'
 
-/** Something to be told once. */
+/** A message that is shown once. */
 export interface Notice {
   readonly id: number
   readonly words: string
-  readonly kind: 'done' | 'told' | 'failed'
+  readonly kind: 'done' | 'news' | 'failed'
 }
 
-/** What is shown in the corner, newest last. */
+/** The notices in the corner, newest last. */
 export const notices = signal<readonly Notice[]>([])
 
-/** What readers of the screen are told, one thing at a time. */
+/** The text of the live region for screen readers. */
 export const announcement = signal('')
 
 const shownFor = 6_000
 let lastId = 0
 
-/** Tells something in the corner and to readers of the screen. */
+/** Shows a notice in the corner and announces it to screen readers. */
 export function notify(kind: Notice['kind'], words: string): void {
-  // What somebody did here comes back as news of the queue: once is enough.
+  // An action of this page also comes back as an audit event; it is shown once.
   if (notices.value.some((notice) => notice.words === words)) return
   lastId += 1
   const id = lastId
@@ -31,7 +31,7 @@ export function dismiss(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id)
 }
 
-/** Tells readers of the screen only. */
+/** Announces a text to screen readers only. */
 export function announce(words: string): void {
   announcement.value = words
 }

@@ -2,20 +2,20 @@ import { signal } from '@preact/signals'
 import type { SessionInfo } from '../../../src/wire.ts'
 import { HttpError, messageOf, onSignedOut, post, request } from './ask.ts'
 
-/** Who serves this page and what it may do; absent until it was asked. */
+/** The store and the rights of this page; absent until the server has answered. */
 export const session = signal<SessionInfo | undefined>(undefined)
 
-/** Whether to show the screen for signing in. */
+/** Whether to show the sign-in screen. */
 export const isSigningIn = signal(false)
 
-/** Why the server could not be asked who it is, until it could. */
+/** Why the session could not be loaded, until it could. */
 export const sessionTrouble = signal<string | undefined>(undefined)
 
 onSignedOut.call = () => {
   isSigningIn.value = true
 }
 
-/** Asks the server who it is; rejects if it does not answer. True if this page may look. */
+/** Loads the session; rejects if the server does not answer. True if this page may read. */
 export async function loadSession(): Promise<boolean> {
   const info = await request<SessionInfo>('api/session')
   session.value = info
@@ -23,7 +23,7 @@ export async function loadSession(): Promise<boolean> {
   return !info.mustSignIn
 }
 
-/** The same for the first time, as often as it takes. */
+/** Loads the session for the first time, retrying until the server answers. */
 export async function startSession(): Promise<void> {
   for (let waitMs = 500; ; waitMs = Math.min(5_000, waitMs * 2)) {
     try {
@@ -38,12 +38,12 @@ export async function startSession(): Promise<void> {
   }
 }
 
-/** Signs in; rejects with the reason if the token is not the one. */
+/** Signs in; rejects with the reason if the token is wrong. */
 export async function signIn(token: string): Promise<void> {
   await post('api/sign-in', { token })
   isSigningIn.value = false
   if (!(await loadSession()) && isSigningIn.value) {
-    throw new Error('the server took the token, but the browser did not keep the cookie')
+    throw new Error('the token is correct, but the browser did not keep the cookie')
   }
 }
 
@@ -53,8 +53,8 @@ export async function signOut(): Promise<void> {
 }
 
 /**
- * Takes a token out of the address (`#sign-in=…`), where a link may bring it, before anything else
- * can see it there.
+ * Removes the token of a sign-in link (`#sign-in=…`) from the address, before other code can see it
+ * there, and returns it.
  */
 export function takeTokenOfAddress(): string | undefined {
   const found = /^#sign-in=(.+)$/s.exec(location.hash)

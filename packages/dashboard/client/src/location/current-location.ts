@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals'
 import { hashOf, locationOf, type PageLocation } from './location.ts'
 
-/** What the page shows. The address always says the same. */
+/** The location that the page shows; the address is always the same. */
 export const currentLocation = signal<PageLocation>(locationOf(location.hash))
 
-/** Where somebody was on a page that they left, kept in the browser's history. */
+/** The scroll position and focus of a page, kept in the browser's history. */
 interface ScrollState {
   readonly y: number
   readonly row?: string | undefined
@@ -17,7 +17,7 @@ function leave(): void {
   history.replaceState({ y: scrollY, row } satisfies ScrollState, '')
 }
 
-/** Waits until the page was drawn, which the rows need to be there. */
+/** Waits until the page was drawn, so that its rows exist. */
 function afterDrawing(act: () => void): void {
   requestAnimationFrame(() => requestAnimationFrame(act))
 }
@@ -33,7 +33,7 @@ function comeBack(spot: ScrollState | null): void {
   })
 }
 
-/** Goes somewhere; Back leads back to where one was. */
+/** Navigates; Back returns to the location before. */
 export function goTo(next: PageLocation): void {
   const hash = hashOf(next)
   if (hash === location.hash) return
@@ -44,7 +44,7 @@ export function goTo(next: PageLocation): void {
   document.getElementById('content')?.focus({ preventScroll: true })
 }
 
-/** Changes how the currentLocation is looked at, such as what is typed into a filter: no step for Back. */
+/** Replaces the location, such as while a filter is typed, without a step for Back. */
 export function replaceLocation(next: PageLocation): void {
   history.replaceState(history.state, '', hashOf(next))
   currentLocation.value = next

@@ -1,6 +1,6 @@
 import type { KeyQuery, KeyStateWord } from '../../../src/wire.ts'
 
-/** The columns by which queues can be put in order; `worst` is the order of the server. */
+/** The columns by which queues can be sorted; `worst` is the order of the server. */
 export type QueueOrder =
   | 'worst'
   | 'queue'
@@ -27,7 +27,7 @@ export interface QueueLocation {
   readonly at: 'queue'
   readonly queue: string
   readonly keys: KeyQuery
-  /** Where each page of keys that was turned began; the last one is the page shown. */
+  /** The cursor of each page of keys that was opened; the last one is shown. */
   readonly cursors: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export interface KeyLocation {
   readonly key: string
 }
 
-/** What the page shows, all of it: the address says this and nothing else. */
+/** A location within the page, which the address contains completely. */
 export type PageLocation = OverviewLocation | QueueLocation | KeyLocation
 
 export const home: OverviewLocation = { at: 'overview', filter: '', order: 'worst' }
@@ -68,7 +68,7 @@ const states: readonly KeyStateWord[] = [
   'idle',
 ]
 
-/** The same words as the API has, so that an address can be turned into a call. */
+/** The filter as query parameters, with the names that the API uses. */
 export function paramsOf(keys: KeyQuery): URLSearchParams {
   const params = new URLSearchParams()
   if (keys.state !== undefined) params.set('state', keys.state)
@@ -91,7 +91,7 @@ function keysOf(params: URLSearchParams): KeyQuery {
   }
 }
 
-/** The address of a place, from its `#` on. Names stand in the query: a name may be `..`. */
+/** The address of a location, from `#` on. Names are in the query, since a name may be `..`. */
 export function hashOf(place: PageLocation): string {
   const params = new URLSearchParams()
   if (place.at === 'overview') {
@@ -110,7 +110,7 @@ export function hashOf(place: PageLocation): string {
   return `#/${path}${query === '' ? '' : `?${query}`}`
 }
 
-/** The place of an address; the overview for whatever is none. */
+/** The location of an address; the overview if the address is not valid. */
 export function locationOf(hash: string): PageLocation {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
   const params = new URLSearchParams(query)
@@ -128,7 +128,7 @@ export function locationOf(hash: string): PageLocation {
   }
 }
 
-/** Where one comes to by going up: from a key to its queue, from a queue to all of them. */
+/** The parent location: the queue of a key, or all queues. */
 export function above(place: PageLocation): PageLocation | undefined {
   if (place.at === 'key') return { at: 'queue', queue: place.queue, keys: {}, cursors: [] }
   return place.at === 'queue' ? home : undefined

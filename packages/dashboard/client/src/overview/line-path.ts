@@ -10,7 +10,7 @@ export function linePath(
     .join('')
 }
 
-/** The same, closed along the ground, to be filled. */
+/** The area below a line, as the `d` of an SVG path. */
 export function areaPath(
   values: readonly number[],
   box: { readonly width: number; readonly height: number; readonly top: number },

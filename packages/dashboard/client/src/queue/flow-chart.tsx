@@ -64,7 +64,7 @@ function timeOfDay(seconds: number): string {
   return clockTime(seconds * 1_000, seconds * 1_000).slice(0, 8)
 }
 
-/** What came in and went out of the queue, over the last minutes. */
+/** Arrivals and departures of the queue over the last minutes. */
 export function FlowChart({ view }: { readonly view: QueueView }): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
@@ -73,7 +73,7 @@ export function FlowChart({ view }: { readonly view: QueueView }): JSX.Element {
   const latest = useRef(series)
   latest.current = series
 
-  // A canvas keeps its colours: when they change, it is made anew.
+  // A canvas does not follow the colours of the page: when they change, it is created again.
   useEffect(() => {
     const at = box.current
     if (at === null) return
@@ -125,7 +125,7 @@ export function FlowChart({ view }: { readonly view: QueueView }): JSX.Element {
         <i data-colour="grid" />
       </div>
       {series[0].length < 2 && (
-        <p class="chart-note faint">The line begins with the second heartbeat of a worker.</p>
+        <p class="chart-note faint">Waiting for the second worker heartbeat (about 10 s).</p>
       )}
     </figure>
   )

@@ -3,7 +3,7 @@ import type { Histogram, Quantiles } from '../../../src/wire.ts'
 import { duration } from '../text/durations.ts'
 import { many } from '../text/figures.ts'
 
-/** The bins that have something in them, and how wide the picture is in bins. */
+/** The bins that are not empty, and the width of the picture in bins. */
 interface Strip {
   readonly bins: readonly { readonly until: number | undefined; readonly count: number }[]
   readonly total: number
@@ -23,7 +23,7 @@ function stripOf({ boundsMs, counts }: Histogram): Strip {
   return { bins: bins.slice(from, until), total, top: Math.max(1, ...counts) }
 }
 
-/** Where a duration stands in the strip, 0 to 1: each bin is as wide, so the scale is logarithmic. */
+/** The position of a duration in the strip, 0 to 1. Bins have equal widths: the scale is logarithmic. */
 function position(ms: number, { bins }: Strip): number | undefined {
   for (const [index, { until }] of bins.entries()) {
     if (until !== undefined && ms > until) continue
@@ -37,7 +37,7 @@ function position(ms: number, { bins }: Strip): number | undefined {
 
 const height = 44
 
-/** How long something took, in how many cases; each bar is for twice as long as the one before. */
+/** A histogram of durations; each bar covers twice the duration of the one before. */
 export function HistogramStrip({
   title,
   histogram,

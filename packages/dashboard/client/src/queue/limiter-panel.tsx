@@ -43,7 +43,7 @@ export function LimiterPanel({ view }: { readonly view: QueueView }): JSX.Elemen
   return (
     <Panel
       title="Limiter"
-      none={limiter === undefined && buckets.length === 0 && 'No worker has told of a limiter.'}
+      none={limiter === undefined && buckets.length === 0 && 'No limiter reported yet.'}
     >
       {limiter !== undefined && (
         <p class="mono limiter">

@@ -11,7 +11,7 @@ import { SlotBar } from '../ui/slot-bar.tsx'
 import { Age } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 
-/** Workers say that they are there every ten seconds. */
+/** The age from which a heartbeat is overdue; workers send one every ten seconds. */
 const quietMs = 25_000
 
 function Heartbeat({ seenAt }: { readonly seenAt: number }): JSX.Element {
@@ -66,7 +66,7 @@ function Worker({
   )
 }
 
-/** Who works on the queue. */
+/** The workers of the queue. */
 export function WorkerPanel({ view }: { readonly view: QueueView }): JSX.Element {
   const { workerList } = view
   const p99 = Math.max(1_000, view.work?.p99 ?? 0)

@@ -4,8 +4,8 @@ import type { ActionName } from '../../../src/wire.ts'
 import { mayAct, whyNot } from '../live/act.ts'
 
 /**
- * A button for something that changes the store. It is absent where this page may change nothing,
- * and grey with the reason where the store cannot do it, or where it makes no sense now.
+ * A button for an action. It is absent if the page may not act, and disabled with the reason if the
+ * store does not support the action or if it would have no effect.
  */
 export function ActionButton({
   action,
@@ -16,7 +16,7 @@ export function ActionButton({
 }: {
   readonly action: ActionName
   readonly onAct: () => void
-  /** Why it makes no sense now, if it does not. */
+  /** Why the action would have no effect, if so. */
   readonly useless?: string | undefined
   readonly kind?: 'danger' | 'main' | ''
   readonly children: ComponentChildren

@@ -5,14 +5,14 @@ import { act } from '../live/act.ts'
 import { Dialog } from './dialog.tsx'
 import { Name } from './visible.tsx'
 
-/** The number that was typed; `undefined` for nothing, `null` for something else. */
+/** The number in a text; `undefined` if it is empty, `null` if it is not a number. */
 function numberOf(text: string): number | undefined | null {
   if (text.trim() === '') return undefined
   const value = Number(text)
   return Number.isFinite(value) ? value : null
 }
 
-/** The item that was typed as JSON; as an own word, since `null` is an item too. */
+/** The item in a text of JSON, as an own property, since `null` is a valid item. */
 function itemOf(text: string): { readonly item?: unknown } | undefined {
   if (text.trim() === '') return {}
   try {
@@ -22,14 +22,14 @@ function itemOf(text: string): { readonly item?: unknown } | undefined {
   }
 }
 
-/** Asks for a run of a key. */
+/** The form that adds a key. */
 export function AddDialog({
   queue,
   fixedKey,
   onClose,
 }: {
   readonly queue: string
-  /** Given: a run of this key, with the item it has. */
+  /** Adds this key again, with the item it has. */
   readonly fixedKey?: string
   readonly onClose: () => void
 }): JSX.Element {
@@ -44,8 +44,8 @@ export function AddDialog({
     const seconds = numberOf(after.value)
     const rank = numberOf(priority.value)
     const content = itemOf(item.value)
-    if (key.value === '') refusal.value = 'A key has at least one character.'
-    else if (content === undefined) refusal.value = 'The item is not JSON; a text stands in quotes.'
+    if (key.value === '') refusal.value = 'A key needs at least one character.'
+    else if (content === undefined) refusal.value = 'The item is not JSON; a text needs quotes.'
     else if (seconds === null || (seconds ?? 0) < 0) refusal.value = 'The delay is not a number.'
     else if (rank === null || (rank !== undefined && !Number.isInteger(rank)))
       refusal.value = 'The priority is not a whole number.'
@@ -89,7 +89,7 @@ export function AddDialog({
         </label>
         <label class="field">
           <span>
-            Item, as JSON <span class="faint">(left empty: the one stored, or the key itself)</span>
+            Item, as JSON <span class="faint">(if empty: the stored one, or the key itself)</span>
           </span>
           <textarea
             class="mono"
@@ -103,7 +103,7 @@ export function AddDialog({
         </label>
         <div class="field-pair">
           <label class="field">
-            <span>After, in seconds</span>
+            <span>Delay, in seconds</span>
             <input
               type="text"
               inputMode="decimal"

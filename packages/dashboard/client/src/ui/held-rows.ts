@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
-/** What keeps rows in their places while somebody is at them. */
+/** Keeps rows in their positions while the pointer or the focus is in them. */
 export interface RowHold {
   readonly isHeld: boolean
-  /** To be spread on the element that holds the rows. */
+  /** The listeners for the element that contains the rows. */
   readonly on: {
     readonly onPointerEnter: (event: PointerEvent) => void
     readonly onPointerLeave: () => void
@@ -13,7 +13,7 @@ export interface RowHold {
   }
 }
 
-/** Knows whether the pointer or the focus is in an element. */
+/** Tracks whether the pointer or the focus is in an element. */
 export function useHold(): RowHold {
   const hasPointer = useSignal(false)
   const hasFocus = useSignal(false)
@@ -37,14 +37,14 @@ export function useHold(): RowHold {
   }
 }
 
-/** A row as it is shown: still there, or gone from the store but held in its place. */
+/** A row as it is shown: stored, or deleted and kept in its position. */
 export interface HeldRow<T> {
   readonly id: string
   readonly row: T
   readonly isGone: boolean
 }
 
-/** Rows in the order in which they are shown; `scope` changes when they are other rows altogether. */
+/** Rows in the order in which they are shown. A change of `scope` means an unrelated set of rows. */
 export function useHeldRows<T>(
   rows: readonly T[],
   idOf: (row: T) => string,
