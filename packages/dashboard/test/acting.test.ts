@@ -6,10 +6,10 @@ import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { postgresDriver } from '@sluice/postgres'
 import { sqliteDriver } from '@sluice/sqlite'
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import { createRateLimitingQueue, createWorker, exponential, type RateLimitingQueue } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ActionResult, KeyLine, Overview } from '../src/wire.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type Answer, actingSite, type Site, withQuery } from './site.ts'
 
 let postgres: PostgresServer

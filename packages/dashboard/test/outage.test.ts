@@ -1,10 +1,10 @@
 import { postgresDriver, rolesSql } from '@sluice/postgres'
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
 import { createQueue } from 'sluice'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDashboard } from '../src/create-dashboard.ts'
 import { EventReader, type ReadEvent } from './event-reader.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 let postgres: PostgresServer
 

@@ -1,3 +1,4 @@
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import type { Browser } from 'playwright-core'
 import type { Driver, RateLimitingQueue } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -7,7 +8,6 @@ import { type Served, serve, token } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
 import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 const queuePlace = (queue: string): PageLocation => ({ at: 'queue', queue, keys: {}, cursors: [] })
 const keyPlace =

@@ -1,3 +1,4 @@
+import { startPostgres } from '@sluice/test-postgres'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
@@ -5,7 +6,6 @@ import { hasChromium, startChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
-import { startPostgres } from './postgres-server.ts'
 
 const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
 const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
@@ -169,10 +169,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     visit.expected.push(/ERR_|Failed to load/)
     await visit.reads('.freshness', /^live/)
     await served.stop()
-    await visit.reads(
-      '.trouble',
-      /Connection lost \d+(\.\d)? (ms|s) ago: .*does not answer/,
-    )
+    await visit.reads('.trouble', /Connection lost \d+(\.\d)? (ms|s) ago: .*does not answer/)
     await visit.reads('.freshness', /^no connection/)
     await visit.reads('.overview .row', /orders 1 /)
     await queue.add('while it was away')

@@ -1,3 +1,4 @@
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import type { Browser } from 'playwright-core'
 import type { Driver } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -6,7 +7,6 @@ import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
 import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
   let browser: Browser

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresDriver } from '@sluice/postgres'
 import { sqliteDriver } from '@sluice/sqlite'
+import type { PostgresServer } from '@sluice/test-postgres'
 import {
   createRateLimitingQueue,
   createWorker,
@@ -13,7 +14,6 @@ import {
   tokenBucket,
   type Worker,
 } from 'sluice'
-import type { PostgresServer } from '../postgres-server.ts'
 
 /** Real stores for one file of tests. */
 export class Stores {

@@ -9,6 +9,7 @@ import { type Package, packageOf, packagesOf, type Repository } from '../reposit
  */
 const ranks: Readonly<Record<string, number>> = {
   '@sluice/needs': 0,
+  '@sluice/test-postgres': 0.5,
   '@sluice/core': 1,
   '@sluice/limiters': 2,
   '@sluice/backoff': 2,
@@ -26,7 +27,7 @@ const ranks: Readonly<Record<string, number>> = {
 const top = 7
 
 /** Published packages may have these as dev dependencies only. */
-const devOnly = new Set(['@sluice/needs'])
+const devOnly = new Set(['@sluice/needs', '@sluice/test-postgres'])
 
 /** What the page of the dashboard knows of the server: one file of types (decision 0080). */
 const sharedWithPage = 'packages/dashboard/src/wire.ts'
