@@ -188,14 +188,14 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'wrong tokens of others keep the owner out',
     edits: [
       {
-        file: 'apps/dashboard/src/sessions.ts',
+        file: 'packages/dashboard/src/access/visitors.ts',
         find: 'if (!isSame(token, auth.token)) {\n      if (this.#wrong.allow()) {',
         replace:
           'const isAllowed = this.#wrong.allow()\n    if (!isAllowed || !isSame(token, auth.token)) {\n      if (isAllowed) {',
       },
     ],
     finder: {
-      file: 'apps/dashboard/test/sign-in.test.ts',
+      file: 'packages/dashboard/test/sign-in.test.ts',
       title: 'is not kept from the owner by the wrong tokens of others',
     },
   },
