@@ -1,6 +1,6 @@
 import type { Awaitable, Capabilities, Driver } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import type { Scene } from './scene.ts'
+import type { Scene } from './scene/scene.ts'
 
 /** A transaction of the store under examination, begun by the subject on the suite's behalf. */
 export interface SubjectTransaction {

@@ -9,7 +9,6 @@ export {
   type SubjectTransaction,
 } from './case.ts'
 export { allCases } from './cases/all.ts'
-export { type FaultOptions, type Faults, faulty } from './faults.ts'
 export { Chance } from './histories/chance.ts'
 export {
   checkHistory,
@@ -48,7 +47,6 @@ export type {
 } from './queue-cases/public-api.ts'
 export type { QueueCase } from './queue-cases/queue-case.ts'
 export type { QueueScene } from './queue-cases/queue-scene.ts'
-export { CallLog, recorded } from './recorded.ts'
 export {
   byPromise,
   declaredReport,
@@ -69,7 +67,7 @@ export {
   runCases,
   type Verdict,
 } from './run-cases.ts'
-export { Scene } from './scene.ts'
+export { Scene } from './scene/scene.ts'
 export type {
   AskParts,
   ChanceOptions,
@@ -78,5 +76,7 @@ export type {
   OptionParts,
   RetryParts,
   SceneOptions,
-} from './scene-parts.ts'
-export { throughDirect } from './through-direct.ts'
+} from './scene/scene-parts.ts'
+export { type FaultOptions, type Faults, faulty } from './wrappers/faulty.ts'
+export { CallLog, recorded } from './wrappers/recorded.ts'
+export { throughDirect } from './wrappers/through-direct.ts'

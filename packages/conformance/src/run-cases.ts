@@ -1,9 +1,9 @@
 import { type Driver, systemClock } from '@sluice/core'
 import { type Case, type CreateSubject, missingHook, missingNeed, type Subject } from './case.ts'
 import { allCases } from './cases/all.ts'
-import { CallLog } from './recorded.ts'
-import { Scene } from './scene.ts'
-import type { ChanceOptions } from './scene-parts.ts'
+import { Scene } from './scene/scene.ts'
+import type { ChanceOptions } from './scene/scene-parts.ts'
+import { CallLog } from './wrappers/recorded.ts'
 
 /**
  * What became of a case.

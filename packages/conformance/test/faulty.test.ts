@@ -1,9 +1,9 @@
 import { SluiceError } from '@sluice/core'
 import { expect, test } from 'vitest'
-import { type Faults, faulty } from '../src/faults.ts'
 import { Chance } from '../src/histories/chance.ts'
 import { Sometimes } from '../src/histories/sometimes.ts'
 import { ModelDriver } from '../src/model/model-driver.ts'
+import { type Faults, faulty } from '../src/wrappers/faulty.ts'
 
 const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../src/case.ts'
 import { allCases } from '../src/cases/all.ts'
-import { companyCases } from '../src/cases/company.ts'
-import { historyCases } from '../src/cases/histories.ts'
-import { modelCases } from '../src/cases/model.ts'
-import { modelLargeCases } from '../src/cases/model-large.ts'
-import { powerCases } from '../src/cases/power.ts'
-import { processCases } from '../src/cases/processes.ts'
-import { sizeCases } from '../src/cases/size.ts'
-import { sizeGrowthCases } from '../src/cases/size-growth.ts'
-import { sizeLimitCases } from '../src/cases/size-limits.ts'
-import { wholeCases } from '../src/cases/whole.ts'
+import { concurrentCases } from '../src/cases/concurrent/concurrent.ts'
+import { processCases } from '../src/cases/concurrent/processes.ts'
+import { historyCases } from '../src/cases/random/histories.ts'
+import { modelCases } from '../src/cases/random/model.ts'
+import { modelLargeCases } from '../src/cases/random/model-large.ts'
+import { sizeCases } from '../src/cases/size/size.ts'
+import { sizeGrowthCases } from '../src/cases/size/size-growth.ts'
+import { sizeLimitCases } from '../src/cases/size/size-limits.ts'
+import { atomicCases } from '../src/cases/store/atomic.ts'
+import { powerCases } from '../src/cases/store/power.ts'
 import { runCase } from '../src/run-cases.ts'
 import { allMutants } from './mutants/all.ts'
-import { companyMutants, processMutants } from './mutants/company-mutants.ts'
+import { concurrentMutants, processMutants } from './mutants/concurrent/concurrent-mutants.ts'
+import { raceMutants } from './mutants/concurrent/race-mutants.ts'
 import type { Mutant } from './mutants/mutant.ts'
-import { namesMutants } from './mutants/names-mutants.ts'
-import { raceMutants } from './mutants/race-mutants.ts'
 import { sizeMutants } from './mutants/size-mutants.ts'
+import { namesMutants } from './mutants/store/names-mutants.ts'
 import { theEleven } from './mutants/the-eleven.ts'
 
 /** A mutant that breaks more than this share of the promises proves nothing about any of them. */
@@ -33,7 +33,7 @@ const large: readonly (readonly [readonly Mutant[], readonly Case[]])[] = [
     [...sizeMutants, ...namesMutants],
     [...sizeCases, ...sizeGrowthCases, ...sizeLimitCases],
   ],
-  [companyMutants, [...companyCases, ...wholeCases]],
+  [concurrentMutants, [...concurrentCases, ...atomicCases]],
   [processMutants, [...processCases, ...powerCases]],
 ]
 const elsewhere = new Set([...searches, ...large.flatMap(([, cases]) => cases)])

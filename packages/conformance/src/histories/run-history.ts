@@ -1,6 +1,6 @@
 import type { Driver } from '@sluice/core'
-import { type Faults, faulty } from '../faults.ts'
-import type { Scene } from '../scene.ts'
+import type { Scene } from '../scene/scene.ts'
+import { type Faults, faulty } from '../wrappers/faulty.ts'
 import { Chance } from './chance.ts'
 import { checkHistory } from './checks.ts'
 import { Client, type Crowd } from './client.ts'

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Ask, Dedupe, Finish, Lease, LimiterPlan, Operate } from '@sluice/core'
 import * as fc from 'fast-check'
-import {
-  assertAlike,
-  failuresExpireMs,
-  type ModelRun,
-  type PairedClaim,
-} from './model/model-run.ts'
+import { assertAlike, failuresExpireMs, type ModelRun, type PairedClaim } from './model-run.ts'
 
 /** One step of a history, done to the driver and to the model, and compared. */
 type Command = fc.AsyncCommand<object, ModelRun>

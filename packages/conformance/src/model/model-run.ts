@@ -9,7 +9,7 @@ import {
   never,
   noToken,
 } from '@sluice/core'
-import type { Scene } from '../scene.ts'
+import type { Scene } from '../scene/scene.ts'
 import { leaseEndsMax, ModelDriver } from './model-driver.ts'
 import { ModelStore } from './model-store.ts'
 

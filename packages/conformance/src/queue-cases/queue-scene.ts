@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type Driver, type KeyRow, SluiceError, systemClock } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import type { CallLog } from '../recorded.ts'
-import type { Scene } from '../scene.ts'
+import type { Scene } from '../scene/scene.ts'
+import type { CallLog } from '../wrappers/recorded.ts'
 import type {
   PublicDelayingQueue,
   PublicHeld,

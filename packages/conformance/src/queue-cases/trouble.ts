@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Driver } from '@sluice/core'
-import { type Faults, faulty } from '../faults.ts'
 import { Chance } from '../histories/chance.ts'
+import { type Faults, faulty } from '../wrappers/faulty.ts'
 import type { QueueCase } from './queue-case.ts'
 import type { Parts } from './queue-scene.ts'
 import { type QueueScene, seen } from './queue-scene.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { heartbeatMs } from '@sluice/core'
-import { faulty } from '../faults.ts'
 import { Chance } from '../histories/chance.ts'
+import { faulty } from '../wrappers/faulty.ts'
 import type { QueueCase } from './queue-case.ts'
 import { type QueueScene, type Seen, seen } from './queue-scene.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { batchKeysMax, type Claim, type KeyRow, type Lease } from '@sluice/core'
-import type { Scene } from '../scene.ts'
+import type { Scene } from './scene.ts'
 
 /** `count` keys in an order that is neither theirs nor its opposite. */
 export function manyKeys(count: number, prefix = 'k'): string[] {

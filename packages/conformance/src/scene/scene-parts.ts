@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Ask, Dedupe, Driver, Failure, Finish } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import type { CreateSubject, Subject } from './case.ts'
-import type { CallLog } from './recorded.ts'
+import type { CreateSubject, Subject } from '../case.ts'
+import type { CallLog } from '../wrappers/recorded.ts'
 
 /** The parts of an {@link Ask} that a case may leave out. */
 export type AskParts = Partial<Omit<Ask, 'key'>>

@@ -20,8 +20,8 @@ import {
   type TickReply,
 } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import type { CreateSubject, SubjectTransaction } from './case.ts'
-import { CallLog, recorded } from './recorded.ts'
+import type { CreateSubject, SubjectTransaction } from '../case.ts'
+import { CallLog, recorded } from '../wrappers/recorded.ts'
 import {
   type AskParts,
   type ClaimParts,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '@sluice/core'
-import type { Scene } from '../scene.ts'
+import type { Scene } from './scene.ts'
 
 /**
  * Watches, does something, and waits until every one of `queues` was woken after it. A wake that

@@ -1,6 +1,6 @@
 import { type Driver, SluiceError } from '@sluice/core'
-import type { Chance } from './histories/chance.ts'
-import type { Sometimes } from './histories/sometimes.ts'
+import type { Chance } from '../histories/chance.ts'
+import type { Sometimes } from '../histories/sometimes.ts'
 
 /** How often which fault comes, as probabilities. Absent means never. */
 export interface Faults {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { type Claim, emptyKeyState, never, transferRow, type WorkerInfo } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
-import { addMany, assertKeys, claimMany, doneMany, inBatches, manyKeys } from './many-keys.ts'
-import { allWake, noneWakes } from './wakes.ts'
+import type { Case } from '../../case.ts'
+import {
+  addMany,
+  assertKeys,
+  claimMany,
+  doneMany,
+  inBatches,
+  manyKeys,
+} from '../../scene/many-keys.ts'
+import type { Scene } from '../../scene/scene.ts'
+import { allWake, noneWakes } from '../../scene/wakes.ts'
 
 /** Several drivers on the store of `s`, and `s` itself. */
 export async function crowd(s: Scene, count: number): Promise<readonly Scene[]> {
@@ -39,7 +46,7 @@ export function worker(holder: string): WorkerInfo {
 }
 
 /** Several queues at a time, and several drivers on one store. */
-export const companyCases: readonly Case[] = [
+export const concurrentCases: readonly Case[] = [
   {
     id: 'company.queues.wake',
     title: 'when several queues get keys in one turn, each of them is woken',

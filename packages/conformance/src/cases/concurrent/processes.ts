@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Claim, SluiceError } from '@sluice/core'
-import type { Case } from '../case.ts'
-import { otherProcess } from '../company.ts'
-import type { Scene } from '../scene.ts'
-import { assertOnce, claimTogether, worker } from './company.ts'
+import type { Case } from '../../case.ts'
 import {
   addMany,
   assertKeys,
@@ -12,8 +9,11 @@ import {
   inBatches,
   listMany,
   manyKeys,
-} from './many-keys.ts'
-import { allWake, noneWakes } from './wakes.ts'
+} from '../../scene/many-keys.ts'
+import { otherProcess } from '../../scene/other-scene.ts'
+import type { Scene } from '../../scene/scene.ts'
+import { allWake, noneWakes } from '../../scene/wakes.ts'
+import { assertOnce, claimTogether, worker } from './concurrent.ts'
 
 const needs = { shared: true, otherProcess: true } as const
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 const thousand = Array.from({ length: 1_000 }, (_, i) => `k${(i * 377) % 1_000}`)
 

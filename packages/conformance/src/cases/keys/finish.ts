@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 /** How a holder gives a key back: done and release. */
 export const finishCases: readonly Case[] = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 /** Debounce: an ask with `maxWaitMs` moves a key that is only delayed further away. */
 export const latestCases: readonly Case[] = [

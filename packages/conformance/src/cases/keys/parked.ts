@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 /** Keys that are set aside, by their holder or by an operator. */
 export const parkedCases: readonly Case[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LimiterPlan } from '@sluice/core'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 const doubling: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000 }
 const bucket: LimiterPlan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 /** How a run that failed comes back, and how failures are counted. */
 export const retryCases: readonly Case[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Claim, Dedupe, LimiterPlan } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
 import { agoMs, type Cell, type Cells, lateMs, type Start, table, type Verb } from './table-rows.ts'
 
 /** Makes `key` what `start` says, with what is owed later 100 ms after `untilVerbMs`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 /** Lets the lease of a key run out `times` times. */
 async function crash(s: Scene, key: string, times = 1): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Claim } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 /** A key whose first holder has lost it to a second one. */
 async function takenOver(s: Scene): Promise<{ stale: Claim; current: Claim }> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 /** How long a key is held, and what happens when its holder lets the lease run out. */
 export const leaseCases: readonly Case[] = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 const tenYearsMs = 10 * 365.25 * 24 * 60 * 60 * 1_000
 

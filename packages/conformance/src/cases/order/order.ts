@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 /** Who comes first. One producer, whose calls are awaited: this holds for every driver. */
 export const orderCases: readonly Case[] = [

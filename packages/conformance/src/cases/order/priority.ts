@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 /** What a priority does, and how long it lasts. */
 export const priorityCases: readonly Case[] = [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import type { Case } from '../case.ts'
-import type { Faults } from '../faults.ts'
-import { runHistory } from '../histories/run-history.ts'
-import { type Sight, Sometimes } from '../histories/sometimes.ts'
-import { memoryWitness, type Witness } from '../histories/witness.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import { runHistory } from '../../histories/run-history.ts'
+import { type Sight, Sometimes } from '../../histories/sometimes.ts'
+import { memoryWitness, type Witness } from '../../histories/witness.ts'
+import type { Scene } from '../../scene/scene.ts'
+import type { Faults } from '../../wrappers/faulty.ts'
 
 const historiesUsual = 8
 
@@ -43,7 +43,7 @@ const faults: Faults = {
 /** A unique index in another database, or, where there is no `node:sqlite`, somebody in memory. */
 async function anyWitness(): Promise<Witness> {
   try {
-    const { sqliteWitness } = await import('../histories/sqlite-witness.ts')
+    const { sqliteWitness } = await import('../../histories/sqlite-witness.ts')
     return sqliteWitness()
   } catch {
     return memoryWitness()

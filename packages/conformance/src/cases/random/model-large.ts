@@ -8,10 +8,10 @@ import {
   type LimiterPlan,
 } from '@sluice/core'
 import * as fc from 'fast-check'
-import type { Case } from '../case.ts'
-import { Chance } from '../histories/chance.ts'
-import { assertAlike, failuresExpireMs, ModelRun, type PairedClaim } from '../model/model-run.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import { Chance } from '../../histories/chance.ts'
+import { assertAlike, failuresExpireMs, ModelRun, type PairedClaim } from '../../model/model-run.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const runsUsual = 60
 const stepsUsual = 20

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
-import type { Case } from '../case.ts'
-import { histories } from '../commands.ts'
-import { ModelRun } from '../model/model-run.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import { histories } from '../../model/commands.ts'
+import { ModelRun } from '../../model/model-run.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const runsUsual = 60
 const stepsUsual = 60

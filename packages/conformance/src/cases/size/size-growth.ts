@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { batchKeysMax } from '@sluice/core'
-import type { Case } from '../case.ts'
-import { assertKeys, claimMany, doneMany, inBatches, listMany, manyKeys } from './many-keys.ts'
+import type { Case } from '../../case.ts'
+import {
+  assertKeys,
+  claimMany,
+  doneMany,
+  inBatches,
+  listMany,
+  manyKeys,
+} from '../../scene/many-keys.ts'
 
 /** Stores that grow, and whose keys come and go. */
 export const sizeGrowthCases: readonly Case[] = [

@@ -7,8 +7,7 @@ import {
   priorityMin,
   transferRow,
 } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
 import {
   addMany,
   assertAll,
@@ -18,7 +17,8 @@ import {
   inBatches,
   listMany,
   manyKeys,
-} from './many-keys.ts'
+} from '../../scene/many-keys.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const hour = 3_600_000
 
@@ -32,7 +32,7 @@ function priorities(step: number): number[] {
 function itemOf(bytes: number, filler: string, end: string): string {
   const width = Buffer.byteLength(filler)
   const room = bytes - 2 - end.length
-  return `"${filler.repeat(Math.floor(room / width))}${'.'.repeat(room % width)}${end}"`
+  return `"${filler.repeat(Math.floor(room / width))}${'..'.repeat(room % width)}${end}"`
 }
 
 /** Adds a key for each item, takes them all, and compares. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Finish, Lease } from '@sluice/core'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 import {
   addMany,
   assertAll,
@@ -11,7 +11,7 @@ import {
   inBatches,
   listMany,
   manyKeys,
-} from './many-keys.ts'
+} from '../../scene/many-keys.ts'
 
 /** More than any chunk or table that a driver may begin with holds. */
 const many = 2_500

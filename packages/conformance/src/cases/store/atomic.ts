@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Lease } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
-import { addMany, assertSame, claimMany, listMany, manyKeys } from './many-keys.ts'
+import type { Case } from '../../case.ts'
+import { addMany, assertSame, claimMany, listMany, manyKeys } from '../../scene/many-keys.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const needs = { durable: true } as const
 
@@ -50,7 +50,7 @@ function leasesOf(claims: readonly Lease[]): Lease[] {
  * Verbs that fail half way. What fails is an argument that cannot be read, which a driver meets
  * before it begins, or in the middle of its work.
  */
-export const wholeCases: readonly Case[] = [
+export const atomicCases: readonly Case[] = [
   {
     id: 'whole.add',
     title: 'an add that fails in the middle of a batch has added nothing',

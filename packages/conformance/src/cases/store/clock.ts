@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
-import { otherProcess } from '../company.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import { otherProcess } from '../../scene/other-scene.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const hour = 3_600_000
 const tenYears = 10 * 365.25 * 24 * hour

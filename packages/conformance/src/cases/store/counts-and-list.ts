@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type KeyStateWord, keyStateWords } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 /** One key in every state. */
 async function oneOfEach(s: Scene): Promise<void> {
@@ -31,7 +31,7 @@ const others: Readonly<Record<KeyStateWord, number>> = {
 }
 
 /** What can be seen from outside: counts and lists. */
-export const lookCases: readonly Case[] = [
+export const countsAndListCases: readonly Case[] = [
   {
     id: 'counts.each-once',
     title: 'every key is counted once, in its state',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Case } from '../case.ts'
-import { wakes } from './wakes.ts'
+import type { Case } from '../../case.ts'
+import { wakes } from '../../scene/wakes.ts'
 
 /** What outlives a process, what two processes share, and opening and closing. */
-export const lifeCases: readonly Case[] = [
+export const lifecycleCases: readonly Case[] = [
   {
     id: 'close.reopen',
     title: 'a driver that was closed can be opened again',

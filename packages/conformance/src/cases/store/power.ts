@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Claim } from '@sluice/core'
-import type { Case } from '../case.ts'
-import { afterPowerCut } from '../company.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
 import {
   addMany,
   assertKeys,
@@ -11,7 +9,9 @@ import {
   doneMany,
   listMany,
   manyKeys,
-} from './many-keys.ts'
+} from '../../scene/many-keys.ts'
+import { afterPowerCut } from '../../scene/other-scene.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const needs = { durable: true, cutPower: true } as const
 

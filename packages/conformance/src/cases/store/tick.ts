@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { durationBoundsMs, type WorkerInfo, type WorkerStats } from '@sluice/core'
-import type { Case } from '../case.ts'
+import type { Case } from '../../case.ts'
 
 const worker = (holder: string): WorkerInfo => ({
   holder,

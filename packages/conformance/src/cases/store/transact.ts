@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type DriverTransaction, SluiceError } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const needs = { transact: true } as const
 

@@ -9,9 +9,9 @@ import {
   transferMembers,
   transferRow,
 } from '@sluice/core'
-import type { Case } from '../case.ts'
-import type { Scene } from '../scene.ts'
-import { wakes } from './wakes.ts'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
+import { wakes } from '../../scene/wakes.ts'
 
 const needs = { transfer: true } as const
 

@@ -1,9 +1,9 @@
 import type { Driver, ImportOutcome } from '@sluice/core'
-import type { OtherProcess, Subject } from '../../src/case.ts'
-import type { ModelDriver } from '../../src/model/model-driver.ts'
-import { ModelStore } from '../../src/model/model-store.ts'
-import { altered, modelSubject } from '../../src/model/model-subject.ts'
-import { type Mutant, mutant, verbMutant } from './mutant.ts'
+import type { OtherProcess, Subject } from '../../../src/case.ts'
+import type { ModelDriver } from '../../../src/model/model-driver.ts'
+import { ModelStore } from '../../../src/model/model-store.ts'
+import { altered, modelSubject } from '../../../src/model/model-subject.ts'
+import { type Mutant, mutant, verbMutant } from '../mutant.ts'
 
 /** Wakes the first queue of a turn only. */
 class FirstWake extends ModelStore {
@@ -98,7 +98,7 @@ function halfMutant(verb: 'add' | 'finish' | 'renew' | 'expire' | 'transfer'): M
 }
 
 /** Right for one queue and one driver; one thing wrong in each where there are more. */
-export const companyMutants: readonly Mutant[] = [
+export const concurrentMutants: readonly Mutant[] = [
   mutant('company-first-wake', 'of the queues of one turn only the first is woken', () => ({
     store: new FirstWake(),
   })),

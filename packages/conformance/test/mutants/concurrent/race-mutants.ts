@@ -1,5 +1,5 @@
 import { type ClaimReply, noToken, SluiceError } from '@sluice/core'
-import { type Mutant, verbMutant } from './mutant.ts'
+import { type Mutant, verbMutant } from '../mutant.ts'
 
 /** Long enough for what another client does at the same time to come in between. */
 async function meanwhile(turns = 3): Promise<void> {

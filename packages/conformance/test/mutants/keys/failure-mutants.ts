@@ -1,5 +1,5 @@
 import { never, noToken } from '@sluice/core'
-import { type Mutant, ruleMutant } from './mutant.ts'
+import { type Mutant, ruleMutant } from '../mutant.ts'
 
 /** Failures and crashes, one rule wrong in each. */
 export const failureMutants: readonly Mutant[] = [

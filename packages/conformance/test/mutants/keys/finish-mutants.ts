@@ -1,5 +1,5 @@
 import { never } from '@sluice/core'
-import { type Mutant, ruleMutant } from './mutant.ts'
+import { type Mutant, ruleMutant } from '../mutant.ts'
 
 /** Giving back, one rule wrong in each. */
 export const finishMutants: readonly Mutant[] = [

@@ -1,6 +1,6 @@
-import type { ModelDriver } from '../../src/model/model-driver.ts'
-import type { ModelStore } from '../../src/model/model-store.ts'
-import { type Mutant, verbMutant } from './mutant.ts'
+import type { ModelDriver } from '../../../src/model/model-driver.ts'
+import type { ModelStore } from '../../../src/model/model-store.ts'
+import { type Mutant, verbMutant } from '../mutant.ts'
 
 /** The verbs after which a watcher is not woken. */
 function mutedAfter(verbs: readonly string[]) {

@@ -1,5 +1,5 @@
 import { emptyKeyState, never, noToken } from '@sluice/core'
-import { type Mutant, ruleMutant } from './mutant.ts'
+import { type Mutant, ruleMutant } from '../mutant.ts'
 
 /** Parking, and what operators do to keys, one rule wrong in each. */
 export const parkingMutants: readonly Mutant[] = [

@@ -1,6 +1,6 @@
 import type { LimiterPlan } from '@sluice/core'
-import type { Planned } from '../../src/model/model-plan.ts'
-import { type Mutant, ruleMutant, verbMutant } from './mutant.ts'
+import type { Planned } from '../../../src/model/model-plan.ts'
+import { type Mutant, ruleMutant, verbMutant } from '../mutant.ts'
 
 /** Every part of a plan as `change` makes it. */
 function rewritten(plan: LimiterPlan, change: (part: LimiterPlan) => LimiterPlan): LimiterPlan {

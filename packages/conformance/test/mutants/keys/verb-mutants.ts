@@ -1,6 +1,6 @@
 import type { Claim, ClaimReply, Finish } from '@sluice/core'
-import type { ModelStore } from '../../src/model/model-store.ts'
-import { type Mutant, mutant, verbMutant } from './mutant.ts'
+import type { ModelStore } from '../../../src/model/model-store.ts'
+import { type Mutant, mutant, verbMutant } from '../mutant.ts'
 
 function withClaims(reply: ClaimReply, change: (claim: Claim) => Claim): ClaimReply {
   return { ...reply, claims: reply.claims.map(change) }

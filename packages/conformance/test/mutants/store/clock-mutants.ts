@@ -1,8 +1,8 @@
 import { type Clock, never, RisingTime } from '@sluice/core'
-import { ModelStore } from '../../src/model/model-store.ts'
-import { type StoreTime, storeTime } from '../../src/model/model-time.ts'
-import { modelRules } from '../../src/model/rules.ts'
-import { type Mutant, mutant, ruleMutant } from './mutant.ts'
+import { ModelStore } from '../../../src/model/model-store.ts'
+import { type StoreTime, storeTime } from '../../../src/model/model-time.ts'
+import { modelRules } from '../../../src/model/rules.ts'
+import { type Mutant, mutant, ruleMutant } from '../mutant.ts'
 
 const hour = 3_600_000
 

@@ -1,6 +1,6 @@
 import type { KeyRow, ListReply, WorkerStats } from '@sluice/core'
-import type { ModelDriver } from '../../src/model/model-driver.ts'
-import { type Mutant, verbMutant } from './mutant.ts'
+import type { ModelDriver } from '../../../src/model/model-driver.ts'
+import { type Mutant, verbMutant } from '../mutant.ts'
 
 /** When to look again, as `at` sees each key. */
 function nextAt(driver: ModelDriver, queue: string, at: (row: KeyRow) => number): number {
@@ -41,7 +41,7 @@ function pageOf(reply: ListReply, from: number, limit: number): ListReply {
 }
 
 /** Looking and ticking, one thing wrong in each. */
-export const lookMutants: readonly Mutant[] = [
+export const countsAndListMutants: readonly Mutant[] = [
   tickMutant('tick-parked', 'parked keys keep everyone awake', (driver, queue) =>
     nextAt(driver, queue, waitsOrEnds),
   ),
@@ -174,7 +174,7 @@ export const lookMutants: readonly Mutant[] = [
   ),
   listMutant('list-like', 'a prefix is a pattern', (driver, queue, request) => {
     const { prefix = '', ...rest } = request
-    const escaped = prefix.replaceAll('%', '.*').replaceAll('_', '.')
+    const escaped = prefix.replaceAll('%', '.*').replaceAll('_', '..')
     const pattern = new RegExp(`^${escaped}`, 'i')
     const reply = driver.list(queue, { ...rest, ...(prefix === '' ? {} : everything) })
     return { ...reply, rows: reply.rows.filter(({ key }) => pattern.test(key)) }

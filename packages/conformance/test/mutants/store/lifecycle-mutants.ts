@@ -1,8 +1,8 @@
 import { type Claim, SluiceError } from '@sluice/core'
-import { type Mutant, verbMutant } from './mutant.ts'
+import { type Mutant, verbMutant } from '../mutant.ts'
 
 /** Closing, restarting and several processes, one thing wrong in each. */
-export const lifeMutants: readonly Mutant[] = [
+export const lifecycleMutants: readonly Mutant[] = [
   verbMutant('close-for-good', 'a driver that was closed cannot be opened again', (driver) => {
     let isClosed = false
     return {

@@ -1,4 +1,4 @@
-import { type Mutant, verbMutant } from './mutant.ts'
+import { type Mutant, verbMutant } from '../mutant.ts'
 
 /** Right for a few queues and holders; one thing wrong in each for hundreds of them. */
 export const namesMutants: readonly Mutant[] = [

@@ -1,9 +1,9 @@
 import type { Awaitable, DriverTransaction } from '@sluice/core'
-import type { SubjectTransaction } from '../../src/case.ts'
-import type { ModelDriver } from '../../src/model/model-driver.ts'
-import type { ModelStore } from '../../src/model/model-store.ts'
-import { modelSubject } from '../../src/model/model-subject.ts'
-import { type Mutant, verbMutant } from './mutant.ts'
+import type { SubjectTransaction } from '../../../src/case.ts'
+import type { ModelDriver } from '../../../src/model/model-driver.ts'
+import type { ModelStore } from '../../../src/model/model-store.ts'
+import { modelSubject } from '../../../src/model/model-subject.ts'
+import { type Mutant, verbMutant } from '../mutant.ts'
 
 function transactMutant(
   id: string,

@@ -1,7 +1,7 @@
 import type { ImportOutcome, Transfer, TransferRow } from '@sluice/core'
-import type { ModelDriver } from '../../src/model/model-driver.ts'
-import type { ModelStore } from '../../src/model/model-store.ts'
-import { type Mutant, ruleMutant, verbMutant } from './mutant.ts'
+import type { ModelDriver } from '../../../src/model/model-driver.ts'
+import type { ModelStore } from '../../../src/model/model-store.ts'
+import { type Mutant, ruleMutant, verbMutant } from '../mutant.ts'
 
 /** The model with some of the verbs replaced that move keys. */
 function transferMutant(
