@@ -23,7 +23,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'session.ts',
     from: "database.prepare('rollback')",
     to: "database.prepare('commit')",
-    caughtBy: 'whole.add',
+    caughtBy: 'atomic.add',
   },
   {
     id: 'sqlite-eight-priorities',
@@ -71,7 +71,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'change-watch.ts',
     from: 'for (const name of announced) this.#wake(name)',
     to: 'this.#wake(announced[0])',
-    caughtBy: 'company.queues.wake',
+    caughtBy: 'concurrent.queues.wake',
   },
   {
     id: 'sqlite-names-on-one-page',
@@ -111,7 +111,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'wake-bell.ts',
     from: '    this.#rung.add(queue)\n',
     to: '    if (this.#rung.size === 0) this.#rung.add(queue)\n',
-    caughtBy: 'company.queues.wake',
+    caughtBy: 'concurrent.queues.wake',
   },
   {
     id: 'memory-purges-a-thousand',

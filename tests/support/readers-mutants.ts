@@ -67,7 +67,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'claim-verb.ts',
     from: '    record.claim = claim\n',
     to: '',
-    caughtBy: 'adopt.second-promise',
+    caughtBy: 'adopt.second-run',
   },
   {
     id: 'sqlite-finishes-share-a-place',

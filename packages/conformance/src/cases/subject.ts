@@ -18,7 +18,7 @@ export const subjectCases: readonly Case[] = [
   },
   {
     id: 'subject.empty',
-    title: 'a fresh store holds nothing',
+    title: 'a fresh store is empty',
     async run(s) {
       await s.claimNone()
       assert.deepEqual(await s.states(), {})
@@ -54,7 +54,7 @@ export const subjectCases: readonly Case[] = [
   },
   {
     id: 'subject.clock',
-    title: 'the driver takes the time from the clock it is given',
+    title: 'the driver takes the time from the clock that it is given',
     async run(s) {
       const { now } = await s.claim()
       assert.equal(now, s.now())

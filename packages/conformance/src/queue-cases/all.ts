@@ -7,8 +7,8 @@ import { loopingCases } from './looping.ts'
 import type { QueueFactories } from './public-api.ts'
 import type { QueueCase } from './queue-case.ts'
 import { type Parts, QueueScene } from './queue-scene.ts'
+import { storeErrorCases } from './store-errors.ts'
 import { takingCases } from './taking.ts'
-import { troubleCases } from './trouble.ts'
 import { wakingCases } from './waking.ts'
 
 /** Every case of the second half: what a queue promises over any driver. */
@@ -20,7 +20,7 @@ export const allQueueCases: readonly QueueCase[] = [
   ...wakingCases,
   ...endingCases,
   ...loopingCases,
-  ...troubleCases,
+  ...storeErrorCases,
 ]
 
 /** A case that starts shutting doors may have a second of aborts to wait for, on any clock. */

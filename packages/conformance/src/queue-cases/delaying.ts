@@ -6,7 +6,7 @@ import { seen } from './queue-scene.ts'
 export const delayingCases: readonly QueueCase[] = [
   {
     id: 'q-delay.on-time',
-    title: 'who waits gets a delayed item at the instant at which it is due, and not before',
+    title: 'a waiter gets a delayed item at the instant at which it is due, and not before',
     async run(s) {
       const queue = s.delaying()
       await queue.addAfter('a', 1_000)
@@ -19,7 +19,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.sooner-while-waiting',
-    title: 'who waits for a later item is woken for a sooner one that is added meanwhile',
+    title: 'a waiter for a later item is woken for a sooner one that is added in the meantime',
     async run(s) {
       const queue = s.delaying()
       await queue.addAfter('late', 5_000)
@@ -56,7 +56,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.latest',
-    title: "with 'latest', a delayed item is put off, up to maxWaitMs since it was first asked for",
+    title: "with 'latest', a delayed item is postponed, up to maxWaitMs since it was first added",
     async run(s) {
       const queue = s.delaying()
       const latest = { when: 'latest', maxWaitMs: 250 } as const
@@ -71,7 +71,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.none',
-    title: 'a delay of zero or less is none',
+    title: 'a delay of zero or less is no delay',
     async run(s) {
       const queue = s.delaying()
       for (const ms of [0, -1, -0.5]) {
@@ -82,7 +82,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.held',
-    title: 'an item that is delayed while it is held comes back after that delay',
+    title: 'an item that is delayed while it is held is handed out again after that delay',
     async run(s) {
       const queue = s.delaying()
       await queue.add('a')
@@ -98,7 +98,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.week',
-    title: 'a week of delay passes in no time on a given clock',
+    title: 'a week of delay passes instantly on a fake clock',
     async run(s) {
       const queue = s.delaying()
       const week = 7 * 86_400_000
@@ -132,7 +132,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-limit.forget',
-    title: 'done with forget, and forget, start back-off anew',
+    title: 'done with forget, and forget, reset the back-off',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -165,7 +165,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-limit.own',
-    title: "a limiter of the caller's own decides the delay in this process",
+    title: 'a custom limiter decides the delay in this process',
     async run(s) {
       const asked: unknown[] = []
       const limiter = {
@@ -187,7 +187,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-limit.own.broken',
-    title: 'a limiter that throws or gives NaN means a second, and is reported',
+    title: 'a limiter that throws or returns NaN means a delay of a second, and is reported',
     async run(s) {
       for (const [name, when] of [
         ['throws', () => assert.fail('broken')],

@@ -7,7 +7,7 @@ import { seen } from './queue-scene.ts'
 export const endingCases: readonly QueueCase[] = [
   {
     id: 'q-shut.adds-refused',
-    title: 'after shutDown adds are refused with a code, and nothing is stored',
+    title: 'after shutDown, adds are rejected with a code, and nothing is stored',
     async run(s) {
       const queue = s.limited()
       await queue.add('before')
@@ -22,7 +22,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-shut.due-first',
-    title: 'after shutDown get gives what was due, and then undefined, at once',
+    title: 'after shutDown, get returns the items that were due, and then undefined, at once',
     async run(s) {
       const queue = s.delaying()
       await queue.addMany(['a', 'b'])
@@ -50,7 +50,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-shut.give-back',
-    title: 'after shutDown, what is held can be given back in every way, also for later',
+    title: 'after shutDown, held items can be finished in every way, also with a delay',
     async run(s) {
       const queue = s.limited()
       await queue.addMany(['a', 'b', 'c', 'd'])
@@ -79,7 +79,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-drain.waits',
-    title: 'a drain waits for what was due and for what is held, and not for what is delayed',
+    title: 'a drain waits for due and held items, and not for delayed ones',
     async run(s) {
       const queue = s.delaying()
       await queue.addMany(['a', 'b'])
@@ -102,7 +102,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-drain.several',
-    title: 'everyone who drains is told, and a shutDown releases them',
+    title: 'several drains end together, and a shutDown ends them',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
@@ -124,7 +124,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-drain.abandoned',
-    title: 'a drain that is abandoned rejects, and the queue stays shut down',
+    title: 'an aborted drain rejects, and the queue stays shut down',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
@@ -141,7 +141,8 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.refuses',
-    title: 'after close get gives undefined, ends are lost, and everything else is refused',
+    title:
+      'after close, get returns undefined, finishing returns lost, and every other call is rejected',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -156,7 +157,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.aborts',
-    title: 'close aborts the signals of what is held, and says why',
+    title: 'close aborts the signals of held items, with a reason',
     async run(s) {
       const queue = s.queue({ leaseMs: 30_000 })
       await queue.add('a')
@@ -168,7 +169,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.twice',
-    title: 'close can be called again, by anybody, also while it is under way',
+    title: 'close can be called again, also concurrently',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
@@ -209,7 +210,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.reopens',
-    title: 'a driver whose last queue was closed serves a queue that is made later',
+    title: 'a driver whose last queue was closed serves a queue that is created later',
     needs: { durable: true },
     async run(s) {
       const queue = s.queue()

@@ -9,7 +9,7 @@ const leaseMs = 30_000
 export const leasingCases: readonly QueueCase[] = [
   {
     id: 'q-lease.renewed',
-    title: 'a key that is held is renewed for as long as it is held',
+    title: 'a held key is renewed until it is finished',
     async run(s) {
       const queue = s.queue({ leaseMs })
       await queue.add('a')
@@ -22,7 +22,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.renewed-together',
-    title: 'everything that is held is renewed in one call',
+    title: 'all held keys are renewed in one call',
     async run(s) {
       const queue = s.queue({ leaseMs })
       await queue.addMany(Array.from({ length: 20 }, (_, i) => `k${i}`))
@@ -36,7 +36,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.lost',
-    title: 'a lease that somebody else has ended aborts the signal, and every end is lost',
+    title: 'a lease that another process has ended aborts the signal, and finishing returns lost',
     async run(s) {
       const queue = s.limited({ leaseMs })
       await queue.add('a')
@@ -54,7 +54,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.stale-done',
-    title: 'done of a run that was lost does nothing to the one that came after it',
+    title: 'done of a lost run does not affect the run after it',
     async run(s) {
       const queue = s.queue({ leaseMs })
       await queue.add('a')
@@ -69,7 +69,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.crash',
-    title: 'a key whose holder vanished comes back when its lease ends, and counts a crash',
+    title: 'a key whose holder vanished runs again when its lease ends, and counts a crash',
     needs: { peers: true },
     async run(s) {
       const driver = await s.peerDriver()

@@ -17,7 +17,7 @@ async function settledBeforeNextLook(s: QueueScene, what: Seen<unknown>): Promis
 export const wakingCases: readonly QueueCase[] = [
   {
     id: 'q-wake.same-queue',
-    title: 'an add wakes who waits on the same queue object',
+    title: 'an add wakes a waiter on the same queue object',
     async run(s) {
       const queue = s.queue()
       const waiting = seen(queue.get())
@@ -29,7 +29,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.same-process',
-    title: 'an add wakes who waits on another queue object of the same name',
+    title: 'an add wakes a waiter on another queue object of the same name',
     async run(s) {
       const waiting = seen(s.queue().get())
       await s.quiet()
@@ -40,7 +40,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.other-process',
-    title: 'an add in another process wakes who waits',
+    title: 'an add in another process wakes a waiter',
     needs: { peers: true },
     async run(s) {
       const waiting = seen(s.queue().get())
@@ -53,7 +53,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.other-process.done',
-    title: 'a key that another process gives back dirty wakes who waits',
+    title: 'a key that another process finishes while dirty wakes a waiter',
     needs: { peers: true },
     async run(s) {
       const queue = s.queue()
@@ -69,7 +69,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.resume',
-    title: 'a queue that is resumed wakes who waits',
+    title: 'resuming a queue wakes its waiters',
     needs: { operate: true },
     async run(s) {
       const queue = s.queue()
@@ -87,7 +87,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.lost',
-    title: 'who waits is woken within ten seconds even if every wake is lost on the way',
+    title: 'a waiter is woken within ten seconds even if every wake is lost',
     needs: { peers: true },
     async run(s) {
       const deaf = faulty(s.driver, { wakeLost: 1 }, { chance: new Chance(1) })
@@ -103,7 +103,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.idle',
-    title: 'who waits with nothing to do asks the store at most once in ten seconds',
+    title: 'an idle waiter calls the store at most once in ten seconds',
     async run(s) {
       const queue = s.queue({ leaseMs: 30_000 })
       await queue.add('b')
@@ -121,7 +121,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-flush.one',
-    title: 'one awaited add is one call to the store, and one done too',
+    title: 'one awaited add is one call to the store, and so is one done',
     async run(s) {
       const queue = s.queue({ leaseMs: 30_000 })
       await queue.add('a')

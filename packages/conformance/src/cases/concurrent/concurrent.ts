@@ -48,8 +48,8 @@ export function worker(holder: string): WorkerInfo {
 /** Several queues at a time, and several drivers on one store. */
 export const concurrentCases: readonly Case[] = [
   {
-    id: 'company.queues.wake',
-    title: 'when several queues get keys in one turn, each of them is woken',
+    id: 'concurrent.queues.wake',
+    title: 'when several queues get keys in one turn of the event loop, each of them is woken',
     needs: { watch: true },
     async run(s) {
       const names = manyKeys(20, 'queue')
@@ -59,8 +59,9 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.queues.wake.verbs',
-    title: 'when different verbs make keys ready in several queues in one turn, each is woken',
+    id: 'concurrent.queues.wake.verbs',
+    title:
+      'when different verbs make keys ready in several queues in one turn, each queue is woken',
     needs: { watch: true, operate: true, transfer: true },
     async run(s) {
       const prepared = {
@@ -118,8 +119,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.queues.interleaved',
-    title: 'verbs on several queues that are called in one turn do not get in each other’s way',
+    id: 'concurrent.queues.interleaved',
+    title: 'verbs on several queues that are called in one turn do not interfere with each other',
     async run(s) {
       const queues = manyKeys(8, 'queue').map((name) => s.on(name))
       const keys = manyKeys(120)
@@ -139,8 +140,9 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.queues.purge',
-    title: 'a purge, a pause and a sweep of one queue leave thousands of keys of others alone',
+    id: 'concurrent.queues.purge',
+    title:
+      'a purge, a pause and a sweep of one queue leave thousands of keys of other queues unchanged',
     needs: { operate: true },
     async run(s) {
       const [other, third] = [s.on('other'), s.on('third')]
@@ -157,8 +159,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.claims',
-    title: 'drivers that claim at the same time hand out each key once, with tokens of their own',
+    id: 'concurrent.drivers.claims',
+    title: 'drivers that claim concurrently hand out each key once, with distinct tokens',
     needs: { peers: true },
     async run(s) {
       const scenes = await crowd(s, 4)
@@ -168,8 +170,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.adds',
-    title: 'keys that several drivers add at the same time are there once, and none is missing',
+    id: 'concurrent.drivers.adds',
+    title: 'keys that several drivers add concurrently are stored once, and none is missing',
     needs: { peers: true },
     async run(s) {
       const scenes = await crowd(s, 4)
@@ -185,7 +187,7 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.tokens',
+    id: 'concurrent.drivers.tokens',
     title: 'large claims by several drivers in turn get ever greater tokens',
     needs: { peers: true },
     async run(s) {
@@ -203,8 +205,9 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.hand-over',
-    title: 'what one driver claimed another can renew, finish, release, park and expire',
+    id: 'concurrent.drivers.hand-over',
+    title:
+      'a key that one driver claimed can be renewed, finished, released, parked and expired by another',
     needs: { peers: true },
     async run(s) {
       const [, two, three] = (await crowd(s, 3)) as [Scene, Scene, Scene]
@@ -228,8 +231,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.max-pending',
-    title: 'drivers that add at the same time keep to maxPending together',
+    id: 'concurrent.drivers.max-pending',
+    title: 'drivers that add concurrently respect one common maxPending',
     needs: { peers: true },
     async run(s) {
       const scenes = await crowd(s, 4)
@@ -247,8 +250,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.bucket',
-    title: 'drivers that take from one bucket at the same time get no more than it holds',
+    id: 'concurrent.drivers.bucket',
+    title: 'drivers that take from one bucket concurrently get no more tokens than it holds',
     needs: { peers: true },
     async run(s) {
       const scenes = await crowd(s, 3)
@@ -270,8 +273,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.wake',
-    title: 'what several drivers do in several queues wakes all of them',
+    id: 'concurrent.drivers.wake',
+    title: 'changes by several drivers in several queues wake all of those queues',
     needs: { peers: true, watch: true },
     async run(s) {
       const scenes = await crowd(s, 3)
@@ -286,7 +289,7 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.idle',
+    id: 'concurrent.drivers.idle',
     title: 'heartbeats of workers wake no other driver while nothing changes',
     needs: { peers: true, watch: true },
     async run(s) {
@@ -306,8 +309,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.close',
-    title: 'drivers that are closed while others are at work take nothing with them',
+    id: 'concurrent.drivers.close',
+    title: 'closing a driver while others are working loses nothing',
     needs: { peers: true },
     async run(s) {
       const [, two, three, four] = (await crowd(s, 4)) as [Scene, Scene, Scene, Scene]
@@ -323,8 +326,8 @@ export const concurrentCases: readonly Case[] = [
     },
   },
   {
-    id: 'company.drivers.open',
-    title: 'drivers that open an empty store at the same time all find it ready',
+    id: 'concurrent.drivers.open',
+    title: 'drivers that open an empty store concurrently all find it ready',
     needs: { peers: true },
     async run(s) {
       const subject = await s.stage.create()

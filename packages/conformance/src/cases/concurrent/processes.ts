@@ -45,7 +45,7 @@ async function patiently<T>(call: () => Promise<T>): Promise<T> {
 export const processCases: readonly Case[] = [
   {
     id: 'processes.share',
-    title: 'what one process does others see at once, and can go on with',
+    title: 'other processes see the changes of a process at once, and can continue with its keys',
     needs,
     async run(s) {
       const { scene: other } = await otherProcess(s)
@@ -66,7 +66,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.claims',
-    title: 'processes that claim at the same time hand out each key once, with their own tokens',
+    title: 'processes that claim concurrently hand out each key once, with distinct tokens',
     needs,
     async run(s) {
       const { scene: other } = await otherProcess(s)
@@ -95,7 +95,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.busy',
-    title: 'processes that write at the same time lose nothing and do nothing twice',
+    title: 'processes that write concurrently lose nothing and do nothing twice',
     needs,
     timeoutMs: 30_000,
     async run(s) {
@@ -125,7 +125,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.wake',
-    title: 'what one process does wakes drivers that wait in others, in every queue',
+    title: 'changes by one process wake waiting drivers in other processes, in every queue',
     needs: { ...needs, watch: true },
     async run(s) {
       const { scene: other } = await otherProcess(s)
@@ -147,7 +147,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.wake.quiet',
-    title: 'what one process does in a queue where little happened wakes drivers in others',
+    title: 'changes by one process in a quiet queue wake waiting drivers in other processes',
     needs: { ...needs, watch: true },
     async run(s) {
       const { scene: other } = await otherProcess(s)
@@ -178,7 +178,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.workers',
-    title: 'the workers of all processes are listed, and a pause by one holds for all',
+    title: 'the workers of all processes are listed, and a pause by one process holds for all',
     needs: { ...needs, workers: true, operate: true },
     async run(s) {
       const { scene: other } = await otherProcess(s)
@@ -198,7 +198,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.killed.kept',
-    title: 'what a process acknowledged is still there after it was killed, its leases too',
+    title: 'everything that a process acknowledged is stored after it was killed, its leases too',
     needs,
     async run(s) {
       const { scene: other, kill } = await otherProcess(s)
@@ -223,7 +223,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.killed.adding',
-    title: 'a batch of a thousand adds whose process is killed is there whole or not at all',
+    title: 'a batch of a thousand adds whose process is killed is stored completely or not at all',
     needs,
     timeoutMs: 30_000,
     async run(s) {
@@ -250,7 +250,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.killed.claiming',
-    title: 'a claim whose process is killed holds what it took, and its tokens are not given again',
+    title: 'a claim whose process is killed keeps its keys held, and its tokens are not reused',
     needs,
     timeoutMs: 30_000,
     async run(s) {
@@ -274,7 +274,7 @@ export const processCases: readonly Case[] = [
   },
   {
     id: 'processes.open',
-    title: 'processes that open an empty store at the same time all find it ready',
+    title: 'processes that open an empty store concurrently all find it ready',
     needs,
     async run(s) {
       const subject = await s.stage.create()

@@ -17,7 +17,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.waiting.once',
-    title: 'however often a waiting key is added, it runs once',
+    title: 'a waiting key that is added many times runs once',
     async run(s) {
       await s.add('a')
       for (let i = 0; i < 5; i += 1) assert.equal((await s.add('a')).outcome, 'unchanged')
@@ -51,7 +51,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.held.once',
-    title: 'however often a held key is added, it runs once more',
+    title: 'a held key that is added many times runs once more',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -64,7 +64,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.after-done.new',
-    title: 'a key whose run is over is new when it is added again',
+    title: 'a key that is added again after its run has ended is new',
     async run(s) {
       await s.add('a')
       await s.done(await s.claimOne('a'))
@@ -74,7 +74,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.asked-at.first',
-    title: 'a claim says when its run was first asked for',
+    title: 'a claim reports the time of the first add that requested its run',
     async run(s) {
       const askedAt = s.now()
       await s.add('a')
@@ -86,7 +86,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.asked-at.dirty',
-    title: 'the run that is asked for while a key is held has its own moment of asking',
+    title: 'the run that is requested while a key is held has its own request time',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -100,7 +100,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.max-pending.full',
-    title: 'with maxPending, keys that would be new beyond it are refused and leave no trace',
+    title: 'with maxPending, new keys beyond the limit are rejected and leave no trace',
     async run(s) {
       const replies = await s.addAll(['a', 'b', 'c'], { maxPending: 2 })
       assert.deepEqual(
@@ -113,8 +113,8 @@ export const addCases: readonly Case[] = [
     },
   },
   {
-    id: 'add.max-pending.owed',
-    title: 'with maxPending reached, keys that are owed a run already are still taken',
+    id: 'add.max-pending.pending',
+    title: 'with maxPending reached, adds of keys that are already pending are accepted',
     async run(s) {
       await s.addAll(['a', 'b'], { maxPending: 2 })
       assert.equal((await s.add('a', { maxPending: 2, item: '"new"' })).outcome, 'unchanged')
@@ -126,7 +126,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.max-pending.delayed',
-    title: 'delayed keys count for maxPending, and keys that nobody owes a run do not',
+    title: 'delayed keys count towards maxPending, and keys without a pending run do not',
     async run(s) {
       await s.addAfter('a', 1_000, { maxPending: 1 })
       assert.equal((await s.add('b', { maxPending: 1 })).outcome, 'full')
@@ -137,7 +137,7 @@ export const addCases: readonly Case[] = [
   },
   {
     id: 'add.max-pending.lease-end',
-    title: 'a run that comes back because its lease ended counts for maxPending',
+    title: 'a run that is pending again because its lease expired counts towards maxPending',
     async run(s) {
       await s.addAll(['a', 'b'])
       const { claims } = await s.claim({ limit: 2, leaseMs: 1_000 })

@@ -7,7 +7,7 @@ const thousand = Array.from({ length: 1_000 }, (_, i) => `k${(i * 377) % 1_000}`
 export const batchCases: readonly Case[] = [
   {
     id: 'batch.answers.in-order',
-    title: 'the answers of a batch are in the order of its asks',
+    title: 'the answers of a batch are in the order of its adds',
     async run(s) {
       await s.add('held')
       await s.claimOne('held')
@@ -24,7 +24,7 @@ export const batchCases: readonly Case[] = [
   },
   {
     id: 'batch.largest',
-    title: 'a batch of a thousand keys is added, claimed and finished whole, in order',
+    title: 'a batch of a thousand keys is added, claimed and finished completely, in order',
     needs: { order: 'per-producer' },
     async run(s) {
       const replies = await s.addAll(thousand)
@@ -43,7 +43,7 @@ export const batchCases: readonly Case[] = [
   },
   {
     id: 'batch.claim.limit',
-    title: 'a claim takes no more keys than it asks for, and all of them if there are enough',
+    title: 'a claim takes at most as many keys as its limit, and all of them if there are enough',
     async run(s) {
       await s.addAll(['a', 'b', 'c', 'd', 'e'])
       assert.equal((await s.claim({ limit: 2 })).claims.length, 2)
@@ -53,7 +53,7 @@ export const batchCases: readonly Case[] = [
   },
   {
     id: 'batch.claim.past-held',
-    title: 'held, delayed and parked keys in front do not hide those behind them',
+    title: 'held, delayed and parked keys at the head do not hide the ready keys behind them',
     async run(s) {
       await s.addAll(Array.from({ length: 40 }, (_, i) => `front${i}`))
       const { claims } = await s.claim({ limit: 40 })
@@ -71,7 +71,7 @@ export const batchCases: readonly Case[] = [
   },
   {
     id: 'batch.modes.own',
-    title: 'asks of one batch with different delays each get their own',
+    title: 'adds of one batch with different delays each get their own delay',
     async run(s) {
       const delays = [0, 500, 1, 250.5, 0, 99]
       const replies = await s.addAll(delays.map((delayMs, i) => s.ask(`k${i}`, { delayMs })))
@@ -83,7 +83,7 @@ export const batchCases: readonly Case[] = [
   },
   {
     id: 'batch.forget',
-    title: 'forget of a batch answers for each key',
+    title: 'a batch of forgets has an answer for each key',
     async run(s) {
       await s.add('failed', { failed: true })
       await s.add('fine')
@@ -92,8 +92,8 @@ export const batchCases: readonly Case[] = [
     },
   },
   {
-    id: 'cancel.owed',
-    title: 'cancel takes back what is owed, now or later, and says whether there was any',
+    id: 'cancel.pending',
+    title: 'cancel removes the pending runs, now or later, and reports whether there were any',
     async run(s) {
       await s.add('ready')
       await s.addAfter('ready', 100)
@@ -108,7 +108,7 @@ export const batchCases: readonly Case[] = [
   },
   {
     id: 'cancel.held',
-    title: 'cancel of a held key takes back its next run, and its holder goes on',
+    title: 'cancel of a held key removes its next run, and its holder continues',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -122,7 +122,7 @@ export const batchCases: readonly Case[] = [
   },
   {
     id: 'cancel.failures.kept',
-    title: 'cancel does not forget failures',
+    title: 'cancel does not reset failures',
     async run(s) {
       await s.addAfter('a', 100, { failed: true })
       await s.cancel('a')

@@ -5,7 +5,7 @@ import type { Case } from '../../case.ts'
 export const finishCases: readonly Case[] = [
   {
     id: 'done.idle',
-    title: 'a key that is done and owed nothing leaves nothing behind',
+    title: 'a key that is done and has no pending run leaves no row',
     async run(s) {
       await s.add('a')
       const reply = await s.done(await s.claimOne('a'))
@@ -18,7 +18,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'done.dirty.requeues',
-    title: 'a key added while claimed comes back after done',
+    title: 'a key added while claimed is ready again after done',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -31,7 +31,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'done.waiting.kept',
-    title: 'done of one key does nothing to the others',
+    title: 'done of one key does not affect other keys',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const claim = await s.claimOne()
@@ -54,7 +54,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'done.forget',
-    title: 'done with forget counts failures and crashes from zero again',
+    title: 'done with forget resets failures and crashes',
     async run(s) {
       await s.add('a')
       await s.retry(await s.claimOne('a'), 0)
@@ -85,7 +85,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'done.others.not-held',
-    title: 'done of a key that nobody holds is lost, and changes nothing',
+    title: 'done of a key that is not held returns lost, and changes nothing',
     async run(s) {
       assert.equal((await s.done({ key: 'never', token: 1 })).outcome, 'lost')
       await s.add('a')
@@ -96,7 +96,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'release.returns',
-    title: 'a key that is released can be claimed at once, and nothing is counted',
+    title: 'a released key can be claimed at once, and nothing is counted',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -112,7 +112,8 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'release.dirty.collapses',
-    title: 'a run that was asked for while the key was held and the one released are one run',
+    title:
+      'a run that was requested while the key was held and the released one are merged into one run',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -125,7 +126,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'release.delayed.kept',
-    title: "a delay that was asked for while the key was held outlives the release ('client-go')",
+    title: "a delay that was requested while the key was held survives the release ('client-go')",
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -138,8 +139,8 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
-    id: 'release.second-promise.kept',
-    title: 'the second promise that a claim moved up is still there after the release',
+    id: 'release.second-run.kept',
+    title: 'the second run that a claim moved up is still pending after the release',
     async run(s) {
       for (const dedupe of ['client-go', 'earliest'] as const) {
         await s.addAfter(dedupe, 100)
@@ -154,7 +155,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'finish.batch.mixed',
-    title: 'one batch can give back keys in every way',
+    title: 'one batch can finish keys in every way',
     async run(s) {
       await s.addAll(['done', 'retry', 'release', 'park', 'dirty'])
       const { claims } = await s.claim({ limit: 5 })
@@ -182,7 +183,7 @@ export const finishCases: readonly Case[] = [
   },
   {
     id: 'finish.batch.stale-alone',
-    title: 'a stale token in a batch is lost alone; the keys beside it are given back',
+    title: 'a stale token in a batch is lost alone; the other keys of the batch are finished',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { claims } = await s.claim({ limit: 3 })

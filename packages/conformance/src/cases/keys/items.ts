@@ -56,7 +56,7 @@ const keys: readonly string[] = [
 export const itemCases: readonly Case[] = [
   {
     id: 'item.round-trip',
-    title: 'the text of an item comes back with the claim, every character of it',
+    title: 'a claim returns the text of an item unchanged, every character of it',
     async run(s) {
       for (const [index, item] of texts.entries()) {
         await s.add(`k${index}`, { item })
@@ -68,7 +68,8 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.batch.long',
-    title: 'a claim of many long items brings each key its own, and none where there is none',
+    title:
+      'a claim of many long items returns each key with its own item, and none where there is none',
     async run(s) {
       const items = Array.from({ length: 24 }, (_, at) =>
         at % 5 === 2 ? undefined : JSON.stringify(`${at} "\\\n🚰`.repeat(at % 3 === 0 ? 1 : 4_000)),
@@ -83,7 +84,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.none',
-    title: 'a key without an item comes back without one',
+    title: 'a key that was added without an item is claimed without one',
     async run(s) {
       await s.add('a')
       assert.equal((await s.claimOne('a')).item, undefined)
@@ -91,7 +92,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.waiting.last',
-    title: 'a waiting key keeps the item that was added last',
+    title: 'a waiting key keeps the last item added',
     async run(s) {
       await s.add('a', { item: '1' })
       assert.equal((await s.add('a', { item: '2' })).outcome, 'unchanged')
@@ -100,7 +101,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.delayed.last',
-    title: 'a delayed key keeps the item that was added last, even if nothing else changes',
+    title: 'a delayed key keeps the last item added, even if nothing else changes',
     async run(s) {
       await s.addAfter('a', 100, { item: '1' })
       assert.equal((await s.addAfter('a', 900, { item: '2' })).outcome, 'unchanged')
@@ -110,7 +111,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.held.last',
-    title: 'a held key keeps the item that was added last for its next run',
+    title: 'a held key keeps the last item added for its next run',
     async run(s) {
       await s.add('a', { item: '1' })
       const claim = await s.claimOne('a')
@@ -123,7 +124,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.none.replaces',
-    title: 'an add without an item takes away the item that was stored',
+    title: 'an add without an item removes the stored item',
     async run(s) {
       await s.add('a', { item: '1' })
       await s.add('a')
@@ -132,7 +133,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.returns.retry',
-    title: 'a key that is retried brings its item along',
+    title: 'a key that is retried keeps its item',
     async run(s) {
       await s.add('a', { item: '{"n":1}' })
       await s.retry(await s.claimOne('a'), 0)
@@ -141,7 +142,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.returns.release',
-    title: 'a key that is released brings its item along, or the one added meanwhile',
+    title: 'a released key keeps its item, or the one added in the meantime',
     async run(s) {
       await s.add('a', { item: '1' })
       await s.release(await s.claimOne('a'))
@@ -154,7 +155,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.returns.lease-end',
-    title: 'a key whose lease ended brings its item along',
+    title: 'a key whose lease expired keeps its item',
     async run(s) {
       await s.add('a', { item: '1' })
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -165,7 +166,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'item.batch.own',
-    title: 'what one key of a batch asks for does not leak into the next one',
+    title: 'the item of one key of a batch does not leak into the next key',
     async run(s) {
       await s.addAll([
         s.ask('a', { item: '1', priority: 3 }),
@@ -188,7 +189,7 @@ export const itemCases: readonly Case[] = [
   },
   {
     id: 'key.exact',
-    title: 'keys are compared byte by byte, and come back so',
+    title: 'keys are compared byte by byte, and returned unchanged',
     async run(s) {
       await s.addAll(keys)
       const claimed = await s.claimKeys()

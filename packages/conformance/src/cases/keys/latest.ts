@@ -5,7 +5,7 @@ import type { Case } from '../../case.ts'
 export const latestCases: readonly Case[] = [
   {
     id: 'latest.moves-later',
-    title: 'with maxWaitMs, a later delay puts off a key that is only delayed',
+    title: 'with maxWaitMs, a later delay postpones a key that is only delayed',
     async run(s) {
       await s.addAfter('a', 100, { maxWaitMs: 1_000 })
       await s.step(50)
@@ -22,7 +22,7 @@ export const latestCases: readonly Case[] = [
   },
   {
     id: 'latest.bounded',
-    title: 'a key is not put off beyond maxWaitMs after it was first asked for',
+    title: 'a key is not postponed beyond maxWaitMs after it was first added',
     async run(s) {
       const start = s.now()
       for (let i = 0; i < 5; i += 1) {
@@ -45,7 +45,7 @@ export const latestCases: readonly Case[] = [
   },
   {
     id: 'latest.ready.stays',
-    title: 'a key that is ready is not put off',
+    title: 'a key that is ready is not postponed',
     async run(s) {
       for (const dedupe of ['client-go', 'earliest'] as const) {
         await s.add(dedupe, { dedupe })
@@ -57,7 +57,7 @@ export const latestCases: readonly Case[] = [
   },
   {
     id: 'latest.backoff.stays',
-    title: 'a key that is backing off is not put off',
+    title: 'a key in back-off is not postponed',
     async run(s) {
       await s.add('a')
       const { dueAt } = await s.retry(await s.claimOne('a'), 100)
@@ -66,7 +66,7 @@ export const latestCases: readonly Case[] = [
   },
   {
     id: 'latest.held',
-    title: 'the next run of a held key that is only delayed can be put off',
+    title: 'the next run of a held key that is only delayed can be postponed',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')

@@ -7,7 +7,7 @@ const needs = { operate: true } as const
 export const operateCases: readonly Case[] = [
   {
     id: 'pause.claims-nothing',
-    title: 'a paused queue takes keys and hands out none',
+    title: 'a paused queue accepts keys and hands out none',
     needs,
     async run(s) {
       await s.add('a')
@@ -39,7 +39,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'pause.tick',
-    title: 'a tick says that the queue is paused, and gives no time to look for its keys',
+    title: 'a tick reports that the queue is paused, and returns no time of the next change',
     needs,
     async run(s) {
       await s.add('a')
@@ -56,7 +56,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'pause.counts',
-    title: 'the counts say that the queue is paused, and count as always',
+    title: 'the counts report that the queue is paused, and count as usual',
     needs,
     async run(s) {
       await s.addAll(['a', 'b'])
@@ -68,7 +68,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'pause.one-queue',
-    title: 'a pause is of one queue',
+    title: 'a pause affects one queue only',
     needs,
     async run(s) {
       await s.add('a')
@@ -106,7 +106,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'pause.restart',
-    title: 'a pause outlives the process',
+    title: 'a pause survives a restart',
     needs: { operate: true, durable: true },
     async run(s) {
       await s.add('a')
@@ -135,7 +135,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'run-now.ready.unchanged',
-    title: 'runNow of a key that is ready changes nothing, not even its place',
+    title: 'runNow of a key that is ready changes nothing, not even its position',
     needs: { ...needs, order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
@@ -146,7 +146,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'run-now.idle.unchanged',
-    title: 'runNow of a key that is owed nothing does not make a run',
+    title: 'runNow of a key without a pending run does not create a run',
     needs,
     async run(s) {
       await s.add('a', { failed: true })
@@ -157,7 +157,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'remove.waiting',
-    title: 'a key that is removed owes nothing and counts nothing',
+    title: 'a removed key has no pending run and no counts',
     needs,
     async run(s) {
       await s.add('parked')
@@ -180,7 +180,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'remove.held',
-    title: 'remove does not touch the holder of a key',
+    title: 'remove does not affect the holder of a key',
     needs,
     async run(s) {
       await s.add('a')
@@ -196,7 +196,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'purge.everything-not-held',
-    title: 'purge removes every key of one queue, says how many, and touches no holder',
+    title: 'purge removes every key of one queue, returns how many, and affects no holder',
     needs,
     async run(s) {
       await s.addAll(['a', 'b', 'held', s.ask('later', { delayMs: 100 })])

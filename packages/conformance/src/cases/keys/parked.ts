@@ -5,7 +5,7 @@ import type { Case } from '../../case.ts'
 export const parkedCases: readonly Case[] = [
   {
     id: 'park.held',
-    title: 'a key that its holder parks is not handed out, and still owes its run',
+    title: 'a key that its holder parks is not handed out, and its run stays pending',
     async run(s) {
       await s.add('a')
       const reply = await s.parkHeld(await s.claimOne('a'))
@@ -31,7 +31,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'park.adds.kept',
-    title: 'a parked key takes what is asked, and says that it is parked',
+    title: 'a parked key accepts adds, and their outcome is parked',
     async run(s) {
       await s.add('a', { item: '1' })
       await s.parkHeld(await s.claimOne('a'))
@@ -44,7 +44,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'park.never-expires',
-    title: 'the failures of a parked key do not expire, and it is not swept away',
+    title: 'the failures of a parked key do not expire, and the key is not swept',
     async run(s) {
       await s.add('a')
       await s.parkHeld(await s.claimOne('a'), 'bad')
@@ -58,7 +58,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'park.tick.sleeps',
-    title: 'nobody is told to look again for the sake of a parked key',
+    title: 'a parked key does not set the time of the next change',
     async run(s) {
       await s.add('a')
       await s.parkHeld(await s.claimOne('a'))
@@ -67,7 +67,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'unpark.runs',
-    title: 'a key that is unparked runs, once, with what was asked meanwhile',
+    title: 'an unparked key runs once, with the last item added in the meantime',
     needs: { operate: true },
     async run(s) {
       await s.add('a', { item: '1' })
@@ -83,7 +83,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'unpark.forget',
-    title: 'unpark with forget counts failures and crashes from zero again',
+    title: 'unpark with forget resets failures and crashes',
     needs: { operate: true },
     async run(s) {
       await s.add('a')
@@ -99,7 +99,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'unpark.tail',
-    title: 'a key that is unparked goes to the tail',
+    title: 'an unparked key goes to the tail',
     needs: { operate: true, order: 'per-producer' },
     async run(s) {
       await s.add('a')
@@ -113,7 +113,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'operate.park.waiting',
-    title: 'an operator can park keys that wait',
+    title: 'an operator can park waiting keys',
     needs: { operate: true },
     async run(s) {
       await s.add('ready')
@@ -128,7 +128,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'operate.park.held',
-    title: 'a held key that an operator parks is parked once it is given back',
+    title: 'a held key that an operator parks is parked when it is finished',
     needs: { operate: true },
     async run(s) {
       await s.add('a')
@@ -144,7 +144,8 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'operate.park.held.retry',
-    title: 'a held key that an operator parked stays parked through retry and lease end',
+    title:
+      'a held key that an operator parked stays parked after a retry and after the end of its lease',
     needs: { operate: true },
     async run(s) {
       await s.addAll(['retried', 'lost'])
@@ -161,7 +162,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'operate.unpark.others',
-    title: 'unpark of keys that are not parked says so and changes nothing',
+    title: 'unpark of keys that are not parked returns unchanged and changes nothing',
     needs: { operate: true },
     async run(s) {
       await s.addAfter('a', 100)

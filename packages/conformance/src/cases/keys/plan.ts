@@ -10,7 +10,7 @@ const both: LimiterPlan = { kind: 'maxOf', of: [doubling, bucket] }
 export const planCases: readonly Case[] = [
   {
     id: 'plan.add.delay',
-    title: 'an ask with a plan is due after the delay that the plan gives for its failures',
+    title: 'an add with a plan is due after the delay that the plan gives for its failures',
     async run(s) {
       for (const plannedMs of [5, 10, 20, 40]) {
         const reply = await s.add('a', { plan: doubling, failed: true })
@@ -24,7 +24,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.add.capped',
-    title: 'a plan keeps to its maximum, however many failures there are',
+    title: 'a plan respects its maximum for any number of failures',
     async run(s) {
       const plan: LimiterPlan = { kind: 'exponential', baseMs: 100, maxMs: 300 }
       const planned: (number | undefined)[] = []
@@ -36,7 +36,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.add.delay-ignored',
-    title: 'next to a plan, the delay of an ask is ignored',
+    title: 'if an add has a plan, its delay is ignored',
     async run(s) {
       const reply = await s.add('a', { plan: doubling, delayMs: 100_000 })
       assert.equal(reply.dueAt, s.now() + 5)
@@ -44,7 +44,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.add.fast-slow',
-    title: 'a fast and slow plan changes over after its fast failures',
+    title: 'a fast-slow plan changes to the slow delay after its fast failures',
     async run(s) {
       const plan: LimiterPlan = { kind: 'fastSlow', fastMs: 3, slowMs: 70, maxFast: 2 }
       const planned: (number | undefined)[] = []
@@ -56,7 +56,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.add.jitter',
-    title: 'the chance in a plan is the one that the caller drew',
+    title: 'the random part of a plan is the one that the caller drew',
     async run(s) {
       const plan: LimiterPlan = { kind: 'jittered', of: doubling, factor: 2 }
       assert.equal((await s.add('a', { plan, jitter: 0 })).plannedMs, 5)
@@ -65,7 +65,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.add.max-wait',
-    title: 'a bounded plan is bounded',
+    title: 'a plan with a maximum wait respects it',
     async run(s) {
       const slow: LimiterPlan = { kind: 'bucket', name: 'slow', perSecond: 0.01, burst: 1 }
       const plan: LimiterPlan = { kind: 'maxWait', of: slow, maxMs: 250 }
@@ -90,7 +90,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.retry.forgotten',
-    title: 'after a forget, back-off begins anew',
+    title: 'after a forget, back-off starts over',
     async run(s) {
       await s.add('a')
       for (let i = 0; i < 4; i += 1) await s.retry(await s.claimOne('a'), 0)
@@ -101,7 +101,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.expired-failures',
-    title: 'failures that have expired lengthen no delay',
+    title: 'expired failures do not lengthen a delay',
     async run(s) {
       await s.add('a', { failed: true })
       await s.done(await s.claimOne('a'))
@@ -113,7 +113,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.expire.per-key',
-    title: 'the end of a lease uses the per-key part of a plan, and charges no bucket',
+    title: 'the end of a lease uses the per-key part of a plan, and takes no token from a bucket',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -125,7 +125,8 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'plan.expire.from-lease-end',
-    title: 'back-off after the end of a lease counts from that end, not from when it was noticed',
+    title:
+      'back-off after an expired lease counts from its end, not from when a process noticed it',
     async run(s) {
       const plan: LimiterPlan = { kind: 'exponential', baseMs: 500, maxMs: 60_000 }
       await s.addAll(['soon', 'late'])
@@ -144,7 +145,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.charged',
-    title: 'every ask that takes effect takes one token, and waits for its own',
+    title: 'every add that takes effect takes one token, and waits until it is available',
     async run(s) {
       const planned: (number | undefined)[] = []
       for (const key of ['a', 'b', 'c', 'd']) {
@@ -157,7 +158,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.batch',
-    title: 'the asks of one batch take their tokens one after another',
+    title: 'the adds of one batch take their tokens one after another',
     async run(s) {
       const replies = await s.addAll(['a', 'b', 'c'].map((key) => s.ask(key, { plan: bucket })))
       assert.deepEqual(
@@ -168,7 +169,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.refills',
-    title: 'tokens flow in with time, up to what the bucket holds',
+    title: 'tokens are refilled over time, up to the capacity of the bucket',
     async run(s) {
       const plan: LimiterPlan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 2 }
       const ask = async (key: string): Promise<number | undefined> =>
@@ -180,7 +181,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.unchanged.free',
-    title: 'an ask that changes nothing costs no token, and still counts its failure',
+    title: 'an add that changes nothing costs no token, and still counts its failure',
     async run(s) {
       await s.add('a', { dedupe: 'earliest' })
       for (let i = 0; i < 3; i += 1) {
@@ -193,7 +194,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.unchanged.delayed.free',
-    title: 'an ask that an earlier delay makes needless costs no token',
+    title: 'an add that changes nothing because of an earlier delay costs no token',
     async run(s) {
       await s.addAfter('a', 50)
       const slow: LimiterPlan = { kind: 'maxOf', of: [{ ...doubling, baseMs: 60 }, bucket] }
@@ -214,7 +215,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.retry.charged',
-    title: 'a retry takes a token from the same bucket as asks do',
+    title: 'a retry takes a token from the same bucket as adds do',
     async run(s) {
       await s.addAll(['a', 'b'])
       const { claims } = await s.claim({ limit: 2 })
@@ -248,7 +249,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.several',
-    title: 'a plan with several buckets charges each of them',
+    title: 'a plan with several buckets takes a token from each of them',
     async run(s) {
       const slow: LimiterPlan = { kind: 'bucket', name: 'slow', perSecond: 1, burst: 1 }
       const plan: LimiterPlan = { kind: 'maxOf', of: [bucket, slow] }
@@ -259,7 +260,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.never',
-    title: 'a bucket that never fills puts a key off for the longest delay there is',
+    title: 'a bucket that never fills delays a key by the longest possible delay',
     async run(s) {
       const plan: LimiterPlan = { kind: 'bucket', name: 'n', perSecond: 0, burst: 0 }
       const { plannedMs, dueAt } = await s.add('a', { plan })
@@ -269,7 +270,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.infinite',
-    title: 'a bucket that never runs out delays nothing',
+    title: 'a bucket without a limit delays nothing',
     async run(s) {
       const plan: LimiterPlan = { kind: 'bucket', name: 'i', perSecond: 'infinite', burst: 1 }
       for (const key of ['a', 'b', 'c']) assert.equal((await s.add(key, { plan })).plannedMs, 0)
@@ -277,7 +278,7 @@ export const planCases: readonly Case[] = [
   },
   {
     id: 'bucket.listed',
-    title: 'buckets are listed with what is in them',
+    title: 'buckets are listed with their tokens',
     needs: { buckets: true },
     async run(s) {
       await s.addAll(['a', 'b'].map((key) => s.ask(key, { plan: bucket })))

@@ -31,7 +31,8 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'retry.state.backoff',
-    title: 'a key that waits because it failed is in back-off, and one that was delayed is not',
+    title:
+      'a key that waits after a failure is in back-off, and a key that was added with a delay is not',
     async run(s) {
       await s.add('a')
       await s.retry(await s.claimOne('a'), 100)
@@ -44,7 +45,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'retry.counts',
-    title: 'every retry counts one failure, and the claim says how many there are',
+    title: 'every retry counts one failure, and the claim reports the count',
     async run(s) {
       await s.add('a')
       for (let failures = 0; failures < 5; failures += 1) {
@@ -57,7 +58,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'retry.twice.counts-once',
-    title: 'a retry that is repeated with the same token is lost, and counts nothing',
+    title: 'a second retry with the same token is lost, and counts nothing',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -70,7 +71,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'retry.dirty.runs-now',
-    title: 'a key that was added while held runs at once, whatever the back-off of its retry',
+    title: 'a key that was added while held runs at once, despite the back-off of its retry',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -92,7 +93,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'retry.backoff.adds-do-not-inflate',
-    title: 'adds during back-off count no failure and put nothing off',
+    title: 'adds during back-off count no failure and postpone nothing',
     async run(s) {
       await s.add('a')
       const { dueAt } = await s.retry(await s.claimOne('a'), 100)
@@ -107,7 +108,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'retry.error.kept',
-    title: 'the error of the last failed run is kept with the key',
+    title: 'the error of the last failed run is stored with the key',
     async run(s) {
       await s.add('a')
       await s.retry(await s.claimOne('a'), 0, { error: 'first' })
@@ -117,7 +118,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'failures.add-failed',
-    title: 'an ask that reports a failure counts it, whatever its outcome',
+    title: 'an add that reports a failure counts it, whatever its outcome',
     async run(s) {
       assert.equal((await s.addAfter('a', 100, { failed: true })).failures, 1)
       const again = await s.addAfter('a', 500, { failed: true })
@@ -130,7 +131,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'failures.forget',
-    title: 'forget counts failures from zero again, and says whether there were any',
+    title: 'forget resets the failures, and reports whether there were any',
     async run(s) {
       await s.addAfter('a', 100, { failed: true })
       assert.equal(await s.forget('a'), 'forgotten')
@@ -143,7 +144,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'failures.forget.held',
-    title: 'forget of a held key does not touch its holder',
+    title: 'forget of a held key does not affect its holder',
     async run(s) {
       await s.add('a', { failed: true })
       const claim = await s.claimOne('a')
@@ -155,7 +156,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'failures.forget.idle',
-    title: 'forget of a key of which only failures are left leaves nothing',
+    title: 'forget of a key with nothing but failures leaves no row',
     async run(s) {
       await s.add('a')
       await s.retry(await s.claimOne('a'), 0)
@@ -167,7 +168,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'failures.expire.idle',
-    title: 'failures of an idle key that are old enough read as none',
+    title: 'the failures of an idle key read as zero once they have expired',
     async run(s) {
       const failuresExpireMs = 1_000
       await s.add('a', { failed: true })
@@ -181,8 +182,8 @@ export const retryCases: readonly Case[] = [
     },
   },
   {
-    id: 'failures.expire.owed',
-    title: 'failures of a key that is held or owed a run do not expire',
+    id: 'failures.expire.pending',
+    title: 'the failures of a held or pending key do not expire',
     async run(s) {
       const failuresExpireMs = 1_000
       await s.addAfter('delayed', 100_000, { failed: true })
@@ -196,7 +197,7 @@ export const retryCases: readonly Case[] = [
   },
   {
     id: 'failures.expire.last-counts',
-    title: 'failures expire a while after the last of them, not after the first',
+    title: 'failures expire a fixed time after the last of them, not after the first',
     async run(s) {
       const failuresExpireMs = 1_000
       await s.add('a', { failed: true })

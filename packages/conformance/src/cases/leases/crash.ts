@@ -17,7 +17,7 @@ async function crash(s: Scene, key: string, times = 1): Promise<void> {
 export const crashCases: readonly Case[] = [
   {
     id: 'crash.counted-apart',
-    title: 'crashes and failures are two counters',
+    title: 'crashes and failures are separate counters',
     async run(s) {
       await crash(s, 'a', 2)
       await s.release(await s.claimOne('a'))
@@ -30,7 +30,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: 'crash.run-ended',
-    title: 'a run that ends by done, retry or park sets crashes to 0, and a release does not',
+    title: 'a run that ends by done, retry or park resets crashes, and a release does not',
     async run(s) {
       await crash(s, 'done')
       await s.done(await s.claimOne('done'))
@@ -66,7 +66,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: 'crash.forget',
-    title: 'forget counts crashes from zero again',
+    title: 'forget resets crashes',
     async run(s) {
       await crash(s, 'a')
       assert.equal(await s.forget('a'), 'forgotten')
@@ -123,7 +123,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: 'crash.alone.ends-batch',
-    title: 'a key with crashes ends the batch of those before it',
+    title: 'a key with crashes ends the batch of the keys before it',
     needs: { order: 'per-producer' },
     async run(s) {
       await crash(s, 'poison')
@@ -153,7 +153,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: 'crash.alone.forgotten',
-    title: 'a key whose crashes are forgotten travels with the others again',
+    title: 'a key whose crashes were reset is handed out together with others again',
     async run(s) {
       await crash(s, 'a')
       await s.done(await s.claimOne('a'), { forget: true })

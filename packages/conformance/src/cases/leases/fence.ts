@@ -31,7 +31,8 @@ async function isVain(
 export const fenceCases: readonly Case[] = [
   {
     id: 'fence.rises.key',
-    title: 'every claim of a key has a greater token than the one before, also after it was gone',
+    title:
+      'every claim of a key has a greater token than the one before, even if the row was deleted in between',
     async run(s) {
       let last = 0
       for (let i = 0; i < 5; i += 1) {
@@ -104,7 +105,7 @@ export const fenceCases: readonly Case[] = [
   },
   {
     id: 'fence.done.twice',
-    title: 'done is accepted once; the second time the token holds nothing',
+    title: 'done is accepted once; a second done with the same token is lost',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -117,7 +118,7 @@ export const fenceCases: readonly Case[] = [
   },
   {
     id: 'fence.done.after-release',
-    title: 'a token that was released holds nothing',
+    title: 'a token is no longer accepted after a release',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -129,7 +130,7 @@ export const fenceCases: readonly Case[] = [
   },
   {
     id: 'fence.forged',
-    title: 'a token that was never given out opens nothing',
+    title: 'a token that was never given out is never accepted',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -142,7 +143,7 @@ export const fenceCases: readonly Case[] = [
   },
   {
     id: 'fence.forged.not-held',
-    title: 'no token opens a key that nobody holds',
+    title: 'no token is accepted for a key that is not held',
     async run(s) {
       await s.add('a')
       for (const token of [0, 1]) {
@@ -158,7 +159,7 @@ export const fenceCases: readonly Case[] = [
   },
   {
     id: 'fence.other-key',
-    title: 'the token of one key opens no other key',
+    title: 'the token of one key is not accepted for another key',
     async run(s) {
       await s.addAll(['a', 'b'])
       const [a, b] = (await s.claim({ limit: 2 })).claims
@@ -169,7 +170,7 @@ export const fenceCases: readonly Case[] = [
   },
   {
     id: 'fence.other-queue',
-    title: 'the token of a key opens no key of the same name in another queue',
+    title: 'the token of a key is not accepted for a key of the same name in another queue',
     async run(s) {
       await s.add('a')
       await s.on('other').add('a')
@@ -182,8 +183,8 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    id: 'fence.holder.not-asked',
-    title: 'it is the token that counts: any process may give a key back with it',
+    id: 'fence.holder.irrelevant',
+    title: 'only the token counts: any process may finish a key with it',
     needs: { peers: true },
     async run(s) {
       const other = await s.peer()

@@ -5,7 +5,7 @@ import type { Case } from '../../case.ts'
 export const leaseCases: readonly Case[] = [
   {
     id: 'lease.until',
-    title: 'a claim says when its lease ends',
+    title: 'a claim reports the end of its lease',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_234.5 })
@@ -26,7 +26,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.reported.claim',
-    title: 'a claim reports a lease that is over, and does not take its key',
+    title: 'a claim reports an expired lease, and does not take its key',
     async run(s) {
       await s.add('a')
       const { token } = await s.claimOne('a', { leaseMs: 1_000 })
@@ -38,7 +38,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.reported.tick',
-    title: 'a tick reports a lease that is over',
+    title: 'a tick reports an expired lease',
     async run(s) {
       await s.add('a')
       const { token } = await s.claimOne('a', { leaseMs: 1_000 })
@@ -50,7 +50,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.reported.bounded',
-    title: 'leases that are over are reported a bounded number at a time, and all in the end',
+    title: 'expired leases are reported a bounded number at a time, and eventually all of them',
     async run(s) {
       await s.addAll(Array.from({ length: 25 }, (_, i) => `k${i}`))
       await s.claim({ limit: 25, leaseMs: 1_000 })
@@ -68,7 +68,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.returns',
-    title: 'the run that was lost with a lease comes back, and counts a failure and a crash',
+    title: 'the run of an expired lease is pending again, and counts a failure and a crash',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -83,7 +83,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.due-at',
-    title: 'the lost run is asked for at the end of the lease, however late that is noticed',
+    title: 'the lost run is due at the end of the lease, however late a process notices it',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -95,7 +95,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.dirty.once',
-    title: 'a key that was added while its lease ran out runs once, not twice',
+    title: 'a key that was added while its lease expired runs once, not twice',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -109,7 +109,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.delayed.both',
-    title: "under 'client-go', a delay of a key outlives the end of its lease",
+    title: "under 'client-go', a delay of a key survives the end of its lease",
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -124,7 +124,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.delayed.one',
-    title: "under 'earliest', the lost run and a later delay are one run",
+    title: "under 'earliest', the lost run and a later delay are merged into one run",
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -137,8 +137,8 @@ export const leaseCases: readonly Case[] = [
     },
   },
   {
-    id: 'lease.end.not-over',
-    title: 'a lease that is not over cannot be ended by others',
+    id: 'lease.end.not-expired',
+    title: 'a lease that has not expired cannot be ended by another process',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -152,7 +152,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.once',
-    title: 'the end of a lease counts once, whoever reports it again',
+    title: 'the end of a lease counts once, even if it is reported again',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -164,7 +164,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.next-holder',
-    title: 'a late report of the end of a lease does nothing to the next holder',
+    title: 'a late report of an expired lease does not affect the next holder',
     async run(s) {
       await s.add('a')
       const first = await s.claimOne('a', { leaseMs: 1_000 })
@@ -179,7 +179,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.renewed',
-    title: 'a lease that was renewed after its end was reported does not end',
+    title: 'a lease that was renewed after it was reported as expired does not end',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -193,7 +193,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.done',
-    title: 'a key that is done after its end was reported does not come back',
+    title: 'a key that was done after its lease was reported as expired does not run again',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -205,8 +205,8 @@ export const leaseCases: readonly Case[] = [
     },
   },
   {
-    id: 'lease.over.done-accepted',
-    title: 'a holder can finish after its lease is over, as long as nobody has noticed',
+    id: 'lease.expired.done-accepted',
+    title: 'a holder can finish after its lease has expired, until another process ends the lease',
     async run(s) {
       await s.addAll(['done', 'retry', 'release'])
       const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
@@ -221,7 +221,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.renew.extends',
-    title: 'a lease that is renewed lasts from then on',
+    title: 'a renewed lease lasts from the renewal on',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -250,7 +250,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.renew.late',
-    title: 'a lease that is over can be renewed as long as nobody has noticed',
+    title: 'an expired lease can be renewed until another process ends it',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -275,7 +275,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.renew.batch',
-    title: 'leases are renewed in one batch; one that is lost is lost alone',
+    title: 'leases are renewed in one batch; a lost lease is lost alone',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
@@ -293,7 +293,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.none',
-    title: 'a claim without a lease is held until it is given back',
+    title: 'a claim without a lease is held until it is finished',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: Infinity })
@@ -308,7 +308,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.waited-long',
-    title: 'a key that waited longer than its lease lasts is held for the whole lease',
+    title: 'a key that waited longer than a lease lasts is held for the whole lease',
     async run(s) {
       await s.add('a')
       await s.step(100_000)
@@ -319,7 +319,7 @@ export const leaseCases: readonly Case[] = [
   },
   {
     id: 'lease.end.batch',
-    title: 'ends of leases are written in one batch; one that is not over is lost alone',
+    title: 'expired leases are ended in one batch; one that has not expired is lost alone',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })

@@ -20,7 +20,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.exactly-due',
-    title: 'a key that is due at this very instant is due',
+    title: 'a key that is due at exactly this instant is due',
     async run(s) {
       await s.addAfter('a', 1_000)
       await s.step(1_000)
@@ -53,7 +53,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.longest',
-    title: 'ten years are a delay like any other',
+    title: 'a delay of ten years works like any other',
     async run(s) {
       const start = s.now()
       assert.equal((await s.addAfter('a', tenYearsMs)).dueAt, start + tenYearsMs)
@@ -81,7 +81,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.later.unchanged',
-    title: 'a later delay does not put off an earlier one',
+    title: 'a later delay does not postpone an earlier one',
     async run(s) {
       for (const dedupe of ['client-go', 'earliest'] as const) {
         const start = s.now()
@@ -129,7 +129,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.client-go.collapse',
-    title: "under 'client-go', two promises that are both due are one run",
+    title: "under 'client-go', two pending runs that are both due are merged into one run",
     async run(s) {
       await s.addAfter('a', 100)
       await s.add('a')
@@ -141,7 +141,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.client-go.collapse.add-after',
-    title: "under 'client-go', a second promise that fell due makes room for a new one",
+    title: "under 'client-go', a second run that fell due makes room for a new one",
     async run(s) {
       await s.add('a')
       await s.addAfter('a', 100)
@@ -156,7 +156,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.client-go.second-earlier',
-    title: "under 'client-go', the second promise too moves only earlier",
+    title: "under 'client-go', the second run too moves only earlier",
     async run(s) {
       await s.add('a')
       await s.addAfter('a', 100)
@@ -171,7 +171,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.client-go.held',
-    title: "under 'client-go', a held key keeps both promises that are made to it",
+    title: "under 'client-go', a held key keeps both of its pending runs",
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -186,7 +186,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.earliest.add-then-delay',
-    title: "under 'earliest', a delayed add of a waiting key adds nothing",
+    title: "under 'earliest', a delayed add of a waiting key changes nothing",
     async run(s) {
       await s.add('a', { dedupe: 'earliest' })
       const { outcome, dueAt } = await s.addAfter('a', 100, { dedupe: 'earliest' })
@@ -210,7 +210,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.held.kept',
-    title: 'a delay that is asked for while a key is held runs after it is done, and not before',
+    title: 'a delay that is requested while a key is held runs after it is done, and not before',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -241,7 +241,7 @@ export const delayCases: readonly Case[] = [
   },
   {
     id: 'delay.due-by',
-    title: 'a claim that is bounded by an instant takes what was due by then, and nothing later',
+    title: 'a claim with dueBy takes keys that were due by then, and no later ones',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll([

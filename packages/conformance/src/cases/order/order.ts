@@ -24,7 +24,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.batch.next',
-    title: 'a later batch stands behind an earlier one',
+    title: 'a later batch comes after an earlier one',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['z', 'y'])
@@ -34,7 +34,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.claim.first',
-    title: 'a claim takes those who have waited longest',
+    title: 'a claim takes the keys that have waited longest',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
@@ -49,8 +49,8 @@ export const orderCases: readonly Case[] = [
     },
   },
   {
-    id: 'order.waiting.keeps-place',
-    title: 'a waiting key that is added again keeps its place',
+    id: 'order.waiting.keeps-position',
+    title: 'a waiting key that is added again keeps its position',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
@@ -94,7 +94,8 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.done.batch',
-    title: 'keys that were added while held come back in the order of the batch that finishes them',
+    title:
+      'keys that were added while held are queued in the order of the batch that finishes them',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
@@ -118,8 +119,8 @@ export const orderCases: readonly Case[] = [
     },
   },
   {
-    id: 'order.release.old-place',
-    title: 'a key that is released stands where it stood before',
+    id: 'order.release.old-position',
+    title: 'a released key goes back to its old position',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
@@ -148,7 +149,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.lease-end.tail',
-    title: 'a key whose lease ended stands behind those who waited meanwhile',
+    title: 'a key whose lease expired comes after the keys that waited in the meantime',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAll(['a', 'b'])
@@ -176,7 +177,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.due.equal',
-    title: 'keys that are due at the same instant keep the order in which they were asked for',
+    title: 'keys that are due at the same instant keep the order in which they were added',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('b', 20)
@@ -189,7 +190,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.due.among-ready',
-    title: 'a key that fell due stands among the others at the instant at which it was due',
+    title: 'a key that fell due is ordered among the others by the instant at which it was due',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('b', 50)
@@ -201,7 +202,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.moved.tail',
-    title: 'a delayed key that is added for now goes to the tail',
+    title: 'a delayed key that is added without a delay goes to the tail',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('a', 100)
@@ -214,7 +215,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.ready-at.reported',
-    title: 'a claim says where its key stood in line',
+    title: 'a claim reports since when its key was ready',
     async run(s) {
       const start = s.now()
       await s.addAfter('a', 50)

@@ -35,7 +35,7 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.claim.reported',
-    title: 'a claim says with which priority its key was owed a run',
+    title: 'a claim reports the priority of its run',
     async run(s) {
       await s.add('a', { priority: 12 })
       assert.equal((await s.claimOne('a')).priority, 12)
@@ -58,7 +58,7 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.lower.unchanged',
-    title: 'a waiting key that is added with a lower priority keeps its priority and its place',
+    title: 'a waiting key that is added with a lower priority keeps its priority and its position',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 5 })
@@ -70,7 +70,7 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.delayed.rise',
-    title: 'a delayed key takes a higher priority with it, and stays delayed',
+    title: 'a delayed key gets a higher priority, and stays delayed',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('a', 100)
@@ -84,7 +84,7 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.delayed.kept',
-    title: 'a delayed key of a higher priority that is added for now keeps that priority',
+    title: 'a delayed key of a higher priority that is added without a delay keeps that priority',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.addAfter('a', 100, { priority: 9 })
@@ -95,7 +95,7 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.done.over',
-    title: 'a priority ends with the run it was asked for',
+    title: 'a priority ends with its run',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 9 })
@@ -107,7 +107,7 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.dirty.own',
-    title: 'the next run of a held key has its own priority, the highest it was asked for with',
+    title: 'the next run of a held key has its own priority, the highest of its adds',
     async run(s) {
       await s.add('a', { priority: 9 })
       const claim = await s.claimOne('a')
@@ -178,7 +178,7 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.lease-end.kept',
-    title: 'a key whose lease ended keeps its priority',
+    title: 'a key whose lease expired keeps its priority',
     needs: { order: 'per-producer' },
     async run(s) {
       await s.add('a', { priority: 9 })

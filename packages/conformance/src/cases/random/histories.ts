@@ -93,13 +93,13 @@ const searchMs = 120_000
 export const historyCases: readonly Case[] = [
   {
     id: 'histories.linearizable',
-    title: 'what clients are told who work at the same time, they could be told one after another',
+    title: 'the answers to concurrent clients could also be given to clients one after another',
     timeoutMs: searchMs,
     run: (s) => checkHistories(s, smooth, {}),
   },
   {
     id: 'histories.faults',
-    title: 'answers that are lost, refusals, kills and clocks that jump lose and double no work',
+    title: 'lost answers, refusals, kills and clock steps lose and double no work',
     timeoutMs: searchMs,
     run: (s) => checkHistories(s, rough, { faults, isRough: true }),
   },

@@ -42,7 +42,7 @@ const searchMs = 120_000
 export const modelCases: readonly Case[] = [
   {
     id: 'model.alike',
-    title: 'after any history the driver answers as the model does, and looks the same',
+    title: 'after any history the driver answers as the model does, and stores the same',
     needs: { order: 'per-producer' },
     timeoutMs: searchMs,
     run: compareWithModel,

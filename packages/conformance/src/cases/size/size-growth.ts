@@ -14,7 +14,7 @@ import {
 export const sizeGrowthCases: readonly Case[] = [
   {
     id: 'size.grow',
-    title: 'what is stored of the first keys stays what it is while thousands of others come',
+    title: 'the rows of the first keys stay unchanged while thousands of others are added',
     timeoutMs: 30_000,
     async run(s) {
       const keys = manyKeys(5_000)
@@ -57,7 +57,7 @@ export const sizeGrowthCases: readonly Case[] = [
   },
   {
     id: 'size.come-and-go',
-    title: 'a store whose keys come and go by the thousand keeps the right ones',
+    title: 'a store in which thousands of keys are added and finished keeps the right ones',
     async run(s) {
       const kept = new Set<string>()
       for (let round = 0; round < 6; round += 1) {

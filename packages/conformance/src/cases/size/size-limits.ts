@@ -70,7 +70,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.priorities.starve',
-    title: 'keys that are not due, in however many higher priorities, do not hide one that is',
+    title: 'keys in higher priorities that are not due do not hide a ready key',
     needs: { order: 'per-producer' },
     async run(s) {
       const higher = priorities(20).filter((priority) => priority > priorityMin)
@@ -104,7 +104,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.keys.longest',
-    title: 'keys of the longest length that differ in their last byte stay apart',
+    title: 'keys of maximum length that differ only in their last byte are distinct',
     async run(s) {
       const wide = '🚰'.repeat(100)
       const keys = Array.from({ length: 500 }, (_, i) => {
@@ -132,7 +132,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.items.longest',
-    title: 'an item of the longest length comes back as it was, whatever it is made of',
+    title: 'an item of maximum length is returned unchanged, whatever it contains',
     timeoutMs: 30_000,
     async run(s) {
       const fillers = ['x', 'é', '漢', '🚰', '\\"', '\\u0001']
@@ -144,7 +144,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.items.lengths',
-    title: 'items of every length up to the longest come back as they were, in one batch',
+    title: 'items of every length up to the maximum are returned unchanged, in one batch',
     timeoutMs: 30_000,
     async run(s) {
       const lengths = Array.from({ length: 18 }, (_, power) => 2 ** (power + 3))
@@ -157,7 +157,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.items.replaced',
-    title: 'a waiting key whose item grows and shrinks keeps the one added last',
+    title: 'a waiting key whose item grows and shrinks keeps the last item added',
     async run(s) {
       for (const bytes of [10, 300_000, 20, itemBytesMax, 5_000]) {
         await s.add('a', { item: itemOf(bytes, 'z', '!') })
@@ -168,7 +168,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.errors.longest',
-    title: 'the longest errors of a batch are kept whole, each with its key',
+    title: 'errors of maximum length are stored completely, each with its key',
     async run(s) {
       const keys = manyKeys(300)
       await s.addAll(keys)
@@ -188,7 +188,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.queues',
-    title: 'hundreds of queues keep their keys apart, and all are listed',
+    title: 'hundreds of queues keep their keys separate, and all are listed',
     needs: { queues: true },
     async run(s) {
       const names = manyKeys(300, 'queue')
@@ -245,7 +245,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.buckets',
-    title: 'a batch of a thousand asks takes its tokens one by one, from however many buckets',
+    title: 'a batch of a thousand adds takes its tokens one by one, from any number of buckets',
     async run(s) {
       const bucketOf = (i: number): string => `bucket ${i % 40}`
       const asks = manyKeys(1_000).map((key, i) =>
@@ -294,7 +294,7 @@ export const sizeLimitCases: readonly Case[] = [
   },
   {
     id: 'size.purge',
-    title: 'a purge removes thousands of keys of every state, and leaves held keys',
+    title: 'a purge removes thousands of keys of every state, and keeps held keys',
     needs: { operate: true },
     async run(s) {
       await addMany(s, manyKeys(700, 'parked'))

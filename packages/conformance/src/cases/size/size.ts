@@ -47,7 +47,7 @@ export const sizeCases: readonly Case[] = [
   },
   {
     id: 'size.add.max-pending',
-    title: 'maxPending is kept in the middle of a large batch',
+    title: 'maxPending is respected in the middle of a large batch',
     async run(s) {
       const keys = manyKeys(2_000)
       const [first = [], second = []] = inBatches(keys)
@@ -103,7 +103,7 @@ export const sizeCases: readonly Case[] = [
   },
   {
     id: 'size.adopt',
-    title: 'a claim of a thousand keys can be found again whole',
+    title: 'a claim of a thousand keys can be found again completely',
     needs: { adopt: true },
     async run(s) {
       await addMany(s, manyKeys(1_200))
@@ -213,7 +213,7 @@ export const sizeCases: readonly Case[] = [
   },
   {
     id: 'size.expire.claims',
-    title: 'claims alone report thousands of expired leases, bit by bit',
+    title: 'claims alone report thousands of expired leases, a few at a time',
     async run(s) {
       await addMany(s, manyKeys(1_500))
       await claimMany(s, { leaseMs: 1_000 })
@@ -242,7 +242,7 @@ export const sizeCases: readonly Case[] = [
   },
   {
     id: 'size.forget',
-    title: 'the failures of a thousand keys are forgotten in one batch',
+    title: 'the failures of a thousand keys are reset in one batch',
     async run(s) {
       const keys = manyKeys(1_000)
       await s.addAll(keys.map((key) => s.ask(key, { failed: true })))
@@ -257,7 +257,7 @@ export const sizeCases: readonly Case[] = [
   },
   {
     id: 'size.sweep',
-    title: 'thousands of expired failure counts are swept, no more at a time than asked for',
+    title: 'thousands of expired failure counts are swept, no more at a time than the limit',
     async run(s) {
       await addMany(s, manyKeys(1_500), { failed: true })
       await doneSlowly(s)

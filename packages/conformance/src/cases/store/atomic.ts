@@ -52,7 +52,7 @@ function leasesOf(claims: readonly Lease[]): Lease[] {
  */
 export const atomicCases: readonly Case[] = [
   {
-    id: 'whole.add',
+    id: 'atomic.add',
     title: 'an add that fails in the middle of a batch has added nothing',
     needs,
     async run(s) {
@@ -68,7 +68,7 @@ export const atomicCases: readonly Case[] = [
     },
   },
   {
-    id: 'whole.add.bucket',
+    id: 'atomic.add.bucket',
     title: 'an add that fails in the middle of a batch has taken no tokens',
     needs,
     async run(s) {
@@ -82,7 +82,7 @@ export const atomicCases: readonly Case[] = [
     },
   },
   {
-    id: 'whole.finish',
+    id: 'atomic.finish',
     title: 'a batch of finishes that fails in the middle has finished nothing',
     needs,
     async run(s) {
@@ -99,7 +99,7 @@ export const atomicCases: readonly Case[] = [
     },
   },
   {
-    id: 'whole.renew',
+    id: 'atomic.renew',
     title: 'a batch of renewals that fails in the middle has renewed nothing',
     needs,
     async run(s) {
@@ -113,7 +113,7 @@ export const atomicCases: readonly Case[] = [
     },
   },
   {
-    id: 'whole.expire',
+    id: 'atomic.expire',
     title: 'a batch of lease ends that fails in the middle has ended none',
     needs,
     async run(s) {
@@ -127,8 +127,8 @@ export const atomicCases: readonly Case[] = [
     },
   },
   {
-    id: 'whole.import',
-    title: 'an import that fails in the middle has brought in nothing',
+    id: 'atomic.import',
+    title: 'an import that fails in the middle has imported nothing',
     needs: { durable: true, transfer: true },
     async run(s) {
       const from = await s.stranger()

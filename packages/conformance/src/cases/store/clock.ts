@@ -30,7 +30,7 @@ function assertNear(actual: number, expected: number, what: string): void {
 export const clockCases: readonly Case[] = [
   {
     id: 'clock.never-back',
-    title: 'the time of the store never goes back, and goes on by elapsed time after each step',
+    title: 'the time of the store never goes back, and advances by elapsed time after each step',
     async run(s) {
       let last = (await s.list()).now
       for (const ms of [-1, -999, -1_000, -hour, hour, -30_000, -hour, tenYears, -tenYears, -500]) {
@@ -83,7 +83,8 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.next',
-    title: 'when the wall clock is set back, a tick still says how long it is until a key is due',
+    title:
+      'when the wall clock is set back, a tick still reports the time until the next key is due',
     async run(s) {
       await s.addAfter('delayed', 5_000)
       stepWall(s, -hour)
@@ -109,7 +110,7 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.backoff',
-    title: 'when the wall clock is set back, a key that backs off comes back on time',
+    title: 'when the wall clock is set back, a key in back-off is due on time',
     async run(s) {
       await s.add('a')
       await s.retry(await s.claimOne('a'), 500)
@@ -163,7 +164,7 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.tokens',
-    title: 'tokens rise also while the wall clock is set back',
+    title: 'tokens keep rising while the wall clock is set back',
     async run(s) {
       let last = 0
       for (let i = 0; i < 4; i += 1) {
@@ -178,7 +179,8 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.bucket',
-    title: 'when the wall clock is set back, a bucket neither fills nor stops filling',
+    title:
+      'when the wall clock is set back, a bucket is neither filled at once nor stops refilling',
     async run(s) {
       const plan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 } as const
       assert.equal((await s.add('a', { plan })).plannedMs, 0)
@@ -190,7 +192,7 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.restart',
-    title: 'a store that is opened after the wall clock was set back goes on from its own time',
+    title: 'a store that is opened after the wall clock was set back continues from its own time',
     needs: { durable: true },
     async run(s) {
       await s.addAll(['ready', s.ask('delayed', { delayMs: 5_000 })])
@@ -207,7 +209,7 @@ export const clockCases: readonly Case[] = [
   {
     id: 'clock.back.closed',
     title:
-      'a wall clock that is set back while no process has the store open loses a second at most',
+      'a wall clock that is set back while no process has the store open loses at most a second',
     needs: { durable: true },
     async run(s) {
       await s.addAll(['ready', s.ask('delayed', { delayMs: 5_000 })])
@@ -226,7 +228,7 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.peers',
-    title: 'drivers on one store agree about its time while the wall clock is set back',
+    title: 'drivers on one store agree on its time while the wall clock is set back',
     needs: { peers: true },
     async run(s) {
       const before = await s.peer()
@@ -247,7 +249,7 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.processes',
-    title: 'processes on one store agree about its time while the wall clock is set back',
+    title: 'processes on one store agree on its time while the wall clock is set back',
     needs: { shared: true, otherProcess: true },
     async run(s) {
       const { scene: before } = await otherProcess(s, 'before')
@@ -267,7 +269,8 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.back.later-process',
-    title: 'a process that starts after the wall clock was set back goes on from the store’s time',
+    title:
+      'a process that starts after the wall clock was set back continues from the store’s time',
     needs: { shared: true, otherProcess: true },
     async run(s) {
       await s.addAll(['ready', s.ask('delayed', { delayMs: 5_000 })])
@@ -306,7 +309,8 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.forward.undone',
-    title: 'when a wall clock is set forward and back again, what is asked for then comes on time',
+    title:
+      'when a wall clock is set forward and back again, delays that are requested then end on time',
     needs: { time: 'wall' },
     async run(s) {
       stepWall(s, hour)
@@ -344,7 +348,7 @@ export const clockCases: readonly Case[] = [
   },
   {
     id: 'clock.ahead',
-    title: 'the time of the store less `ahead` is the time of the wall clock',
+    title: 'the time of the store minus `ahead` is the time of the wall clock',
     async run(s) {
       const wall = async (): Promise<number> => {
         const { now } = await s.claim()

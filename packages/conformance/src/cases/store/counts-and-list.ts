@@ -83,7 +83,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'counts.capped',
-    title: 'counting stops at about the cap, and says so',
+    title: 'counting stops at about the cap, and reports that it did',
     async run(s) {
       await s.addAll(Array.from({ length: 50 }, (_, i) => `k${i}`))
       const capped = await s.counts(10)
@@ -96,7 +96,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'counts.cap.largest',
-    title: 'the largest cap there is means that everything is counted',
+    title: 'with the largest possible cap, every key is counted',
     async run(s) {
       await oneOfEach(s)
       const { capped, ready, dirty } = await s.counts(Number.MAX_SAFE_INTEGER)
@@ -105,7 +105,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'counts.oldest-ready',
-    title: 'the counts say since when the oldest ready key has been ready',
+    title: 'the counts report since when the oldest ready key has been ready',
     needs: { order: 'per-producer' },
     async run(s) {
       assert.equal((await s.counts()).oldestReadyAt, Infinity)
@@ -122,7 +122,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.states',
-    title: 'a list can be of one state, and shows each key in its own',
+    title: 'a list can be restricted to one state, and shows each key in its own state',
     async run(s) {
       await oneOfEach(s)
       for (const state of keyStateWords) {
@@ -136,7 +136,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.row',
-    title: 'a row shows what is stored of a key',
+    title: 'a row shows the stored state of a key',
     async run(s) {
       const start = s.now()
       await s.add('a', { item: '{"n":1}', priority: 4 })
@@ -163,7 +163,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.row.holder',
-    title: 'a key that one holder gave back and another claimed is listed with the second',
+    title: 'a key that one holder finished and another claimed is listed with the second holder',
     async run(s) {
       await s.add('a')
       await s.addAfter('b', 1_000)
@@ -178,7 +178,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.keys',
-    title: 'named keys are listed if there is something to them, in any number',
+    title: 'keys that are requested by name are listed if a row is stored, in any number',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { rows, cursor } = await s.list({ keys: ['c', 'unknown', 'a'], limit: 1 })
@@ -218,7 +218,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.pages.moving',
-    title: 'keys that come and go between two pages do not disturb the others',
+    title: 'keys that are added or deleted between two pages do not affect the others',
     async run(s) {
       await s.addAll(['b', 'd', 'f', 'h'])
       const first = await s.list({ limit: 2 })
@@ -238,7 +238,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.prefix',
-    title: 'a list can be of the keys that start with a text, taken literally',
+    title: 'a list can be restricted to the keys with a prefix, taken literally',
     async run(s) {
       await s.addAll(['a%b', 'a%', 'axb', 'a_b', 'A%b', 'ba%', '100', '10', '1'])
       const keysOf = async (prefix: string): Promise<string[]> =>
@@ -252,7 +252,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.filter.pages',
-    title: 'a state, a prefix and pages go together',
+    title: 'a state, a prefix and pages can be combined',
     async run(s) {
       for (let i = 0; i < 12; i += 1) {
         await s.addAfter(`${i % 2 === 0 ? 'x' : 'y'}/${10 + i}`, i % 3 === 0 ? 0 : 1_000)
@@ -269,7 +269,7 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.changes-nothing',
-    title: 'looking changes nothing',
+    title: 'counting and listing change nothing',
     async run(s) {
       await oneOfEach(s)
       const before = await s.list()

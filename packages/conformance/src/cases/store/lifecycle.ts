@@ -24,7 +24,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'restart.keys',
-    title: 'keys, their items, delays, priorities and failures outlive the process',
+    title: 'keys, their items, delays, priorities and failures survive a restart',
     needs: { durable: true, order: 'per-producer' },
     async run(s) {
       await s.add('a', { item: '{"n":1}', priority: 3, failed: true })
@@ -42,7 +42,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'restart.order',
-    title: 'keys keep their order over a restart, and newer ones stand behind them',
+    title: 'keys keep their order over a restart, and newer ones come after them',
     needs: { durable: true, order: 'per-producer' },
     async run(s) {
       await s.addAll(['c', 'a', 'b'])
@@ -69,7 +69,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'restart.token.good',
-    title: 'a token from before the restart is good as long as nobody took the key over',
+    title: 'a token from before the restart is accepted until another process takes the key over',
     needs: { durable: true },
     async run(s) {
       await s.add('a')
@@ -81,7 +81,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'restart.tokens.rise',
-    title: 'tokens go on rising after a restart, also when nothing was left in the store',
+    title: 'tokens keep rising after a restart, even if the store is empty',
     needs: { durable: true },
     async run(s) {
       await s.add('a')
@@ -93,8 +93,8 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    id: 'restart.second-promise',
-    title: 'a second promise outlives the process',
+    id: 'restart.second-run',
+    title: 'a second run survives a restart',
     needs: { durable: true },
     async run(s) {
       await s.add('a')
@@ -106,7 +106,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'restart.buckets',
-    title: 'what a bucket has promised outlives the process',
+    title: 'the reserved tokens of a bucket survive a restart',
     needs: { durable: true },
     async run(s) {
       const plan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 } as const
@@ -129,7 +129,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'peers.share',
-    title: 'what one process adds another one claims, and neither twice',
+    title: 'keys that one process adds are claimed by another, and none twice',
     needs: { peers: true },
     async run(s) {
       const other = await s.peer()
@@ -157,7 +157,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'peers.lease-end',
-    title: 'one process gives back what another one lost, and the loser finds out',
+    title: "one process ends the expired lease of another, and the former holder's finish is lost",
     needs: { peers: true },
     async run(s) {
       const other = await s.peer()
@@ -174,7 +174,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'peers.tokens.rise',
-    title: 'tokens rise whichever process claims',
+    title: 'tokens rise, whichever process claims',
     needs: { peers: true },
     async run(s) {
       const other = await s.peer()
@@ -190,7 +190,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'peers.close',
-    title: 'a process that closes takes nothing from the others, and keeps what it held',
+    title: 'a process that closes does not affect the others, and its keys stay held',
     needs: { peers: true },
     async run(s) {
       const other = await s.peer()
@@ -203,13 +203,13 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'watch.add',
-    title: 'who watches is woken by an add',
+    title: 'a watcher is called after an add',
     needs: { watch: true },
     run: (s) => wakes(s, () => s.add('a')),
   },
   {
     id: 'watch.finish',
-    title: 'who watches is woken when a key becomes ready because it was given back',
+    title: 'a watcher is called when a key becomes ready because it was finished',
     needs: { watch: true },
     async run(s) {
       await s.add('a')
@@ -220,7 +220,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'watch.resume',
-    title: 'who watches is woken when a paused queue is resumed',
+    title: 'a watcher is called when a paused queue is resumed',
     needs: { watch: true, operate: true },
     async run(s) {
       await s.operate.pause(s.queue)
@@ -230,7 +230,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'watch.peers',
-    title: 'who watches is woken by what another process does',
+    title: 'a watcher is called after a change by another process',
     needs: { watch: true, peers: true },
     async run(s) {
       const other = await s.peer()
@@ -239,7 +239,7 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'watch.stop',
-    title: 'who has stopped watching is not called any more',
+    title: 'a watcher that was stopped is not called any more',
     needs: { watch: true },
     async run(s) {
       let isStopped = false
@@ -270,7 +270,8 @@ export const lifecycleCases: readonly Case[] = [
   },
   {
     id: 'adopt.only-held',
-    title: 'claims that were given back, or that somebody else has taken since, are not found',
+    title:
+      'claims that were finished, or whose keys another process has taken since, are not found',
     needs: { adopt: true },
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
@@ -284,8 +285,8 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    id: 'adopt.second-promise',
-    title: 'a claim of a key that is owed a second run is found again like the others',
+    id: 'adopt.second-run',
+    title: 'a claim of a key with a second pending run is found again like the others',
     needs: { adopt: true },
     async run(s) {
       await s.addAll(['a', 'b'])

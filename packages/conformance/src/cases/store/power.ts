@@ -35,7 +35,7 @@ async function keeps(s: Scene, act: () => Promise<unknown>): Promise<Scene> {
 export const powerCases: readonly Case[] = [
   {
     id: 'power.add',
-    title: 'an add that was acknowledged outlives a power cut',
+    title: 'an acknowledged add survives a power cut',
     needs,
     async run(s) {
       const after = await keeps(s, () => s.add('a', { item: '{"n":1}', priority: -3 }))
@@ -44,7 +44,7 @@ export const powerCases: readonly Case[] = [
   },
   {
     id: 'power.batch',
-    title: 'batches of a thousand that were acknowledged outlive a power cut, whole and in order',
+    title: 'acknowledged batches of a thousand survive a power cut, complete and in order',
     needs,
     async run(s) {
       const keys = manyKeys(2_000)
@@ -104,7 +104,7 @@ export const powerCases: readonly Case[] = [
   },
   {
     id: 'power.middle',
-    title: 'a batch that is under way at a power cut is there whole or not at all',
+    title: 'a batch that is in flight at a power cut is stored completely or not at all',
     needs,
     timeoutMs: 60_000,
     async run(first) {
@@ -130,7 +130,7 @@ export const powerCases: readonly Case[] = [
   },
   {
     id: 'power.pause',
-    title: 'a pause, a parked key and a purge outlive a power cut',
+    title: 'a pause, a parked key and a purge survive a power cut',
     needs: { ...needs, operate: true },
     async run(s) {
       const after = await keeps(s, async () => {

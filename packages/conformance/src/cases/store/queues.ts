@@ -46,7 +46,7 @@ export const queueCases: readonly Case[] = [
   },
   {
     id: 'queues.similar-names',
-    title: 'queues whose names look alike do not see each other',
+    title: 'queues with similar names do not see each other',
     async run(s) {
       for (const name of similar) await s.on(name).add(`of ${name.slice(0, 8)}`)
       for (const name of similar) {
@@ -58,7 +58,7 @@ export const queueCases: readonly Case[] = [
   },
   {
     id: 'queues.verbs',
-    title: 'no verb reaches into another queue',
+    title: 'no verb affects another queue',
     async run(s) {
       const other = s.on('other')
       await s.addAfter('a', 100, { failed: true })
@@ -74,7 +74,7 @@ export const queueCases: readonly Case[] = [
   },
   {
     id: 'queues.lease-ends',
-    title: 'a queue reports the ends of its own leases only',
+    title: 'a queue reports the expired leases of its own keys only',
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -88,7 +88,7 @@ export const queueCases: readonly Case[] = [
   },
   {
     id: 'queues.listed',
-    title: 'the queues that have keys, or are paused, are listed, and no others',
+    title: 'only queues that have keys or are paused are listed',
     needs: { queues: true, operate: true },
     async run(s) {
       await s.on('with key').add('a')

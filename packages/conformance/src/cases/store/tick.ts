@@ -29,7 +29,7 @@ function stats(runs: number, longest: string): WorkerStats {
 export const tickCases: readonly Case[] = [
   {
     id: 'tick.next.delayed',
-    title: 'a tick says when the next key is due',
+    title: 'a tick reports when the next key is due',
     async run(s) {
       const start = s.now()
       await s.addAfter('b', 500)
@@ -40,7 +40,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.next.ready',
-    title: 'a tick says that something can be claimed now',
+    title: 'a tick reports that a key can be claimed now',
     async run(s) {
       await s.addAfter('a', 100)
       await s.add('b')
@@ -50,7 +50,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.next.lease-end',
-    title: 'a tick says when the next lease ends',
+    title: 'a tick reports when the next lease ends',
     async run(s) {
       await s.addAll(['a', 'b'])
       await s.claimOne(undefined, { leaseMs: 5_000 })
@@ -61,7 +61,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.next.dirty-sleeps',
-    title: 'nobody is told to look again at once for a key that is held and asked for again',
+    title: 'a held key that was added again does not set the time of the next change',
     async run(s) {
       await s.add('b')
       await s.claimOne('b', { leaseMs: Infinity })
@@ -74,7 +74,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.next.nothing',
-    title: 'with nothing to come, a tick gives no time',
+    title: 'with no change to come, a tick returns no time',
     async run(s) {
       await s.add('a', { failed: true })
       await s.done(await s.claimOne('a'))
@@ -83,7 +83,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.next.reached',
-    title: 'at the time that a tick gave, there is something to claim or a lease that is over',
+    title: 'at the time that a tick returned, a key can be claimed or a lease has expired',
     async run(s) {
       await s.addAll([s.ask('a', { delayMs: 30 }), s.ask('b', { delayMs: 10 }), s.ask('c')])
       await s.claimOne('c', { leaseMs: 1_000 })
@@ -99,7 +99,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.sweeps',
-    title: 'ticks sweep away keys of which only expired failures are left, a bounded number each',
+    title: 'ticks delete keys with nothing but expired failures, a bounded number each',
     async run(s) {
       const keys = Array.from({ length: 9 }, (_, i) => `k${i}`)
       await s.addAll(keys.map((key) => s.ask(key, { failed: true })))
@@ -117,7 +117,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.sweeps.only-stale',
-    title: 'nothing is swept away that is owed, held, parked, or failed lately',
+    title: 'a sweep keeps every key that is pending, held, parked, or failed recently',
     async run(s) {
       await s.addAll(['held', 'parked', 'recent'].map((key) => s.ask(key, { failed: true })))
       await s.addAfter('delayed', 100_000, { failed: true })
@@ -140,7 +140,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'workers.registered',
-    title: 'a worker that ticks is listed with what it says of itself',
+    title: 'a worker that ticks is listed with its description',
     needs: { workers: true },
     async run(s) {
       const startedAt = s.now()
@@ -153,7 +153,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'workers.stats',
-    title: 'what a worker has counted is listed with it, as it said last',
+    title: 'a worker is listed with the latest totals that it reported',
     needs: { workers: true },
     async run(s) {
       const says = async (info: WorkerInfo): Promise<void> => {
@@ -172,7 +172,7 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'workers.queue-listed',
-    title: 'a queue whose worker is on record is listed, also when it has no keys',
+    title: 'a queue with a registered worker is listed, even if it has no keys',
     needs: { workers: true, queues: true },
     async run(s) {
       assert.deepEqual(await s.driver.queues?.(), [])

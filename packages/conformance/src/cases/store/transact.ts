@@ -41,7 +41,7 @@ async function addPatiently(s: Scene, key: string): Promise<void> {
 export const transactCases: readonly Case[] = [
   {
     id: 'transact.add.commit',
-    title: 'keys that are added in a transaction are there once it is committed',
+    title: 'keys that are added in a transaction are stored once it is committed',
     needs,
     async run(s) {
       await within(s, 'commit', async (transaction) => {
@@ -74,7 +74,7 @@ export const transactCases: readonly Case[] = [
   },
   {
     id: 'transact.add.mode',
-    title: 'in a transaction, promises to one key meet as they do outside of one',
+    title: 'in a transaction, runs of one key merge as they do outside of one',
     needs,
     async run(s) {
       await s.addAfter('a', 100)
@@ -145,7 +145,7 @@ export const transactCases: readonly Case[] = [
   },
   {
     id: 'transact.rollback.keeps-others',
-    title: 'an add that met a transaction which was rolled back is not swallowed with it',
+    title: 'an add that waits for a transaction is not lost when that transaction is rolled back',
     needs: { transact: true, peers: true },
     async run(s) {
       const other = await s.peer()

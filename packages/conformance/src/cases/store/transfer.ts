@@ -78,7 +78,7 @@ const planOn = (name: string): LimiterPlan => ({ kind: 'bucket', name, perSecond
 export const transferCases: readonly Case[] = [
   {
     id: 'transfer.import.all-states',
-    title: 'an imported row is stored with everything that it says, whatever its state',
+    title: 'an imported row is stored completely, whatever its state',
     needs,
     async run(s) {
       const rows = rowsOfAllStates(s.now())
@@ -110,7 +110,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.age-unknown',
-    title: 'a key of which nobody knows when it was asked for is claimed without an age',
+    title: 'a key whose add time is unknown is claimed without an age',
     needs,
     async run(s) {
       const now = s.now()
@@ -120,7 +120,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.nothing',
-    title: 'a row that says nothing stores nothing',
+    title: 'an empty row stores nothing',
     needs,
     async run(s) {
       assert.deepEqual(await imported(s, [row('a', { item: '1' })]), ['unchanged'])
@@ -128,8 +128,8 @@ export const transferCases: readonly Case[] = [
     },
   },
   {
-    id: 'transfer.import.places',
-    title: 'imported keys keep their places, and keys that come later stand behind them',
+    id: 'transfer.import.positions',
+    title: 'imported keys keep their positions, and keys that are added later come after them',
     needs: { ...needs, order: 'per-producer' },
     async run(s) {
       const at = s.now()
@@ -145,7 +145,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.merges',
-    title: 'a row is merged into what is there: the earlier of two promises, the higher of counts',
+    title: 'a row is merged into the stored one: the earlier of two runs, the higher of two counts',
     needs,
     async run(s) {
       const now = s.now()
@@ -168,7 +168,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.item-stays',
-    title: 'an item that is there stays, and so does an error; those of a new key come along',
+    title: 'a stored item stays, and so does an error; those of a new key are imported',
     needs,
     async run(s) {
       const now = s.now()
@@ -187,7 +187,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.parks',
-    title: 'a parked row parks the key that is there',
+    title: 'a parked row parks the stored key',
     needs,
     async run(s) {
       await s.add('a')
@@ -198,7 +198,8 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.held',
-    title: 'a row of a key that is held leaves the holder alone, and is owed afterwards',
+    title:
+      'importing a row of a held key does not affect the holder, and the run is pending afterwards',
     needs,
     async run(s) {
       await s.add('a')
@@ -212,7 +213,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.one-queue',
-    title: 'rows go into the queue that is named',
+    title: 'rows are imported into the named queue only',
     needs,
     async run(s) {
       await imported(s, [ready('a', s.now(), 1)])
@@ -223,13 +224,13 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.import.wakes',
-    title: 'who watches is woken by an import',
+    title: 'a watcher is called after an import',
     needs: { ...needs, watch: true },
     run: (s) => wakes(s, () => imported(s, [ready('a', s.now(), 1)])),
   },
   {
     id: 'transfer.import.max-pending',
-    title: 'imported keys count where a queue is full',
+    title: 'imported keys count towards maxPending',
     needs,
     async run(s) {
       await imported(s, [ready('a', s.now(), 1), row('idle', { failures: 1, failedAt: s.now() })])
@@ -239,7 +240,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.drop.as-listed',
-    title: 'rows that are as they were listed are dropped, and are missing then',
+    title: 'rows that are unchanged since they were listed are dropped, and are missing then',
     needs,
     async run(s) {
       await imported(s, rowsOfAllStates(s.now()))
@@ -259,7 +260,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.drop.changed',
-    title: 'a row of which anything was changed since it was listed stays',
+    title: 'a row that has changed since it was listed stays',
     needs,
     async run(s) {
       const asked = ['failed', 'item', 'later', 'priority']
@@ -303,7 +304,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.buckets',
-    title: 'imported buckets go on from where they were, and do not touch those that are there',
+    title: 'imported buckets continue from their state, and do not affect stored buckets',
     needs,
     async run(s) {
       const now = s.now()
@@ -317,7 +318,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.tokens.last',
-    title: 'the last token is the greatest that was given out, in the whole store, held or not',
+    title: 'the last token is the greatest that was given out in the whole store, held or not',
     needs,
     async run(s) {
       await s.add('a')
@@ -347,7 +348,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.tokens.raise-little',
-    title: 'tokens can be raised by very little',
+    title: 'tokens can be raised by a very small amount',
     needs,
     async run(s) {
       await s.addAll(['a', 'b'])
@@ -370,7 +371,7 @@ export const transferCases: readonly Case[] = [
   },
   {
     id: 'transfer.restart',
-    title: 'what was imported, and the tokens that were raised, outlive the process',
+    title: 'imported rows and raised tokens survive a restart',
     needs: { ...needs, durable: true },
     async run(s) {
       const rows = rowsOfAllStates(s.now())

@@ -99,12 +99,12 @@ function halfMutant(verb: 'add' | 'finish' | 'renew' | 'expire' | 'transfer'): M
 
 /** Right for one queue and one driver; one thing wrong in each where there are more. */
 export const concurrentMutants: readonly Mutant[] = [
-  mutant('company-first-wake', 'of the queues of one turn only the first is woken', () => ({
+  mutant('concurrent-first-wake', 'of the queues of one turn only the first is woken', () => ({
     store: new FirstWake(),
   })),
   verbMutant(
-    'company-one-claim',
-    'of claims in several queues in one turn one is made',
+    'concurrent-one-claim',
+    'of claims in several queues in one turn only one is made',
     (driver) => {
       let claiming: string | undefined
       return {
@@ -120,7 +120,7 @@ export const concurrentMutants: readonly Mutant[] = [
     },
   ),
   verbMutant(
-    'company-purge-others',
+    'concurrent-purge-others',
     'a large purge sweeps the next queue too',
     (driver, store) => ({
       operate: {
@@ -135,8 +135,8 @@ export const concurrentMutants: readonly Mutant[] = [
     }),
   ),
   verbMutant(
-    'company-claims-twice',
-    'drivers that claim at the same time get the same keys',
+    'concurrent-claims-twice',
+    'drivers that claim concurrently get the same keys',
     (driver, store) => ({
       async claim(queue, request) {
         const before = new Map(
@@ -153,7 +153,7 @@ export const concurrentMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant('company-adds-lost', 'of drivers that add at the same time one is heard', () => {
+  mutant('concurrent-adds-lost', 'of drivers that add concurrently only one adds', () => {
     let adding = 0
     return {
       alter: (driver) => ({
@@ -170,7 +170,7 @@ export const concurrentMutants: readonly Mutant[] = [
       }),
     }
   }),
-  mutant('company-token-blocks', 'each driver draws tokens in blocks of its own', () => {
+  mutant('concurrent-token-blocks', 'each driver draws tokens from its own blocks', () => {
     let blocks = 0
     class Blocks extends ModelStore {
       next: (() => number) | undefined
@@ -205,8 +205,8 @@ export const concurrentMutants: readonly Mutant[] = [
     }
   }),
   verbMutant(
-    'company-own-renew',
-    'a driver renews a few leases of others, and says all',
+    'concurrent-own-renew',
+    'a driver renews a few leases of others, and reports all',
     (driver) => {
       const mine = new Set<number>()
       return {
@@ -224,7 +224,7 @@ export const concurrentMutants: readonly Mutant[] = [
     },
   ),
   verbMutant(
-    'company-max-pending',
+    'concurrent-max-pending',
     'a driver counts pending keys before it waits for others',
     (driver, store) => ({
       async add(queue, asks, options) {
@@ -239,7 +239,7 @@ export const concurrentMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant('company-own-bucket', 'each driver has buckets of its own', () => {
+  mutant('concurrent-own-bucket', 'each driver has its own buckets', () => {
     let drivers = 0
     return {
       alter(driver) {
@@ -260,7 +260,7 @@ export const concurrentMutants: readonly Mutant[] = [
       },
     }
   }),
-  verbMutant('company-tick-wakes', 'a heartbeat wakes every watcher', (driver, store) => ({
+  verbMutant('concurrent-tick-wakes', 'a heartbeat wakes every watcher', (driver, store) => ({
     tick(queue, request) {
       const reply = driver.tick(queue, request)
       if (request.worker !== undefined) store.wake(undefined)
@@ -268,8 +268,8 @@ export const concurrentMutants: readonly Mutant[] = [
     },
   })),
   verbMutant(
-    'company-close-takes',
-    'a driver that is closed gives back all that is held',
+    'concurrent-close-takes',
+    'a driver that is closed releases all held keys',
     (driver, store) => {
       let claimed = 0
       return {
@@ -295,8 +295,8 @@ export const concurrentMutants: readonly Mutant[] = [
     },
   ),
   othersMutant(
-    'company-open-empties',
-    'of drivers that open together the last empties the store',
+    'concurrent-open-empties',
+    'of drivers that open concurrently the last empties the store',
     (subject, store) => ({
       async peer() {
         const driver = (await subject.peer?.()) as Driver
@@ -309,7 +309,7 @@ export const concurrentMutants: readonly Mutant[] = [
 
 /** Right in one process; one thing wrong in each where there are several, or power is cut. */
 export const processMutants: readonly Mutant[] = [
-  othersMutant('process-apart', 'another process has a store of its own', () => ({
+  othersMutant('process-apart', 'another process has its own store', () => ({
     otherProcess: () => ({ driver: modelSubject().driver, kill() {} }),
   })),
   othersMutant(
@@ -344,7 +344,7 @@ export const processMutants: readonly Mutant[] = [
   ),
   othersMutant(
     'process-busy-done',
-    'a write that meets another says it was busy, and was done',
+    'a write that meets another reports busy, and took effect',
     (subject) =>
       otherWith(subject, (driver) => {
         let adds = 0
@@ -399,7 +399,7 @@ export const processMutants: readonly Mutant[] = [
   ),
   othersMutant(
     'process-kill-loses',
-    'what a process wrote last is gone when it is killed',
+    'the last writes of a process are lost when it is killed',
     (subject, store) => {
       let last: (() => unknown) | undefined
       return otherWith(
@@ -417,7 +417,7 @@ export const processMutants: readonly Mutant[] = [
   ),
   othersMutant(
     'process-kill-halves',
-    'half of the last batch is there when a process is killed',
+    'half of the last batch is stored when a process is killed',
     (subject, store) => {
       let last: (() => void) | undefined
       return otherWith(
@@ -491,7 +491,7 @@ export const processMutants: readonly Mutant[] = [
   ),
   othersMutant(
     'power-tokens',
-    'tokens of before a power cut are given out again',
+    'tokens from before a power cut are given out again',
     (subject, store) => ({
       async cutPower() {
         const next = store.nextToken.bind(store)
@@ -508,7 +508,7 @@ export const processMutants: readonly Mutant[] = [
   })),
   othersMutant(
     'power-middle',
-    'half of a large batch is there after a power cut',
+    'half of a large batch is stored after a power cut',
     (subject, store) => ({
       async cutPower() {
         for (const { keys } of store.queues.values()) {

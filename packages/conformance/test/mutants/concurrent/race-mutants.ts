@@ -8,7 +8,7 @@ async function meanwhile(turns = 3): Promise<void> {
 
 /** Right as long as calls come one after another; what only histories can tell. */
 export const raceMutants: readonly Mutant[] = [
-  verbMutant('race-claims-shared', 'two claims at the same time get the same answer', (driver) => {
+  verbMutant('race-claims-shared', 'two concurrent claims get the same answer', (driver) => {
     const underWay = new Map<string, Promise<ClaimReply>>()
     return {
       claim(queue, request) {
@@ -25,7 +25,7 @@ export const raceMutants: readonly Mutant[] = [
   }),
   verbMutant(
     'race-add-dropped',
-    'an add that comes while a claim is under way is dropped',
+    'an add that comes while a claim is in flight is dropped',
     (driver) => {
       let claims = 0
       return {
@@ -75,7 +75,7 @@ export const raceMutants: readonly Mutant[] = [
   ),
   verbMutant(
     'race-refused-but-done',
-    'a call that meets another says it was refused, and was done',
+    'a call that meets another reports a rejection, and took effect',
     (driver) => {
       let calls = 0
       return {

@@ -3,29 +3,34 @@ import { type Mutant, ruleMutant } from '../mutant.ts'
 
 /** Adding and delaying, one rule wrong in each. */
 export const addingMutants: readonly Mutant[] = [
-  ruleMutant('add-waiting-twice', 'an add of a waiting key says that it added', (rules) => ({
+  ruleMutant('add-waiting-twice', 'an add of a waiting key returns added', (rules) => ({
     ask(...args) {
       const outcome = rules.ask(...args)
       return outcome === 'unchanged' ? 'added' : outcome
     },
   })),
-  ruleMutant('add-renews-asked-at', 'an add of a waiting key makes it look young', (rules) => ({
+  ruleMutant('add-renews-asked-at', 'an add of a waiting key resets its age', (rules) => ({
     ask(state, request, delayMs, options, now, seq) {
       const outcome = rules.ask(state, request, delayMs, options, now, seq)
       state.askedAt = now
       return outcome
     },
   })),
-  ruleMutant('add-moves-to-tail', 'a waiting key that is added again loses its place', (rules) => ({
-    ask(state, request, delayMs, options, now, seq) {
-      const outcome = rules.ask(state, request, delayMs, options, now, seq)
-      if (state.token === noToken && state.dueAt <= now) Object.assign(state, { readyAt: now, seq })
-      return outcome
-    },
-  })),
+  ruleMutant(
+    'add-moves-to-tail',
+    'a waiting key that is added again loses its position',
+    (rules) => ({
+      ask(state, request, delayMs, options, now, seq) {
+        const outcome = rules.ask(state, request, delayMs, options, now, seq)
+        if (state.token === noToken && state.dueAt <= now)
+          Object.assign(state, { readyAt: now, seq })
+        return outcome
+      },
+    }),
+  ),
   ruleMutant(
     'dirty-asked-at-old',
-    'the next run keeps the asking time of the held one',
+    'the next run keeps the request time of the held one',
     (rules) => ({
       done(state, ...rest) {
         state.askedAt = state.claimedAskedAt
@@ -70,44 +75,44 @@ export const addingMutants: readonly Mutant[] = [
         ? 'unchanged'
         : rules.ask(state, request, delayMs, options, now, seq),
   })),
-  ruleMutant('always-client-go', "the mode 'earliest' is not known", (rules) => ({
+  ruleMutant('always-client-go', "the mode 'earliest' is ignored", (rules) => ({
     ask: (state, request, delayMs, options, ...rest) =>
       rules.ask(state, request, delayMs, { ...options, dedupe: 'client-go' }, ...rest),
   })),
-  ruleMutant('always-earliest', "the mode 'client-go' is not known", (rules) => ({
+  ruleMutant('always-earliest', "the mode 'client-go' is ignored", (rules) => ({
     ask: (state, request, delayMs, options, ...rest) =>
       rules.ask(state, request, delayMs, { ...options, dedupe: 'earliest' }, ...rest),
   })),
-  ruleMutant('no-collapse', 'two promises that are both due are two runs', (rules) => ({
+  ruleMutant('no-collapse', 'two pending runs that are both due are not merged', (rules) => ({
     claim(state, token, leaseUntil, now, seq) {
       const later = state.laterAt
       rules.claim(state, token, leaseUntil, now, seq)
       if (later <= now) state.dueAt = later
     },
   })),
-  ruleMutant('collapse-blocks', 'a second promise that fell due stays in the way', (rules) => ({
+  ruleMutant('collapse-blocks', 'a second run that fell due is not merged', (rules) => ({
     ask(state, request, delayMs, options, now, seq) {
       const isStale = state.laterAt <= now && state.dueAt <= now
       return isStale ? 'unchanged' : rules.ask(state, request, delayMs, options, now, seq)
     },
   })),
-  ruleMutant('second-promise-fixed', 'a second promise is not moved any more', (rules) => ({
+  ruleMutant('second-run-fixed', 'a second run is never moved', (rules) => ({
     ask: (state, request, delayMs, options, now, seq) =>
       state.laterAt > now && state.laterAt !== never && delayMs > 0
         ? 'unchanged'
         : rules.ask(state, request, delayMs, options, now, seq),
   })),
-  ruleMutant('second-promise-last', 'a second promise is moved later', (rules) => ({
+  ruleMutant('second-run-last', 'a second run is moved later', (rules) => ({
     ask(state, request, delayMs, options, now, seq) {
       if (state.laterAt !== never && delayMs > 0) state.laterAt = never
       return rules.ask(state, request, delayMs, options, now, seq)
     },
   })),
-  ruleMutant('latest-ignored', 'maxWaitMs is not known', (rules) => ({
+  ruleMutant('latest-ignored', 'maxWaitMs is ignored', (rules) => ({
     ask: (state, request, ...rest) =>
       rules.ask(state, { ...request, maxWaitMs: undefined }, ...rest),
   })),
-  ruleMutant('latest-unbounded', 'a key can be put off for ever', (rules) => ({
+  ruleMutant('latest-unbounded', 'a key can be postponed without end', (rules) => ({
     ask: (state, request, ...rest) =>
       rules.ask(
         state,
@@ -115,7 +120,7 @@ export const addingMutants: readonly Mutant[] = [
         ...rest,
       ),
   })),
-  ruleMutant('latest-everything', 'a key that is ready or backing off is put off', (rules) => ({
+  ruleMutant('latest-everything', 'a key that is ready or in back-off is postponed', (rules) => ({
     ask(state, request, delayMs, ...rest) {
       if (request.maxWaitMs !== undefined) rules.cancel(state)
       return rules.ask(state, request, delayMs, ...rest)

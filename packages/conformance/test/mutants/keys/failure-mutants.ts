@@ -22,20 +22,20 @@ export const failureMutants: readonly Mutant[] = [
       return rules.ask(state, request, delayMs, options, now, seq)
     },
   })),
-  ruleMutant('forget-lets-go', 'forget lets go of a held key', (rules) => ({
+  ruleMutant('forget-lets-go', 'forget releases a held key', (rules) => ({
     forget(state) {
       const outcome = rules.forget(state)
       state.token = noToken
       return outcome
     },
   })),
-  ruleMutant('forget-cancels', 'forget takes back what is owed', (rules) => ({
+  ruleMutant('forget-cancels', 'forget removes the pending run', (rules) => ({
     forget(state) {
       rules.cancel(state)
       return rules.forget(state)
     },
   })),
-  ruleMutant('forget-keeps-crashes', 'forget forgets failures only', (rules) => ({
+  ruleMutant('forget-keeps-crashes', 'forget resets failures only', (rules) => ({
     forget(state) {
       const { crashes } = state
       const outcome = rules.forget(state)
@@ -61,27 +61,27 @@ export const failureMutants: readonly Mutant[] = [
       return rules.ask(state, request, delayMs, options, now, seq)
     },
   })),
-  ruleMutant('failures-expire-after-first', 'failures expire a while after the first', (rules) => ({
-    retry(state, token, ...rest) {
-      const { failedAt } = state
-      const outcome = rules.retry(state, token, ...rest)
-      if (failedAt !== never && outcome !== 'lost') state.failedAt = failedAt
-      return outcome
-    },
-  })),
-  ruleMutant('sweeps-parked', 'parked keys are swept away like idle ones', (rules) => ({
+  ruleMutant(
+    'failures-expire-after-first',
+    'failures expire a fixed time after the first',
+    (rules) => ({
+      retry(state, token, ...rest) {
+        const { failedAt } = state
+        const outcome = rules.retry(state, token, ...rest)
+        if (failedAt !== never && outcome !== 'lost') state.failedAt = failedAt
+        return outcome
+      },
+    }),
+  ),
+  ruleMutant('sweeps-parked', 'parked keys are swept like idle ones', (rules) => ({
     hasStaleFailures: (state, now, expireMs) =>
       state.token === noToken &&
       (rules.hasStaleFailures(state, now, expireMs) || (state.parked && state.failures > 0)),
   })),
-  ruleMutant(
-    'sweeps-all-idle',
-    'idle keys are swept away before their failures expire',
-    (rules) => ({
-      hasStaleFailures: (state, now) => rules.hasStaleFailures(state, now, 0),
-    }),
-  ),
-  ruleMutant('crash-in-company', 'keys with crashes are handed out among others', () => ({
+  ruleMutant('sweeps-all-idle', 'idle keys are swept before their failures expire', (rules) => ({
+    hasStaleFailures: (state, now) => rules.hasStaleFailures(state, now, 0),
+  })),
+  ruleMutant('crash-with-others', 'keys with crashes are handed out together with others', () => ({
     isAlone: () => false,
   })),
   ruleMutant('failures-alone', 'keys with failures are handed out alone', () => ({
@@ -100,7 +100,7 @@ export const failureMutants: readonly Mutant[] = [
       return outcome
     },
   })),
-  ruleMutant('done-keeps-crashes', 'a run that is done leaves its crashes', (rules) => ({
+  ruleMutant('done-keeps-crashes', 'a run that is done keeps its crashes', (rules) => ({
     done(state, token, forgets, ...rest) {
       const { crashes } = state
       const outcome = rules.done(state, token, forgets, ...rest)
@@ -108,7 +108,7 @@ export const failureMutants: readonly Mutant[] = [
       return outcome
     },
   })),
-  ruleMutant('retry-keeps-crashes', 'a run that failed leaves its crashes', (rules) => ({
+  ruleMutant('retry-keeps-crashes', 'a run that failed keeps its crashes', (rules) => ({
     retry(state, ...rest) {
       const { crashes } = state
       const outcome = rules.retry(state, ...rest)
@@ -116,7 +116,7 @@ export const failureMutants: readonly Mutant[] = [
       return outcome
     },
   })),
-  ruleMutant('release-ends-crashes', 'a release counts crashes from zero again', (rules) => ({
+  ruleMutant('release-ends-crashes', 'a release resets crashes', (rules) => ({
     release(state, ...rest) {
       const outcome = rules.release(state, ...rest)
       if (outcome !== 'lost') state.crashes = 0

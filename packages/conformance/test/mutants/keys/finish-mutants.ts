@@ -3,15 +3,15 @@ import { type Mutant, ruleMutant } from '../mutant.ts'
 
 /** Giving back, one rule wrong in each. */
 export const finishMutants: readonly Mutant[] = [
-  ruleMutant('done-forgets', 'done forgets failures unasked', (rules) => ({
+  ruleMutant('done-forgets', 'done resets failures without forget', (rules) => ({
     done: (state, token, _, ...rest) => rules.done(state, token, true, ...rest),
   })),
-  ruleMutant('done-forgets-nothing', 'done with forget forgets nothing', (rules) => ({
+  ruleMutant('done-forgets-nothing', 'done with forget resets nothing', (rules) => ({
     done: (state, token, _, ...rest) => rules.done(state, token, false, ...rest),
   })),
   ruleMutant(
-    'dirty-keeps-old-place',
-    'a key that is done stands where it was asked for',
+    'dirty-keeps-old-position',
+    'a key that is done is ordered by the time of its add',
     (rules) => ({
       done(state, ...rest) {
         const { readyAt, seq } = state
@@ -36,7 +36,7 @@ export const finishMutants: readonly Mutant[] = [
   })),
   ruleMutant(
     'release-twice',
-    'a released key that was asked for meanwhile runs twice',
+    'a released key that was added in the meantime runs twice',
     (rules) => ({
       release(state, token, dedupe, now, seq) {
         const wasDirty = state.dueAt <= now
@@ -46,23 +46,23 @@ export const finishMutants: readonly Mutant[] = [
       },
     }),
   ),
-  ruleMutant('release-drops-promise', 'a release drops the second promise', (rules) => ({
+  ruleMutant('release-drops-second-run', 'a release drops the second run', (rules) => ({
     release(state, ...rest) {
       const outcome = rules.release(state, ...rest)
       if (outcome !== 'lost') state.laterAt = never
       return outcome
     },
   })),
-  ruleMutant('release-without-token', 'release does not look at the token', (rules) => ({
+  ruleMutant('release-without-token', 'release ignores the token', (rules) => ({
     release: (state, token, ...rest) => rules.release(state, state.token || token, ...rest),
   })),
-  ruleMutant('retry-without-token', 'retry does not look at the token', (rules) => ({
+  ruleMutant('retry-without-token', 'retry ignores the token', (rules) => ({
     retry: (state, token, ...rest) => rules.retry(state, state.token || token, ...rest),
   })),
-  ruleMutant('park-without-token', 'park does not look at the token', (rules) => ({
+  ruleMutant('park-without-token', 'park ignores the token', (rules) => ({
     parkHeld: (state, token, ...rest) => rules.parkHeld(state, state.token || token, ...rest),
   })),
-  ruleMutant('renew-without-token', 'renew does not look at the token', (rules) => ({
+  ruleMutant('renew-without-token', 'renew ignores the token', (rules) => ({
     renew: (state, _, leaseUntil) => rules.renew(state, state.token, leaseUntil),
   })),
   ruleMutant('retry-counts-twice', 'a retry counts two failures', (rules) => ({
@@ -71,47 +71,47 @@ export const finishMutants: readonly Mutant[] = [
       return rules.retry(state, token, delayMs, dedupe, now, seq)
     },
   })),
-  ruleMutant('retry-postpones', 'a retry puts off what was asked for meanwhile', (rules) => ({
-    retry(state, token, ...rest) {
-      if (state.token === token) rules.cancel(state)
-      return rules.retry(state, token, ...rest)
-    },
-  })),
-  ruleMutant('retry-is-a-delay', 'a key that failed is not told from a delayed one', (rules) => ({
+  ruleMutant(
+    'retry-postpones',
+    'a retry postpones a run that was requested in the meantime',
+    (rules) => ({
+      retry(state, token, ...rest) {
+        if (state.token === token) rules.cancel(state)
+        return rules.retry(state, token, ...rest)
+      },
+    }),
+  ),
+  ruleMutant('retry-is-a-delay', 'a key in back-off looks like a delayed one', (rules) => ({
     stateWord(state, now) {
       const word = rules.stateWord(state, now)
       return word === 'backoff' ? 'delayed' : word
     },
   })),
-  ruleMutant(
-    'dirty-not-seen',
-    'a held key that was asked for again looks like any held one',
-    (rules) => ({
-      stateWord(state, now) {
-        const word = rules.stateWord(state, now)
-        return word === 'dirty' ? 'processing' : word
-      },
-    }),
-  ),
-  ruleMutant('cancel-always-says-so', 'cancel says that there was something', (rules) => ({
+  ruleMutant('dirty-not-seen', 'a dirty key looks like any held one', (rules) => ({
+    stateWord(state, now) {
+      const word = rules.stateWord(state, now)
+      return word === 'dirty' ? 'processing' : word
+    },
+  })),
+  ruleMutant('cancel-always-says-so', 'cancel always returns cancelled', (rules) => ({
     cancel(state) {
       rules.cancel(state)
       return 'cancelled'
     },
   })),
-  ruleMutant('cancel-does-nothing', 'cancel does nothing and says so', () => ({
+  ruleMutant('cancel-does-nothing', 'cancel does nothing and returns unchanged', () => ({
     cancel: () => 'unchanged',
   })),
-  ruleMutant('forget-always-says-so', 'forget says that there was something', (rules) => ({
+  ruleMutant('forget-always-says-so', 'forget always returns forgotten', (rules) => ({
     forget(state) {
       rules.forget(state)
       return 'forgotten'
     },
   })),
-  ruleMutant('retry-at-once', 'a retry knows no delay', (rules) => ({
+  ruleMutant('retry-at-once', 'a retry ignores its delay', (rules) => ({
     retry: (state, token, _, ...rest) => rules.retry(state, token, 0, ...rest),
   })),
-  ruleMutant('retry-not-at-once', 'a retry takes a millisecond at least', (rules) => ({
+  ruleMutant('retry-not-at-once', 'a retry takes at least a millisecond', (rules) => ({
     retry: (state, token, delayMs, ...rest) =>
       rules.retry(state, token, Math.max(1, delayMs), ...rest),
   })),
@@ -126,7 +126,7 @@ export const finishMutants: readonly Mutant[] = [
         seq,
       ),
   })),
-  ruleMutant('retry-drops-promise', 'a retry drops the second promise', (rules) => ({
+  ruleMutant('retry-drops-second-run', 'a retry drops the second run', (rules) => ({
     retry(state, token, ...rest) {
       if (state.token === token) state.laterAt = never
       return rules.retry(state, token, ...rest)
@@ -134,7 +134,7 @@ export const finishMutants: readonly Mutant[] = [
   })),
   ruleMutant(
     'release-is-done',
-    'a release drops the run, unless it was asked for again',
+    'a release drops the run, unless the key was added again',
     (rules) => ({
       release: (state, token, dedupe, now, seq) =>
         state.dueAt === never
@@ -144,7 +144,7 @@ export const finishMutants: readonly Mutant[] = [
   ),
   ruleMutant(
     'done-says-delayed',
-    'done of a key that is owed nothing says that it waits',
+    'done of a key without a pending run returns delayed',
     (rules) => ({
       done(...args) {
         const outcome = rules.done(...args)
@@ -152,16 +152,12 @@ export const finishMutants: readonly Mutant[] = [
       },
     }),
   ),
-  ruleMutant(
-    'claim-takes-delayed',
-    'keys that nobody else holds are claimed before they are due',
-    (rules) => ({
-      isClaimable: (state, now) =>
-        rules.isClaimable(state, now) ||
-        (state.why === 'delay' && state.dueAt !== never && rules.isClaimable(state, state.dueAt)),
-    }),
-  ),
-  ruleMutant('new-is-moved', 'an add of a new key says that it moved', (rules) => ({
+  ruleMutant('claim-takes-delayed', 'delayed keys are claimed before they are due', (rules) => ({
+    isClaimable: (state, now) =>
+      rules.isClaimable(state, now) ||
+      (state.why === 'delay' && state.dueAt !== never && rules.isClaimable(state, state.dueAt)),
+  })),
+  ruleMutant('new-is-moved', 'an add of a new key returns moved', (rules) => ({
     ask(state, ...rest) {
       const isNew = rules.isGone(state)
       const outcome = rules.ask(state, ...rest)

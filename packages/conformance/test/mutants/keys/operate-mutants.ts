@@ -33,7 +33,7 @@ export const operateMutants: readonly Mutant[] = [
   verbMutant('watch-not-add', 'an add wakes nobody', mutedAfter(['add'])),
   verbMutant('watch-not-finish', 'a finish wakes nobody', mutedAfter(['finish'])),
   verbMutant('watch-not-resume', 'a resume wakes nobody', mutedAfter(['resume'])),
-  verbMutant('watch-own-only', 'a process hears only of itself', (driver) => {
+  verbMutant('watch-own-only', 'a process is woken by its own changes only', (driver) => {
     let isOwn = false
     return {
       add(...args) {
@@ -46,7 +46,7 @@ export const operateMutants: readonly Mutant[] = [
         }),
     }
   }),
-  verbMutant('watch-for-ever', 'who has stopped watching is called on', (driver) => ({
+  verbMutant('watch-for-ever', 'a watcher that was stopped is still called', (driver) => ({
     watch(onWake) {
       driver.watch(onWake)
       return () => {}
@@ -55,7 +55,7 @@ export const operateMutants: readonly Mutant[] = [
   verbMutant('watch-wrong-queue', 'a wake names another queue', (driver) => ({
     watch: (onWake) => driver.watch(() => onWake('another')),
   })),
-  verbMutant('pause-ignored', 'a pause stops nobody', (driver, store) => ({
+  verbMutant('pause-ignored', 'a pause has no effect', (driver, store) => ({
     claim(queue, request) {
       const { paused } = store.queue(queue)
       store.queue(queue).paused = false
@@ -66,7 +66,7 @@ export const operateMutants: readonly Mutant[] = [
   })),
   verbMutant(
     'pause-stops-finish',
-    'held keys of a paused queue cannot be given back',
+    'held keys of a paused queue cannot be finished',
     (driver, store) => ({
       finish(queue, finishes, options) {
         if (!store.queue(queue).paused) return driver.finish(queue, finishes, options)
@@ -114,16 +114,20 @@ export const operateMutants: readonly Mutant[] = [
       return counts.paused ? { ...counts, ready: 0 } : counts
     },
   })),
-  verbMutant('unpark-says-changed', 'unpark says that it changed what it did not', (driver) => ({
-    operate: {
-      ...driver.operate,
-      unpark: (queue, keys, options) =>
-        [...(driver.operate.unpark(queue, keys, options) as string[])].map(
-          () => 'changed' as const,
-        ),
-    },
-  })),
-  verbMutant('park-missing-unchanged', 'park does not tell what is not there', (driver) => ({
+  verbMutant(
+    'unpark-says-changed',
+    'unpark returns changed for keys that it did not change',
+    (driver) => ({
+      operate: {
+        ...driver.operate,
+        unpark: (queue, keys, options) =>
+          [...(driver.operate.unpark(queue, keys, options) as string[])].map(
+            () => 'changed' as const,
+          ),
+      },
+    }),
+  ),
+  verbMutant('park-missing-unchanged', 'park returns unchanged for missing keys', (driver) => ({
     operate: {
       ...driver.operate,
       park: (queue, keys) =>

@@ -19,27 +19,23 @@ export const parkingMutants: readonly Mutant[] = [
   ruleMutant('parked-drops-adds', 'adds of a parked key are dropped', (rules) => ({
     ask: (state, ...rest) => (state.parked ? 'parked' : rules.ask(state, ...rest)),
   })),
-  ruleMutant(
-    'parked-silently',
-    'an add of a parked key does not say that it is parked',
-    (rules) => ({
-      ask(state, ...rest) {
-        const outcome = rules.ask(state, ...rest)
-        return outcome === 'parked' ? 'unchanged' : outcome
-      },
-    }),
-  ),
+  ruleMutant('parked-silently', 'an add of a parked key does not return parked', (rules) => ({
+    ask(state, ...rest) {
+      const outcome = rules.ask(state, ...rest)
+      return outcome === 'parked' ? 'unchanged' : outcome
+    },
+  })),
   ruleMutant('parked-claimed', 'parked keys are handed out', (rules) => ({
     isClaimable: (state, now) => rules.isClaimable({ ...state, parked: false }, now),
   })),
-  ruleMutant('unpark-old-place', 'an unparked key takes its old place', (rules) => ({
+  ruleMutant('unpark-old-position', 'an unparked key goes to its old position', (rules) => ({
     unpark(state, ...rest) {
       const { readyAt, seq } = state
       const outcome = rules.unpark(state, ...rest)
       return Object.assign(state, { readyAt, seq }) && outcome
     },
   })),
-  ruleMutant('unpark-forgets-nothing', 'unpark with forget forgets nothing', (rules) => ({
+  ruleMutant('unpark-forgets-nothing', 'unpark with forget resets nothing', (rules) => ({
     unpark: (state, _, ...rest) => rules.unpark(state, false, ...rest),
   })),
   ruleMutant('park-by-operator-now', 'parking a held key takes it from its holder', (rules) => ({
@@ -49,7 +45,7 @@ export const parkingMutants: readonly Mutant[] = [
       return outcome
     },
   })),
-  ruleMutant('run-now-adds', 'runNow makes a run where none is owed', (rules) => ({
+  ruleMutant('run-now-adds', 'runNow creates a run if none is pending', (rules) => ({
     runNow(state, now, seq) {
       if (rules.isGone(state)) return 'missing'
       return rules.add(state, 0, 'earliest', now, seq) === 'unchanged' ? 'unchanged' : 'changed'
@@ -84,7 +80,7 @@ export const parkingMutants: readonly Mutant[] = [
       return Object.assign(state, { failures, failedAt }) && outcome
     },
   })),
-  ruleMutant('cancel-one-promise', 'cancel takes back the first promise only', (rules) => ({
+  ruleMutant('cancel-one-run', 'cancel removes the first pending run only', (rules) => ({
     cancel(state) {
       if (state.laterAt === never) return rules.cancel(state)
       state.dueAt = state.laterAt
@@ -92,14 +88,14 @@ export const parkingMutants: readonly Mutant[] = [
       return 'cancelled'
     },
   })),
-  ruleMutant('cancel-forgets', 'cancel forgets failures', (rules) => ({
+  ruleMutant('cancel-forgets', 'cancel resets failures', (rules) => ({
     cancel(state) {
       const outcome = rules.cancel(state)
       rules.forget(state)
       return outcome
     },
   })),
-  ruleMutant('cancel-lets-go', 'cancel lets go of a held key', (rules) => ({
+  ruleMutant('cancel-lets-go', 'cancel releases a held key', (rules) => ({
     cancel(state) {
       const outcome = rules.cancel(state)
       state.token = noToken

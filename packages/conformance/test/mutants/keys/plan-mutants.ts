@@ -43,16 +43,16 @@ export const planMutants: readonly Mutant[] = [
   ruleMutant('plan-counts-this-failure', 'a plan sees one failure too many', (rules) => ({
     planned: (store, plan, failures, ...rest) => rules.planned(store, plan, failures + 1, ...rest),
   })),
-  ruleMutant('plan-own-chance', 'the driver draws the chance of a plan itself', (rules) => ({
+  ruleMutant('plan-own-chance', 'the driver draws the random part of a plan itself', (rules) => ({
     planned: (store, plan, failures, _, now) => rules.planned(store, plan, failures, 0.25, now),
   })),
-  ruleMutant('plan-sees-stale', 'failures that have expired lengthen a delay', () => ({
+  ruleMutant('plan-sees-stale', 'expired failures lengthen a delay', () => ({
     countedFailures: (state) => state.failures,
   })),
   ruleMutant('plan-ignored-at-lease-end', 'after the end of a lease there is no back-off', () => ({
     perKeyPart: () => 0,
   })),
-  verbMutant('plan-and-delay', 'the delay of an ask is added to that of its plan', (driver) => ({
+  verbMutant('plan-and-delay', 'the delay of an add is added to that of its plan', (driver) => ({
     add: (queue, asks, options) => {
       const isBoth = asks.some(({ plan, delayMs }) => plan !== undefined && delayMs > 0)
       if (!isBoth) return driver.add(queue, asks, options)
@@ -79,7 +79,7 @@ export const planMutants: readonly Mutant[] = [
   planMutant('bucket-overflows', 'a bucket holds more than its burst', (part) =>
     part.kind === 'bucket' && part.burst > 1 ? { ...part, burst: part.burst + 1 } : part,
   ),
-  verbMutant('bucket-per-batch', 'the asks of one batch are charged one token', (driver) => ({
+  verbMutant('bucket-per-batch', 'the adds of one batch are charged one token', (driver) => ({
     add(queue, asks, options) {
       const [first, ...rest] = asks
       if (first?.plan === undefined || rest.length === 0) return driver.add(queue, asks, options)

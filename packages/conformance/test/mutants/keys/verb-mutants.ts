@@ -22,19 +22,19 @@ export const verbMutants: readonly Mutant[] = [
   verbMutant('declares-too-much', 'the driver declares a verb that it does not have', () => ({
     workers: undefined as never,
   })),
-  verbMutant('claim-whole-ms', 'a claim tells the time in whole milliseconds', (driver) => ({
+  verbMutant('claim-whole-ms', 'a claim reports times in whole milliseconds', (driver) => ({
     claim(queue, request) {
       const reply = driver.claim(queue, request)
       return { ...reply, now: Math.trunc(reply.now) }
     },
   })),
-  verbMutant('reply-due-now', 'an add says that every key is due now', (driver) => ({
+  verbMutant('reply-due-now', 'an add reports that every key is due now', (driver) => ({
     add: (queue, asks, options) =>
       driver.add(queue, asks, options).map((reply, index) => {
         return { ...reply, dueAt: reply.dueAt - Math.max(0, asks[index]?.delayMs ?? 0) }
       }),
   })),
-  verbMutant('add-whole-ms', 'an add answers in whole milliseconds', (driver) => ({
+  verbMutant('add-whole-ms', 'an add reports times in whole milliseconds', (driver) => ({
     add: (queue, asks, options) =>
       driver.add(queue, asks, options).map((reply) => {
         return { ...reply, dueAt: Math.trunc(reply.dueAt) }
@@ -78,7 +78,7 @@ export const verbMutants: readonly Mutant[] = [
   })),
   verbMutant(
     'max-pending-everything',
-    'with maxPending reached, every add is refused',
+    'with maxPending reached, every add is rejected',
     (driver) => ({
       add(queue, asks, options) {
         const { maxPending = Infinity } = options
@@ -88,7 +88,7 @@ export const verbMutants: readonly Mutant[] = [
       },
     }),
   ),
-  verbMutant('item-rewritten', 'items are parsed and written anew', (driver) => ({
+  verbMutant('item-rewritten', 'items are parsed and serialised again', (driver) => ({
     add: (queue, asks, options) =>
       driver.add(
         queue,
@@ -204,7 +204,7 @@ export const verbMutants: readonly Mutant[] = [
       return finishes.map((finish) => replies[sorted.indexOf(finish)]!)
     },
   })),
-  verbMutant('batch-all-or-nothing', 'one stale token spoils the whole batch', (driver) => ({
+  verbMutant('batch-all-or-nothing', 'one stale token rejects the whole batch', (driver) => ({
     finish(queue, finishes, options) {
       const { rows } = driver.list(queue, { keys: finishes.map(({ key }) => key), limit: 1_000 })
       const isStale = ({ key, token }: Finish): boolean =>
@@ -221,7 +221,7 @@ export const verbMutants: readonly Mutant[] = [
       return replies.map(() => replies[0]!)
     },
   })),
-  verbMutant('batch-large-cut', 'a batch is cut off at five hundred keys', (driver) => ({
+  verbMutant('batch-large-cut', 'a batch is truncated at five hundred keys', (driver) => ({
     claim: (queue, request) =>
       driver.claim(queue, { ...request, limit: Math.min(request.limit, 500) }),
   })),
@@ -229,27 +229,31 @@ export const verbMutants: readonly Mutant[] = [
     claim: (queue, request) =>
       driver.claim(queue, { ...request, limit: request.limit + (request.limit === 2 ? 1 : 0) }),
   })),
-  verbMutant('claim-short', 'a claim gives one key less than there are', (driver) => ({
+  verbMutant('claim-short', 'a claim returns one key less than there are', (driver) => ({
     claim: (queue, request) =>
       driver.claim(queue, { ...request, limit: Math.min(request.limit, 2) }),
   })),
-  verbMutant('claim-page-hides', 'a page of keys in the way hides those behind it', (driver) => ({
-    claim(queue, request) {
-      const isCrowded = driver.list(queue, { limit: 40 }).rows.length === 40
-      const isHidden = isCrowded && request.limit === 5
-      return isHidden ? { claims: [], leaseEnds: [], now: 0 } : driver.claim(queue, request)
-    },
-  })),
-  verbMutant('claim-priority-zero', 'a claim says that its priority is 0', (driver) => ({
+  verbMutant(
+    'claim-page-hides',
+    'a page of keys that are not ready hides the ready keys behind it',
+    (driver) => ({
+      claim(queue, request) {
+        const isCrowded = driver.list(queue, { limit: 40 }).rows.length === 40
+        const isHidden = isCrowded && request.limit === 5
+        return isHidden ? { claims: [], leaseEnds: [], now: 0 } : driver.claim(queue, request)
+      },
+    }),
+  ),
+  verbMutant('claim-priority-zero', 'a claim reports priority 0', (driver) => ({
     claim: (queue, request) =>
       withClaims(driver.claim(queue, request), (claim) => ({ ...claim, priority: 0 })),
   })),
-  verbMutant('claim-due-by-ignored', 'a claim knows no bound', (driver) => ({
+  verbMutant('claim-due-by-ignored', 'a claim ignores dueBy', (driver) => ({
     claim: (queue, request) => driver.claim(queue, { ...request, dueBy: undefined }),
   })),
   verbMutant(
     'claim-ready-at-due',
-    'a claim says when its key was due, not since when it was ready',
+    'a claim reports when its key was due, not since when it was ready',
     (driver, store) => ({
       claim: (queue, request) =>
         withClaims(driver.claim(queue, request), (claim) => ({
@@ -258,7 +262,7 @@ export const verbMutants: readonly Mutant[] = [
         })),
     }),
   ),
-  verbMutant('claim-lease-whole-ms', 'a lease is whole milliseconds', (driver) => ({
+  verbMutant('claim-lease-whole-ms', 'a lease is rounded to whole milliseconds', (driver) => ({
     claim: (queue, request) =>
       withClaims(driver.claim(queue, request), (claim) => ({
         ...claim,
@@ -271,7 +275,7 @@ export const verbMutants: readonly Mutant[] = [
       return { ...reply, claims: [...reply.claims].sort((a, b) => b.token - a.token) }
     },
   })),
-  verbMutant('done-frees-all', 'done of one key lets go of the others', (driver, store) => ({
+  verbMutant('done-frees-all', 'done of one key releases the others', (driver, store) => ({
     finish(queue, finishes, options) {
       const replies = driver.finish(queue, finishes, options)
       if (finishes.length > 1 || replies[0]?.outcome === 'lost') return replies
@@ -279,18 +283,14 @@ export const verbMutants: readonly Mutant[] = [
       return replies
     },
   })),
-  verbMutant(
-    'done-unknown-idle',
-    'done of a key that is not there is accepted',
-    (driver, store) => ({
-      finish(queue, finishes, options) {
-        const there = finishes.map(({ key }) => store.queue(queue).keys.has(key))
-        return driver
-          .finish(queue, finishes, options)
-          .map((reply, index) => (there[index] ? reply : { ...reply, outcome: 'idle' as const }))
-      },
-    }),
-  ),
+  verbMutant('done-unknown-idle', 'done of a key without a row is accepted', (driver, store) => ({
+    finish(queue, finishes, options) {
+      const there = finishes.map(({ key }) => store.queue(queue).keys.has(key))
+      return driver
+        .finish(queue, finishes, options)
+        .map((reply, index) => (there[index] ? reply : { ...reply, outcome: 'idle' as const }))
+    },
+  })),
   verbMutant('finish-repeatable', 'a token that was accepted once is accepted again', (driver) => {
     const accepted = new Set<number>()
     return {
@@ -305,29 +305,25 @@ export const verbMutants: readonly Mutant[] = [
       },
     }
   }),
-  verbMutant(
-    'finish-own-only',
-    'only the process that claimed a key can give it back',
-    (driver) => {
-      const own = new Set<number>()
-      return {
-        claim(queue, request) {
-          const reply = driver.claim(queue, request)
-          for (const { token } of reply.claims) own.add(token)
-          return reply
-        },
-        finish: (queue, finishes, options) =>
-          driver.finish(
-            queue,
-            finishes.map((finish) => ({
-              ...finish,
-              token: own.has(finish.token) ? finish.token : -1,
-            })),
-            options,
-          ),
-      }
-    },
-  ),
+  verbMutant('finish-own-only', 'only the process that claimed a key can finish it', (driver) => {
+    const own = new Set<number>()
+    return {
+      claim(queue, request) {
+        const reply = driver.claim(queue, request)
+        for (const { token } of reply.claims) own.add(token)
+        return reply
+      },
+      finish: (queue, finishes, options) =>
+        driver.finish(
+          queue,
+          finishes.map((finish) => ({
+            ...finish,
+            token: own.has(finish.token) ? finish.token : -1,
+          })),
+          options,
+        ),
+    }
+  }),
   verbMutant('error-first-stays', 'the first error of a key stays', (driver, store) => ({
     finish: (queue, finishes, options) =>
       driver.finish(
@@ -339,7 +335,7 @@ export const verbMutants: readonly Mutant[] = [
         options,
       ),
   })),
-  verbMutant('error-not-kept', 'no error is kept', (driver, store) => ({
+  verbMutant('error-not-kept', 'no error is stored', (driver, store) => ({
     finish(queue, finishes, options) {
       const replies = driver.finish(queue, finishes, options)
       for (const { key } of finishes) store.key(queue, key).lastError = undefined

@@ -59,7 +59,7 @@ function timeMutant(id: string, title: string, time: (clock: Clock) => StoreTime
 
 /** Clocks that are set, one thing wrong in each. */
 export const clockMutants: readonly Mutant[] = [
-  mutant('clock-tokens-of-time', 'tokens are made of the wall clock', () => {
+  mutant('clock-tokens-of-time', 'tokens are derived from the wall clock', () => {
     const store = new TokensOfTime()
     return {
       store,
@@ -76,7 +76,7 @@ export const clockMutants: readonly Mutant[] = [
   timeMutant('clock-back-jumps', 'a step back moves time forward', (clock) =>
     rising(clock, (ahead) => ahead),
   ),
-  timeMutant('clock-ahead-hidden', 'it is not said how far time is ahead', (clock) =>
+  timeMutant('clock-ahead-hidden', 'the reply does not report `ahead`', (clock) =>
     rising(clock, () => 0, 0),
   ),
   timeMutant('clock-slips', 'short steps back are followed', (clock) => {
@@ -98,7 +98,7 @@ export const clockMutants: readonly Mutant[] = [
   timeMutant('clock-forward-ignored', 'a step forward is not followed', (clock) =>
     storeTime(clock, 'monotonic'),
   ),
-  mutant('clock-steady-follows', 'a time that is said to be monotonic follows steps', () => ({
+  mutant('clock-steady-follows', 'a time that is declared monotonic follows steps', () => ({
     time: 'monotonic',
     rules: { storeTime: (clock) => storeTime(clock, 'wall') },
   })),
@@ -144,7 +144,7 @@ export const clockMutants: readonly Mutant[] = [
   }),
   mutant(
     'clock-back-blocks',
-    'time is that of the wall clock, and what is late is not moved',
+    'time is that of the wall clock, and instants in its future are not moved',
     () => ({
       rules: {
         storeTime: wallTime,
@@ -178,7 +178,7 @@ export const clockMutants: readonly Mutant[] = [
   }),
   ruleMutant(
     'clock-forward-holds',
-    'a lease lasts longer when the clock was put forward',
+    'a lease lasts longer when the clock was set forward',
     (rules) => ({
       isOver: (state, now) => rules.isOver(state, now) && now - state.leaseUntil < 3_000_000,
     }),

@@ -42,42 +42,44 @@ function pageOf(reply: ListReply, from: number, limit: number): ListReply {
 
 /** Looking and ticking, one thing wrong in each. */
 export const countsAndListMutants: readonly Mutant[] = [
-  tickMutant('tick-parked', 'parked keys keep everyone awake', (driver, queue) =>
+  tickMutant('tick-parked', 'parked keys set the time of the next change', (driver, queue) =>
     nextAt(driver, queue, waitsOrEnds),
   ),
   tickMutant(
     'tick-dirty',
-    'held keys that were asked for again keep everyone awake',
+    'dirty keys set the time of the next change',
     (driver, queue, _, right) =>
       Math.min(
         right,
         nextAt(driver, queue, (row) => (row.token === 0 ? Infinity : row.dueAt)),
       ),
   ),
-  tickMutant('tick-future-only', 'keys that are due already are overlooked', (driver, queue, now) =>
+  tickMutant('tick-future-only', 'keys that are due already are ignored', (driver, queue, now) =>
     nextAt(driver, queue, (row) =>
       waitsOrEnds(row) > now && !row.parked ? waitsOrEnds(row) : Infinity,
     ),
   ),
-  tickMutant('tick-no-leases', 'the ends of leases are overlooked', (driver, queue) =>
+  tickMutant('tick-no-leases', 'the ends of leases are ignored', (driver, queue) =>
     nextAt(driver, queue, (row) => (row.token === 0 && !row.parked ? row.dueAt : Infinity)),
   ),
-  tickMutant('tick-hot', 'with nothing to come, a tick says now', (_, __, now, right) =>
+  tickMutant('tick-hot', 'with no change to come, a tick returns now', (_, __, now, right) =>
     right === Infinity ? now : right,
   ),
-  tickMutant('tick-whole-ms', 'the next time is whole milliseconds', (_, __, ___, right) =>
-    Math.trunc(right),
+  tickMutant(
+    'tick-whole-ms',
+    'the next time is rounded to whole milliseconds',
+    (_, __, ___, right) => Math.trunc(right),
   ),
-  verbMutant('tick-no-ends', 'a tick reports no ends of leases', (driver) => ({
+  verbMutant('tick-no-ends', 'a tick reports no expired leases', (driver) => ({
     tick: (queue, request) => ({ ...driver.tick(queue, request), leaseEnds: [] }),
   })),
-  verbMutant('tick-unbounded', 'a tick reports every end of a lease at once', (driver) => ({
+  verbMutant('tick-unbounded', 'a tick reports every expired lease at once', (driver) => ({
     tick: (queue, request) => driver.tick(queue, { ...request, limit: 1_000 }),
   })),
-  verbMutant('tick-never-sweeps', 'nothing is swept away', (driver) => ({
+  verbMutant('tick-never-sweeps', 'nothing is swept', (driver) => ({
     tick: (queue, request) => driver.tick(queue, { ...request, failuresExpireMs: Infinity }),
   })),
-  verbMutant('tick-not-paused', 'a tick does not know of pauses', (driver) => ({
+  verbMutant('tick-not-paused', 'a tick ignores pauses', (driver) => ({
     tick: (queue, request) => ({ ...driver.tick(queue, request), paused: false }),
   })),
   verbMutant('ends-of-all-queues', 'a queue reports the leases of the others', (driver, store) => ({
@@ -90,15 +92,15 @@ export const countsAndListMutants: readonly Mutant[] = [
       return { ...reply, leaseEnds: [...reply.leaseEnds, ...leaseEnds] }
     },
   })),
-  verbMutant('workers-restart', 'every heartbeat starts a worker anew', (driver) => ({
+  verbMutant('workers-restart', 'every heartbeat registers a new worker', (driver) => ({
     workers: (queue, withinMs) =>
       driver.workers(queue, withinMs).map((row) => ({ ...row, startedAt: row.seenAt })),
   })),
-  verbMutant('workers-without-stats', 'what workers have counted is dropped', (driver) => ({
+  verbMutant('workers-without-stats', 'the totals of workers are dropped', (driver) => ({
     workers: (queue, withinMs) =>
       driver.workers(queue, withinMs).map(({ stats: _, ...row }) => row),
   })),
-  verbMutant('workers-stale-stats', 'what a worker counted stays as it was first', (driver) => {
+  verbMutant('workers-stale-stats', 'the totals of a worker are never updated', (driver) => {
     const first = new Map<string, WorkerStats>()
     return {
       tick(queue, request) {
@@ -110,29 +112,29 @@ export const countsAndListMutants: readonly Mutant[] = [
       },
     }
   }),
-  verbMutant('workers-for-ever', 'workers are listed for ever', (driver) => ({
+  verbMutant('workers-for-ever', 'workers are listed indefinitely', (driver) => ({
     workers: (queue) => driver.workers(queue, Infinity),
   })),
-  verbMutant('workers-exclusive', 'a worker is gone a little early', (driver) => ({
+  verbMutant('workers-exclusive', 'a worker is dropped a little early', (driver) => ({
     workers: (queue, withinMs) => driver.workers(queue, withinMs - 1),
   })),
   verbMutant('workers-of-all-queues', 'workers of all queues are listed', (driver, store) => ({
     workers: (_, withinMs) =>
       [...store.queues.keys()].flatMap((name) => driver.workers(name, withinMs)),
   })),
-  verbMutant('counts-dirty-twice', 'a key that is held and owed is counted twice', (driver) => ({
+  verbMutant('counts-dirty-twice', 'a dirty key is counted twice', (driver) => ({
     counts(queue, options) {
       const counts = driver.counts(queue, options)
       return { ...counts, processing: counts.processing + counts.dirty }
     },
   })),
-  verbMutant('counts-uncapped', 'counting does not say that it stopped', (driver) => ({
+  verbMutant('counts-uncapped', 'counting does not report that it stopped', (driver) => ({
     counts: (queue, options) => ({ ...driver.counts(queue, options), capped: false }),
   })),
-  verbMutant('counts-32-bit', 'a cap of more than 32 bits is none at all', (driver) => ({
+  verbMutant('counts-32-bit', 'a cap of more than 32 bits is treated as zero', (driver) => ({
     counts: (queue, { cap }) => driver.counts(queue, { cap: cap > 2 ** 31 - 1 ? 0 : cap }),
   })),
-  verbMutant('counts-not-paused', 'the counts do not know of pauses', (driver) => ({
+  verbMutant('counts-not-paused', 'the counts ignore pauses', (driver) => ({
     counts: (queue, options) => ({ ...driver.counts(queue, options), paused: false }),
   })),
   verbMutant('counts-oldest-any', 'delayed keys count as the oldest', (driver) => ({
@@ -144,7 +146,7 @@ export const countsAndListMutants: readonly Mutant[] = [
   })),
   listMutant(
     'list-keys-limited',
-    'named keys are cut off at the limit',
+    'keys requested by name are truncated at the limit',
     (driver, queue, request) => {
       const reply = driver.list(queue, request)
       return { ...reply, rows: reply.rows.slice(0, request.limit) }
@@ -191,7 +193,7 @@ export const countsAndListMutants: readonly Mutant[] = [
   ),
   listMutant(
     'list-shows-claimed',
-    'a held key shows the run that its holder has taken',
+    'a held key shows the run that its holder has claimed',
     (driver, queue, request) => {
       const reply = driver.list(queue, request)
       const rows = reply.rows.map((row) =>
@@ -204,23 +206,27 @@ export const countsAndListMutants: readonly Mutant[] = [
     const reply = driver.list(queue, request)
     return { ...reply, rows: reply.rows.filter(({ state }) => state !== 'idle') }
   }),
-  listMutant('list-moves', 'looking at keys moves them', (driver, queue, request) => {
+  listMutant('list-moves', 'listing keys moves them', (driver, queue, request) => {
     if (request.keys === undefined) void driver.operate.runNow(queue, ['delayed'])
     return driver.list(queue, request)
   }),
   listMutant(
     'list-holder-lost',
-    'a list does not say who holds a key',
+    'a list does not show the holder of a key',
     (driver, queue, request) => {
       const reply = driver.list(queue, request)
       return { ...reply, rows: reply.rows.map((row) => ({ ...row, holder: undefined })) }
     },
   ),
-  verbMutant('queues-case-blind', 'the names of queues are compared without case', (driver) => ({
-    add: (queue, ...rest) => driver.add(queue.toLowerCase(), ...rest),
-    claim: (queue, ...rest) => driver.claim(queue.toLowerCase(), ...rest),
-  })),
-  verbMutant('queues-cut', 'the names of queues are cut', (driver) => ({
+  verbMutant(
+    'queues-case-blind',
+    'the names of queues are compared case-insensitively',
+    (driver) => ({
+      add: (queue, ...rest) => driver.add(queue.toLowerCase(), ...rest),
+      claim: (queue, ...rest) => driver.claim(queue.toLowerCase(), ...rest),
+    }),
+  ),
+  verbMutant('queues-cut', 'the names of queues are truncated', (driver) => ({
     add: (queue, ...rest) => driver.add(queue.slice(0, 63), ...rest),
     claim: (queue, ...rest) => driver.claim(queue.slice(0, 63), ...rest),
   })),
@@ -230,19 +236,15 @@ export const countsAndListMutants: readonly Mutant[] = [
   verbMutant('queues-of-keys', 'a queue that only has a worker is not listed', (driver) => ({
     queues: () => driver.queues().filter((name) => driver.list(name, { limit: 1 }).rows.length > 0),
   })),
-  verbMutant(
-    'queues-forget-leaks',
-    'forget and cancel reach into every queue',
-    (driver, store) => ({
-      forget(queue, keys) {
-        const names = [queue, ...store.queues.keys()].filter(
-          (name, i, all) => all.indexOf(name) === i,
-        )
-        return names.map((name) => driver.forget(name, keys))[0]!
-      },
-    }),
-  ),
-  verbMutant('list-first-holder', 'a key is listed with the first who ever held it', (driver) => {
+  verbMutant('queues-forget-leaks', 'forget and cancel affect every queue', (driver, store) => ({
+    forget(queue, keys) {
+      const names = [queue, ...store.queues.keys()].filter(
+        (name, i, all) => all.indexOf(name) === i,
+      )
+      return names.map((name) => driver.forget(name, keys))[0]!
+    },
+  })),
+  verbMutant('list-first-holder', 'a key is listed with its first holder', (driver) => {
     const first = new Map<string, string>()
     return {
       claim(queue, request) {

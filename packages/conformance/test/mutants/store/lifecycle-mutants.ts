@@ -28,7 +28,7 @@ export const lifecycleMutants: readonly Mutant[] = [
       },
     }
   }),
-  verbMutant('close-releases', 'closing gives back what is held', (_, store) => ({
+  verbMutant('close-releases', 'closing releases held keys', (_, store) => ({
     close() {
       for (const { keys } of store.queues.values()) {
         for (const { state } of keys.values()) {
@@ -37,19 +37,19 @@ export const lifecycleMutants: readonly Mutant[] = [
       }
     },
   })),
-  verbMutant('close-empties-buckets', 'buckets live as long as the process', (_, store) => ({
+  verbMutant('close-empties-buckets', 'buckets are lost when the process ends', (_, store) => ({
     close() {
       store.buckets.clear()
     },
   })),
-  verbMutant('close-forgets-second', 'second promises live as long as the process', (_, store) => ({
+  verbMutant('close-forgets-second', 'second runs are lost when the process ends', (_, store) => ({
     close() {
       for (const { keys } of store.queues.values()) {
         for (const { state } of keys.values()) state.laterAt = Infinity
       }
     },
   })),
-  verbMutant('close-forgets-items', 'items live as long as the process', (_, store) => ({
+  verbMutant('close-forgets-items', 'items are lost when the process ends', (_, store) => ({
     close() {
       for (const { keys } of store.queues.values()) {
         for (const entry of keys.values()) entry.item = undefined
@@ -58,7 +58,7 @@ export const lifecycleMutants: readonly Mutant[] = [
   })),
   verbMutant(
     'restart-reverses',
-    'keys that waited over a restart come out backwards',
+    'keys that waited over a restart come out in reverse order',
     (_, store) => ({
       close() {
         for (const { keys } of store.queues.values()) {
@@ -67,29 +67,25 @@ export const lifecycleMutants: readonly Mutant[] = [
       },
     }),
   ),
-  verbMutant(
-    'peers-apart',
-    'a process does not see what the others have added',
-    (driver, store) => {
-      const own = new Set<string>()
-      return {
-        add(queue, asks, options) {
-          for (const { key } of asks) own.add(key)
-          return driver.add(queue, asks, options)
-        },
-        claim(queue, request) {
-          const hidden = [...store.queue(queue).keys.values()].filter(
-            ({ key, state }) => state.token === 0 && !state.parked && !own.has(key),
-          )
-          for (const { state } of hidden) state.parked = true
-          const reply = driver.claim(queue, request)
-          for (const { state } of hidden) state.parked = false
-          return reply
-        },
-      }
-    },
-  ),
-  verbMutant('adopt-anything', 'claims are found again after they were given back', (driver) => {
+  verbMutant('peers-apart', 'a process does not see the adds of others', (driver, store) => {
+    const own = new Set<string>()
+    return {
+      add(queue, asks, options) {
+        for (const { key } of asks) own.add(key)
+        return driver.add(queue, asks, options)
+      },
+      claim(queue, request) {
+        const hidden = [...store.queue(queue).keys.values()].filter(
+          ({ key, state }) => state.token === 0 && !state.parked && !own.has(key),
+        )
+        for (const { state } of hidden) state.parked = true
+        const reply = driver.claim(queue, request)
+        for (const { state } of hidden) state.parked = false
+        return reply
+      },
+    }
+  }),
+  verbMutant('adopt-anything', 'claims are found again after they were finished', (driver) => {
     const made = new Map<string, readonly Claim[]>()
     return {
       claim(queue, request) {

@@ -19,14 +19,14 @@ function transactMutant(
 export const transactMutants: readonly Mutant[] = [
   transactMutant(
     'transact-add-dropped',
-    'an add in a transaction is answered and dropped',
+    'an add in a transaction is acknowledged and dropped',
     (inner) => ({
       ...inner,
       add: (_, asks) =>
         asks.map(() => ({ outcome: 'added' as const, dueAt: Infinity, failures: 0 })),
     }),
   ),
-  transactMutant('transact-earliest', "a transaction does not know 'client-go'", (inner) => ({
+  transactMutant('transact-earliest', "a transaction ignores 'client-go'", (inner) => ({
     ...inner,
     add: (queue, asks, options) => inner.add(queue, asks, { ...options, dedupe: 'earliest' }),
   })),
@@ -36,7 +36,7 @@ export const transactMutants: readonly Mutant[] = [
   })),
   transactMutant(
     'transact-lost-quietly',
-    'a lost lease is an answer, not an error',
+    'a lost lease is an outcome, not an error',
     (inner, driver, store) => ({
       ...inner,
       finish: (queue, finishes, options) =>
@@ -59,7 +59,7 @@ export const transactMutants: readonly Mutant[] = [
   },
   verbMutant(
     'transact-swallows',
-    'an add that meets a transaction is taken to be in it',
+    'an add that waits for a transaction becomes part of it',
     (driver, store) => ({
       add(queue, asks, options) {
         if (!store.isInTransaction) return driver.add(queue, asks, options)

@@ -23,7 +23,7 @@ function rowMutant(id: string, title: string, change: (row: TransferRow) => Tran
 
 /** Moving keys between stores, one thing wrong in each. */
 export const transferMutants: readonly Mutant[] = [
-  rowMutant('import-no-later', 'the second promise is lost', (row) => ({
+  rowMutant('import-no-later', 'the second run is lost', (row) => ({
     ...row,
     laterAt: Infinity,
   })),
@@ -31,8 +31,11 @@ export const transferMutants: readonly Mutant[] = [
     ...row,
     lastError: undefined,
   })),
-  rowMutant('import-unparked', 'parked keys come back', (row) => ({ ...row, parked: false })),
-  rowMutant('import-whole-ms', 'instants are cut to whole milliseconds', (row) => ({
+  rowMutant('import-unparked', 'parked keys are imported unparked', (row) => ({
+    ...row,
+    parked: false,
+  })),
+  rowMutant('import-whole-ms', 'instants are truncated to whole milliseconds', (row) => ({
     ...row,
     dueAt: Math.floor(row.dueAt),
     askedAt: Math.floor(row.askedAt),
@@ -47,13 +50,13 @@ export const transferMutants: readonly Mutant[] = [
         }),
       ),
   })),
-  transferMutant('import-always-imported', 'an import is always said to be one', (transfer) => ({
+  transferMutant('import-always-imported', 'every row is reported as imported', (transfer) => ({
     async importRows(queue, rows) {
       const outcomes = await transfer.importRows(queue, rows)
       return outcomes.map((): ImportOutcome => 'imported')
     },
   })),
-  transferMutant('import-keeps-empty', 'a row that says nothing is kept', (transfer, store) => ({
+  transferMutant('import-keeps-empty', 'an empty row is stored', (transfer, store) => ({
     async importRows(queue, rows) {
       const outcomes = await transfer.importRows(queue, rows)
       for (const { key, failures, dueAt, parked } of rows) {
@@ -64,18 +67,22 @@ export const transferMutants: readonly Mutant[] = [
       return outcomes
     },
   })),
-  transferMutant('import-last', 'what comes later stands before what was imported', (_, store) => {
-    store.raiseSeq = () => undefined
-    return {}
-  }),
-  transferMutant('import-seq-lost', 'imported keys take new places', (transfer, store) => ({
+  transferMutant(
+    'import-last',
+    'keys that are added later come before the imported ones',
+    (_, store) => {
+      store.raiseSeq = () => undefined
+      return {}
+    },
+  ),
+  transferMutant('import-seq-lost', 'imported keys get new positions', (transfer, store) => ({
     importRows: (queue, rows) =>
       transfer.importRows(
         queue,
         rows.map((row) => ({ ...row, seq: store.nextSeq() })),
       ),
   })),
-  transferMutant('import-overwrites', 'a row replaces what is there', (transfer, store) => ({
+  transferMutant('import-overwrites', 'a row replaces the stored one', (transfer, store) => ({
     importRows(queue, rows) {
       for (const { key, item } of rows) {
         const entry = store.key(queue, key)
@@ -101,7 +108,7 @@ export const transferMutants: readonly Mutant[] = [
         rows.map((row) => ({ ...row, item: undefined })),
       ),
   })),
-  transferMutant('import-frees', 'an import takes held keys away', (transfer, store) => ({
+  transferMutant('import-frees', 'an import releases held keys', (transfer, store) => ({
     importRows(queue, rows) {
       for (const { key } of rows) store.key(queue, key).state.token = 0
       return transfer.importRows(queue, rows)
@@ -132,29 +139,33 @@ export const transferMutants: readonly Mutant[] = [
         }),
     }
   }),
-  verbMutant('import-not-pending', 'imported keys do not fill a queue', (driver, store) => {
-    let imported = 0
-    return {
-      add: (queue, asks, options) =>
-        driver.add(
-          queue,
-          asks,
-          options.maxPending === undefined
-            ? options
-            : { ...options, maxPending: options.maxPending + imported },
-        ),
-      transfer: {
-        ...driver.transfer,
-        importRows(queue, rows) {
-          const before = store.queue(queue).keys.size
-          const outcomes = driver.transfer.importRows(queue, rows)
-          imported += store.queue(queue).keys.size - before
-          return outcomes
+  verbMutant(
+    'import-not-pending',
+    'imported keys do not count towards maxPending',
+    (driver, store) => {
+      let imported = 0
+      return {
+        add: (queue, asks, options) =>
+          driver.add(
+            queue,
+            asks,
+            options.maxPending === undefined
+              ? options
+              : { ...options, maxPending: options.maxPending + imported },
+          ),
+        transfer: {
+          ...driver.transfer,
+          importRows(queue, rows) {
+            const before = store.queue(queue).keys.size
+            const outcomes = driver.transfer.importRows(queue, rows)
+            imported += store.queue(queue).keys.size - before
+            return outcomes
+          },
         },
-      },
-    }
-  }),
-  transferMutant('drop-any', 'whatever is listed is dropped, changed or not', (_, store) => ({
+      }
+    },
+  ),
+  transferMutant('drop-any', 'every listed key is dropped, changed or not', (_, store) => ({
     dropRows: (queue, rows) =>
       rows.map(({ key }) => (store.queue(queue).keys.delete(key) ? 'dropped' : 'missing')),
   })),
@@ -167,7 +178,7 @@ export const transferMutants: readonly Mutant[] = [
       return transfer.dropRows(queue, rows)
     },
   })),
-  transferMutant('drop-keeps-failures', 'what was dropped is still counted', (transfer, store) => ({
+  transferMutant('drop-keeps-failures', 'dropped keys are still counted', (transfer, store) => ({
     async dropRows(queue, rows) {
       const outcomes = await transfer.dropRows(queue, rows)
       for (const { key, failures } of rows) {
@@ -185,7 +196,7 @@ export const transferMutants: readonly Mutant[] = [
       return transfer.dropRows(queue, rows)
     },
   })),
-  transferMutant('buckets-overwritten', 'buckets that are there are replaced', (_, store) => ({
+  transferMutant('buckets-overwritten', 'stored buckets are replaced', (_, store) => ({
     importBuckets: (buckets) =>
       buckets.map((bucket): ImportOutcome => {
         const isNew = !store.buckets.has(bucket.name)
@@ -208,7 +219,7 @@ export const transferMutants: readonly Mutant[] = [
       else store.nextToken = () => floor + 1
     },
   })),
-  transferMutant('tokens-a-little', 'small steps are not taken', (transfer, store) => ({
+  transferMutant('tokens-a-little', 'small raises are ignored', (transfer, store) => ({
     raiseTokens: (floor) =>
       floor - store.lastToken < 100 ? undefined : transfer.raiseTokens(floor),
   })),
@@ -230,7 +241,7 @@ export const transferMutants: readonly Mutant[] = [
       },
     }
   }),
-  ruleMutant('merge-later', 'of two promises the later one is kept', (rules) => ({
+  ruleMutant('merge-later', 'of two runs the later one is kept', (rules) => ({
     mergeRow(state, row, now) {
       const { dueAt } = state
       const outcome = rules.mergeRow(state, row, now)

@@ -38,10 +38,10 @@ function troubled(s: QueueScene): Trouble {
 const usual: Parts = { leaseMs: 30_000 }
 
 /** When the store fails, or does not say what it has done. */
-export const troubleCases: readonly QueueCase[] = [
+export const storeErrorCases: readonly QueueCase[] = [
   {
-    id: 'q-trouble.get-waits',
-    title: 'get waits through a store that is busy, and takes what is there afterwards',
+    id: 'q-errors.get-waits',
+    title: 'get waits while the store is busy, and then takes an item',
     async run(s) {
       const trouble = troubled(s)
       const queue = s.queue({ ...usual, driver: trouble.driver })
@@ -57,8 +57,8 @@ export const troubleCases: readonly QueueCase[] = [
     },
   },
   {
-    id: 'q-trouble.add-refused',
-    title: 'an add that the store refuses for good is rejected, and has left nothing',
+    id: 'q-errors.add-refused',
+    title: 'an add that the store rejects permanently is rejected, and leaves nothing',
     async run(s) {
       const trouble = troubled(s)
       const queue = s.queue({ ...usual, driver: trouble.driver })
@@ -74,7 +74,7 @@ export const troubleCases: readonly QueueCase[] = [
     },
   },
   {
-    id: 'q-trouble.done-unknown',
+    id: 'q-errors.done-unknown',
     title: 'a done whose answer is lost is repeated, and accepted once',
     async run(s) {
       const trouble = troubled(s)
@@ -92,7 +92,7 @@ export const troubleCases: readonly QueueCase[] = [
     },
   },
   {
-    id: 'q-trouble.retry-once',
+    id: 'q-errors.retry-once',
     title: 'a retry whose answer is lost never counts its failure twice',
     async run(s) {
       const trouble = troubled(s)
@@ -108,8 +108,8 @@ export const troubleCases: readonly QueueCase[] = [
     },
   },
   {
-    id: 'q-trouble.claim-unknown',
-    title: 'a claim whose answer is lost leaves no key behind for longer than its lease',
+    id: 'q-errors.claim-unknown',
+    title: 'a claim whose answer is lost blocks no key for longer than its lease',
     async run(s) {
       const trouble = troubled(s)
       const queue = s.queue({ ...usual, driver: trouble.driver })
@@ -124,8 +124,8 @@ export const troubleCases: readonly QueueCase[] = [
     },
   },
   {
-    id: 'q-trouble.soon',
-    title: 'addSoon is tried until it is stored',
+    id: 'q-errors.soon',
+    title: 'addSoon is retried until the add is stored',
     async run(s) {
       const trouble = troubled(s)
       const queue = s.queue({ ...usual, driver: trouble.driver })
@@ -138,8 +138,8 @@ export const troubleCases: readonly QueueCase[] = [
     },
   },
   {
-    id: 'q-trouble.renewal-lost',
-    title: 'renewals that fail for a while lose no lease that still lasts',
+    id: 'q-errors.renewal-lost',
+    title: 'renewals that fail for a while lose no lease that has not expired',
     async run(s) {
       const trouble = troubled(s)
       const queue = s.queue({ ...usual, driver: trouble.driver })
@@ -159,8 +159,8 @@ export const troubleCases: readonly QueueCase[] = [
     },
   },
   {
-    id: 'q-trouble.renewal-impossible',
-    title: 'when no renewal gets through, the signal is aborted before the lease is over',
+    id: 'q-errors.renewal-impossible',
+    title: 'when no renewal succeeds, the signal is aborted before the lease expires',
     async run(s) {
       const trouble = troubled(s)
       const queue = s.queue({ ...usual, driver: trouble.driver })
@@ -174,7 +174,7 @@ export const troubleCases: readonly QueueCase[] = [
   },
   {
     id: 'q-within.commit',
-    title: 'what is done in a transaction through the queue commits with it',
+    title: 'changes in a transaction through the queue commit with it',
     needs: { transact: true },
     async run(s) {
       const queue = s.limited(usual)
@@ -194,7 +194,7 @@ export const troubleCases: readonly QueueCase[] = [
   },
   {
     id: 'q-within.rollback',
-    title: 'what is done in a transaction that is rolled back is as if it had not been',
+    title: 'changes in a transaction through the queue are rolled back with it',
     needs: { transact: true },
     async run(s) {
       const queue = s.limited(usual)
