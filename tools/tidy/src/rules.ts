@@ -2,6 +2,7 @@ import type { Repository } from './repository.ts'
 import { anonymous } from './rules/anonymous.ts'
 import { arrows } from './rules/arrows.ts'
 import { decisions } from './rules/decisions.ts'
+import { internals } from './rules/internals.ts'
 import { manifests } from './rules/manifests.ts'
 import { markdown } from './rules/markdown.ts'
 import { names } from './rules/names.ts'
@@ -16,6 +17,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'arrows between packages point one way': arrows,
   'a decision is numbered, indexed and complete': decisions,
   'manifests, exports maps and references agree': manifests,
+  'pages on internals name what exists': internals,
   'a page has one title and no dead link': markdown,
   'files are named for their idea': names,
   'every source file is reachable': reachable,
