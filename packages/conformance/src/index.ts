@@ -1,3 +1,13 @@
+/**
+ * The test suite that every driver passes. Begin with `examine` of `@sluice/conformance/vitest` or
+ * `@sluice/conformance/node-test`, or with the command `sluice-conformance`; all of them run `allCases` on
+ * a `Subject`, a driver on its own store. `queueCases` runs the second half, through a queue. The parts
+ * can be used separately: `ModelDriver` is the reference driver, `faulty` injects faults, `runHistory` and
+ * `checkHistory` record concurrent clients and check what they saw.
+ *
+ * @packageDocumentation
+ */
+
 export {
   type Case,
   type CreateSubject,
