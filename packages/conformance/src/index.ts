@@ -34,9 +34,9 @@ export {
   contradiction,
   type Sequential,
 } from './histories/linearizable.ts'
-export { type Deed, History, type Operation, told } from './histories/operation.ts'
+export { type Action, describeOperation, History, type Operation } from './histories/operation.ts'
 export { type HistoryOptions, runHistory } from './histories/run-history.ts'
-export { type Sight, Sometimes } from './histories/sometimes.ts'
+export { Sometimes, type SometimesEvent } from './histories/sometimes.ts'
 export { memoryWitness, type Witness } from './histories/witness.ts'
 export { ModelDriver, type ModelOptions } from './model/model-driver.ts'
 export { ModelStore } from './model/model-store.ts'

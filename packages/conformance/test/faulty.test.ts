@@ -22,19 +22,19 @@ test('without faults the driver is as it was', async () => {
   expect(await addThrough({})).toEqual({ error: undefined, ready: 1 })
 })
 
-test('a refusal is retryable, and nothing was done', async () => {
+test('a rejection is retryable, and had no effect', async () => {
   const { error, ready } = await addThrough({ refused: 1 })
   expect(SluiceError.is(error, 'ERR_STORE_BUSY') && error.retryable).toBe(true)
   expect(ready).toBe(0)
 })
 
-test('an answer is lost after the store has done it', async () => {
+test('an answer is lost after the call took effect', async () => {
   const { error, ready } = await addThrough({ replyLost: 1 })
   expect(SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')).toBe(true)
   expect(ready).toBe(1)
 })
 
-test('a call that is lost looks the same, and was not done', async () => {
+test('a lost call looks the same, and had no effect', async () => {
   const { error, ready } = await addThrough({ callLost: 1 })
   expect(SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')).toBe(true)
   expect(ready).toBe(0)
@@ -58,11 +58,11 @@ test('wakes are lost, and come twice', async () => {
   expect(sometimes.missing(['a wake was lost', 'a wake came twice'])).toEqual([])
 })
 
-test('a run that never met what it promised says so', () => {
-  expect(new Sometimes().missing(['the clock jumped back'])).toEqual(['the clock jumped back'])
+test('events that never occurred are reported', () => {
+  expect(new Sometimes().missing(['the clock was set back'])).toEqual(['the clock was set back'])
 })
 
-test('the same seed draws the same chance', () => {
+test('the same seed draws the same numbers', () => {
   const [one, other] = [new Chance(42), new Chance(42)]
   const draw = (chance: Chance): number[] => Array.from({ length: 5 }, () => chance.below(1_000))
   expect(draw(one)).toEqual(draw(other))

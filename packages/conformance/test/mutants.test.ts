@@ -20,14 +20,14 @@ import { sizeMutants } from './mutants/size-mutants.ts'
 import { namesMutants } from './mutants/store/names-mutants.ts'
 import { theEleven } from './mutants/the-eleven.ts'
 
-/** A mutant that breaks more than this share of the promises proves nothing about any of them. */
+/** A mutant that breaks a larger share of the promises proves nothing about any of them. */
 const shareMax = 0.25
 
-/** Cases that search, and take longer: tried on those mutants only that need them. */
+/** Cases that search, and take longer: run only on the mutants that need them. */
 const searches = [...modelCases, ...modelLargeCases, ...historyCases]
 const searched = new Set([...raceMutants, ...theEleven])
 
-/** Cases of many keys or of much company, likewise. */
+/** Cases with many keys, drivers or processes, likewise. */
 const large: readonly (readonly [readonly Mutant[], readonly Case[]])[] = [
   [
     [...sizeMutants, ...namesMutants],
@@ -44,7 +44,7 @@ function casesFor(mutant: Mutant): readonly Case[] {
   return [...lookups, ...own, ...(searched.has(mutant) ? searches : [])]
 }
 
-/** Enough for the rarest of them to show. */
+/** Enough histories for the rarest of them to appear. */
 const chance = { seed: 7, histories: 80, modelRuns: 400 }
 
 const failuresOf = new Map<string, readonly string[]>()
@@ -74,12 +74,12 @@ test('every case is guarded by a subtle mutant', () => {
   expect(allCases.map(({ id }) => id).filter((id) => !guarded.has(id))).toEqual([])
 })
 
-test('what goes wrong only when calls meet is caught by histories', () => {
+test('faults of concurrent calls alone are caught by histories', () => {
   for (const { id } of raceMutants) {
     const failed = failuresOf.get(id) ?? []
     const byHistory = failed.filter((each) => each.startsWith('histories.'))
     expect(byHistory, id).not.toEqual([])
-    expect(failed.length - byHistory.length, `${id} is right one call after another`).toBe(0)
+    expect(failed.length - byHistory.length, `${id} is correct one call after another`).toBe(0)
   }
 })
 

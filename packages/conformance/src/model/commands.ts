@@ -3,10 +3,10 @@ import type { Ask, Dedupe, Finish, Lease, LimiterPlan, Operate } from '@sluice/c
 import * as fc from 'fast-check'
 import { assertAlike, failuresExpireMs, type ModelRun, type PairedClaim } from './model-run.ts'
 
-/** One step of a history, done to the driver and to the model, and compared. */
+/** One step of a history, run on the driver and on the model, and compared. */
 type Command = fc.AsyncCommand<object, ModelRun>
 
-/** A step with words for the report. */
+/** A step with its text for the report. */
 function command(words: string, act: (run: ModelRun) => Promise<void>): Command {
   return {
     check: () => true,
@@ -14,7 +14,7 @@ function command(words: string, act: (run: ModelRun) => Promise<void>): Command 
       await act(run)
       await run.compare()
     },
-    // On a line of its own in the report.
+    // On its own line in the report.
     toString: () => `\n  ${words}`,
   }
 }
@@ -47,7 +47,7 @@ const askParts = fc.record({
   planKind,
 })
 
-/** The queue that a step is about. */
+/** The queue of a step. */
 function queueOf(run: ModelRun, index: number): string {
   return run.queues[index] as string
 }
@@ -114,7 +114,7 @@ const claim = fc
     ),
   )
 
-/** Claims by index, so that a shorter history means nearly the same; stale ones among them. */
+/** Claims by index, stale ones included, so that a shrunk history means nearly the same. */
 function pick(run: ModelRun, queue: string, picks: readonly number[]): readonly PairedClaim[] {
   const found = new Map<string, PairedClaim>()
   const own = run.claims.filter((each) => each.queue === queue)
@@ -241,8 +241,8 @@ const expireReported = fc.record({ queueIndex, via, dedupe }).map((parts) =>
 )
 
 /**
- * Deletes expired failure counts from both. When a driver deletes them is its own choice; verbs that
- * answer whether a key is there are called after it.
+ * Deletes expired failure counts from both. A driver may delete them at any time; so this runs before
+ * verbs whose answer says whether a row exists.
  */
 async function sweepBoth(run: ModelRun, queue: string): Promise<void> {
   const request = { holder: 'sweeper', limit: 100, failuresExpireMs }
@@ -289,7 +289,7 @@ async function operated(
     case 'resume':
       return await operate[verb](queue)
     case 'purge':
-      // How many there were is not compared: a key that is only held counts for some.
+      // The number is not compared: drivers may or may not count a key that is only held.
       await operate.purge(queue)
       return undefined
   }
@@ -322,15 +322,15 @@ const operate = fc
     }),
   )
 
-/** What a history may contain beyond the required verbs. */
+/** The optional contents of a history. */
 export interface HistoryParts {
   readonly operates: boolean
   readonly restarts: boolean
-  /** The most steps of one history. */
+  /** The maximum number of steps of one history. */
   readonly maxCommands: number
 }
 
-/** Histories of every kind, as fast-check makes and shrinks them. */
+/** Histories of every kind, as a fast-check arbitrary that can be shrunk. */
 export function histories(
   parts: HistoryParts,
   replayPath?: string,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Delays and back-off, through the queue. */
 export const delayingCases: readonly QueueCase[] = [
@@ -10,7 +10,7 @@ export const delayingCases: readonly QueueCase[] = [
     async run(s) {
       const queue = s.delaying()
       await queue.addAfter('a', 1_000)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(999)
       assert.equal(waiting.state, 'waiting')
       await s.step(1)
@@ -23,7 +23,7 @@ export const delayingCases: readonly QueueCase[] = [
     async run(s) {
       const queue = s.delaying()
       await queue.addAfter('late', 5_000)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(100)
       await queue.addAfter('soon', 50)
       await s.step(50)
@@ -89,7 +89,7 @@ export const delayingCases: readonly QueueCase[] = [
       const held = await s.take(queue)
       await queue.addAfter('a', 500)
       assert.equal(await held.done(), 'delayed')
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(499)
       assert.equal(waiting.state, 'waiting')
       await s.step(1)

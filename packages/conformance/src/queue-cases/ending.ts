@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Shutting down, draining and closing. */
 export const endingCases: readonly QueueCase[] = [
@@ -40,7 +40,7 @@ export const endingCases: readonly QueueCase[] = [
     title: 'shutDown ends every get that waits',
     async run(s) {
       const queue = s.queue()
-      const waiting = [seen(queue.get()), seen(queue.get())]
+      const waiting = [watchPromise(queue.get()), watchPromise(queue.get())]
       await s.quiet()
       await queue.shutDown()
       await s.quiet()
@@ -85,7 +85,7 @@ export const endingCases: readonly QueueCase[] = [
       await queue.addMany(['a', 'b'])
       await queue.addAfter('later', 100_000)
       const held = await s.take(queue)
-      const draining = seen(queue.shutDownWithDrain())
+      const draining = watchPromise(queue.shutDownWithDrain())
       await s.quiet()
       assert.equal(draining.state, 'waiting')
       await held.done()
@@ -107,7 +107,10 @@ export const endingCases: readonly QueueCase[] = [
       const queue = s.queue()
       await queue.add('a')
       const held = await s.take(queue)
-      const draining = [seen(queue.shutDownWithDrain()), seen(queue.shutDownWithDrain())]
+      const draining = [
+        watchPromise(queue.shutDownWithDrain()),
+        watchPromise(queue.shutDownWithDrain()),
+      ]
       await s.quiet()
       assert.deepEqual(
         draining.map(({ state }) => state),
@@ -130,7 +133,7 @@ export const endingCases: readonly QueueCase[] = [
       await queue.add('a')
       const held = await s.take(queue)
       const abort = new AbortController()
-      const draining = seen(queue.shutDownWithDrain({ signal: abort.signal }))
+      const draining = watchPromise(queue.shutDownWithDrain({ signal: abort.signal }))
       await s.quiet()
       abort.abort(new Error('enough'))
       await s.quiet()
@@ -189,7 +192,7 @@ export const endingCases: readonly QueueCase[] = [
     title: 'close ends every get that waits',
     async run(s) {
       const queue = s.queue()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await s.soon(queue.close())
       assert.deepEqual([waiting.state, waiting.value], ['resolved', undefined])

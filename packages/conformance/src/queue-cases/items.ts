@@ -18,7 +18,7 @@ const items: readonly unknown[] = [
   { toString: 'own', constructor: 1 },
 ]
 
-/** What is no item, by the kind of error. */
+/** Values that are not valid items, by the kind of error. */
 const badItems: readonly (readonly [string, unknown])[] = [
   ['an empty string', ''],
   ['undefined', undefined],
@@ -37,7 +37,7 @@ const badItems: readonly (readonly [string, unknown])[] = [
   ['a NUL', 'a\u0000b'],
 ]
 
-/** Items: what comes back, and what is refused. */
+/** Items: what is returned, and what is rejected. */
 export const queueItemCases: readonly QueueCase[] = [
   {
     id: 'q-item.round-trip',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 const leaseMs = 30_000
 
@@ -80,7 +80,7 @@ export const leasingCases: readonly QueueCase[] = [
       const { claims } = await driver.claim('q', claim)
       assert.equal(claims.length, 1)
       await driver.close()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(leaseMs - 1)
       assert.equal(waiting.state, 'waiting')
       await s.step(1)
@@ -101,7 +101,7 @@ export const leasingCases: readonly QueueCase[] = [
       const claim = { limit: 1, holder: 'dead', leaseMs }
       const first = await driver.claim('q', { ...claim, claimId: 'first' })
       assert.equal(first.claims.length, 1)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(leaseMs)
       await s.settled(waiting)
       assert.equal(waiting.value?.crashes, 1)
@@ -109,9 +109,9 @@ export const leasingCases: readonly QueueCase[] = [
       const second = await driver.claim('q', { ...claim, claimId: 'second' })
       assert.equal(second.claims.length, 1)
       await driver.close()
-      // Somebody has to look, so that the end is noticed.
+      // A waiter has to look, so that the expired lease is noticed.
       const abort = new AbortController()
-      const looking = seen(queue.get({ signal: abort.signal }))
+      const looking = watchPromise(queue.get({ signal: abort.signal }))
       await s.step(leaseMs)
       await s.until(async () => (await s.state('a')) === 'parked')
       assert.equal(looking.state, 'waiting')

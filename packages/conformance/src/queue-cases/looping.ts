@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Iteration, scopes and workers. */
 export const loopingCases: readonly QueueCase[] = [
@@ -223,7 +223,7 @@ export const loopingCases: readonly QueueCase[] = [
       })
       const worker = s.factories.createWorker<string>({ queue, handler: () => gate })
       await s.quiet()
-      const stopping = seen(worker.stop({ graceMs: 60_000 }))
+      const stopping = watchPromise(worker.stop({ graceMs: 60_000 }))
       await s.quiet()
       assert.equal(stopping.state, 'waiting')
       letGo()

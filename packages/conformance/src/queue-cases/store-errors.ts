@@ -4,7 +4,7 @@ import { Chance } from '../histories/chance.ts'
 import { type Faults, faulty } from '../wrappers/faulty.ts'
 import type { QueueCase } from './queue-case.ts'
 import type { Parts } from './queue-scene.ts'
-import { type QueueScene, seen } from './queue-scene.ts'
+import { type QueueScene, watchPromise } from './queue-scene.ts'
 
 /** Faults that can be turned on and off. */
 interface Trouble {
@@ -37,7 +37,7 @@ function troubled(s: QueueScene): Trouble {
 
 const usual: Parts = { leaseMs: 30_000 }
 
-/** When the store fails, or does not say what it has done. */
+/** Stores that fail, or whose answers are lost. */
 export const storeErrorCases: readonly QueueCase[] = [
   {
     id: 'q-errors.get-waits',
@@ -47,11 +47,11 @@ export const storeErrorCases: readonly QueueCase[] = [
       const queue = s.queue({ ...usual, driver: trouble.driver })
       await queue.add('a')
       trouble.now({ refused: 1 })
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(5_000)
       assert.equal(waiting.state, 'waiting')
       trouble.now()
-      // A store in trouble is asked again in real time, whatever clock is given.
+      // A failing store is called again in real time, whatever the clock.
       await s.settled(waiting)
       assert.equal(waiting.value?.item, 'a')
     },
@@ -64,10 +64,10 @@ export const storeErrorCases: readonly QueueCase[] = [
       const queue = s.queue({ ...usual, driver: trouble.driver })
       await queue.add('a')
       trouble.now({ refused: 1 })
-      const adding = seen(queue.add('b'))
+      const adding = watchPromise(queue.add('b'))
       await s.step(1_000)
       trouble.now()
-      // Whether it is tried again, and for how long, is the queue's to decide; that it ends is not.
+      // The queue decides whether and how long it retries; but the call has to end.
       await s.settled(adding)
       const isThere = (await s.state('b')) !== 'gone'
       assert.equal(isThere, adding.state === 'resolved')
@@ -82,7 +82,7 @@ export const storeErrorCases: readonly QueueCase[] = [
       await queue.add('a')
       const held = await s.take(queue)
       trouble.now({ replyLost: 1 })
-      const ending = seen(held.done())
+      const ending = watchPromise(held.done())
       await s.quiet()
       trouble.now()
       await s.settled(ending)
@@ -100,7 +100,7 @@ export const storeErrorCases: readonly QueueCase[] = [
       await queue.add('a')
       const held = await s.take(queue)
       trouble.now({ replyLost: 1 })
-      const ending = seen(held.retry(new Error('why')))
+      const ending = watchPromise(held.retry(new Error('why')))
       await s.quiet()
       trouble.now()
       await s.settled(ending)
@@ -115,7 +115,7 @@ export const storeErrorCases: readonly QueueCase[] = [
       const queue = s.queue({ ...usual, driver: trouble.driver })
       await queue.add('a')
       trouble.now({ replyLost: 1 })
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       trouble.now()
       await s.settled(waiting)
@@ -148,7 +148,7 @@ export const storeErrorCases: readonly QueueCase[] = [
       trouble.now({ refused: 1 })
       await s.step(15_000)
       trouble.now()
-      // A store in trouble is asked again in real time, whatever clock is given.
+      // A failing store is called again in real time, whatever the clock.
       await s.until(async () => {
         const { rows } = await s.driver.list('q', { keys: ['a'], limit: 1 })
         return rows[0]?.leaseUntil === s.clock.now() + 30_000
@@ -207,7 +207,7 @@ export const storeErrorCases: readonly QueueCase[] = [
       await rollback()
       assert.equal(await s.state('b'), 'gone')
       assert.equal(await s.state('a'), 'processing')
-      const ending = seen(held.done())
+      const ending = watchPromise(held.done())
       await s.settled(ending)
       assert.equal(ending.value, 'idle')
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Adding, taking and finishing. */
 export const takingCases: readonly QueueCase[] = [
@@ -25,7 +25,7 @@ export const takingCases: readonly QueueCase[] = [
       const queue = s.queue()
       await queue.add('a')
       const held = await s.take(queue)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       assert.equal(await queue.add('a'), 'added')
       await queue.add('a')
       await s.quiet()
@@ -91,7 +91,7 @@ export const takingCases: readonly QueueCase[] = [
     title: 'getMany waits for one item and returns at most as many as requested',
     async run(s) {
       const queue = s.queue()
-      const waiting = seen(queue.getMany(3))
+      const waiting = watchPromise(queue.getMany(3))
       await s.quiet()
       assert.equal(waiting.state, 'waiting')
       await queue.add('a')
@@ -112,7 +112,11 @@ export const takingCases: readonly QueueCase[] = [
     title: 'one item wakes one waiter, and each waiter gets a different item',
     async run(s) {
       const queue = s.queue()
-      const waiting = [seen(queue.get()), seen(queue.get()), seen(queue.get())]
+      const waiting = [
+        watchPromise(queue.get()),
+        watchPromise(queue.get()),
+        watchPromise(queue.get()),
+      ]
       await queue.addMany(['a', 'b'])
       await s.quiet()
       const states = waiting.map(({ state }) => state).sort()
@@ -127,7 +131,7 @@ export const takingCases: readonly QueueCase[] = [
     async run(s) {
       const queue = s.queue()
       const abort = new AbortController()
-      const waiting = seen(queue.get({ signal: abort.signal }))
+      const waiting = watchPromise(queue.get({ signal: abort.signal }))
       await s.quiet()
       const reason = new Error('enough')
       abort.abort(reason)

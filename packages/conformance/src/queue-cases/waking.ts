@@ -3,24 +3,24 @@ import { heartbeatMs } from '@sluice/core'
 import { Chance } from '../histories/chance.ts'
 import { faulty } from '../wrappers/faulty.ts'
 import type { QueueCase } from './queue-case.ts'
-import { type QueueScene, type Seen, seen } from './queue-scene.ts'
+import { type QueueScene, type WatchedPromise, watchPromise } from './queue-scene.ts'
 
-/** Holds if it was a wake, and not the next look at the store, that ended the wait. */
-async function settledBeforeNextLook(s: QueueScene, what: Seen<unknown>): Promise<void> {
+/** Asserts that a wake ended the wait, and not the next poll of the store. */
+async function settledBeforeNextLook(s: QueueScene, what: WatchedPromise<unknown>): Promise<void> {
   const before = s.clock.now()
   await s.settled(what)
   const ms = s.clock.now() - before
   assert.ok(ms < heartbeatMs, `it took ${ms} ms, which is not a wake but another look`)
 }
 
-/** Who waits is woken, and one who has nothing to do leaves the store alone. */
+/** Waiters are woken, and an idle waiter makes almost no calls. */
 export const wakingCases: readonly QueueCase[] = [
   {
     id: 'q-wake.same-queue',
     title: 'an add wakes a waiter on the same queue object',
     async run(s) {
       const queue = s.queue()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await queue.add('a')
       await s.quiet()
@@ -31,7 +31,7 @@ export const wakingCases: readonly QueueCase[] = [
     id: 'q-wake.same-process',
     title: 'an add wakes a waiter on another queue object of the same name',
     async run(s) {
-      const waiting = seen(s.queue().get())
+      const waiting = watchPromise(s.queue().get())
       await s.quiet()
       await s.queue().add('a')
       await s.quiet()
@@ -43,7 +43,7 @@ export const wakingCases: readonly QueueCase[] = [
     title: 'an add in another process wakes a waiter',
     needs: { peers: true },
     async run(s) {
-      const waiting = seen(s.queue().get())
+      const waiting = watchPromise(s.queue().get())
       await s.quiet()
       const theirs = s.queue({ driver: await s.peerDriver() })
       await theirs.add('a')
@@ -60,7 +60,7 @@ export const wakingCases: readonly QueueCase[] = [
       const theirs = s.queue({ driver: await s.peerDriver() })
       await queue.add('a')
       const held = await s.take(theirs)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await queue.add('a')
       await held.done()
       await settledBeforeNextLook(s, waiting)
@@ -78,7 +78,7 @@ export const wakingCases: readonly QueueCase[] = [
       await s.driver.operate?.pause('q')
       await queue.add('a')
       await s.takeNothing(queue)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await s.driver.operate?.resume('q')
       await settledBeforeNextLook(s, waiting)
@@ -93,7 +93,7 @@ export const wakingCases: readonly QueueCase[] = [
       const deaf = faulty(s.driver, { wakeLost: 1 }, { chance: new Chance(1) })
       const queue = s.queue({ driver: deaf })
       const theirs = s.queue({ driver: await s.peerDriver() })
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await theirs.add('a')
       await s.step(10_000)
@@ -108,7 +108,7 @@ export const wakingCases: readonly QueueCase[] = [
       const queue = s.queue({ leaseMs: 30_000 })
       await queue.add('b')
       await (await s.take(queue)).done()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(20_000)
       const before = s.store.log.lines.length
       await s.step(100_000)

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { batchKeysMax, type Claim, type KeyRow, type Lease } from '@sluice/core'
 import type { Scene } from './scene.ts'
 
-/** `count` keys in an order that is neither theirs nor its opposite. */
+/** `count` keys in an order that is neither ascending nor descending. */
 export function manyKeys(count: number, prefix = 'k'): string[] {
   // Steps of a prime that divides none of the counts in use reach every number once.
   return Array.from({ length: count }, (_, i) => `${prefix}${(i * 7_919) % count}`)
 }
 
-/** Cuts a list into pieces that fit into a batch. */
+/** Splits a list into batches. */
 export function inBatches<T>(all: readonly T[], size: number = batchKeysMax): (readonly T[])[] {
   const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
     all.slice(i * size, (i + 1) * size),
@@ -46,8 +46,8 @@ export async function claimMany(
 }
 
 /**
- * Holds if two long lists are the same. Only the first difference is shown: working out all of them
- * takes minutes for thousands of rows.
+ * Asserts that two long lists are equal. Shows only the first difference: computing all of them takes
+ * minutes for thousands of rows.
  */
 export function assertSame<T>(actual: readonly T[], expected: readonly T[], what: string): void {
   const length = Math.max(actual.length, expected.length)
@@ -60,7 +60,7 @@ export function assertSame<T>(actual: readonly T[], expected: readonly T[], what
   }
 }
 
-/** Holds if `claims` are these keys, each once. */
+/** Asserts that `claims` are these keys, each once. */
 export function assertKeys(
   claims: readonly { readonly key: string }[],
   keys: readonly string[],
@@ -87,14 +87,17 @@ export async function listMany(
   let cursor: string | undefined
   do {
     const page = await s.list({ limit: batchKeysMax, ...request, ...(cursor && { cursor }) })
-    assert.ok(page.rows.length <= (request.limit ?? batchKeysMax), 'a page is no longer than asked')
+    assert.ok(
+      page.rows.length <= (request.limit ?? batchKeysMax),
+      'a page is not longer than its limit',
+    )
     rows.push(...page.rows)
     cursor = page.cursor
   } while (cursor !== undefined)
   return rows
 }
 
-/** Holds if every one of a list is `expected`, and there are `count`. */
+/** Asserts that a list has `count` elements, all equal to `expected`. */
 export function assertAll<T>(all: readonly T[], expected: T, count: number): void {
   assert.equal(all.length, count, 'one answer for each')
   const other = all.findIndex((each) => each !== expected)

@@ -10,7 +10,7 @@ export interface OtherScene {
 
 /** Starts another process on the store of `s`. */
 export async function otherProcess(s: Scene, holder = 'other'): Promise<OtherScene> {
-  const { subject, opened } = s.stage
+  const { subject, opened } = s.context
   assert.ok(subject.otherProcess, 'the case needs otherProcess')
   const other = await subject.otherProcess()
   const scene = await s.openOn(other.driver, holder, `${holder}: `)
@@ -24,13 +24,13 @@ export async function otherProcess(s: Scene, holder = 'other'): Promise<OtherSce
   }
 }
 
-/** Cuts the power, and opens a driver on what the store kept. */
+/** Cuts the power, and opens a driver on the store as it is afterwards. */
 export async function afterPowerCut(s: Scene): Promise<Scene> {
-  const { subject, opened } = s.stage
+  const { subject, opened } = s.context
   assert.ok(subject.cutPower, 'the case needs cutPower')
   s.log.write('the power is cut')
   const next = await subject.cutPower()
-  // The store does not need it, but the drivers may keep something open in this process.
+  // The store does not need this, but the drivers may have resources open in this process.
   for (const driver of opened) await Promise.resolve(driver.close()).catch(() => {})
   opened.clear()
   return await s.openOn(next, 'one', 'after the cut: ')

@@ -4,17 +4,17 @@ import type { FakeClock } from '@sluice/core/testing'
 import type { CreateSubject, Subject } from '../case.ts'
 import type { CallLog } from '../wrappers/recorded.ts'
 
-/** The parts of an {@link Ask} that a case may leave out. */
+/** The members of an {@link Ask} that a case may omit. */
 export type AskParts = Partial<Omit<Ask, 'key'>>
 
-/** The parts of the verbs' options that a case may leave out. */
+/** The members of the verbs' options that a case may omit. */
 export interface OptionParts {
   readonly dedupe?: Dedupe
   readonly failuresExpireMs?: number
   readonly maxPending?: number
 }
 
-/** What a case may say about a claim. */
+/** The members of a claim request that a case may set. */
 export interface ClaimParts {
   readonly limit?: number
   readonly holder?: string
@@ -23,7 +23,7 @@ export interface ClaimParts {
   readonly dueBy?: number
 }
 
-/** What a case may say about the end of leases. */
+/** The options of `expire` that a case may set. */
 export interface ExpireParts {
   readonly dedupe?: Dedupe
   readonly maxCrashes?: number
@@ -31,19 +31,19 @@ export interface ExpireParts {
   readonly jitter?: number
 }
 
-/** What a case may say about a retry. */
+/** The members of a retry that a case may set. */
 export type RetryParts = Partial<Omit<Extract<Finish, { as: 'retry' }>, 'as' | 'key' | 'token'>>
 
 /** More claims than a case needs: a store that hands out keys without end fails at this one. */
 export const claimsMax = 20_000
 
-/** Everything that scenes of one case have in common. */
-export interface Stage {
+/** The state that all scenes of one case share. */
+export interface SceneContext {
   readonly create: CreateSubject
   readonly log: CallLog
   readonly clock: FakeClock
   readonly subject: Subject
-  /** Opened and not closed yet, over all scenes of the case. */
+  /** The open drivers of all scenes of the case. */
   readonly opened: Set<Driver>
   readonly disposals: (() => Promise<void>)[]
   readonly hintMs: number
@@ -52,54 +52,54 @@ export interface Stage {
   claimsMade: number
 }
 
-/** How a scene is set. */
+/** Options of a scene. */
 export interface SceneOptions {
-  /** Where every call is written, with its answer. */
+  /** The log of all calls with their answers. */
   readonly log?: CallLog
-  /** A subject that is made already. */
+  /** An existing subject. */
   readonly subject?: Subject
-  /** How long a hint that somebody watches for may take, in milliseconds of real time. */
+  /** How long a wake from another process may take, in milliseconds of real time. */
   readonly hintMs?: number
-  /** How much is left to chance, and which chance. */
+  /** The seed and the number of random histories. */
   readonly chance?: ChanceOptions
-  /** How long a lease lasts where a case does not care. */
+  /** The lease of cases that do not depend on its length. */
   readonly leaseMs?: number
 }
 
-/** How cases that draw their histories by chance go about it, or how one failure is repeated. */
+/** Options of cases that draw random histories, and of repeating a failure. */
 export interface ChanceOptions {
-  /** Where chance begins. A failure tells the seed with which it comes again. */
+  /** The seed. A failure prints the seed that reproduces it. */
   readonly seed?: number
   /** How many histories are compared with the model. */
   readonly modelRuns?: number
-  /** The most steps of one of them. */
+  /** The maximum number of steps of one history. */
   readonly modelSteps?: number
   /** How many concurrent histories are recorded and checked. */
   readonly histories?: number
-  /** What a failed comparison with the model said of itself. */
+  /** The path that a failed comparison with the model printed. */
   readonly path?: string
-  /** What a failed comparison with the model said of itself. */
+  /** The replay path that a failed comparison with the model printed. */
   readonly replayPath?: string
 }
 
-/** How long a hint may take where nobody says otherwise, in milliseconds of real time. */
+/** How long a wake from another process may take by default, in milliseconds of real time. */
 export const hintMsUsual = 2_000
 
-/** A long lease where a case does not care. */
+/** The lease of cases that do not depend on its length, in milliseconds. */
 export const leaseMsUsual = 30_000
 
-/** After how long failures expire where a case does not care. */
+/** When failures expire in cases that do not depend on it, in milliseconds. */
 export const dayMs = 86_400_000
 
-/** The answer for one key, which the driver must have been able to give. */
-export function unfailed<T extends object>(answer: T | Failure): T {
+/** The answer for one key; throws if it is a failure. */
+export function succeeded<T extends object>(answer: T | Failure): T {
   if ('error' in answer && 'outcome' in answer && answer.outcome === 'failed') {
-    throw new assert.AssertionError({ message: `the driver could not: ${String(answer.error)}` })
+    throw new assert.AssertionError({ message: `the driver failed: ${String(answer.error)}` })
   }
   return answer as T
 }
 
-/** The only one of a batch of one. */
+/** The answer to a batch of one. */
 export function only<T>(values: readonly T[]): T {
   assert.equal(values.length, 1, `one answer for one key, got ${values.length}`)
   return values[0] as T

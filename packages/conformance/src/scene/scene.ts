@@ -33,36 +33,36 @@ import {
   type OptionParts,
   only,
   type RetryParts,
+  type SceneContext,
   type SceneOptions,
-  type Stage,
-  unfailed,
+  succeeded,
 } from './scene-parts.ts'
 
 /**
- * One opened driver and one queue, with the verbs in the short form that cases are written in.
+ * One open driver and one queue, with the verbs in the short form that cases use.
  *
- * Every verb goes through to the driver and nothing is remembered between calls, so what a case
- * says is what the driver is asked.
+ * Every verb calls the driver and nothing is cached between calls, so a case reads as the calls that
+ * the driver gets.
  */
 export class Scene {
   readonly driver: Driver
   readonly queue: string
-  readonly #stage: Stage
+  readonly #context: SceneContext
   readonly #holder: string
 
-  private constructor(stage: Stage, driver: Driver, queue: string, holder: string) {
-    this.#stage = stage
+  private constructor(context: SceneContext, driver: Driver, queue: string, holder: string) {
+    this.#context = context
     this.driver = driver
     this.queue = queue
     this.#holder = holder
   }
 
-  /** Sets the stage: makes a subject and opens its driver. */
+  /** Begins a case: creates a subject and opens its driver. */
   static async begin(create: CreateSubject, options: SceneOptions = {}): Promise<Scene> {
     const { log = new CallLog(), hintMs = hintMsUsual, chance = {} } = options
     const { leaseMs = leaseMsUsual } = options
     const subject = options.subject ?? (await create())
-    const stage: Stage = {
+    const context: SceneContext = {
       create,
       log,
       clock: subject.clock,
@@ -74,81 +74,81 @@ export class Scene {
       leaseMs,
       claimsMade: 0,
     }
-    stage.disposals.push(async () => await subject.dispose?.())
-    return await Scene.#openOn(stage, subject.driver, 'q', 'one', '')
+    context.disposals.push(async () => await subject.dispose?.())
+    return await Scene.#openOn(context, subject.driver, 'q', 'one', '')
   }
 
   static async #openOn(
-    stage: Stage,
+    context: SceneContext,
     bare: Driver,
     queue: string,
     holder: string,
     prefix: string,
   ): Promise<Scene> {
-    const driver = recorded(bare, stage.log, prefix)
-    await driver.open({ clock: stage.clock })
-    stage.opened.add(driver)
-    return new Scene(stage, driver, queue, holder)
+    const driver = recorded(bare, context.log, prefix)
+    await driver.open({ clock: context.clock })
+    context.opened.add(driver)
+    return new Scene(context, driver, queue, holder)
   }
 
   /** Closes every driver of the case and removes its stores. */
   async end(): Promise<void> {
-    const { opened, disposals } = this.#stage
+    const { opened, disposals } = this.#context
     for (const driver of opened) await driver.close()
     opened.clear()
     for (const dispose of disposals) await dispose()
   }
 
-  /** Where every call is written. */
+  /** The log of all calls. */
   get log(): CallLog {
-    return this.#stage.log
+    return this.#context.log
   }
 
-  /** The clock that the driver obeys. */
+  /** The clock of the driver. */
   get clock(): FakeClock {
-    return this.#stage.clock
+    return this.#context.clock
   }
 
-  /** What the scenes of a case share, such as the subject and how long a hint may take. */
-  get stage(): Stage {
-    return this.#stage
+  /** The state that the scenes of a case share, such as the subject. */
+  get context(): SceneContext {
+    return this.#context
   }
 
   now(): number {
-    return this.#stage.clock.now()
+    return this.#context.clock.now()
   }
 
   async step(ms: number): Promise<void> {
-    this.#stage.log.write(`step ${ms} ms`)
-    await this.#stage.clock.step(ms)
+    this.#context.log.write(`step ${ms} ms`)
+    await this.#context.clock.step(ms)
   }
 
-  /** From here on nothing is written down: for histories that are too long to be read. */
-  hush(): void {
-    this.#stage.log.lines.length = 0
-    this.#stage.log.isOn = false
+  /** Stops logging, for histories that are too long to be read. */
+  muteLog(): void {
+    this.#context.log.lines.length = 0
+    this.#context.log.isOn = false
   }
 
   /** The same driver, another queue. */
   on(queue: string): Scene {
-    return new Scene(this.#stage, this.driver, queue, this.#holder)
+    return new Scene(this.#context, this.driver, queue, this.#holder)
   }
 
   /** The same driver and queue, for another holder. */
   as(holder: string): Scene {
-    return new Scene(this.#stage, this.driver, this.queue, holder)
+    return new Scene(this.#context, this.driver, this.queue, holder)
   }
 
   /** A second driver on the same store, opened. */
   async peer(holder = 'two'): Promise<Scene> {
-    const { peer } = this.#stage.subject
+    const { peer } = this.#context.subject
     assert.ok(peer, 'a subject whose driver declares peers has to give one')
     return await this.openOn(await peer(), holder, `${holder}: `)
   }
 
-  /** Closes the driver and opens one that a later process would have, on the same store. */
+  /** Closes the driver and opens the driver of a later process on the same store. */
   async restart(): Promise<Scene> {
-    const { restart } = this.#stage.subject
+    const { restart } = this.#context.subject
     assert.ok(restart, 'a subject whose driver declares durable has to give restart')
     await this.close()
     return await this.openOn(await restart(), this.#holder, 'restarted: ')
@@ -156,12 +156,12 @@ export class Scene {
 
   /** Opens a driver on the same store. */
   async openOn(driver: Driver, holder: string, prefix: string): Promise<Scene> {
-    return await Scene.#openOn(this.#stage, driver, this.queue, holder, prefix)
+    return await Scene.#openOn(this.#context, driver, this.queue, holder, prefix)
   }
 
-  /** A subject with a store of its own, opened. Its clock is its own too. */
-  async stranger(): Promise<Scene> {
-    const { create, log, hintMs, chance, leaseMs, disposals } = this.#stage
+  /** Another subject with its own store and clock, opened. */
+  async otherStore(): Promise<Scene> {
+    const { create, log, hintMs, chance, leaseMs, disposals } = this.#context
     const scene = await Scene.begin(create, { log, hintMs, chance, leaseMs })
     disposals.push(async () => await scene.end())
     return scene
@@ -169,22 +169,22 @@ export class Scene {
 
   async close(): Promise<void> {
     await this.driver.close()
-    this.#stage.opened.delete(this.driver)
+    this.#context.opened.delete(this.driver)
   }
 
   async open(): Promise<void> {
     await this.driver.open({ clock: this.clock })
-    this.#stage.opened.add(this.driver)
+    this.#context.opened.add(this.driver)
   }
 
   /** Begins a transaction of the store. */
   async begin(): Promise<SubjectTransaction> {
-    const { begin } = this.#stage.subject
+    const { begin } = this.#context.subject
     assert.ok(begin, 'a subject whose driver declares transact has to give begin')
     return await begin()
   }
 
-  /** Options of add and finish, whole. */
+  /** Complete options of add and finish. */
   options(parts: OptionParts = {}): AskOptions {
     return {
       dedupe: parts.dedupe ?? 'client-go',
@@ -193,7 +193,7 @@ export class Scene {
     }
   }
 
-  /** An ask, whole. */
+  /** A complete ask. */
   ask(key: string, parts: AskParts = {}): Ask {
     return { item: undefined, priority: 0, delayMs: 0, ...parts, key }
   }
@@ -205,7 +205,7 @@ export class Scene {
       ...(failuresExpireMs !== undefined && { failuresExpireMs }),
       ...(maxPending !== undefined && { maxPending }),
     })
-    return unfailed(only(await this.driver.add(this.queue, [this.ask(key, ask)], options)))
+    return succeeded(only(await this.driver.add(this.queue, [this.ask(key, ask)], options)))
   }
 
   async addAfter(
@@ -224,24 +224,24 @@ export class Scene {
     const whole = asks.map((ask) => (typeof ask === 'string' ? this.ask(ask) : ask))
     const replies = await this.driver.add(this.queue, whole, this.options(options))
     assert.equal(replies.length, asks.length, 'one answer for each ask')
-    return replies.map((reply) => unfailed<AskReply>(reply))
+    return replies.map((reply) => succeeded<AskReply>(reply))
   }
 
   async claim(parts: ClaimParts = {}): Promise<ClaimReply> {
-    this.#stage.claimsMade += 1
-    assert.ok(this.#stage.claimsMade <= claimsMax, 'the claims of a case come to an end')
+    this.#context.claimsMade += 1
+    assert.ok(this.#context.claimsMade <= claimsMax, 'the claims of a case come to an end')
     const reply = await this.driver.claim(this.queue, {
       limit: parts.limit ?? 1,
       holder: parts.holder ?? this.#holder,
-      claimId: parts.claimId ?? `claim-${this.#stage.claimsMade}`,
-      leaseMs: parts.leaseMs ?? this.#stage.leaseMs,
+      claimId: parts.claimId ?? `claim-${this.#context.claimsMade}`,
+      leaseMs: parts.leaseMs ?? this.#context.leaseMs,
       dueBy: parts.dueBy,
     })
-    assert.ok(reply.claims.length <= (parts.limit ?? 1), 'no more claims than were asked for')
+    assert.ok(reply.claims.length <= (parts.limit ?? 1), 'no more claims than the limit')
     return reply
   }
 
-  /** Claims one key; there has to be one, and `key` if that is given. */
+  /** Claims one key; asserts that there is one, and that it is `key` if that is given. */
   async claimOne(key?: string, parts: ClaimParts = {}): Promise<Claim> {
     const { claims } = await this.claim(parts)
     assert.equal(claims.length, 1, `a key can be claimed${key === undefined ? '' : `: ${key}`}`)
@@ -250,7 +250,7 @@ export class Scene {
     return claim
   }
 
-  /** Holds if no key can be claimed now. */
+  /** Asserts that no key can be claimed now. */
   async claimNone(parts: ClaimParts = {}): Promise<void> {
     const { claims } = await this.claim({ limit: 10, ...parts })
     assert.deepEqual(
@@ -260,7 +260,7 @@ export class Scene {
     )
   }
 
-  /** Claims everything that can be claimed, and says in which order. Nothing is finished. */
+  /** Claims every ready key and returns the keys in order. Finishes none. */
   async claimKeys(parts: ClaimParts = {}): Promise<string[]> {
     const keys: string[] = []
     for (;;) {
@@ -281,7 +281,7 @@ export class Scene {
   ): Promise<readonly FinishReply[]> {
     const replies = await this.driver.finish(this.queue, finishes, this.options(options))
     assert.equal(replies.length, finishes.length, 'one answer for each finish')
-    return replies.map((reply) => unfailed<FinishReply>(reply))
+    return replies.map((reply) => succeeded<FinishReply>(reply))
   }
 
   async done({ key, token }: Lease, parts: { forget?: boolean } = {}): Promise<FinishReply> {
@@ -317,7 +317,7 @@ export class Scene {
   }
 
   async renew({ key, token }: Lease, leaseMs: number = leaseMsUsual): Promise<RenewReply> {
-    return unfailed(only(await this.driver.renew(this.queue, [{ key, token }], leaseMs)))
+    return succeeded(only(await this.driver.renew(this.queue, [{ key, token }], leaseMs)))
   }
 
   async expire({ key, token }: Lease, parts: ExpireParts = {}): Promise<ExpireOutcome> {
@@ -376,10 +376,10 @@ export class Scene {
     return await this.driver.list(this.queue, { limit: 100, ...request })
   }
 
-  /** What is stored of a key; it has to be there. */
+  /** The row of a key; asserts that there is one. */
   async row(key: string): Promise<KeyRow> {
     const row = await this.rowIfAny(key)
-    assert.ok(row, `something is stored of ${key}`)
+    assert.ok(row, `a row of ${key} is stored`)
     return row
   }
 
@@ -389,7 +389,7 @@ export class Scene {
     return rows[0]
   }
 
-  /** The state of one key; `gone` if nothing is stored of it. */
+  /** The state of one key; `gone` if there is no row. */
   async state(key: string): Promise<KeyStateWord | 'gone'> {
     return (await this.rowIfAny(key))?.state ?? 'gone'
   }

@@ -3,8 +3,8 @@ import { systemClock } from '@sluice/core'
 import type { Scene } from './scene.ts'
 
 /**
- * Watches, does something, and waits until every one of `queues` was woken after it. A wake that
- * names no queue is one for all.
+ * Watches, runs `act`, and waits until each of `queues` was woken after it. A wake without a queue
+ * counts for all queues.
  */
 export async function allWake(
   watching: Scene,
@@ -24,7 +24,7 @@ export async function allWake(
   })
   assert.ok(stop, 'watch answers with how to stop')
   await act()
-  const timer = systemClock.startTimer(watching.stage.hintMs, end)
+  const timer = systemClock.startTimer(watching.context.hintMs, end)
   timer.ref()
   await ended
   timer.stop()
@@ -33,12 +33,12 @@ export async function allWake(
   assert.deepEqual([...strangers], [], 'no wake names a queue in which nothing was done')
 }
 
-/** Watches, does something, and waits for a wake that comes after it. */
+/** Watches, runs `act`, and waits for a wake after it. */
 export async function wakes(watching: Scene, act: () => Promise<unknown>): Promise<void> {
   await allWake(watching, [watching.queue], act)
 }
 
-/** Does something, and holds if it has woken no watcher after a while. */
+/** Runs `act`, and asserts that it has woken no watcher after a while. */
 export async function noneWakes(
   watching: readonly Scene[],
   act: () => Promise<unknown>,
@@ -53,7 +53,7 @@ export async function noneWakes(
       }),
     ),
   )
-  // A new watcher may be called for changes from before.
+  // A new watcher may be called for earlier changes.
   await pause(watching)
   woken = 0
   await act()
@@ -62,11 +62,11 @@ export async function noneWakes(
   assert.equal(woken, 0, 'no watcher is woken')
 }
 
-/** How long a hint that does not come is waited for, in milliseconds: several looks of a driver. */
+/** How long to wait for a wake that must not come, in milliseconds: several polls of a driver. */
 const quietMs = 120
 
 async function pause(watching: readonly Scene[]): Promise<void> {
-  const ms = Math.min(quietMs, ...watching.map(({ stage }) => stage.hintMs))
-  // real time: nothing else can show that a hint does not come
+  const ms = Math.min(quietMs, ...watching.map(({ context }) => context.hintMs))
+  // real time: nothing else can show that a wake does not come
   await new Promise<void>((resolve) => systemClock.startTimer(ms, resolve).ref())
 }

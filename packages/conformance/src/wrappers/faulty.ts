@@ -2,15 +2,15 @@ import { type Driver, SluiceError } from '@sluice/core'
 import type { Chance } from '../histories/chance.ts'
 import type { Sometimes } from '../histories/sometimes.ts'
 
-/** How often which fault comes, as probabilities. Absent means never. */
+/** The probability of each fault. Absent means never. */
 export interface Faults {
-  /** The store refuses before it has done anything: `ERR_STORE_BUSY`. */
+  /** The store rejects the call before it has done anything: `ERR_STORE_BUSY`. */
   readonly refused?: number
-  /** The store does it, and the answer is lost on the way: `ERR_UNKNOWN_OUTCOME`. */
+  /** The call takes effect, and its answer is lost: `ERR_UNKNOWN_OUTCOME`. */
   readonly replyLost?: number
-  /** The call is lost on the way to the store, which looks the same: `ERR_UNKNOWN_OUTCOME`. */
+  /** The call is lost before it reaches the store, which looks the same: `ERR_UNKNOWN_OUTCOME`. */
   readonly callLost?: number
-  /** The call, or its answer, takes long. */
+  /** The call or its answer is delayed. */
   readonly stall?: number
   /** A wake does not arrive. */
   readonly wakeLost?: number
@@ -18,17 +18,17 @@ export interface Faults {
   readonly wakeTwice?: number
 }
 
-/** What a fault wrapper needs to know besides how often. */
+/** Options of {@link faulty}. */
 export interface FaultOptions {
   readonly chance: Chance
   readonly sometimes?: Sometimes
-  /** Faults come only while this says so. */
+  /** Faults occur only while this returns true. */
   readonly isOn?: () => boolean
   /** How long a stall lasts; by default, many turns of the microtask queue. */
   readonly stall?: () => Promise<void>
 }
 
-/** The verbs on which faults come. What only looks is left alone, so that the harness can see. */
+/** The verbs that can fail. Verbs that only read never do, so that the harness can look. */
 const faulted = new Set<string>([
   'add',
   'cancel',
@@ -40,7 +40,7 @@ const faulted = new Set<string>([
   'tick',
 ])
 
-/** Verbs of which it matters whether they took effect. */
+/** Verbs that write, so that it matters whether they took effect. */
 const writing = new Set<string>([...faulted].filter((verb) => verb !== 'tick'))
 
 const stallTurns = 40
@@ -50,10 +50,10 @@ async function manyTurns(): Promise<void> {
 }
 
 /**
- * A driver around another one that lets things go wrong: calls that are refused, answers that are
- * lost after the store has done its work, calls that take long, wakes that come twice or never.
+ * A driver around another one that injects faults: calls that are rejected, answers that are lost
+ * after the store has done its work, calls that stall, wakes that arrive twice or never.
  *
- * It never lies: what it refuses was not done, and what it does not know it says it does not know.
+ * Its errors are true: a rejected call had no effect, and an unknown outcome is reported as unknown.
  */
 export function faulty(driver: Driver, faults: Faults, options: FaultOptions): Driver {
   const { chance, sometimes, isOn = () => true, stall = manyTurns } = options
@@ -63,20 +63,20 @@ export function faulty(driver: Driver, faults: Faults, options: FaultOptions): D
 
   async function call(verb: string, act: () => unknown): Promise<unknown> {
     if (happens(faults.stall)) {
-      sometimes?.saw('a call stalled while others went on')
+      sometimes?.observe('a call stalled while others went on')
       await stall()
     }
     if (happens(faults.refused)) {
-      sometimes?.saw('a call was refused and had no effect')
+      sometimes?.observe('a call was rejected and had no effect')
       throw new SluiceError('ERR_STORE_BUSY', `${verb} was refused`, { retryable: true })
     }
     if (happens(faults.callLost)) {
-      if (writing.has(verb)) sometimes?.saw('an unknown outcome had not taken effect')
+      if (writing.has(verb)) sometimes?.observe('an unknown outcome had not taken effect')
       throw unknown(verb)
     }
     const answer = await act()
     if (happens(faults.replyLost)) {
-      if (writing.has(verb)) sometimes?.saw('an unknown outcome had taken effect')
+      if (writing.has(verb)) sometimes?.observe('an unknown outcome had taken effect')
       throw unknown(verb)
     }
     if (happens(faults.stall)) await stall()
@@ -86,12 +86,12 @@ export function faulty(driver: Driver, faults: Faults, options: FaultOptions): D
   function watch(onWake: (queue: string | undefined) => void): unknown {
     return driver.watch?.((queue) => {
       if (happens(faults.wakeLost)) {
-        sometimes?.saw('a wake was lost')
+        sometimes?.observe('a wake was lost')
         return
       }
       onWake(queue)
       if (happens(faults.wakeTwice)) {
-        sometimes?.saw('a wake came twice')
+        sometimes?.observe('a wake came twice')
         onWake(queue)
       }
     })
@@ -99,7 +99,7 @@ export function faulty(driver: Driver, faults: Faults, options: FaultOptions): D
 
   return new Proxy(driver, {
     get(_, name) {
-      // The door for drivers in this process would lead around the faults.
+      // Calls through the direct queue would bypass the faults.
       if (name === 'direct') return undefined
       if (name === 'watch' && driver.watch !== undefined) return watch
       const value: unknown = Reflect.get(driver, name, driver)

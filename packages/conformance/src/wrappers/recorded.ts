@@ -1,20 +1,20 @@
 import { inspect } from 'node:util'
 import type { Driver } from '@sluice/core'
 
-/** What was asked of a driver and what it answered, one line for each call. */
+/** The calls of a driver with their answers, one line for each call. */
 export class CallLog {
   readonly lines: string[] = []
-  /** Nothing is written while this is false: some histories are too long to be read. */
+  /** Calls are logged only while this is true: some histories are too long to be read. */
   isOn = true
-  /** How many calls have not been answered yet. */
+  /** The number of calls without an answer. */
   inFlight = 0
 
-  /** Writes a line, and gives its place. */
+  /** Writes a line, and returns its index. */
   write(line: string): number {
     return this.isOn ? this.lines.push(line) - 1 : -1
   }
 
-  /** Writes more on a line that was written. */
+  /** Appends to a line. */
   append(place: number, text: string): void {
     if (this.isOn && place >= 0) this.lines[place] += text
   }
@@ -31,7 +31,7 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value
 }
 
-/** Members that are verbs themselves, by groups. */
+/** Members that are groups of verbs. */
 const groups: ReadonlySet<PropertyKey> = new Set(['operate', 'transfer'])
 
 function recordedCalls<T extends object>(target: T, prefix: string, log: CallLog): T {
@@ -74,7 +74,7 @@ function recordedCalls<T extends object>(target: T, prefix: string, log: CallLog
   })
 }
 
-/** The same driver, writing every call and its answer to `log`. */
+/** The same driver, which logs every call and its answer to `log`. */
 export function recorded(driver: Driver, log: CallLog, prefix = ''): Driver {
   return recordedCalls(driver, prefix, log)
 }

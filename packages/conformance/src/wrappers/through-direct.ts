@@ -18,56 +18,56 @@ import {
   type TickRequest,
 } from '@sluice/core'
 
-/** Where the driver said that it keeps a key, while that is worth knowing. */
+/** The handle that the driver gave to a claim, until the claim is finished. */
 interface Handle {
   readonly handle: number
-  readonly door: DirectQueue
+  readonly direct: DirectQueue
 }
 
 /**
- * The same driver, reached through its direct door wherever that leads to what is asked: adds one
- * by one, claims without a lease, and the finishes of those claims. So the cases examine that the
- * door means exactly what the verbs mean.
+ * The same driver, called through its direct queue where that can serve the call: single adds, claims
+ * without a lease, and the finishes of those claims. So the cases test that the direct queue means
+ * exactly what the verbs mean.
  */
 export function throughDirect(driver: Driver): Driver {
-  if (driver.direct === undefined) throw new TypeError(`${driver.name} has no direct door`)
-  const doors = new Map<string, DirectQueue>()
+  if (driver.direct === undefined) throw new TypeError(`${driver.name} has no direct queue`)
+  const directs = new Map<string, DirectQueue>()
   const handles = new Map<number, Handle>()
-  const doorOf = (queue: string): DirectQueue => {
-    const door = doors.get(queue) ?? (driver.direct?.(queue) as DirectQueue)
-    doors.set(queue, door)
-    return door
+  const directOf = (queue: string): DirectQueue => {
+    const direct = directs.get(queue) ?? (driver.direct?.(queue) as DirectQueue)
+    directs.set(queue, direct)
+    return direct
   }
   const { watch: _, ...able } = driver.capabilities
   const members = {
     capabilities: { ...able, watch: false },
-    // What is done through the door need not be reported to those who watch.
+    // Changes through the direct queue need not be reported to watchers.
     watch: undefined,
     close(): Awaitable<void> {
-      doors.clear()
+      directs.clear()
       return driver.close()
     },
     async add(queue: string, asks: readonly Ask[], options: AskOptions) {
       const [ask, ...others] = asks
-      // Several have a common count of what is pending, which only the verb keeps.
+      // Several adds share one count of pending keys, which only the verb keeps.
       if (ask === undefined || others.length > 0) return await driver.add(queue, asks, options)
-      const door = doorOf(queue)
-      if (!isPlain(ask, options)) return [door.ask(ask, options)]
+      const direct = directOf(queue)
+      if (!isPlain(ask, options)) return [direct.ask(ask, options)]
       const { key, item, priority } = ask
-      const isMoot = item === undefined && door.isMoot?.(key, priority) === true
-      const outcome = isMoot ? 'unchanged' : door.add(key, item, priority, options)
-      const failures = door.failures(key, options.failuresExpireMs)
+      const isMoot = item === undefined && direct.isMoot?.(key, priority) === true
+      const outcome = isMoot ? 'unchanged' : direct.add(key, item, priority, options)
+      const failures = direct.failures(key, options.failuresExpireMs)
       return [{ outcome, dueAt: (await rowOf(driver, queue, key))?.dueAt ?? never, failures }]
     },
     async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
       const { leaseMs, limit, holder, dueBy = Infinity } = request
       const into = emptyClaim()
-      const door = doorOf(queue)
+      const direct = directOf(queue)
       const isFor = leaseMs === Infinity && limit === 1
-      if (!isFor || !door.claim(into, holder, dueBy)) return await driver.claim(queue, request)
-      handles.set(into.token, { handle: into.handle, door })
+      if (!isFor || !direct.claim(into, holder, dueBy)) return await driver.claim(queue, request)
+      handles.set(into.token, { handle: into.handle, direct })
       const { now } = await driver.tick(queue, tickRequest)
-      const readyAt = door.readyAt?.(into.handle, into.token)
+      const readyAt = direct.readyAt?.(into.handle, into.token)
       return { claims: [await wholeClaim(driver, queue, into, readyAt)], leaseEnds: [], now }
     },
     async finish(
@@ -77,24 +77,24 @@ export function throughDirect(driver: Driver): Driver {
     ): Promise<readonly (FinishReply | Failure)[]> {
       const [finish, ...others] = finishes
       const known = finish && handles.get(finish.token)
-      if (finish === undefined || known?.door !== doorOf(queue) || others.length > 0) {
+      if (finish === undefined || known?.direct !== directOf(queue) || others.length > 0) {
         return await driver.finish(queue, finishes, options)
       }
-      const { door, handle } = known
-      if (finish.as !== 'done') return [door.finish(handle, finish, options)]
-      const outcome = door.done(handle, finish.token, finish.forget)
+      const { direct, handle } = known
+      if (finish.as !== 'done') return [direct.finish(handle, finish, options)]
+      const outcome = direct.done(handle, finish.token, finish.forget)
       if (outcome === 'lost') return [{ outcome, dueAt: never, failures: 0 }]
       const row = await rowOf(driver, queue, finish.key)
       return [{ outcome, dueAt: row?.dueAt ?? never, failures: row?.failures ?? 0 }]
     },
     forget: (queue: string, keys: readonly string[]) =>
-      keys.map((key) => doorOf(queue).forget(key)),
+      keys.map((key) => directOf(queue).forget(key)),
     async counts(queue: string, options: { readonly cap: number }): Promise<Counts> {
       const counts = await driver.counts(queue, options)
-      return counts.capped ? counts : { ...counts, ready: doorOf(queue).ready() }
+      return counts.capped ? counts : { ...counts, ready: directOf(queue).ready() }
     },
     async tick(queue: string, request: TickRequest): Promise<TickReply> {
-      return { ...(await driver.tick(queue, request)), nextAt: doorOf(queue).nextAt() }
+      return { ...(await driver.tick(queue, request)), nextAt: directOf(queue).nextAt() }
     },
   }
   return new Proxy(driver, {
@@ -106,7 +106,7 @@ export function throughDirect(driver: Driver): Driver {
   })
 }
 
-/** An ask that the shorter of the door's two verbs takes. */
+/** Whether the shorter of the two verbs for adds accepts the ask. */
 function isPlain(ask: Ask, options: AskOptions): boolean {
   return (
     !(ask.delayMs > 0) &&
@@ -135,14 +135,14 @@ function emptyClaim(): DirectClaim {
   }
 }
 
-/** What the door does not fill in is looked up. */
+/** The claim, completed from the row: the direct queue does not fill in every member. */
 async function wholeClaim(
   driver: Driver,
   queue: string,
   filled: DirectClaim,
-  told: number | undefined,
+  known: number | undefined,
 ): Promise<Claim> {
   const { key, itemText: item, token, failures, crashes, priority, askedAt } = filled
-  const readyAt = told ?? (await rowOf(driver, queue, key))?.claimedReadyAt ?? never
+  const readyAt = known ?? (await rowOf(driver, queue, key))?.claimedReadyAt ?? never
   return { key, item, token, failures, crashes, priority, askedAt, readyAt, leaseUntil: Infinity }
 }

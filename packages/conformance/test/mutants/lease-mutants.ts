@@ -1,7 +1,7 @@
 import { never, noToken } from '@sluice/core'
 import { type Mutant, ruleMutant, verbMutant } from './mutant.ts'
 
-/** Leases, one rule wrong in each. */
+/** Leases, with one wrong rule each. */
 export const leaseMutants: readonly Mutant[] = [
   ruleMutant('lease-exclusive', 'a lease expires only after its end', (rules) => ({
     isOver: (state, now) => rules.isOver(state, now) && state.leaseUntil < now,

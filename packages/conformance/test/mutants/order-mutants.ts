@@ -1,7 +1,7 @@
 import { never, noToken } from '@sluice/core'
 import { type Mutant, ruleMutant } from './mutant.ts'
 
-/** Order and priority, one rule wrong in each. */
+/** Order and priority, with one wrong rule each. */
 export const orderMutants: readonly Mutant[] = [
   ruleMutant('order-by-age-only', 'priorities have no effect', (rules) => ({
     comesBefore: (a, b) => rules.comesBefore({ ...a, priority: 0 }, { ...b, priority: 0 }),

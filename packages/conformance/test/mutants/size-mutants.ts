@@ -3,10 +3,10 @@ import type { ModelDriver } from '../../src/model/model-driver.ts'
 import { ModelStore } from '../../src/model/model-store.ts'
 import { type Mutant, mutant, ruleMutant, verbMutant } from './mutant.ts'
 
-/** Where a chunk of a driver with such chunks would end. */
+/** The size of a chunk, in a driver that works in chunks. */
 const chunk = 512
 
-/** A store whose counter of tokens can be set back. */
+/** A store whose token counter can be set back. */
 class ShortTokens extends ModelStore {
   back = 0
 
@@ -15,7 +15,7 @@ class ShortTokens extends ModelStore {
   }
 }
 
-/** The rows of a queue whose lease has expired, among the first so many. */
+/** The rows with an expired lease among the first rows of a queue. */
 function overAmong(store: ModelStore, queue: string, count: number, now: number): Lease[] {
   return [...store.queue(queue).keys.values()]
     .slice(0, count)
@@ -24,7 +24,7 @@ function overAmong(store: ModelStore, queue: string, count: number, now: number)
     .slice(0, 100)
 }
 
-/** What a verb that takes a list makes of the part beyond a chunk: the same answer, and no work. */
+/** The answers of a verb for the keys beyond a chunk: the same as before, without any work. */
 function beyond<T, R>(
   list: readonly T[],
   act: (part: readonly T[]) => readonly R[],
@@ -35,7 +35,7 @@ function beyond<T, R>(
 
 const unchanged = { outcome: 'unchanged', dueAt: 0, failures: 0 } as const
 
-/** Right for a few keys and small ones; one thing wrong in each beyond that. */
+/** Correct for few and small keys; one fault each beyond that. */
 export const sizeMutants: readonly Mutant[] = [
   verbMutant('size-add-chunk', 'of a large batch only the beginning is added', (driver) => ({
     add: (queue, asks, options) =>

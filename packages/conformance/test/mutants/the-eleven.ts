@@ -2,14 +2,14 @@ import { never, noToken } from '@sluice/core'
 import { ModelStore } from '../../src/model/model-store.ts'
 import { type Mutant, mutant, ruleMutant } from './mutant.ts'
 
-/** Counts tokens for each key, and forgets the count with the key. */
+/** Counts tokens for each key, and loses the count with the key. */
 class TokenPerRow extends ModelStore {
   override nextToken(): number {
     return 1
   }
 }
 
-/** The mutants of the model checker: one rule of the state machine wrong in each. */
+/** The mutants of the model checker: one wrong rule of the state machine each. */
 export const theEleven: readonly Mutant[] = [
   ruleMutant('add-ignored-while-held', 'an add of a held key is dropped', (rules) => ({
     ask: (state, request, delayMs, ...rest) =>

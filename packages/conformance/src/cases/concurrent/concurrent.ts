@@ -13,13 +13,13 @@ import type { Scene } from '../../scene/scene.ts'
 import { allWake, noneWakes } from '../../scene/wakes.ts'
 
 /** Several drivers on the store of `s`, and `s` itself. */
-export async function crowd(s: Scene, count: number): Promise<readonly Scene[]> {
+export async function openDrivers(s: Scene, count: number): Promise<readonly Scene[]> {
   const scenes = [s]
   for (let i = 1; i < count; i += 1) scenes.push(await s.peer(`driver ${i}`))
   return scenes
 }
 
-/** All of them claim until nothing is left, at the same time. */
+/** Lets all drivers claim concurrently until no key is left. */
 export async function claimTogether(scenes: readonly Scene[], limit: number): Promise<Claim[]> {
   const all: Claim[] = []
   await Promise.all(
@@ -34,7 +34,7 @@ export async function claimTogether(scenes: readonly Scene[], limit: number): Pr
   return all
 }
 
-/** Holds if these are the keys, each handed out once, and no token was given out twice. */
+/** Asserts that these keys were handed out once each, with distinct tokens. */
 export function assertOnce(claims: readonly Claim[], keys: readonly string[]): void {
   assertKeys(claims, keys)
   assert.equal(new Set(claims.map(({ token }) => token)).size, claims.length, 'each its own token')
@@ -45,7 +45,7 @@ export function worker(holder: string): WorkerInfo {
   return { holder, host: 'here', pid: 1, concurrency: 4, settings: {} }
 }
 
-/** Several queues at a time, and several drivers on one store. */
+/** Several queues at the same time, and several drivers on one store. */
 export const concurrentCases: readonly Case[] = [
   {
     id: 'concurrent.queues.wake',
@@ -163,7 +163,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'drivers that claim concurrently hand out each key once, with distinct tokens',
     needs: { peers: true },
     async run(s) {
-      const scenes = await crowd(s, 4)
+      const scenes = await openDrivers(s, 4)
       const keys = manyKeys(1_600)
       await addMany(s, keys)
       assertOnce(await claimTogether(scenes, 60), keys)
@@ -174,7 +174,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'keys that several drivers add concurrently are stored once, and none is missing',
     needs: { peers: true },
     async run(s) {
-      const scenes = await crowd(s, 4)
+      const scenes = await openDrivers(s, 4)
       const keys = manyKeys(800)
       const shift = (by: number): string[] => [...keys.slice(by), ...keys.slice(0, by)]
       await Promise.all(
@@ -191,7 +191,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'large claims by several drivers in turn get ever greater tokens',
     needs: { peers: true },
     async run(s) {
-      const scenes = await crowd(s, 3)
+      const scenes = await openDrivers(s, 3)
       await addMany(s, manyKeys(3_000))
       let last = 0
       for (let i = 0; i < 6; i += 1) {
@@ -210,7 +210,7 @@ export const concurrentCases: readonly Case[] = [
       'a key that one driver claimed can be renewed, finished, released, parked and expired by another',
     needs: { peers: true },
     async run(s) {
-      const [, two, three] = (await crowd(s, 3)) as [Scene, Scene, Scene]
+      const [, two, three] = (await openDrivers(s, 3)) as [Scene, Scene, Scene]
       const keys = manyKeys(500)
       await s.addAll(keys)
       const claims = await claimMany(s, { leaseMs: 1_000 })
@@ -235,7 +235,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'drivers that add concurrently respect one common maxPending',
     needs: { peers: true },
     async run(s) {
-      const scenes = await crowd(s, 4)
+      const scenes = await openDrivers(s, 4)
       let taken = 0
       await Promise.all(
         scenes.map(async (scene, i) => {
@@ -254,7 +254,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'drivers that take from one bucket concurrently get no more tokens than it holds',
     needs: { peers: true },
     async run(s) {
-      const scenes = await crowd(s, 3)
+      const scenes = await openDrivers(s, 3)
       const plan = { kind: 'bucket', name: 'shared', perSecond: 10, burst: 20 } as const
       const planned: number[] = []
       await Promise.all(
@@ -277,7 +277,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'changes by several drivers in several queues wake all of those queues',
     needs: { peers: true, watch: true },
     async run(s) {
-      const scenes = await crowd(s, 3)
+      const scenes = await openDrivers(s, 3)
       for (const acting of scenes) {
         for (const watching of scenes.filter((each) => each !== acting)) {
           await allWake(watching, ['one', 'two'], async () => {
@@ -293,7 +293,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'heartbeats of workers wake no other driver while nothing changes',
     needs: { peers: true, watch: true },
     async run(s) {
-      const scenes = await crowd(s, 3)
+      const scenes = await openDrivers(s, 3)
       await s.addAfter('later', 100_000)
       await noneWakes(scenes, async () => {
         for (let round = 0; round < 3; round += 1) {
@@ -313,7 +313,7 @@ export const concurrentCases: readonly Case[] = [
     title: 'closing a driver while others are working loses nothing',
     needs: { peers: true },
     async run(s) {
-      const [, two, three, four] = (await crowd(s, 4)) as [Scene, Scene, Scene, Scene]
+      const [, two, three, four] = (await openDrivers(s, 4)) as [Scene, Scene, Scene, Scene]
       const keys = manyKeys(600)
       await addMany(two, keys)
       const { claims } = await three.claim({ limit: 100 })
@@ -330,8 +330,8 @@ export const concurrentCases: readonly Case[] = [
     title: 'drivers that open an empty store concurrently all find it ready',
     needs: { peers: true },
     async run(s) {
-      const subject = await s.stage.create()
-      s.stage.disposals.push(async () => await subject.dispose?.())
+      const subject = await s.context.create()
+      s.context.disposals.push(async () => await subject.dispose?.())
       const drivers = [subject.driver]
       for (let i = 0; i < 4; i += 1) drivers.push((await subject.peer?.()) ?? subject.driver)
       const scenes = await Promise.all(

@@ -17,7 +17,7 @@ import { assertOnce, claimTogether, worker } from './concurrent.ts'
 
 const needs = { shared: true, otherProcess: true } as const
 
-/** What came of a call, also if the process that was to carry it out was killed. */
+/** The result of a call, also if the process that carried it out was killed. */
 async function attempted<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call
@@ -29,7 +29,7 @@ async function attempted<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Repeats a call for as long as the store says that it was busy and did nothing. */
+/** Repeats a call while the store is busy and has done nothing. */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -116,7 +116,7 @@ export const processCases: readonly Case[] = [
       const left = await claimMany(s, { leaseMs: Infinity })
       for (const { key } of left) runs.set(key, (runs.get(key) ?? 0) + 1)
       const total = [...runs.values()].reduce((sum, count) => sum + count, 0)
-      assert.equal(total, added, 'one run for each add that asked for one')
+      assert.equal(total, added, 'one run for each add that was not merged')
       assertKeys(
         [...runs.keys()].map((key) => ({ key })),
         keys,
@@ -277,8 +277,8 @@ export const processCases: readonly Case[] = [
     title: 'processes that open an empty store concurrently all find it ready',
     needs,
     async run(s) {
-      const subject = await s.stage.create()
-      s.stage.disposals.push(async () => await subject.dispose?.())
+      const subject = await s.context.create()
+      s.context.disposals.push(async () => await subject.dispose?.())
       const others = [await subject.otherProcess?.(), await subject.otherProcess?.()]
       const drivers = [subject.driver, ...others.map((other) => other?.driver ?? subject.driver)]
       const scenes = await Promise.all(

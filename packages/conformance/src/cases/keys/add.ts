@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** What an add promises. */
+/** The promises of add. */
 export const addCases: readonly Case[] = [
   {
     id: 'add.claimable',

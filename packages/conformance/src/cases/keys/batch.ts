@@ -3,7 +3,7 @@ import type { Case } from '../../case.ts'
 
 const thousand = Array.from({ length: 1_000 }, (_, i) => `k${(i * 377) % 1_000}`)
 
-/** Batches: the answers are in the order of the arguments, and every key is on its own. */
+/** Batches: answers are in the order of the arguments, and each key is handled separately. */
 export const batchCases: readonly Case[] = [
   {
     id: 'batch.answers.in-order',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** How a holder gives a key back: done and release. */
+/** The promises of done and release. */
 export const finishCases: readonly Case[] = [
   {
     id: 'done.idle',

@@ -52,7 +52,7 @@ const keys: readonly string[] = [
   '🚰'.repeat(128),
 ]
 
-/** What is stored comes back as it was: items and keys of every shape. */
+/** Items and keys of every shape are returned unchanged. */
 export const itemCases: readonly Case[] = [
   {
     id: 'item.round-trip',

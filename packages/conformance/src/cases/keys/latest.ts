@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** Debounce: an ask with `maxWaitMs` moves a key that is only delayed further away. */
+/** Debounce: an ask with `maxWaitMs` postpones a key that is only delayed. */
 export const latestCases: readonly Case[] = [
   {
     id: 'latest.moves-later',

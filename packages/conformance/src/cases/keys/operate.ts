@@ -3,7 +3,7 @@ import type { Case } from '../../case.ts'
 
 const needs = { operate: true } as const
 
-/** The verbs of an operator that are about waiting keys and whole queues. */
+/** The verbs of an operator for waiting keys and whole queues. */
 export const operateCases: readonly Case[] = [
   {
     id: 'pause.claims-nothing',

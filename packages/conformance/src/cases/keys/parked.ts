@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** Keys that are set aside, by their holder or by an operator. */
+/** Keys that are parked, by their holder or by an operator. */
 export const parkedCases: readonly Case[] = [
   {
     id: 'park.held',

@@ -6,7 +6,7 @@ const doubling: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000 }
 const bucket: LimiterPlan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 }
 const both: LimiterPlan = { kind: 'maxOf', of: [doubling, bucket] }
 
-/** Limiters that the store follows: the delay is worked out where the failures are counted. */
+/** Limiters that the store follows: the delay is computed where the failures are counted. */
 export const planCases: readonly Case[] = [
   {
     id: 'plan.add.delay',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** How a run that failed comes back, and how failures are counted. */
+/** How failed runs are retried, and how failures are counted. */
 export const retryCases: readonly Case[] = [
   {
     id: 'retry.comes-back',
@@ -139,7 +139,7 @@ export const retryCases: readonly Case[] = [
       assert.equal(await s.forget('unknown'), 'unchanged')
       const row = await s.row('a')
       assert.equal(row.failures, 0)
-      assert.equal(row.dueAt, s.now() + 100, 'what is owed stays owed')
+      assert.equal(row.dueAt, s.now() + 100, 'the pending run stays pending')
     },
   },
   {

@@ -1,8 +1,8 @@
 import type { Dedupe } from '@sluice/core'
 
 /**
- * What a key can be like before a verb. `now`: a run is owed now. `later`: one is owed 100 ms from
- * the verb. `two`: the claim was made when both were owed, so the later one is left.
+ * The states of a key before a verb. `now`: a run is pending now. `later`: a run is pending 100 ms
+ * from the verb. `two`: the claim was made when both were pending, so the later one is left.
  */
 export type Start =
   | 'none'
@@ -15,7 +15,7 @@ export type Start =
   | 'held+now+later'
   | 'held-of-two'
 
-/** Which verb is done to it; numbers are the delay it asks for, in milliseconds. */
+/** The verb; a number in its name is the delay that it requests, in milliseconds. */
 export type Verb =
   | 'add'
   | 'add-after-50'
@@ -33,7 +33,7 @@ export type Verb =
   | 'cancel'
   | 'forget'
 
-/** The outcome, when the next run is due, and the second promise, both from the verb's time. */
+/** The outcome, and the times of the next run and of the second run, from the time of the verb. */
 export type Cell = readonly [outcome: string, dueAt: number | null, laterAt: number | null]
 
 /** One cell of the table, or one for each mode where they differ. */
@@ -46,10 +46,10 @@ function modes(clientGo: Cell, earliest: Cell): Cells {
 /** How long before the verb the lease ended, in the rows of `expire`. */
 export const lateMs = 10
 
-/** How long before the verb the key was made what it is, in the rows of `expire`. */
+/** How long before the verb the key was brought into its state, in the rows of `expire`. */
 export const agoMs: number = 1_000 + lateMs
 
-/** The transition table of the contract, written out: every verb on every kind of key. */
+/** The transition table of the contract, written by hand: every verb on every kind of key. */
 export const table: Readonly<Record<Verb, Partial<Record<Start, Cells>>>> = {
   add: {
     none: ['added', 0, null],

@@ -4,7 +4,7 @@ import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
 import { agoMs, type Cell, type Cells, lateMs, type Start, table, type Verb } from './table-rows.ts'
 
-/** Makes `key` what `start` says, with what is owed later 100 ms after `untilVerbMs`. */
+/** Brings `key` into the state `start`, with a later run 100 ms after `untilVerbMs`. */
 async function prepare(
   s: Scene,
   key: string,
@@ -24,7 +24,7 @@ async function prepare(
     claim = await s.claimOne(key, { leaseMs })
   }
   const parts = start.split('+')
-  // Always as two promises: the other mode has to honour what it finds.
+  // Always as two runs: the other mode has to respect stored second runs.
   if (parts.includes('now')) await s.add(key)
   if (parts.includes('later')) await s.addAfter(key, later)
   return claim

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
 
-/** Lets the lease of a key run out `times` times. */
+/** Lets the lease of a key expire `times` times. */
 async function crash(s: Scene, key: string, times = 1): Promise<void> {
   for (let i = 0; i < times; i += 1) {
     await s.add(key)
@@ -13,7 +13,7 @@ async function crash(s: Scene, key: string, times = 1): Promise<void> {
   }
 }
 
-/** What holders that disappear leave behind, and how little they can spoil. */
+/** Holders that disappear, and the counting of crashes. */
 export const crashCases: readonly Case[] = [
   {
     id: 'crash.counted-apart',
@@ -89,7 +89,7 @@ export const crashCases: readonly Case[] = [
       const row = await s.row('a')
       assert.equal(row.state, 'parked')
       assert.equal(row.crashes, 3)
-      assert.ok(row.dueAt <= s.now(), 'the lost run is still owed')
+      assert.ok(row.dueAt <= s.now(), 'the lost run is still pending')
     },
   },
   {

@@ -13,7 +13,7 @@ async function takenOver(s: Scene): Promise<{ stale: Claim; current: Claim }> {
   return { stale, current }
 }
 
-/** Does what a stale holder may try, and sees that it was for nothing. */
+/** Makes a call of a stale holder, and asserts that it has no effect. */
 async function isVain(
   s: Scene,
   attempt: (stale: Claim) => Promise<{ readonly outcome: string } | string>,
@@ -27,7 +27,7 @@ async function isVain(
   assert.equal((await s.done(current)).outcome, 'idle')
 }
 
-/** Tokens: they rise, and an old one opens nothing. */
+/** Tokens rise, and an old one is never accepted. */
 export const fenceCases: readonly Case[] = [
   {
     id: 'fence.rises.key',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** How long a key is held, and what happens when its holder lets the lease run out. */
+/** How long a key is held, and what happens when its lease expires. */
 export const leaseCases: readonly Case[] = [
   {
     id: 'lease.until',

@@ -3,7 +3,7 @@ import type { Case } from '../../case.ts'
 
 const tenYearsMs = 10 * 365.25 * 24 * 60 * 60 * 1_000
 
-/** When delayed keys run, and how delays of one key meet. */
+/** When delayed keys run, and how several delays of one key are merged. */
 export const delayCases: readonly Case[] = [
   {
     id: 'delay.not-before',

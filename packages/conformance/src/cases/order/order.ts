@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** Who comes first. One producer, whose calls are awaited: this holds for every driver. */
+/** The order of claims, with one producer that awaits its calls: this holds for every driver. */
 export const orderCases: readonly Case[] = [
   {
     id: 'order.arrival',

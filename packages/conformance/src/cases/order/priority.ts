@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
-/** What a priority does, and how long it lasts. */
+/** The effect of a priority, and how long it lasts. */
 export const priorityCases: readonly Case[] = [
   {
     id: 'priority.higher-first',

@@ -2,33 +2,33 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Case } from '../../case.ts'
 import { runHistory } from '../../histories/run-history.ts'
-import { type Sight, Sometimes } from '../../histories/sometimes.ts'
+import { Sometimes, type SometimesEvent } from '../../histories/sometimes.ts'
 import { memoryWitness, type Witness } from '../../histories/witness.ts'
 import type { Scene } from '../../scene/scene.ts'
 import type { Faults } from '../../wrappers/faulty.ts'
 
 const historiesUsual = 8
 
-/** How many times as many are recorded, at the most, before what was never met counts as missing. */
+/** How many times as many histories are recorded at most before an event counts as missing. */
 const patience = 5
 
-const smooth: readonly Sight[] = [
-  'two clients had calls under way at the same time',
+const smooth: readonly SometimesEvent[] = [
+  'two clients had calls in flight at the same time',
   'a key was added while it was held',
   'a batch of several keys was claimed',
   'a lease ended and its key was claimed again',
-  'a stale holder was told that it had lost',
+  'a stale token was answered with lost',
 ]
 
-const rough: readonly Sight[] = [
+const rough: readonly SometimesEvent[] = [
   ...smooth,
   'an unknown outcome had taken effect',
   'an unknown outcome had not taken effect',
-  'a call was refused and had no effect',
+  'a call was rejected and had no effect',
   'a call stalled while others went on',
-  'the clock jumped forward',
-  'the clock jumped back',
-  'a client was killed with keys in its hands',
+  'the clock was set forward',
+  'the clock was set back',
+  'a client was killed while it held keys',
 ]
 
 const faults: Faults = {
@@ -40,7 +40,7 @@ const faults: Faults = {
   wakeTwice: 0.3,
 }
 
-/** A unique index in another database, or, where there is no `node:sqlite`, somebody in memory. */
+/** A unique index in another database, or a witness in memory if there is no `node:sqlite`. */
 async function anyWitness(): Promise<Witness> {
   try {
     const { sqliteWitness } = await import('../../histories/sqlite-witness.ts')
@@ -50,21 +50,21 @@ async function anyWitness(): Promise<Witness> {
   }
 }
 
-/** Records and checks concurrent histories, and sees that they met what they are for. */
+/** Records and checks concurrent histories, and asserts that the expected events occurred. */
 async function checkHistories(
   s: Scene,
-  sights: readonly Sight[],
+  sights: readonly SometimesEvent[],
   parts: { readonly faults?: Faults; readonly isRough?: boolean },
 ): Promise<void> {
-  const { histories = historiesUsual } = s.stage.chance
-  const seed = s.stage.chance.seed ?? (fc.sample(fc.nat(), 1)[0] as number)
-  s.hush()
+  const { histories = historiesUsual } = s.context.chance
+  const seed = s.context.chance.seed ?? (fc.sample(fc.nat(), 1)[0] as number)
+  s.muteLog()
   const scenes = [s]
   if (s.driver.capabilities.peers) scenes.push(await s.peer('two'), await s.peer('three'))
   const sometimes = new Sometimes()
   const witness = await anyWitness()
   const isWhole = histories >= historiesUsual
-  // What is met by chance is missed by chance: a few histories more, before that is a failure.
+  // A random event may be missing by chance: a few more histories before that is a failure.
   const isEnough = (count: number): boolean =>
     count >= histories &&
     (!isWhole || count >= histories * patience || sometimes.missing(sights).length === 0)
@@ -86,10 +86,10 @@ async function checkHistories(
   assert.deepEqual(missing, [], `what ${recorded} histories of seed ${seed} never met`)
 }
 
-/** A store over a network needs a while for so many calls. */
+/** A store over a network needs longer for so many calls. */
 const searchMs = 120_000
 
-/** Several clients at once. */
+/** Concurrent clients. */
 export const historyCases: readonly Case[] = [
   {
     id: 'histories.linearizable',

@@ -16,13 +16,13 @@ import type { Scene } from '../../scene/scene.ts'
 const runsUsual = 60
 const stepsUsual = 20
 
-/** Of so many histories of a few keys, one of many keys is played. */
+/** One history with many keys is run for this many histories with few keys. */
 const runsPerLarge = 5
 
-/** How many keys there are to choose from; more than a batch may have. */
+/** The number of different keys; more than a batch may have. */
 const keysMax = 1_600
 
-/** Every key there is, some as long as they may be. */
+/** All keys, some of maximum length. */
 const keys = Array.from({ length: keysMax }, (_, i) => {
   const name = `key ${i} `
   return i % 40 === 0 ? name.padEnd(keyBytesMax, 'x') : name
@@ -30,13 +30,13 @@ const keys = Array.from({ length: keysMax }, (_, i) => {
 
 const sizes = [1, 3, 40, 150, 500, batchKeysMax]
 
-/** A history of large batches, played to the driver and to the model at the same time. */
+/** A history of large batches, run on the driver and on the model in parallel. */
 class LargeHistory {
   readonly #run: ModelRun
   readonly #chance: Chance
   readonly #operates: boolean
   readonly #restarts: boolean
-  /** What was done, for the report. */
+  /** The steps so far, for the report. */
   readonly steps: string[] = []
 
   constructor(run: ModelRun, chance: Chance, able: Scene['driver']['capabilities']) {
@@ -148,7 +148,7 @@ class LargeHistory {
     this.#run.pair(queue, real, this.#run.model.claim(queue, request))
   }
 
-  /** Claims of the queue, the last of each key, stale ones among them. */
+  /** Claims of the queue, the last of each key, stale ones included. */
   #claims(queue: string): PairedClaim[] {
     const found = new Map<string, PairedClaim>()
     for (const claim of this.#run.claims) if (claim.queue === queue) found.set(claim.key, claim)
@@ -241,10 +241,10 @@ function assertAllAlike(real: readonly object[], model: readonly object[]): void
 }
 
 async function compareLarge(s: Scene): Promise<void> {
-  const { modelRuns = runsUsual, modelSteps = stepsUsual, ...chance } = s.stage.chance
+  const { modelRuns = runsUsual, modelSteps = stepsUsual, ...chance } = s.context.chance
   const seed = chance.seed ?? (fc.sample(fc.nat(), 1)[0] as number)
   const able = s.driver.capabilities
-  s.hush()
+  s.muteLog()
   let scenes: readonly Scene[] = able.peers ? [s, await s.peer()] : [s]
   for (let index = 0; index < Math.ceil(modelRuns / runsPerLarge); index += 1) {
     const run = new ModelRun(scenes, `large ${seed} ${index}`, keysMax)
@@ -261,7 +261,7 @@ async function compareLarge(s: Scene): Promise<void> {
   }
 }
 
-/** The driver next to the reference model, by the thousand. */
+/** The driver compared with the reference model, with thousands of keys. */
 export const modelLargeCases: readonly Case[] = [
   {
     id: 'model.alike.large',

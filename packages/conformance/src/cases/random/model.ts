@@ -8,18 +8,24 @@ const runsUsual = 60
 const stepsUsual = 60
 
 /**
- * Plays random histories to the driver and to the model, and throws the shortest that tells them
- * apart, with what it takes to play it again.
+ * Runs random histories on the driver and on the model, and throws the shortest one in which they
+ * differ, with the values that reproduce it.
  */
 async function compareWithModel(s: Scene): Promise<void> {
-  const { modelRuns = runsUsual, modelSteps = stepsUsual, seed, path, replayPath } = s.stage.chance
+  const {
+    modelRuns = runsUsual,
+    modelSteps = stepsUsual,
+    seed,
+    path,
+    replayPath,
+  } = s.context.chance
   const able = s.driver.capabilities
-  s.hush()
+  s.muteLog()
   let scenes: readonly Scene[] = able.peers ? [s, await s.peer()] : [s]
   let played = 0
   const parts = { operates: able.operate, restarts: able.durable, maxCommands: modelSteps }
   const property = fc.asyncProperty(histories(parts, replayPath), async (commands) => {
-    // Queues share nothing, so that a name of its own is all that a history needs.
+    // Queues share nothing, so each history uses its own queue on the same store.
     played += 1
     const run = new ModelRun(scenes, `run ${played}`)
     try {
@@ -35,10 +41,10 @@ async function compareWithModel(s: Scene): Promise<void> {
   })
 }
 
-/** A store over a network needs a while for so many calls. */
+/** A store over a network needs longer for so many calls. */
 const searchMs = 120_000
 
-/** The driver next to the reference model. */
+/** The driver compared with the reference model. */
 export const modelCases: readonly Case[] = [
   {
     id: 'model.alike',

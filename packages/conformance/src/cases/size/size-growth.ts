@@ -10,7 +10,7 @@ import {
   manyKeys,
 } from '../../scene/many-keys.ts'
 
-/** Stores that grow, and whose keys come and go. */
+/** Stores that grow, and in which keys are added and finished all the time. */
 export const sizeGrowthCases: readonly Case[] = [
   {
     id: 'size.grow',
@@ -23,7 +23,7 @@ export const sizeGrowthCases: readonly Case[] = [
         const i = number(key)
         return s.ask(key, { item: `"item of ${key}"`, priority: i % 5, delayMs: i % 3 })
       }
-      // A few at first, so that every growth of a table meets keys of each kind.
+      // A few keys of each kind at first, so that every growth of a table has to move them.
       const [few, rest] = [keys.slice(0, 50), keys.slice(50)]
       await s.addAll(few.map(asked))
       await s.step(2)
@@ -34,7 +34,7 @@ export const sizeGrowthCases: readonly Case[] = [
         }),
       )
       const twice = new Set(failed.map(({ key }) => key))
-      // A second promise, in addition to the delayed one.
+      // A second run, in addition to the delayed one.
       await s.addAll([...twice])
       for (const batch of inBatches(rest)) await s.addAll(batch.map(asked))
       const rows = await listMany(s)

@@ -28,14 +28,14 @@ function priorities(step: number): number[] {
   return Array.from({ length: count }, (_, i) => priorityMin + i * step)
 }
 
-/** A JSON text of exactly `bytes` bytes whose end tells it from others. */
+/** A JSON text of exactly `bytes` bytes that differs from others at its end. */
 function itemOf(bytes: number, filler: string, end: string): string {
   const width = Buffer.byteLength(filler)
   const room = bytes - 2 - end.length
   return `"${filler.repeat(Math.floor(room / width))}${'..'.repeat(room % width)}${end}"`
 }
 
-/** Adds a key for each item, takes them all, and compares. */
+/** Adds a key for each item, claims them all, and compares. */
 async function carries(s: Scene, items: readonly string[]): Promise<void> {
   const keys = items.map((_, i) => `k${i}`)
   await s.addAll(keys.map((key, i) => s.ask(key, { item: items[i] as string })))
@@ -325,7 +325,7 @@ export const sizeLimitCases: readonly Case[] = [
     title: 'thousands of keys move from one store to another in batches of a thousand',
     needs: { transfer: true },
     async run(s) {
-      const from = await s.stranger()
+      const from = await s.otherStore()
       const keys = manyKeys(2_200)
       for (const batch of inBatches(keys)) {
         await from.addAll(

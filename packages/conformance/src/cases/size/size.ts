@@ -13,7 +13,7 @@ import {
   manyKeys,
 } from '../../scene/many-keys.ts'
 
-/** More than any chunk or table that a driver may begin with holds. */
+/** More keys than fit into the first chunk or table of a driver. */
 const many = 2_500
 
 function reversed<T>(list: readonly T[]): readonly T[] {
@@ -307,7 +307,7 @@ export const sizeCases: readonly Case[] = [
     id: 'size.list.state',
     title: 'keys of one state are listed page by page, however many others are in between',
     async run(s) {
-      // So few that most pages of other keys hold none of them.
+      // So few that most pages contain none of them.
       const keys = manyKeys(2 * many)
       const isDelayed = (key: string): boolean => Number(key.slice(1)) % 2_400 === 7
       for (const batch of inBatches(keys)) {

@@ -6,7 +6,7 @@ import type { Scene } from '../../scene/scene.ts'
 
 const needs = { durable: true } as const
 
-/** The same, except that reading one of its members throws. */
+/** The same object, except that reading one of its members throws. */
 function unreadable<T extends object>(target: T, member: keyof T): T {
   return Object.defineProperty({ ...target }, member, {
     enumerable: true,
@@ -16,23 +16,23 @@ function unreadable<T extends object>(target: T, member: keyof T): T {
   })
 }
 
-/** A list of which all but one can be read; that one comes late. */
+/** A list with one unreadable element near its end. */
 function withOneBad<T extends object>(list: readonly T[], member: keyof T): readonly T[] {
   const bad = Math.floor(list.length * 0.7)
   return list.map((each, i) => (i === bad ? unreadable(each, member) : each))
 }
 
-/** Everything that can be seen of the store. */
+/** Everything that is visible of the store. */
 async function seen(s: Scene): Promise<readonly unknown[]> {
-  // Which of many expired leases a tick reports, and in which order, is the driver's choice; that none
-  // of them has ended, the rows say.
+  // A driver may report any of many expired leases, in any order; the rows show that none of them has
+  // ended.
   const { now: _, leaseEnds, ...rest } = await s.tick()
   const tick = { ...rest, reportsLeaseEnds: leaseEnds.length > 0 }
   const buckets = await s.driver.buckets?.()
   return [await s.counts(), { tick, buckets }, ...(await listMany(s))]
 }
 
-/** Holds if `act` fails and nothing of it was done, here and for a later process. */
+/** Asserts that `act` fails and has had no effect, here and for a later process. */
 async function nothingDone(s: Scene, act: () => unknown): Promise<Scene> {
   const before = await seen(s)
   await assert.rejects(async () => void (await act()))
@@ -47,8 +47,8 @@ function leasesOf(claims: readonly Lease[]): Lease[] {
 }
 
 /**
- * Verbs that fail half way. What fails is an argument that cannot be read, which a driver meets
- * before it begins, or in the middle of its work.
+ * Verbs that fail half way. The cause is an unreadable argument, which a driver reads before it
+ * begins, or in the middle of its work.
  */
 export const atomicCases: readonly Case[] = [
   {
@@ -131,7 +131,7 @@ export const atomicCases: readonly Case[] = [
     title: 'an import that fails in the middle has imported nothing',
     needs: { durable: true, transfer: true },
     async run(s) {
-      const from = await s.stranger()
+      const from = await s.otherStore()
       await from.addAll(manyKeys(400))
       const rows = (await listMany(from)).map(({ state: _, holder: __, ...row }) => row)
       const bad = withOneBad(rows, 'item')

@@ -6,16 +6,16 @@ import type { Scene } from '../../scene/scene.ts'
 const hour = 3_600_000
 const tenYears = 10 * 365.25 * 24 * hour
 
-/** Instants are doubles, and not every store adds them up in the same order. */
+/** Instants are doubles, and stores may add them in different orders. */
 const toleranceMs = 0.001
 
-/** Sets the wall clock; the monotonic clock does not notice. */
+/** Sets the wall clock; the monotonic clock is not affected. */
 function stepWall(s: Scene, ms: number): void {
   s.log.write(`the wall clock is set by ${ms} ms`)
   s.clock.setTime(s.now() + ms)
 }
 
-/** The time of the store, as each verb that tells it does. */
+/** The time of the store, as each verb that reports it does. */
 async function times(s: Scene): Promise<readonly number[]> {
   const claimed = (await s.claim({ limit: 1 })).now
   const ticked = (await s.tick()).now
@@ -214,7 +214,7 @@ export const clockCases: readonly Case[] = [
     async run(s) {
       await s.addAll(['ready', s.ask('delayed', { delayMs: 5_000 })])
       const before = (await s.list()).now
-      const { restart } = s.stage.subject
+      const { restart } = s.context.subject
       assert.ok(restart, 'a subject whose driver declares durable has to give restart')
       await s.close()
       stepWall(s, -hour)

@@ -30,7 +30,7 @@ const others: Readonly<Record<KeyStateWord, number>> = {
   idle: 1,
 }
 
-/** What can be seen from outside: counts and lists. */
+/** Counts and lists. */
 export const countsAndListCases: readonly Case[] = [
   {
     id: 'counts.each-once',

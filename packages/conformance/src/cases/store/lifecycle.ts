@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 import { wakes } from '../../scene/wakes.ts'
 
-/** What outlives a process, what two processes share, and opening and closing. */
+/** Opening and closing, restarts, and what two processes share. */
 export const lifecycleCases: readonly Case[] = [
   {
     id: 'close.reopen',
@@ -250,7 +250,7 @@ export const lifecycleCases: readonly Case[] = [
       await wakes(s, () => s.add('a'))
       await stop?.()
       isStopped = true
-      // The other watcher's wake shows that a hint has had the time to come.
+      // The wake of the other watcher shows that a wake has had time to arrive.
       await wakes(s, () => s.add('b'))
       assert.equal(calls, 0)
     },

@@ -15,14 +15,14 @@ import type { Scene } from '../../scene/scene.ts'
 
 const needs = { durable: true, cutPower: true } as const
 
-/** Everything that is stored, as the driver says. */
+/** Everything that the driver reports as stored. */
 async function stored(s: Scene): Promise<readonly unknown[]> {
   const buckets = await s.driver.buckets?.()
   const queues = await s.driver.queues?.()
   return [await s.counts(), { buckets, queues }, ...(await listMany(s))]
 }
 
-/** Does something, cuts the power, and holds if the store is as the driver said before the cut. */
+/** Runs `act`, cuts the power, and asserts that the store is as the driver reported before the cut. */
 async function keeps(s: Scene, act: () => Promise<unknown>): Promise<Scene> {
   await act()
   const before = await stored(s)
@@ -31,7 +31,7 @@ async function keeps(s: Scene, act: () => Promise<unknown>): Promise<Scene> {
   return after
 }
 
-/** Power cuts: what a driver that says it is durable acknowledged is there afterwards. */
+/** Power cuts: the acknowledged writes of a durable driver survive them. */
 export const powerCases: readonly Case[] = [
   {
     id: 'power.add',

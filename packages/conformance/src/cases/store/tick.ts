@@ -25,7 +25,7 @@ function stats(runs: number, longest: string): WorkerStats {
   }
 }
 
-/** The heartbeat: when to look again, who works, and what has to be swept away. */
+/** The heartbeat: the time of the next change, the workers, and sweeps. */
 export const tickCases: readonly Case[] = [
   {
     id: 'tick.next.delayed',

@@ -5,7 +5,7 @@ import type { Scene } from '../../scene/scene.ts'
 
 const needs = { transact: true } as const
 
-/** Does something in a transaction that ends as `end` says. */
+/** Runs `act` in a transaction that ends as `end` says. */
 async function within(
   s: Scene,
   end: 'commit' | 'rollback',
@@ -23,7 +23,7 @@ async function within(
   await (end === 'commit' ? commit() : rollback())
 }
 
-/** Adds, and again if the store says that it was busy and did nothing. */
+/** Adds, and repeats that while the store is busy and has done nothing. */
 async function addPatiently(s: Scene, key: string): Promise<void> {
   for (;;) {
     try {
@@ -31,13 +31,13 @@ async function addPatiently(s: Scene, key: string): Promise<void> {
       return
     } catch (error) {
       if (!(SluiceError.is(error) && error.retryable)) throw error
-      // The transaction that is in the way needs a turn to end.
+      // The blocking transaction needs a turn of the event loop to end.
       await s.clock.step(0)
     }
   }
 }
 
-/** Verbs that take part in a transaction of the caller's. */
+/** Verbs inside a caller's transaction. */
 export const transactCases: readonly Case[] = [
   {
     id: 'transact.add.commit',
@@ -153,7 +153,7 @@ export const transactCases: readonly Case[] = [
       await within(s, 'rollback', async (transaction) => {
         await transaction.add(s.queue, [s.ask('a')], s.options())
         meeting = addPatiently(other, 'a')
-        // It may wait for the end of this transaction, or be refused as long as that lasts.
+        // The add may wait for the end of this transaction, or be rejected while it lasts.
         await s.clock.step(0)
       })
       await meeting

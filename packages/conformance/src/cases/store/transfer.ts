@@ -15,7 +15,7 @@ import { wakes } from '../../scene/wakes.ts'
 
 const needs = { transfer: true } as const
 
-/** A row of which nothing is owed or counted, with some of its members. */
+/** A row without a pending run and without counts, with some members replaced. */
 function row(key: string, parts: Partial<TransferRow> = {}): TransferRow {
   const empty = emptyKeyState()
   const members = Object.fromEntries(transferMembers.map((member) => [member, empty[member]]))
@@ -23,12 +23,12 @@ function row(key: string, parts: Partial<TransferRow> = {}): TransferRow {
   return { ...bare, ...parts }
 }
 
-/** A row of a key that is ready since `at`, in the place `seq`. */
+/** A row of a key that is ready since `at`, with the given `seq`. */
 function ready(key: string, at: number, seq: number, parts: Partial<TransferRow> = {}) {
   return row(key, { dueAt: at, why: 'add', readyAt: at, seq, askedAt: at, ...parts })
 }
 
-/** A row of every state in which nobody holds a key. */
+/** A row of every state in which a key is not held. */
 function rowsOfAllStates(now: number): readonly TransferRow[] {
   const later = { why: 'delay', laterWhy: 'add', askedAt: now - 50.25 } as const
   return [
@@ -42,12 +42,12 @@ function rowsOfAllStates(now: number): readonly TransferRow[] {
   ]
 }
 
-/** What is stored, as it would move; in the order of the keys. */
+/** The stored rows as they would be moved, in the order of the keys. */
 async function stored(s: Scene): Promise<readonly TransferRow[]> {
   return (await s.list()).rows.map(transferRow)
 }
 
-/** Without what means nothing where no run is owed, which stores need not keep. */
+/** Without the members that have no meaning if no run is pending, which stores need not keep. */
 function meant(each: TransferRow): Partial<TransferRow> {
   const { why, readyAt, seq, priority, askedAt, laterWhy, ...always } = each
   return {

@@ -19,12 +19,12 @@ class FirstWake extends ModelStore {
   }
 }
 
-/** Lets others come in between. */
+/** Yields, so that other calls run in between. */
 async function meanwhile(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await undefined
 }
 
-/** A subject whose first driver is right, and others not, or not those of other processes. */
+/** A subject with a correct first driver, and with faults in other drivers or other processes. */
 function othersMutant(
   id: string,
   title: string,
@@ -41,7 +41,7 @@ function othersMutant(
   }
 }
 
-/** Another process of the subject, with some of its members replaced, and another end. */
+/** Another process of the subject, with some members and its end replaced. */
 function otherWith(
   subject: Subject,
   members: (driver: Driver) => Partial<Driver>,
@@ -56,7 +56,7 @@ function otherWith(
   }
 }
 
-/** Finds a store empty when it opens it, and empties it once more later. */
+/** Finds a store empty on opening, and empties it again later. */
 function emptying(driver: Driver, store: ModelStore): Partial<Driver> {
   let mustEmpty = false
   return {
@@ -90,14 +90,14 @@ function oneByOne(driver: ModelDriver): Partial<Driver> {
   }
 }
 
-/** One verb that commits what it has done when it fails. */
+/** One verb that commits its partial work when it fails. */
 function halfMutant(verb: 'add' | 'finish' | 'renew' | 'expire' | 'transfer'): Mutant {
   return verbMutant(`whole-${verb}`, `${verb} that fails keeps what it has done`, (driver) => ({
     [verb]: oneByOne(driver)[verb],
   }))
 }
 
-/** Right for one queue and one driver; one thing wrong in each where there are more. */
+/** Correct for one queue and one driver; one fault each with several. */
 export const concurrentMutants: readonly Mutant[] = [
   mutant('concurrent-first-wake', 'of the queues of one turn only the first is woken', () => ({
     store: new FirstWake(),
@@ -307,7 +307,7 @@ export const concurrentMutants: readonly Mutant[] = [
   ...(['add', 'finish', 'renew', 'expire', 'transfer'] as const).map(halfMutant),
 ]
 
-/** Right in one process; one thing wrong in each where there are several, or power is cut. */
+/** Correct in one process; one fault each with several processes, or after a power cut. */
 export const processMutants: readonly Mutant[] = [
   othersMutant('process-apart', 'another process has its own store', () => ({
     otherProcess: () => ({ driver: modelSubject().driver, kill() {} }),

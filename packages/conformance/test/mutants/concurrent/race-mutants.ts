@@ -1,12 +1,12 @@
 import { type ClaimReply, noToken, SluiceError } from '@sluice/core'
 import { type Mutant, verbMutant } from '../mutant.ts'
 
-/** Long enough for what another client does at the same time to come in between. */
+/** Long enough for a concurrent call of another client to run in between. */
 async function meanwhile(turns = 3): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await undefined
 }
 
-/** Right as long as calls come one after another; what only histories can tell. */
+/** Correct while calls come one after another; only histories can catch these. */
 export const raceMutants: readonly Mutant[] = [
   verbMutant('race-claims-shared', 'two concurrent claims get the same answer', (driver) => {
     const underWay = new Map<string, Promise<ClaimReply>>()

@@ -1,7 +1,7 @@
 import { never, noToken } from '@sluice/core'
 import { type Mutant, ruleMutant } from '../mutant.ts'
 
-/** Adding and delaying, one rule wrong in each. */
+/** Adding and delaying, with one wrong rule each. */
 export const addingMutants: readonly Mutant[] = [
   ruleMutant('add-waiting-twice', 'an add of a waiting key returns added', (rules) => ({
     ask(...args) {

@@ -1,7 +1,7 @@
 import { never, noToken } from '@sluice/core'
 import { type Mutant, ruleMutant } from '../mutant.ts'
 
-/** Failures and crashes, one rule wrong in each. */
+/** Failures and crashes, with one wrong rule each. */
 export const failureMutants: readonly Mutant[] = [
   ruleMutant(
     'failed-unchanged-free',

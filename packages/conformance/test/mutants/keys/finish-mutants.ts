@@ -1,7 +1,7 @@
 import { never } from '@sluice/core'
 import { type Mutant, ruleMutant } from '../mutant.ts'
 
-/** Giving back, one rule wrong in each. */
+/** Finishing, with one wrong rule each. */
 export const finishMutants: readonly Mutant[] = [
   ruleMutant('done-forgets', 'done resets failures without forget', (rules) => ({
     done: (state, token, _, ...rest) => rules.done(state, token, true, ...rest),

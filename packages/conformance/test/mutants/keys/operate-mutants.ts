@@ -28,11 +28,11 @@ function pausedQueues(store: ModelStore): boolean {
   return [...store.queues.values()].some(({ paused }) => paused)
 }
 
-/** Watching and pausing, one thing wrong in each. */
+/** Watching and pausing, with one fault each. */
 export const operateMutants: readonly Mutant[] = [
-  verbMutant('watch-not-add', 'an add wakes nobody', mutedAfter(['add'])),
-  verbMutant('watch-not-finish', 'a finish wakes nobody', mutedAfter(['finish'])),
-  verbMutant('watch-not-resume', 'a resume wakes nobody', mutedAfter(['resume'])),
+  verbMutant('watch-not-add', 'an add wakes no watcher', mutedAfter(['add'])),
+  verbMutant('watch-not-finish', 'a finish wakes no watcher', mutedAfter(['finish'])),
+  verbMutant('watch-not-resume', 'a resume wakes no watcher', mutedAfter(['resume'])),
   verbMutant('watch-own-only', 'a process is woken by its own changes only', (driver) => {
     let isOwn = false
     return {

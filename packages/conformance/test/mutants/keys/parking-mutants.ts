@@ -1,7 +1,7 @@
 import { emptyKeyState, never, noToken } from '@sluice/core'
 import { type Mutant, ruleMutant } from '../mutant.ts'
 
-/** Parking, and what operators do to keys, one rule wrong in each. */
+/** Parking, and the verbs of operators, with one wrong rule each. */
 export const parkingMutants: readonly Mutant[] = [
   ruleMutant('park-drops', 'parking drops the run', (rules) => ({
     parkHeld(state, ...rest) {

@@ -2,7 +2,7 @@ import type { LimiterPlan } from '@sluice/core'
 import type { Planned } from '../../../src/model/model-plan.ts'
 import { type Mutant, ruleMutant, verbMutant } from '../mutant.ts'
 
-/** Every part of a plan as `change` makes it. */
+/** A plan with `change` applied to each part. */
 function rewritten(plan: LimiterPlan, change: (part: LimiterPlan) => LimiterPlan): LimiterPlan {
   const part = change(plan)
   if (part.kind === 'maxOf') return { ...part, of: part.of.map((each) => rewritten(each, change)) }
@@ -12,7 +12,7 @@ function rewritten(plan: LimiterPlan, change: (part: LimiterPlan) => LimiterPlan
   return part
 }
 
-/** The model with plans read otherwise than they are meant. */
+/** The model with plans that are misinterpreted. */
 function planMutant(id: string, title: string, change: (part: LimiterPlan) => LimiterPlan): Mutant {
   return ruleMutant(id, title, (rules) => ({
     planned: (store, plan, ...rest) =>
@@ -23,7 +23,7 @@ function planMutant(id: string, title: string, change: (part: LimiterPlan) => Li
 
 let processes = 0
 
-/** Limiters and buckets, one thing wrong in each. */
+/** Limiters and buckets, with one fault each. */
 export const planMutants: readonly Mutant[] = [
   planMutant('plan-uncapped', 'an exponential plan has no maximum', (part) =>
     part.kind === 'exponential' ? { ...part, maxMs: 1e9 } : part,

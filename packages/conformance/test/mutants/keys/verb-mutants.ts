@@ -6,14 +6,14 @@ function withClaims(reply: ClaimReply, change: (claim: Claim) => Claim): ClaimRe
   return { ...reply, claims: reply.claims.map(change) }
 }
 
-/** Forgets the item of each key that is finished in one way. */
+/** Loses the item of each key that is finished in one way. */
 function itemLost(store: ModelStore, queue: string, finishes: readonly Finish[], as: string): void {
   for (const finish of finishes) {
     if (finish.as === as) store.key(queue, finish.key).item = undefined
   }
 }
 
-/** Adding, claiming and finishing, one thing wrong in each. */
+/** Adding, claiming and finishing, with one fault each. */
 export const verbMutants: readonly Mutant[] = [
   sharedStore(),
   verbMutant('contract-older', 'the driver is written for another contract', () => ({

@@ -6,7 +6,7 @@ import { type Mutant, mutant, ruleMutant } from '../mutant.ts'
 
 const hour = 3_600_000
 
-/** Makes tokens of the wall clock, which is what makes them fall when it is set back. */
+/** Derives tokens from the wall clock, so that they fall when it is set back. */
 class TokensOfTime extends ModelStore {
   now: () => number = () => 0
 
@@ -15,7 +15,7 @@ class TokensOfTime extends ModelStore {
   }
 }
 
-/** Gives each driver a time of its own. */
+/** Gives each driver its own time. */
 class TimePerDriver extends ModelStore {
   override time(clock: Clock, make: (clock: Clock) => StoreTime): StoreTime {
     return make(clock)
@@ -41,7 +41,7 @@ function waitingTime(clock: Clock): StoreTime {
   }
 }
 
-/** A rising time that something is added to, by how far it is ahead. */
+/** A rising time to which a function of `ahead` is added. */
 function rising(clock: Clock, more: (ahead: number) => number, said = 1): StoreTime {
   const time = new RisingTime(clock)
   const ahead = (): number => time.ahead + more(time.ahead)
@@ -57,7 +57,7 @@ function timeMutant(id: string, title: string, time: (clock: Clock) => StoreTime
   return ruleMutant(id, title, () => ({ storeTime: time }))
 }
 
-/** Clocks that are set, one thing wrong in each. */
+/** Clocks that are set, with one fault each. */
 export const clockMutants: readonly Mutant[] = [
   mutant('clock-tokens-of-time', 'tokens are derived from the wall clock', () => {
     const store = new TokensOfTime()

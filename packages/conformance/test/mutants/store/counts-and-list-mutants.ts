@@ -2,7 +2,7 @@ import type { KeyRow, ListReply, WorkerStats } from '@sluice/core'
 import type { ModelDriver } from '../../../src/model/model-driver.ts'
 import { type Mutant, verbMutant } from '../mutant.ts'
 
-/** When to look again, as `at` sees each key. */
+/** The time of the next change, with the time of each key by `at`. */
 function nextAt(driver: ModelDriver, queue: string, at: (row: KeyRow) => number): number {
   return Math.min(Infinity, ...driver.list(queue, { limit: 1_000 }).rows.map(at))
 }
@@ -40,7 +40,7 @@ function pageOf(reply: ListReply, from: number, limit: number): ListReply {
   return { now: reply.now, rows, ...(next < reply.rows.length && { cursor: String(next) }) }
 }
 
-/** Looking and ticking, one thing wrong in each. */
+/** Counting, listing and ticking, with one fault each. */
 export const countsAndListMutants: readonly Mutant[] = [
   tickMutant('tick-parked', 'parked keys set the time of the next change', (driver, queue) =>
     nextAt(driver, queue, waitsOrEnds),

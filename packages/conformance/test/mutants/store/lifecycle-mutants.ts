@@ -1,7 +1,7 @@
 import { type Claim, SluiceError } from '@sluice/core'
 import { type Mutant, verbMutant } from '../mutant.ts'
 
-/** Closing, restarting and several processes, one thing wrong in each. */
+/** Closing, restarting and several processes, with one fault each. */
 export const lifecycleMutants: readonly Mutant[] = [
   verbMutant('close-for-good', 'a driver that was closed cannot be opened again', (driver) => {
     let isClosed = false

@@ -1,6 +1,6 @@
 import { type Mutant, verbMutant } from '../mutant.ts'
 
-/** Right for a few queues and holders; one thing wrong in each for hundreds of them. */
+/** Correct for a few queues and holders; one fault each with hundreds of them. */
 export const namesMutants: readonly Mutant[] = [
   verbMutant(
     'size-queues-paused',

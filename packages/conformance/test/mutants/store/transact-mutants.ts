@@ -15,7 +15,7 @@ function transactMutant(
   }))
 }
 
-/** Transactions, one thing wrong in each. */
+/** Transactions, with one fault each. */
 export const transactMutants: readonly Mutant[] = [
   transactMutant(
     'transact-add-dropped',

@@ -3,7 +3,7 @@ import type { ModelDriver } from '../../../src/model/model-driver.ts'
 import type { ModelStore } from '../../../src/model/model-store.ts'
 import { type Mutant, ruleMutant, verbMutant } from '../mutant.ts'
 
-/** The model with some of the verbs replaced that move keys. */
+/** The model with some of its transfer verbs replaced. */
 function transferMutant(
   id: string,
   title: string,
@@ -14,14 +14,14 @@ function transferMutant(
   }))
 }
 
-/** The model that makes something else of each row before it imports it. */
+/** The model with a function applied to each row before it is imported. */
 function rowMutant(id: string, title: string, change: (row: TransferRow) => TransferRow): Mutant {
   return transferMutant(id, title, (transfer) => ({
     importRows: (queue, rows) => transfer.importRows(queue, rows.map(change)),
   }))
 }
 
-/** Moving keys between stores, one thing wrong in each. */
+/** Moving keys between stores, with one fault each. */
 export const transferMutants: readonly Mutant[] = [
   rowMutant('import-no-later', 'the second run is lost', (row) => ({
     ...row,
@@ -123,7 +123,7 @@ export const transferMutants: readonly Mutant[] = [
       return transfer.importRows(queue, rows)
     },
   })),
-  verbMutant('import-wakes-nobody', 'an import wakes nobody', (driver) => {
+  verbMutant('import-without-wake', 'an import wakes no watcher', (driver) => {
     let isMuted = false
     return {
       transfer: {

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { allCases } from '../src/cases/all.ts'
 import { allQueueCases } from '../src/queue-cases/all.ts'
 
-/** What has gone wrong in other queues, and the cases that would have noticed. */
-const scars: Readonly<Record<string, readonly string[]>> = {
-  'an add of a running key is lost, or runs beside it': [
+/** Bugs of other queues, and the cases that catch them. */
+const knownBugs: Readonly<Record<string, readonly string[]>> = {
+  'an add of a running key is lost, or runs concurrently with it': [
     'add.held.again',
     'add.held.not-handed-out',
     'histories.linearizable',
@@ -26,7 +26,7 @@ const scars: Readonly<Record<string, readonly string[]>> = {
   'options of one item of a batch leak into the next': ['item.batch.own', 'batch.modes.own'],
   'a priority is lost on requeue': ['priority.retry.kept', 'priority.release.kept'],
   'an item is blocked for ever after a crash': ['lease.end.returns', 'q-lease.crash'],
-  'what came while nobody listened is never noticed': ['q-wake.lost'],
+  'a change during a lost connection is never noticed': ['q-wake.lost'],
   'who resumes a paused queue waits for the next poll': ['watch.resume', 'q-wake.resume'],
   'a key that is removed while it runs breaks its end': ['remove.held'],
   'a clock that is set loses or doubles work': ['clock.back.nothing-lost', 'clock.forward'],
@@ -34,7 +34,7 @@ const scars: Readonly<Record<string, readonly string[]>> = {
   'a page of what cannot be rescued hides the rest': ['lease.end.reported.bounded'],
 }
 
-test.each(Object.entries(scars))('%s', (_, ids) => {
+test.each(Object.entries(knownBugs))('%s', (_, ids) => {
   const known = new Set([...allCases, ...allQueueCases].map(({ id }) => id))
   expect(ids.filter((id) => !known.has(id))).toEqual([])
 })
