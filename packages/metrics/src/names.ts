@@ -1,10 +1,10 @@
-/** What kind of instrument a metric is. */
+/** The kind of instrument of a metric. */
 export type MetricKind = 'counter' | 'gauge' | 'histogram'
 
-/** A label of a metric. None is ever a key: there are too many of those. */
+/** A label of a metric. No label is a key: there are too many of them. */
 export type LabelName = 'name' | 'controller' | 'priority' | 'reason' | 'result'
 
-/** What this package calls a metric. */
+/** The id of a metric in this package. */
 export type MetricId =
   | 'depth'
   | 'adds'
@@ -34,15 +34,15 @@ export interface MetricRow {
   readonly kind: MetricKind
   readonly unit: 'seconds' | 'items' | 'events'
   readonly labels: readonly LabelName[]
-  /** The help text; that of the original where there is one. */
+  /** The help text; the original's where there is one. */
   readonly help: string
-  /** When it moves. */
+  /** When it changes. */
   readonly moves: string
-  /** Where it comes from: the originals, or what their users have asked for. */
+  /** The origin: one of the original projects, or requests of their users. */
   readonly family: 'client-go' | 'controller-runtime' | 'sluice'
   /**
-   * What one process exports: what happened in it, or the state of the store, which one process
-   * exports and the others show as 0.
+   * The scope: events of the process, or the state of the store, which one process exports and the
+   * others show as 0.
    */
   readonly scope: 'process' | 'store'
 }

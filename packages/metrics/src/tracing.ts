@@ -29,51 +29,51 @@ import {
 import { KeyLinks } from './key-links.ts'
 import { listen } from './listener.ts'
 
-/** How queues are traced. */
+/** Options of {@link openTelemetryTracing}. */
 export interface TracingOptions {
   /** Makes the spans. Default: that of the global tracer provider. */
   readonly tracer?: Tracer
-  /** Only what happens on this driver is traced. Default: on every driver of the process. */
+  /** Traces only queues on this driver. Default: all drivers of the process. */
   readonly driver?: Driver
-  /** What is shown of a key; `undefined` shows nothing. Default: the key. */
+  /** Returns the text to show for a key; `undefined` shows nothing. Default: the key. */
   readonly showKey?: (key: string) => string | undefined
-  /** How many adds of one key a run is linked to, at the most. Default 8. */
+  /** The maximum number of adds that a run is linked to. Default 8. */
   readonly linksMax?: number
   /** The clock of the queues, if they were given one. */
   readonly clock?: Clock
-  /** Told of what goes wrong while tracing. Default: it is dropped. */
+  /** Called with errors of tracing. Default: errors are dropped. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Traces under way to OpenTelemetry. */
+/** A running tracer for OpenTelemetry. */
 export interface OpenTelemetryTracing {
   /**
-   * Makes a handler of a worker run inside the span of its run, so that spans that it starts become
-   * children of it.
+   * Wraps a worker's handler so that it runs inside the span of its run, as the parent of the spans
+   * that it starts.
    */
   inSpan<F extends (...given: never[]) => unknown>(handler: F): F
-  /** Calls `work` inside the span of a key that was taken without a worker. */
+  /** Calls `work` inside the span of a key that was claimed without a worker. */
   within<R>(held: { readonly key: string; readonly token: number }, work: () => R): R
-  /** Stops tracing. Spans that are open end now. */
+  /** Stops tracing. Open spans end now. */
   close(): void
 }
 
-/** A key between being taken and being given back. */
+/** A key from its claim to its finish. */
 interface Processing {
   readonly key: string
   readonly holder: string
   readonly span: Span
-  /** A worker runs a handler for it, which says how it ends. */
+  /** A worker runs a handler for the key, and the end of the handler sets the status. */
   hasRun: boolean
 }
 
-/** What is traced of one driver. */
+/** The tracing state of one driver. */
 interface Trail {
   /** By queue. */
   readonly links: Map<string, KeyLinks<SpanContext>>
   /** By token. */
   readonly processing: Map<number, Processing>
-  /** The queue objects that use it; it is forgotten with the last one. */
+  /** The queue objects that use the driver; the state is dropped with the last one. */
   readonly holders: Set<string>
 }
 
@@ -95,7 +95,7 @@ class ChannelTracing implements OpenTelemetryTracing {
   readonly #trails = new Map<Driver, Trail>()
   readonly #adds = new WeakMap<SluiceEvent, Span>()
   readonly #claimsFrom = new WeakMap<SluiceEvent, HrTime>()
-  /** The span of the run that the code is part of. */
+  /** The span of the run around the current code. */
   readonly #current = new AsyncLocalStorage<Span | undefined>()
   readonly #stopListening: () => void
 
@@ -123,7 +123,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     return source === undefined ? undefined : this.#trails.get(source)
   }
 
-  /** The trail of a driver that is being called; made if it is new. */
+  /** The tracing state of a driver that is being called; created if it is new. */
   #trailFor({ source, holder }: SluiceEvent): Trail | undefined {
     if (source === undefined) return undefined
     if (this.#driver !== undefined && this.#driver !== source) return undefined
@@ -153,7 +153,7 @@ class ChannelTracing implements OpenTelemetryTracing {
       'messaging.operation.name': operation,
       'messaging.operation.type': type,
       'sluice.driver': driver,
-      // Not the commit: a transaction of the caller's may still take it back.
+      // Not the commit: the caller's transaction may still be rolled back.
       'sluice.reports': 'statement',
     }
   }
@@ -163,7 +163,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     return shown === undefined ? {} : { 'sluice.key': shown }
   }
 
-  /** The span inside which an event happens. */
+  /** The span around an event. */
   #spanFor(event: SluiceEvent): Span | undefined {
     if (event.verb !== 'run') return this.#current.getStore()
     const { token } = event.request as RunRequest
@@ -171,7 +171,7 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   #started(event: SluiceEvent): void {
-    // Only a call of the driver shows that the queue is open: the rest may come after its end.
+    // Only a call of the driver shows that the queue is open: other events may follow its end.
     const isCall = event.verb !== 'run' && event.verb !== 'error'
     const trail = isCall ? this.#trailFor(event) : this.#trailOf(event)
     if (trail === undefined) return
@@ -230,7 +230,7 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   #claimed(event: SluiceEvent, trail: Trail, { claims }: SeenClaims): void {
-    // One that found nothing is how a queue waits, and no news.
+    // A claim that found nothing is part of waiting, and gets no span.
     if (claims.length === 0) return
     const now = this.#now()
     const get = this.#tracer.startSpan(`get ${event.queue}`, {
@@ -248,7 +248,7 @@ class ChannelTracing implements OpenTelemetryTracing {
       const links: Link[] = [...known.take(key), get.spanContext()].map((to) => ({ context: to }))
       const span = this.#tracer.startSpan(`process ${event.queue}`, {
         kind: SpanKind.CONSUMER,
-        // A run is caused by any number of adds, and is a child of none.
+        // A run has any number of adds as its cause, and is a child of none.
         root: true,
         links,
         startTime: now,
@@ -355,11 +355,11 @@ function fail(span: Span, error: unknown): void {
 
 /**
  * Starts to trace the queues of this process with OpenTelemetry: a span for each add, for each
- * reading that found keys, and for each key from being taken to being given back.
+ * claim that found keys, and for each key from its claim to its finish.
  *
- * The span of a run is linked to the adds it was made by, in this process, and to the reading; it is
- * never their child, as one run stands for any number of adds. Spans speak of statements, not of
- * commits: in a transaction of the caller's, an add is shown that may yet be taken back.
+ * The span of a run is linked to its adds in this process and to the claim; it is never their
+ * child, because one run may have any number of adds. Spans report statements, not commits: an add
+ * in a caller's transaction is shown even if it is rolled back later.
  */
 export function openTelemetryTracing(options: TracingOptions = {}): OpenTelemetryTracing {
   checkObject('options', options, ['tracer', 'driver', 'showKey', 'linksMax', 'clock', 'onError'])
