@@ -42,13 +42,13 @@ export function exponentialBackoffManager(options: ExponentialBackoffOptions): B
     random,
   })
   let own = start.copy()
-  let askedMs = clock.monotonicMs()
+  let calledMs = clock.monotonicMs()
   return {
     clock,
     nextMs: () => {
       const nowMs = clock.monotonicMs()
-      if (nowMs - askedMs > resetMs) own = start.copy()
-      askedMs = nowMs
+      if (nowMs - calledMs > resetMs) own = start.copy()
+      calledMs = nowMs
       return own.step()
     },
   }

@@ -204,8 +204,8 @@ class ChannelRecorder implements Recorder {
     const { ledger } = store
     const request = event.request as Seen
     const replies = event.result as readonly unknown[]
-    const told = (event.result as { readonly now?: unknown }).now
-    if (typeof told === 'number') store.offsetMs = told - here.monotonicMs
+    const now = (event.result as { readonly now?: unknown }).now
+    if (typeof now === 'number') store.offsetMs = now - here.monotonicMs
     const moment = inStore(store, here)
     switch (event.verb) {
       case 'add':
