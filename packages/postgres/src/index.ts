@@ -1,3 +1,12 @@
+/**
+ * The driver that keeps keys in Postgres, which any number of processes and machines may share. Call
+ * `postgresDriver` with a `connectionString` or a `pool`, and pass the result to a queue. `migrationSql`
+ * and `rolesSql` return the SQL for schemas that are migrated separately, and `doctor` checks the health
+ * of a store.
+ *
+ * @packageDocumentation
+ */
+
 export type {
   PgClient,
   PgliteLike,

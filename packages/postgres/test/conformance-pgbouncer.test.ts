@@ -65,6 +65,6 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
   examine('the suite', () => create(), {
     timeoutMs: 60_000,
     chance: { modelRuns: 10, histories: 2 },
-    except: { 'company.drivers.idle': 'where no hint comes, a poll wakes each driver' },
+    except: { 'concurrent.drivers.idle': 'where no hint comes, a poll wakes each driver' },
   })
 })

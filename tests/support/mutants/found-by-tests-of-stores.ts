@@ -210,7 +210,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/sqlite/test/conformance.test.ts',
-      title: 'whole.add',
+      title: 'atomic.add',
     },
   },
   {

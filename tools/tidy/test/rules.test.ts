@@ -4,6 +4,7 @@ import type { Repository } from '../src/repository.ts'
 import { anonymous } from '../src/rules/anonymous.ts'
 import { arrows } from '../src/rules/arrows.ts'
 import { decisions } from '../src/rules/decisions.ts'
+import { internals } from '../src/rules/internals.ts'
 import { manifests } from '../src/rules/manifests.ts'
 import { markdown } from '../src/rules/markdown.ts'
 import { names } from '../src/rules/names.ts'
@@ -232,4 +233,36 @@ test('anonymous: neither a machine nor a registry', () => {
     /a\.ts:1: a path/,
     /b\.yaml:1: the name/,
   )
+})
+
+describe('internals', () => {
+  const sources = {
+    'packages/a/src/thing.ts': 'export class Thing {}',
+    'packages/a/sql/claim.sql': 'select 1',
+  }
+
+  test('paths that exist are fine, and so are names that their files contain', () => {
+    says(internals, {
+      ...sources,
+      'docs/internals/a.md':
+        'Paths are relative to `packages/a/`. `src/thing.ts` ›\n`Thing` calls `sql/claim.sql` in `sql/`; ' +
+        'see `packages/a/src/thing.ts` and `Driver`.',
+    })
+  })
+
+  test('a path or a name that is gone is named, and a page has to say where its paths begin', () => {
+    says(
+      internals,
+      {
+        ...sources,
+        'docs/internals/a.md':
+          'Paths are relative to `packages/a/`. `src/gone.ts`, `gone/`, `src/thing.ts` › `Other`.',
+        'docs/internals/b.md': 'Without a base.',
+      },
+      /a\.md: src\/gone\.ts does not exist/,
+      /a\.md: gone\/ does not exist/,
+      /a\.md: src\/thing\.ts does not contain Other/,
+      /b\.md: does not say/,
+    )
+  })
 })
