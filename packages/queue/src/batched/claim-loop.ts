@@ -203,7 +203,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     if (isDoubtful && claims.length > 0) {
       // Spaced like claims in vain: a store whose answers keep contradicting each other is not stormed.
       for (const held of claims) void giveBack(held)
-      this.#missed()
+      this.#onMiss()
     } else {
       if (claims.length > 0) this.#misses = 0
       if (!this.isStopped) this.#handOut(claims)
