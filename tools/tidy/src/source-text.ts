@@ -6,18 +6,6 @@ export interface Comment {
   readonly line: number
 }
 
-/** How many lines of a TypeScript file contain code; blank lines and comments do not count. */
-export function linesOfCode(path: string, text: string): number {
-  const lines = new Set<number>()
-  const tree = parse(path, text)
-  visitTokens(tree, (token) => {
-    const first = tree.getLineAndCharacterOfPosition(token.getStart(tree)).line
-    const last = tree.getLineAndCharacterOfPosition(token.getEnd()).line
-    for (let line = first; line <= last; line += 1) lines.add(line)
-  })
-  return lines.size
-}
-
 /** The comments of a TypeScript or JavaScript file. */
 export function commentsOf(path: string, text: string): Comment[] {
   const tree = parse(path, text)
