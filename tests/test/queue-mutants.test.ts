@@ -32,7 +32,7 @@ describe('every broken queue is caught, and is a subtle one', () => {
       const failed: string[] = []
       for (const { id: caseId } of cases) {
         if (isTrouble(caseId) && !aboutTrouble.has(id)) continue
-        // Made anew for each case, so that no memory of one gets into the next.
+        // Made for each case, so that no memory of one gets into the next.
         const [chosen] = queueCases(broken(breakage())).filter((each) => each.id === caseId)
         const options = isTrouble(caseId)
           ? { timeoutMs: 10_000, hintMs: 1_000 }
