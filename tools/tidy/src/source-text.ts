@@ -20,9 +20,20 @@ export function commentsOf(path: string, text: string): Comment[] {
     // The text of an element is not code: what looks like a comment there is shown on the page.
     if (token.kind === ts.SyntaxKind.JsxText) return
     take(ts.getLeadingCommentRanges(text, token.getFullStart()))
-    take(ts.getTrailingCommentRanges(text, token.getEnd()))
+    if (!endsMarkup(token)) take(ts.getTrailingCommentRanges(text, token.getEnd()))
   })
   return [...found.values()]
+}
+
+/** Whether the text of an element may follow a token. */
+function endsMarkup({ parent }: ts.Node): boolean {
+  return (
+    ts.isJsxOpeningLikeElement(parent) ||
+    ts.isJsxClosingElement(parent) ||
+    ts.isJsxOpeningFragment(parent) ||
+    ts.isJsxClosingFragment(parent) ||
+    ts.isJsxExpression(parent)
+  )
 }
 
 /** The names that a file exports, those of types included. */
