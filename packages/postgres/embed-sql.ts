@@ -63,7 +63,7 @@ export function embedded(): string {
   )
   return [
     '// Generated from sql/ by embed-sql.ts; change those files instead.',
-    "import type { Migration } from './migration.ts'",
+    "import type { Migration } from './schema/migration.ts'",
     '',
     'export const migrations: readonly Migration[] = [',
     ...readdirSync(new URL('migrations/', home)).sort().map(migration),

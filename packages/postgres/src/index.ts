@@ -14,14 +14,14 @@ export type {
   PgPool,
   PgPoolClient,
   PgQuery,
-} from './client-shapes.ts'
-export { doctor, type Finding, type Level } from './doctor.ts'
+} from './connection/client-shapes.ts'
+export { postgresDriver } from './postgres-driver.ts'
+export type { PostgresOptions } from './postgres-options.ts'
+export { doctor, type Finding, type Level } from './schema/doctor.ts'
 export {
   type MigrateMode,
   type MigrationSqlOptions,
   migrationSql,
   schemaVersion,
-} from './migrate.ts'
-export type { PostgresOptions } from './options.ts'
-export { postgresDriver } from './postgres-driver.ts'
-export { type Roles, rolesSql } from './roles.ts'
+} from './schema/migrate.ts'
+export { type Roles, rolesSql } from './schema/roles.ts'

@@ -1,8 +1,8 @@
 import { checkNumber, checkObject, checkOneOf, checkString, SluiceTypeError } from '@sluice/core'
-import { isPgliteLike, type PgliteLike, type PgPool } from './client-shapes.ts'
-import { type Machine, thisMachine } from './machine.ts'
-import type { MigrateMode } from './migrate.ts'
-import { checkSchemaName } from './schema-name.ts'
+import { isPgliteLike, type PgliteLike, type PgPool } from './connection/client-shapes.ts'
+import { type Machine, thisMachine } from './connection/environment.ts'
+import type { MigrateMode } from './schema/migrate.ts'
+import { checkSchemaName } from './schema/schema-name.ts'
 
 /** Where the database is, and how it is used. Exactly one of the first three has to be given. */
 export interface PostgresOptions {

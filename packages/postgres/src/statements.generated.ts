@@ -1,5 +1,5 @@
 // Generated from sql/ by embed-sql.ts; change those files instead.
-import type { Migration } from './migration.ts'
+import type { Migration } from './schema/migration.ts'
 
 export const migrations: readonly Migration[] = [
   {

@@ -1,8 +1,8 @@
+import { number } from '../rows/columns.ts'
 import type { PgListener, Row } from './client-shapes.ts'
-import { number } from './columns.ts'
-import { cut } from './cut.ts'
 import { withDeadline } from './deadline.ts'
-import type { Machine } from './machine.ts'
+import { cut } from './destroy-socket.ts'
+import type { Machine } from './environment.ts'
 
 /** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
 export const suspicionMs = 1_000

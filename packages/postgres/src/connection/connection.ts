@@ -1,5 +1,5 @@
 import type { Row } from './client-shapes.ts'
-import type { Statement } from './statement.ts'
+import type { Statement } from './statements.ts'
 
 /** One connection, for as long as it is ours. */
 export interface Session {

@@ -1,13 +1,13 @@
 import { heartbeatMs } from '@sluice/core'
+import { flag, number } from '../rows/columns.ts'
+import { quoteIdentifier } from '../schema/schema-name.ts'
 import type { PgListener, Row } from './client-shapes.ts'
-import { flag, number } from './columns.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import { cut } from './cut.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
-import type { Machine } from './machine.ts'
-import { PgSession } from './pool-sessions.ts'
-import { quoteIdentifier } from './schema-name.ts'
-import type { Statement } from './statement.ts'
+import { cut } from './destroy-socket.ts'
+import type { Machine } from './environment.ts'
+import { PgSession } from './pool-connections.ts'
+import type { Statement } from './statements.ts'
 
 /** What a listener works with. */
 export interface ListenerUse {

@@ -1,9 +1,9 @@
 import type { PgliteLike, PgliteTransaction, Row } from './client-shapes.ts'
+import type { Session, Sessions } from './connection.ts'
 import { withDeadline } from './deadline.ts'
-import type { PoolUse } from './pool-sessions.ts'
-import type { Session, Sessions } from './session.ts'
-import type { Statement } from './statement.ts'
-import { storeError } from './store-error.ts'
+import { storeError } from './errors.ts'
+import type { PoolUse } from './pool-connections.ts'
+import type { Statement } from './statements.ts'
 
 /** PGlite, or a transaction of it, as a session. */
 export class PgliteSession implements Session {

@@ -1,12 +1,12 @@
 import { SluiceError } from '@sluice/core'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
+import { beginText, type RunOptions, type Session, type Sessions } from './connection.ts'
 import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
-import { cut, trafficOf } from './cut.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
-import type { Machine } from './machine.ts'
-import { beginText, type RunOptions, type Session, type Sessions } from './session.ts'
-import type { Statement } from './statement.ts'
-import { breaksConnection, isForeignPrepared, storeError } from './store-error.ts'
+import { cut, trafficOf } from './destroy-socket.ts'
+import type { Machine } from './environment.ts'
+import { breaksConnection, isForeignPrepared, storeError } from './errors.ts'
+import type { Statement } from './statements.ts'
 
 /** How a pool is used. */
 export interface PoolUse {

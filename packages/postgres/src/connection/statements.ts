@@ -1,5 +1,5 @@
-import { inSchema } from './schema-name.ts'
-import { statementTexts } from './statements.generated.ts'
+import { inSchema } from '../schema/schema-name.ts'
+import { statementTexts } from '../statements.generated.ts'
 
 /** A statement with fixed text, which a connection may prepare under its name, unless that is ''. */
 export interface Statement {

@@ -1,13 +1,13 @@
 import { SluiceError } from '@sluice/core'
-import { arrayLiteral } from './array-literal.ts'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { number } from '../rows/columns.ts'
+import { bytewise } from '../rows/key-order.ts'
+import type { StoreTime } from '../rows/store-time.ts'
 import type { Row } from './client-shapes.ts'
-import { number } from './columns.ts'
-import { bytewise } from './key-order.ts'
-import { type Machine, pause } from './machine.ts'
-import type { RunOptions, Session, Sessions } from './session.ts'
-import type { Statement, StatementName, Statements } from './statement.ts'
-import { isLostRace } from './store-error.ts'
-import type { StoreTime } from './store-time.ts'
+import type { RunOptions, Session, Sessions } from './connection.ts'
+import { type Machine, pause } from './environment.ts'
+import { isLostRace } from './errors.ts'
+import type { Statement, StatementName, Statements } from './statements.ts'
 
 /** How often what lost a race is sent again, at the most. */
 const attemptsMax = 10

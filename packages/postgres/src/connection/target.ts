@@ -1,9 +1,9 @@
+import type { Settings } from '../postgres-options.ts'
 import type { PgListener, PgPool } from './client-shapes.ts'
+import type { Sessions } from './connection.ts'
 import { ConnectionProbe } from './connection-probe.ts'
-import type { Settings } from './options.ts'
-import { PoolSessions, type PoolUse } from './pool-sessions.ts'
-import type { Sessions } from './session.ts'
-import { SingleSession } from './single-session.ts'
+import { SingleSession } from './pglite-connection.ts'
+import { PoolSessions, type PoolUse } from './pool-connections.ts'
 
 /** Where connections come from, and how to make one that listens. */
 export interface Connected {

@@ -1,6 +1,6 @@
 import { type Failure, SluiceError, type Timer } from '@sluice/core'
+import type { Machine } from './environment.ts'
 import { hintOf } from './listener.ts'
-import type { Machine } from './machine.ts'
 
 /** How close together hints of one queue are sent to other processes, in milliseconds. */
 const restMs = 10

@@ -1,4 +1,4 @@
-import type { Machine } from './machine.ts'
+import type { Machine } from './environment.ts'
 
 /** How long a kind of warning is silent after one of them, in milliseconds. */
 const silenceMs = 10_000

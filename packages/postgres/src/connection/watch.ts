@@ -1,9 +1,9 @@
 import { heartbeatMs, type Timer } from '@sluice/core'
 import type { Row } from './client-shapes.ts'
+import type { Machine } from './environment.ts'
 import { Listener, type ListenerUse } from './listener.ts'
-import type { Machine } from './machine.ts'
-import type { Statement } from './statement.ts'
-import type { WakeBell } from './wake-bell.ts'
+import type { Statement } from './statements.ts'
+import type { WakeBell } from './wake-signal.ts'
 
 /** How long who watches waits for hints to be proven, in milliseconds. */
 const startMs = 2_000

@@ -1,5 +1,5 @@
 import { type DueReason, emptyKeyState, type KeyState, noToken } from '@sluice/core'
-import type { Row } from './client-shapes.ts'
+import type { Row } from '../connection/client-shapes.ts'
 import { flag, instant, number, text } from './columns.ts'
 
 /** Reasons as the column `why` has them. */

@@ -6,12 +6,12 @@
  * does all day; see the decision record 0051.
  */
 import { type EpochMs, type KeyState, transitions } from '@sluice/core'
+import type { Session } from '../connection/connection.ts'
+import type { Statements } from '../connection/statements.ts'
 import { arrayLiteral, type Element } from './array-literal.ts'
 import { number, text } from './columns.ts'
 import { bytewise } from './key-order.ts'
 import { dueReasons, type StoredKey, storedKey } from './key-row.ts'
-import type { Session } from './session.ts'
-import type { Statements } from './statement.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** The keys of a batch while they are locked. */

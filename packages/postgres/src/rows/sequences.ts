@@ -1,6 +1,6 @@
+import type { Session } from '../connection/connection.ts'
+import type { Store } from '../connection/store.ts'
 import { number } from './columns.ts'
-import type { Session } from './session.ts'
-import type { Store } from './store.ts'
 
 /**
  * From how far away a counter is set at once. Nobody else draws as many between reading and setting

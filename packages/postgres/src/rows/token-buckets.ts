@@ -7,10 +7,10 @@ import {
   planDelay,
   reserveToken,
 } from '@sluice/core'
+import type { Session } from '../connection/connection.ts'
+import type { Statements } from '../connection/statements.ts'
 import { arrayLiteral } from './array-literal.ts'
 import { instant, number, text } from './columns.ts'
-import type { Session } from './session.ts'
-import type { Statements } from './statement.ts'
 
 /** A delay that a plan gave, and what it costs the buckets if it is made use of. */
 export interface Planned {

@@ -1,7 +1,7 @@
 import { SluiceError } from '@sluice/core'
-import { number } from './columns.ts'
-import type { ConnectionProbe } from './connection-probe.ts'
-import type { Sessions } from './session.ts'
+import type { Sessions } from '../connection/connection.ts'
+import type { ConnectionProbe } from '../connection/connection-probe.ts'
+import { number } from '../rows/columns.ts'
 
 /** The oldest server that will do: 14. */
 const versionMin = 140_000

@@ -1,14 +1,14 @@
 /** An examination of a store by someone who wants to know how it is: it looks, and changes nothing. */
 import type { WorkerInfo } from '@sluice/core'
-import type { Row } from './client-shapes.ts'
-import { instant, number, text } from './columns.ts'
-import { connect } from './connect.ts'
-import { Listener } from './listener.ts'
+import type { Row } from '../connection/client-shapes.ts'
+import type { Sessions } from '../connection/connection.ts'
+import { Listener } from '../connection/listener.ts'
+import { type StatementName, statementsFor } from '../connection/statements.ts'
+import { connect } from '../connection/target.ts'
+import { checkOptions, type PostgresOptions, type Settings } from '../postgres-options.ts'
+import { instant, number, text } from '../rows/columns.ts'
 import { schemaVersion } from './migrate.ts'
-import { checkOptions, type PostgresOptions, type Settings } from './options.ts'
 import { channelOf } from './schema-name.ts'
-import type { Sessions } from './session.ts'
-import { type StatementName, statementsFor } from './statement.ts'
 
 /** How something is: as it should be, worth a look, or broken. */
 export type Level = 'ok' | 'warning' | 'failure'

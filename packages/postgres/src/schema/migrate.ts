@@ -1,10 +1,10 @@
 import { checkNumber, checkObject, SluiceError } from '@sluice/core'
-import type { Row } from './client-shapes.ts'
-import { flag, number } from './columns.ts'
+import type { Row } from '../connection/client-shapes.ts'
+import type { Session, Sessions } from '../connection/connection.ts'
+import { flag, number } from '../rows/columns.ts'
+import { migrations } from '../statements.generated.ts'
 import type { Migration } from './migration.ts'
 import { checkSchemaName, inSchema, quoteIdentifier } from './schema-name.ts'
-import type { Session, Sessions } from './session.ts'
-import { migrations } from './statements.generated.ts'
 
 /** What opening does about the schema: bring it up to date, or hold for one that is. */
 export type MigrateMode = 'apply' | 'verify'

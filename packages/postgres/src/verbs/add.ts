@@ -6,17 +6,17 @@ import {
   never,
   transitions,
 } from '@sluice/core'
-import { arrayLiteral } from './array-literal.ts'
-import { besideLocked } from './beside-locked.ts'
-import { type InBuckets, withBuckets } from './bucket-shelf.ts'
-import type { Row } from './client-shapes.ts'
-import { number } from './columns.ts'
-import { sortedByKey } from './key-order.ts'
-import { itemChars, itemCharsMax, workOnKeys } from './key-work.ts'
-import type { Session } from './session.ts'
-import type { Store } from './store.ts'
-import { mayBeOfHint } from './store-error.ts'
-import type { Hint, WakeBell } from './wake-bell.ts'
+import type { Row } from '../connection/client-shapes.ts'
+import type { Session } from '../connection/connection.ts'
+import { mayBeOfHint } from '../connection/errors.ts'
+import type { Store } from '../connection/store.ts'
+import type { Hint, WakeBell } from '../connection/wake-signal.ts'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { number } from '../rows/columns.ts'
+import { sortedByKey } from '../rows/key-order.ts'
+import { itemChars, itemCharsMax, workOnKeys } from '../rows/lock-and-change.ts'
+import { besideLocked } from '../rows/skip-locked.ts'
+import { type InBuckets, withBuckets } from '../rows/token-buckets.ts'
 
 /** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
 const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const

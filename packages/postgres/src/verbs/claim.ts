@@ -11,13 +11,13 @@ import {
   type RenewReply,
   transitions,
 } from '@sluice/core'
-import { arrayLiteral } from './array-literal.ts'
-import { besideLocked, lockedFailure } from './beside-locked.ts'
-import type { Row } from './client-shapes.ts'
-import { instant, number, numbers, text, texts } from './columns.ts'
-import { sortedByKey } from './key-order.ts'
-import { workOnKeys } from './key-work.ts'
-import type { Store } from './store.ts'
+import type { Row } from '../connection/client-shapes.ts'
+import type { Store } from '../connection/store.ts'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { instant, number, numbers, text, texts } from '../rows/columns.ts'
+import { sortedByKey } from '../rows/key-order.ts'
+import { workOnKeys } from '../rows/lock-and-change.ts'
+import { besideLocked, lockedFailure } from '../rows/skip-locked.ts'
 
 /** At how many held keys one claim looks, for leases that are over. */
 const leaseLooks = 64

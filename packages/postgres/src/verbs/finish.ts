@@ -8,15 +8,15 @@ import {
   never,
   transitions,
 } from '@sluice/core'
-import { arrayLiteral } from './array-literal.ts'
-import { besideLocked } from './beside-locked.ts'
-import { type BucketShelf, type InBuckets, withBuckets } from './bucket-shelf.ts'
-import { number } from './columns.ts'
-import { sortedByKey } from './key-order.ts'
-import type { StoredKey } from './key-row.ts'
-import { workOnKeys } from './key-work.ts'
-import type { Session } from './session.ts'
-import type { Store } from './store.ts'
+import type { Session } from '../connection/connection.ts'
+import type { Store } from '../connection/store.ts'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { number } from '../rows/columns.ts'
+import { sortedByKey } from '../rows/key-order.ts'
+import type { StoredKey } from '../rows/key-row.ts'
+import { workOnKeys } from '../rows/lock-and-change.ts'
+import { besideLocked } from '../rows/skip-locked.ts'
+import { type BucketShelf, type InBuckets, withBuckets } from '../rows/token-buckets.ts'
 
 type Done = Extract<Finish, { as: 'done' }>
 

@@ -11,12 +11,12 @@ import {
   type WorkerInfo,
   type WorkerRow,
 } from '@sluice/core'
-import { arrayLiteral } from './array-literal.ts'
-import type { Row } from './client-shapes.ts'
-import { flag, instant, number, text } from './columns.ts'
-import { storedKey } from './key-row.ts'
-import type { Store } from './store.ts'
-import type { Moment } from './store-time.ts'
+import type { Row } from '../connection/client-shapes.ts'
+import type { Store } from '../connection/store.ts'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { flag, instant, number, text } from '../rows/columns.ts'
+import { storedKey } from '../rows/key-row.ts'
+import type { Moment } from '../rows/store-time.ts'
 
 /** How many keys one page looks at, so that a page of a rare state is no endless search. */
 const looksMax = 10_000

@@ -5,10 +5,10 @@ import {
   type OperateOutcome,
   transitions,
 } from '@sluice/core'
-import { flag, number, text } from './columns.ts'
-import type { StoredKey } from './key-row.ts'
-import { type LockedKeys, workOnKeys } from './key-work.ts'
-import type { Store } from './store.ts'
+import type { Store } from '../connection/store.ts'
+import { flag, number, text } from '../rows/columns.ts'
+import type { StoredKey } from '../rows/key-row.ts'
+import { type LockedKeys, workOnKeys } from '../rows/lock-and-change.ts'
 
 /** How many keys one step of a purge removes. */
 const purgeStep = 1_000

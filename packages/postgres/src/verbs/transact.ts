@@ -5,17 +5,17 @@ import {
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
-import { addWorkedOut } from './asking-verb.ts'
-import type { InBuckets } from './bucket-shelf.ts'
-import { isPgliteLike, type PgClient } from './client-shapes.ts'
-import { DeadlineError } from './deadline.ts'
-import { finishWorkedOut } from './finishing-verb.ts'
-import { hintOf } from './listener.ts'
-import { PgSession, type PoolUse } from './pool-sessions.ts'
-import type { Session, Sessions } from './session.ts'
-import { PgliteSession } from './single-session.ts'
-import type { Store } from './store.ts'
-import { sqlStateOf, storeError } from './store-error.ts'
+import { isPgliteLike, type PgClient } from '../connection/client-shapes.ts'
+import type { Session, Sessions } from '../connection/connection.ts'
+import { DeadlineError } from '../connection/deadline.ts'
+import { sqlStateOf, storeError } from '../connection/errors.ts'
+import { hintOf } from '../connection/listener.ts'
+import { PgliteSession } from '../connection/pglite-connection.ts'
+import { PgSession, type PoolUse } from '../connection/pool-connections.ts'
+import type { Store } from '../connection/store.ts'
+import type { InBuckets } from '../rows/token-buckets.ts'
+import { addWorkedOut } from './add.ts'
+import { finishWorkedOut } from './finish.ts'
 
 /** What a transaction of the caller's needs to know of the driver. */
 export interface TransactionUse {

@@ -7,11 +7,11 @@ import {
   type TransferRow,
   transitions,
 } from '@sluice/core'
-import { arrayLiteral } from './array-literal.ts'
-import { lastToken, raiseArrival, raiseTokens } from './counters.ts'
-import { bytewise } from './key-order.ts'
-import { type LockedKeys, workOnKeys } from './key-work.ts'
-import type { Store } from './store.ts'
+import type { Store } from '../connection/store.ts'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { bytewise } from '../rows/key-order.ts'
+import { type LockedKeys, workOnKeys } from '../rows/lock-and-change.ts'
+import { lastToken, raiseArrival, raiseTokens } from '../rows/sequences.ts'
 
 /** Does something with the stored key of each row, in one step. */
 async function eachRow<T>(

@@ -1,8 +1,8 @@
 /** One of several processes of a test; see processes.test.ts. */
 import type pg from 'pg'
-import { postgresDriver } from '../src/index.ts'
-import { poolOf } from './server.ts'
-import { runWorkload, seeded } from './workload.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { poolOf } from '../support/server.ts'
+import { runWorkload, seeded } from '../support/workload.ts'
 
 const [, , url = '', name = '', adds = '0'] = process.argv
 const driver = postgresDriver({ connectionString: url, schema: 'processes', poolSize: 8 })

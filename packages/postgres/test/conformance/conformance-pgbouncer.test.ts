@@ -5,10 +5,10 @@ import { examine } from '@sluice/conformance/vitest'
 import { needs } from '@sluice/needs'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { postgresDriver } from '../src/index.ts'
-import { type Pooler, pgbouncerPath, startPooler } from './pgbouncer.ts'
-import { poolOf, startServer, type TestServer } from './server.ts'
-import { subjectsOn } from './subjects.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { type Pooler, pgbouncerPath, startPooler } from '../support/pgbouncer.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

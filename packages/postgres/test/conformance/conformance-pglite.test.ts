@@ -4,7 +4,7 @@ import type { Subject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import { afterAll, beforeAll, vi } from 'vitest'
-import { type PgliteTransaction, postgresDriver } from '../src/index.ts'
+import { type PgliteTransaction, postgresDriver } from '../../src/index.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

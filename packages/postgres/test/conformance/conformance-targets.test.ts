@@ -3,9 +3,9 @@ import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import type pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
-import { migrationSql, rolesSql } from '../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from './server.ts'
-import { subjectsOn } from './subjects.ts'
+import { migrationSql, rolesSql } from '../../src/index.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -2,8 +2,8 @@ import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import type pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
-import { poolOf, startServer, type TestServer } from './server.ts'
-import { subjectsOn } from './subjects.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

@@ -4,8 +4,8 @@ import { examine } from '@sluice/conformance/vitest'
 import { needs } from '@sluice/needs'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { poolOf, startServer, type TestServer } from './server.ts'
-import { subjectsOn } from './subjects.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
 
 // A server that is not ours cannot be stopped.
 const isOurs = process.env['SLUICE_TEST_POSTGRES_URL'] === undefined

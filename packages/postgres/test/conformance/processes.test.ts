@@ -5,8 +5,8 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { poolOf, startServer, type TestServer } from './server.ts'
-import { lostOf, prepareWitness, type WorkloadReport } from './workload.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { lostOf, prepareWitness, type WorkloadReport } from '../support/workload.ts'
 
 const adds = 50_000
 const processes = 4
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 function runProcess(name: string): Promise<WorkloadReport> {
-  const script = fileURLToPath(new URL('workload-process.ts', import.meta.url))
+  const script = fileURLToPath(new URL('../children/workload-process.ts', import.meta.url))
   const child = fork(script, [server.url, name, String(adds / processes)], {
     execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
   })

@@ -6,9 +6,9 @@ import { allCases, runCase } from '@sluice/conformance'
 import type { AskOptions, Driver } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { migrationSql, postgresDriver } from '../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from './server.ts'
-import { subjectsOn } from './subjects.ts'
+import { migrationSql, postgresDriver } from '../../src/index.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

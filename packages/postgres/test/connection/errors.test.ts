@@ -1,7 +1,7 @@
 /** What an error of the server, or of a pooler in front of it, means for a queue. */
 import type { ErrorCode } from '@sluice/core'
 import { expect, test } from 'vitest'
-import { breaksConnection, type Progress, storeError } from '../src/store-error.ts'
+import { breaksConnection, type Progress, storeError } from '../../src/connection/errors.ts'
 
 function serverError(code: string, severity = 'ERROR', message = 'm'): Error {
   return Object.assign(new Error(message), { code, severity })

@@ -6,12 +6,12 @@
  */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { postgresDriver } from '../src/index.ts'
-import { channelOf } from '../src/schema-name.ts'
-import { beginText } from '../src/session.ts'
-import { statementsFor } from '../src/statement.ts'
-import { type Cut, cuts, startProxy } from './cutting-proxy.ts'
-import { poolOf, startServer, type TestServer } from './server.ts'
+import { beginText } from '../../src/connection/connection.ts'
+import { statementsFor } from '../../src/connection/statements.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
+import { type Cut, cuts, startProxy } from '../support/cutting-proxy.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import {
   breath,
   lostOf,
@@ -20,7 +20,7 @@ import {
   seeded,
   type WorkloadOptions,
   type WorkloadReport,
-} from './workload.ts'
+} from '../support/workload.ts'
 
 const times = process.env['SLUICE_TORTURE'] === '1' ? 10 : 1
 const seed = Number(process.env['SLUICE_SEED'] ?? 1)

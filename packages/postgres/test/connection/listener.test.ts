@@ -1,8 +1,8 @@
 /** What a listener does over time, with connections that are made up. */
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { beforeEach, expect, test } from 'vitest'
-import type { PgListener } from '../src/client-shapes.ts'
-import { Listener } from '../src/listener.ts'
+import type { PgListener } from '../../src/connection/client-shapes.ts'
+import { Listener } from '../../src/connection/listener.ts'
 
 type Handler = (value?: unknown) => void
 

@@ -3,12 +3,12 @@ import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { PgListener } from '../src/client-shapes.ts'
-import { ConnectionProbe } from '../src/connection-probe.ts'
-import { DeadlineError, withDeadline } from '../src/deadline.ts'
-import { postgresDriver } from '../src/index.ts'
-import { type CuttingProxy, startProxy } from './cutting-proxy.ts'
-import { startServer, type TestServer } from './server.ts'
+import type { PgListener } from '../../src/connection/client-shapes.ts'
+import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
+import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 30_000 })

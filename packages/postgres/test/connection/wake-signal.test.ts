@@ -2,7 +2,7 @@
 import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
-import { WakeBell } from '../src/wake-bell.ts'
+import { WakeBell } from '../../src/connection/wake-signal.ts'
 
 function belfry(isHeard = true) {
   const clock = fakeClock()

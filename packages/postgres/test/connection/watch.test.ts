@@ -9,12 +9,12 @@ import { needs } from '@sluice/needs'
 import { freePort } from '@sluice/needs/free-port'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { PgListener } from '../src/client-shapes.ts'
-import { type PostgresOptions, postgresDriver, rolesSql } from '../src/index.ts'
-import { Listener } from '../src/listener.ts'
-import { channelOf } from '../src/schema-name.ts'
-import { startProxy } from './cutting-proxy.ts'
-import { poolOf, sql, startServer, type TestServer } from './server.ts'
+import type { PgListener } from '../../src/connection/client-shapes.ts'
+import { Listener } from '../../src/connection/listener.ts'
+import { type PostgresOptions, postgresDriver, rolesSql } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
+import { startProxy } from '../support/cutting-proxy.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 30_000 })
@@ -346,7 +346,7 @@ test('adds go on while the commit of somebody who notifies keeps all others from
 test('a process that ends by itself tells first of what was to be told of later', async () => {
   const watcher = await watched(await opened('ending'))
   const script = `
-    import { postgresDriver } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
+    import { postgresDriver } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
     const driver = postgresDriver({
       connectionString: ${JSON.stringify(server.url)}, schema: 'ending', poolSize: 1, onWarning() {},
     })

@@ -2,10 +2,10 @@
 import { SluiceError } from '@sluice/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { arrayLiteral } from '../src/array-literal.ts'
-import { besideLocked } from '../src/beside-locked.ts'
-import { bytewise } from '../src/key-order.ts'
-import { storeError } from '../src/store-error.ts'
+import { storeError } from '../../src/connection/errors.ts'
+import { arrayLiteral } from '../../src/rows/array-literal.ts'
+import { bytewise } from '../../src/rows/key-order.ts'
+import { besideLocked } from '../../src/rows/skip-locked.ts'
 
 test('keys are compared as their bytes are', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { doctor, type Finding, postgresDriver } from '../src/index.ts'
-import { startServer, type TestServer } from './server.ts'
+import { doctor, type Finding, postgresDriver } from '../../src/index.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 30_000 })

@@ -8,8 +8,8 @@ import {
   postgresDriver,
   rolesSql,
   schemaVersion,
-} from '../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from './server.ts'
+} from '../../src/index.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }

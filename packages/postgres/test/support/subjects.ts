@@ -2,11 +2,11 @@ import type { CreateSubject, Subject } from '@sluice/conformance'
 import { forkDriver } from '@sluice/conformance/other-process'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
-import { type PostgresOptions, postgresDriver } from '../src/index.ts'
-import { quoteIdentifier } from '../src/schema-name.ts'
+import { type PostgresOptions, postgresDriver } from '../../src/index.ts'
+import { quoteIdentifier } from '../../src/schema/schema-name.ts'
 import { poolOf } from './server.ts'
 
-const program = new URL('children/served-driver.ts', import.meta.url)
+const program = new URL('../children/served-driver.ts', import.meta.url)
 
 /** How the subjects of one examination differ from the usual. */
 export interface SubjectOptions {

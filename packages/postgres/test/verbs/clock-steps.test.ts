@@ -4,9 +4,9 @@ import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { fakeTimeLibrary } from '@sluice/needs/stepped-clock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { postgresDriver } from '../src/index.ts'
-import { sql } from './server.ts'
-import { type SteppedServer, startSteppedServer } from './stepped-server.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { sql } from '../support/server.ts'
+import { type SteppedServer, startSteppedServer } from '../support/stepped-server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

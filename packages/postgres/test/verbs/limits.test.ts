@@ -1,10 +1,10 @@
 /** What is at its limit: pending keys, tokens, priorities, sizes of batches and of items. */
 import { type AskOptions, batchKeysMax, type Driver, itemBytesMax } from '@sluice/core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { postgresDriver } from '../src/index.ts'
-import { channelOf } from '../src/schema-name.ts'
-import { statementsFor } from '../src/statement.ts'
-import { poolOf, sql, startServer, type TestServer } from './server.ts'
+import { statementsFor } from '../../src/connection/statements.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

@@ -2,8 +2,8 @@
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { postgresDriver } from '../src/index.ts'
-import { poolOf, startServer, type TestServer } from './server.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 

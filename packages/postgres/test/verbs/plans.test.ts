@@ -5,8 +5,8 @@
 import type { AskOptions, Driver } from '@sluice/core'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { postgresDriver } from '../src/index.ts'
-import { poolOf, startServer, type TestServer } from './server.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const day = 86_400_000

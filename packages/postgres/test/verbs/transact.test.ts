@@ -2,8 +2,8 @@
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { postgresDriver } from '../src/index.ts'
-import { startServer, type TestServer } from './server.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
@@ -56,7 +56,7 @@ test('a lost lease fails the caller, and leaves the transaction as it was', asyn
 test('others are told by the commit, and not before', async () => {
   const other = new pg.Client({ connectionString: server.url })
   await other.connect()
-  const { channelOf } = await import('../src/schema-name.ts')
+  const { channelOf } = await import('../../src/schema/schema-name.ts')
   const payloads: (string | undefined)[] = []
   let heard = (): void => {}
   const once = new Promise<void>((resolve) => {
