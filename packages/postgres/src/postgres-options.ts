@@ -1,6 +1,6 @@
 import { checkNumber, checkObject, checkOneOf, checkString, SluiceTypeError } from '@sluice/core'
 import { isPgliteLike, type PgliteLike, type PgPool } from './connection/client-shapes.ts'
-import { type Machine, thisMachine } from './connection/environment.ts'
+import { type Environment, thisEnvironment } from './connection/environment.ts'
 import type { MigrateMode } from './schema/migrate.ts'
 import { checkSchemaName } from './schema/schema-name.ts'
 
@@ -48,7 +48,7 @@ export interface Settings {
   readonly pollMs: number
   readonly notify: boolean
   readonly onWarning: (message: string, cause: unknown) => void
-  readonly machine: Machine
+  readonly environment: Environment
 }
 
 const members = [
@@ -99,6 +99,6 @@ export function checkOptions(given: PostgresOptions): Settings {
     pollMs,
     notify,
     onWarning: options.onWarning ?? warn,
-    machine: thisMachine,
+    environment: thisEnvironment,
   }
 }

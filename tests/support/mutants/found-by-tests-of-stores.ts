@@ -218,8 +218,8 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/postgres-driver.ts',
-        find: 'buckets: () => this.#open.connected.buckets',
-        replace: 'buckets: () => this.#open.connected.sessions',
+        find: 'buckets: () => this.#open.target.buckets',
+        replace: 'buckets: () => this.#open.target.connections',
       },
     ],
     finder: {

@@ -1,8 +1,8 @@
 import { number } from '../rows/columns.ts'
 import type { PgListener, Row } from './client-shapes.ts'
 import { withDeadline } from './deadline.ts'
-import { cut } from './destroy-socket.ts'
-import type { Machine } from './environment.ts'
+import { destroySocket } from './destroy-socket.ts'
+import type { Environment } from './environment.ts'
 
 /** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
 export const suspicionMs = 1_000
@@ -31,15 +31,15 @@ interface Probe {
  * is working for the old one.
  */
 export class ConnectionProbe {
-  readonly #machine: Machine
+  readonly #environment: Environment
   readonly #make: () => PgListener
   #isTrusted = false
   #last: Probe | undefined
   /** When the last connection that fell silent was in use; others have to show that they live. */
   silentSince: number = -Infinity
 
-  constructor(machine: Machine, make: () => PgListener) {
-    this.#machine = machine
+  constructor(environment: Environment, make: () => PgListener) {
+    this.#environment = environment
     this.#make = make
   }
 
@@ -61,7 +61,7 @@ export class ConnectionProbe {
   }
 
   async #probe(sentAt: number): Promise<ReadonlySet<number> | undefined> {
-    const now = this.#machine.clock.monotonicMs()
+    const now = this.#environment.clock.monotonicMs()
     const last = this.#last
     if (last !== undefined) {
       const isLater = last.startedAt > sentAt + arrivalMs
@@ -88,11 +88,11 @@ export class ConnectionProbe {
       return new Set((rows as Row[]).map((row) => number(row['pid'])))
     }
     try {
-      const answer = await withDeadline(this.#machine, probeMs, 'asking the server', asking())
+      const answer = await withDeadline(this.#environment, probeMs, 'asking the server', asking())
       client.end().catch(() => {})
       return answer
     } catch (error) {
-      cut(client)
+      destroySocket(client)
       throw error
     }
   }

@@ -2,7 +2,7 @@ import type { Row } from './client-shapes.ts'
 import type { Statement } from './statements.ts'
 
 /** One connection, for as long as it is ours. */
-export interface Session {
+export interface Connection {
   /** Which process of the server was promised when the connection was made, if that is known. */
   readonly backendId?: number | undefined
   /** Sends one statement. Rejects with what the client rejects with, or once its time is over. */
@@ -18,7 +18,7 @@ export interface RunOptions {
 }
 
 /** Where connections come from. Rejects with errors of ours. */
-export interface Sessions {
+export interface Connections {
   /** Sends one statement, in a transaction of its own. */
   run(
     statement: Statement,
@@ -29,9 +29,9 @@ export interface Sessions {
    * Does `work` within a transaction, and commits. When `work` rejects, everything is undone; when
    * the commit fails, it may or may not be.
    */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** Does `work` on one connection, outside a transaction. */
-  connected<T>(work: (session: Session) => Promise<T>): Promise<T>
+  connected<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** From now on every statement is sent in a transaction that says how it is to be. */
   insist(): void
   /** Whether that is so. */

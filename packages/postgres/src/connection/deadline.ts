@@ -1,4 +1,4 @@
-import type { Machine } from './environment.ts'
+import type { Environment } from './environment.ts'
 
 function ignore(): void {}
 
@@ -31,7 +31,7 @@ const lastMs = 250
 
 /** The same promise, but rejecting with a {@link DeadlineError} after `ms` of real time. */
 export function withDeadline<T>(
-  machine: Machine,
+  environment: Environment,
   ms: number,
   what: string,
   promise: Promise<T>,
@@ -40,7 +40,7 @@ export function withDeadline<T>(
   return new Promise<T>((resolve, reject) => {
     let isOver = false
     let isLost = false
-    const startedAt = machine.clock.monotonicMs()
+    const startedAt = environment.clock.monotonicMs()
     let before = progress?.()
     let leftMs = ms
     let partMs = Math.min(ms, suspicion?.afterMs ?? ms)
@@ -57,7 +57,7 @@ export function withDeadline<T>(
         goOn(lastMs)
       }, ignore)
     }
-    const timer = machine.clock.startTimer(partMs, () => {
+    const timer = environment.clock.startTimer(partMs, () => {
       const now = progress?.()
       if (now !== before) {
         before = now
@@ -69,7 +69,7 @@ export function withDeadline<T>(
       leftMs -= partMs
       if (leftMs <= 0) {
         isOver = true
-        const tookMs = Math.round(machine.clock.monotonicMs() - startedAt)
+        const tookMs = Math.round(environment.clock.monotonicMs() - startedAt)
         reject(new DeadlineError(what, tookMs, isLost))
         return
       }

@@ -20,7 +20,7 @@ export function trafficOf(client: object): number {
  * Cuts the socket of a client of `pg` that does not answer; a polite end would wait for it. Says
  * whether there was one.
  */
-export function cut(client: object): boolean {
+export function destroySocket(client: object): boolean {
   const stream = streamOf(client)
   if (stream?.destroy === undefined) return false
   stream.destroy()

@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto'
 import { type Clock, systemClock } from '@sluice/core'
 
 /** What a driver takes from the machine that it runs on. */
-export interface Machine {
+export interface Environment {
   /** Real time, for sockets and retries; the meaning of delays and leases follows the store. */
   readonly clock: Clock
   /** A number in [0, 1). */
@@ -13,14 +13,14 @@ export interface Machine {
 }
 
 /** This machine. */
-export const thisMachine: Machine = {
+export const thisEnvironment: Environment = {
   clock: systemClock,
   random: () => randomInt(2 ** 32) / 2 ** 32,
 }
 
 /** Waits, in real time. The process may end meanwhile. */
-export function pause(machine: Machine, ms: number): Promise<void> {
+export function pause(environment: Environment, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    machine.clock.startTimer(ms, resolve).ref()
+    environment.clock.startTimer(ms, resolve).ref()
   })
 }

@@ -4,14 +4,14 @@ import { quoteIdentifier } from '../schema/schema-name.ts'
 import type { PgListener, Row } from './client-shapes.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
-import { cut } from './destroy-socket.ts'
-import type { Machine } from './environment.ts'
-import { PgSession } from './pool-connections.ts'
+import { destroySocket } from './destroy-socket.ts'
+import type { Environment } from './environment.ts'
+import { PgConnection } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
 /** What a listener works with. */
 export interface ListenerUse {
-  readonly machine: Machine
+  readonly environment: Environment
   readonly channel: string
   /** Asks the server about this connection when it is silent. */
   readonly probe?: ConnectionProbe | undefined
@@ -93,7 +93,7 @@ export class Listener {
   async ask(statement: Statement, values: readonly unknown[]): Promise<readonly Row[] | undefined> {
     const client = this.#client
     if (!this.#isProven || client === undefined || this.#isBusy) return undefined
-    const { machine, probe } = this.#use
+    const { environment, probe } = this.#use
     if (probe !== undefined && this.#answeredAt < probe.silentSince) {
       // Whatever took another connection away may have taken this one.
       this.#doubt()
@@ -101,10 +101,10 @@ export class Listener {
     }
     this.#isBusy = true
     try {
-      const use = { machine, timeoutMs: answerMs, ...(probe !== undefined && { probe }) }
-      const session = new PgSession(client, use, () => true)
-      const rows = await session.query(statement, values)
-      if (flag(rows[0]?.['listens'])) this.#answeredAt = machine.clock.monotonicMs()
+      const use = { environment, timeoutMs: answerMs, ...(probe !== undefined && { probe }) }
+      const connection = new PgConnection(client, use, () => true)
+      const rows = await connection.query(statement, values)
+      if (flag(rows[0]?.['listens'])) this.#answeredAt = environment.clock.monotonicMs()
       else this.#doubt()
       return rows
     } catch (error) {
@@ -120,7 +120,7 @@ export class Listener {
 
   /** Goes on without a connection that does not answer. */
   #abandon(client: PgListener): void {
-    cut(client)
+    destroySocket(client)
     if (this.#client !== client) return
     this.#client = undefined
     this.#nudge()
@@ -164,7 +164,7 @@ export class Listener {
       if (this.#isStopped) return
       failures += 1
       const longest = Math.min(reconnectMsMax, reconnectMsMin * 2 ** failures)
-      await this.#wait(Math.max(waitMs, longest * (0.5 + this.#use.machine.random() / 2)))
+      await this.#wait(Math.max(waitMs, longest * (0.5 + this.#use.environment.random() / 2)))
     }
   }
 
@@ -192,9 +192,9 @@ export class Listener {
   }
 
   async #prove(): Promise<boolean> {
-    const { machine, send } = this.#use
+    const { environment, send } = this.#use
     this.#nonce += 1
-    const nonce = `${this.#nonce}-${Math.floor(machine.random() * 2 ** 32)}`
+    const nonce = `${this.#nonce}-${Math.floor(environment.random() * 2 ** 32)}`
     const came = new Promise<true>((resolve) => {
       this.#onProof = (given) => {
         if (given === nonce) resolve(true)
@@ -209,7 +209,7 @@ export class Listener {
   }
 
   async #stayConnected(): Promise<void> {
-    const { clock } = this.#use.machine
+    const { clock } = this.#use.environment
     this.#answeredAt = clock.monotonicMs()
     for (;;) {
       await this.#wait(Math.max(0, this.#answeredAt + silenceMs - clock.monotonicMs()))
@@ -245,7 +245,7 @@ export class Listener {
   }
 
   #timed<T>(what: string, answer: Promise<T>): Promise<T> {
-    return withDeadline(this.#use.machine, answerMs, what, answer)
+    return withDeadline(this.#use.environment, answerMs, what, answer)
   }
 
   async #drop(): Promise<void> {
@@ -253,15 +253,15 @@ export class Listener {
     this.#client = undefined
     if (client === undefined) return
     // The goodbye of a client that is still connecting may never be answered.
-    if (!this.#isConnected && cut(client)) return
-    await this.#timed('ending', client.end()).catch(() => cut(client))
+    if (!this.#isConnected && destroySocket(client)) return
+    await this.#timed('ending', client.end()).catch(() => destroySocket(client))
   }
 
   /** Waits, unless there is a reason not to. Nobody is kept alive by it. */
   #wait(ms: number): Promise<void> {
     if (this.#isStopped) return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = this.#use.machine.clock.startTimer(ms, resolve)
+      const timer = this.#use.environment.clock.startTimer(ms, resolve)
       this.#nudge = () => {
         timer.stop()
         resolve()

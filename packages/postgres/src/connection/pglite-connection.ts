@@ -1,12 +1,12 @@
 import type { PgliteLike, PgliteTransaction, Row } from './client-shapes.ts'
-import type { Session, Sessions } from './connection.ts'
+import type { Connection, Connections } from './connection.ts'
 import { withDeadline } from './deadline.ts'
 import { storeError } from './errors.ts'
 import type { PoolUse } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
 /** PGlite, or a transaction of it, as a session. */
-export class PgliteSession implements Session {
+export class PgliteConnection implements Connection {
   readonly #client: PgliteTransaction
   readonly #use: PoolUse
 
@@ -24,13 +24,13 @@ export class PgliteSession implements Session {
   }
 
   #timed<T>(answer: Promise<T>): Promise<T> {
-    const { machine, timeoutMs } = this.#use
-    return withDeadline(machine, timeoutMs, 'a statement', answer)
+    const { environment, timeoutMs } = this.#use
+    return withDeadline(environment, timeoutMs, 'a statement', answer)
   }
 }
 
 /** The only connection there is. PGlite lines up those who want it. */
-export class SingleSession implements Sessions {
+export class SingleConnection implements Connections {
   readonly #client: PgliteLike
   readonly #use: PoolUse
 
@@ -41,26 +41,26 @@ export class SingleSession implements Sessions {
 
   // There is no network in between, so no statement needs a shorter deadline than others.
   async run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    return await this.connected((session) => session.query(statement, values))
+    return await this.connected((connection) => connection.query(statement, values))
   }
 
-  async connected<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
-      return await work(new PgliteSession(this.#client, this.#use))
+      return await work(new PgliteConnection(this.#client, this.#use))
     } catch (error) {
       throw storeError(error, 'sent')
     }
   }
 
-  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     let isCommitting = false
     try {
       return await this.#client.transaction(async (transaction) => {
-        const session = new PgliteSession(transaction, this.#use)
-        await session.script(
+        const connection = new PgliteConnection(transaction, this.#use)
+        await connection.script(
           'set transaction isolation level read committed; set local extra_float_digits = 1',
         )
-        const answer = await work(session)
+        const answer = await work(connection)
         isCommitting = true
         return answer
       })

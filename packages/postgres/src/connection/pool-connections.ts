@@ -1,16 +1,16 @@
 import { SluiceError } from '@sluice/core'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
-import { beginText, type RunOptions, type Session, type Sessions } from './connection.ts'
+import { beginText, type Connection, type Connections, type RunOptions } from './connection.ts'
 import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
-import { cut, trafficOf } from './destroy-socket.ts'
-import type { Machine } from './environment.ts'
+import { destroySocket, trafficOf } from './destroy-socket.ts'
+import type { Environment } from './environment.ts'
 import { breaksConnection, isForeignPrepared, storeError } from './errors.ts'
 import type { Statement } from './statements.ts'
 
 /** How a pool is used. */
 export interface PoolUse {
-  readonly machine: Machine
+  readonly environment: Environment
   /** How long the server may be silent after a statement, and how long to wait for a connection. */
   readonly timeoutMs: number
   /** Asks the server about connections that are silent. */
@@ -25,7 +25,7 @@ const asText = { getTypeParser: () => (text: string) => text }
 function ignore(): void {}
 
 /** One client of `pg`, ours for the moment. */
-export class PgSession implements Session {
+export class PgConnection implements Connection {
   readonly #client: PgClient
   readonly #use: PoolUse
   readonly #prepares: () => boolean
@@ -55,10 +55,10 @@ export class PgSession implements Session {
   }
 
   #timed<T>(answer: Promise<T>): Promise<T> {
-    const { machine, timeoutMs, probe } = this.#use
+    const { environment, timeoutMs, probe } = this.#use
     const client = this.#client
-    const sentAt = machine.clock.monotonicMs()
-    return withDeadline(machine, timeoutMs, 'a statement', answer, {
+    const sentAt = environment.clock.monotonicMs()
+    return withDeadline(environment, timeoutMs, 'a statement', answer, {
       progress: () => trafficOf(client),
       suspicion: probe && {
         afterMs: suspicionMs,
@@ -69,7 +69,7 @@ export class PgSession implements Session {
 }
 
 /** Connections from a pool of `pg`. */
-export class PoolSessions implements Sessions {
+export class PoolConnections implements Connections {
   readonly #pool: PgPool
   readonly #use: PoolUse
   #insists = false
@@ -91,7 +91,7 @@ export class PoolSessions implements Sessions {
 
   readonly #onConnect = (client: PgPoolClient): void => {
     this.#hearsConnects = true
-    this.#heardAt.set(client, this.#use.machine.clock.monotonicMs())
+    this.#heardAt.set(client, this.#use.environment.clock.monotonicMs())
   }
 
   async run(
@@ -99,15 +99,19 @@ export class PoolSessions implements Sessions {
     values: readonly unknown[],
     options?: RunOptions,
   ): Promise<readonly Row[]> {
-    const query = (session: Session): Promise<readonly Row[]> => session.query(statement, values)
+    const query = (connection: Connection): Promise<readonly Row[]> =>
+      connection.query(statement, values)
     if (this.#insists) return await this.transaction(query, options)
     return await this.connected(query, options)
   }
 
-  async connected<T>(work: (session: Session) => Promise<T>, options: RunOptions = {}): Promise<T> {
+  async connected<T>(
+    work: (connection: Connection) => Promise<T>,
+    options: RunOptions = {},
+  ): Promise<T> {
     const client = await this.#take(options)
     try {
-      const answer = await work(this.#session(client, options))
+      const answer = await work(this.#connection(client, options))
       this.#giveBack(client)
       return answer
     } catch (error) {
@@ -121,21 +125,21 @@ export class PoolSessions implements Sessions {
   }
 
   async transaction<T>(
-    work: (session: Session) => Promise<T>,
+    work: (connection: Connection) => Promise<T>,
     options: RunOptions = {},
   ): Promise<T> {
     const client = await this.#take(options)
-    const session = this.#session(client, options)
+    const connection = this.#connection(client, options)
     let isCommitting = false
     try {
-      await session.script(beginText)
-      const answer = await work(session)
+      await connection.script(beginText)
+      const answer = await work(connection)
       isCommitting = true
-      await session.script('commit')
+      await connection.script('commit')
       this.#giveBack(client)
       return answer
     } catch (error) {
-      await this.#undo(client, session, error)
+      await this.#undo(client, connection, error)
       if (isForeignPrepared(error) && this.#prepares) {
         this.stopPreparing()
         return await this.transaction(work, options)
@@ -158,9 +162,9 @@ export class PoolSessions implements Sessions {
   }
 
   async close(): Promise<void> {
-    const { end, machine, timeoutMs } = this.#use
+    const { end, environment, timeoutMs } = this.#use
     if (end !== undefined) {
-      await withDeadline(machine, timeoutMs, 'closing the pool', end()).catch(ignore)
+      await withDeadline(environment, timeoutMs, 'closing the pool', end()).catch(ignore)
     }
     // A pool that is ours may lose connections while it ends; nobody else listens.
     else {
@@ -169,21 +173,21 @@ export class PoolSessions implements Sessions {
     }
   }
 
-  #session(client: PgPoolClient, { withinMs = Infinity }: RunOptions): Session {
+  #connection(client: PgPoolClient, { withinMs = Infinity }: RunOptions): Connection {
     const use = { ...this.#use, timeoutMs: Math.min(this.#use.timeoutMs, withinMs) }
-    return new PgSession(client, use, () => this.#prepares)
+    return new PgConnection(client, use, () => this.#prepares)
   }
 
   async #take({ withinMs = Infinity }: RunOptions): Promise<PgPoolClient> {
-    const { machine, timeoutMs } = this.#use
-    const endAt = machine.clock.monotonicMs() + Math.min(timeoutMs, withinMs)
+    const { environment, timeoutMs } = this.#use
+    const endAt = environment.clock.monotonicMs() + Math.min(timeoutMs, withinMs)
     try {
       for (;;) {
-        const client = await this.#connect(endAt - machine.clock.monotonicMs())
+        const client = await this.#connect(endAt - environment.clock.monotonicMs())
         if (client === undefined) continue
         if (this.#isTrusted(client)) {
           client.on('error', ignore)
-          this.#takenAt.set(client, machine.clock.monotonicMs())
+          this.#takenAt.set(client, environment.clock.monotonicMs())
           return client
         }
         this.#discard(client)
@@ -208,7 +212,7 @@ export class PoolSessions implements Sessions {
       suspicion: this.#connectSuspicion(),
     }
     try {
-      return await withDeadline(this.#use.machine, withinMs, what, connecting, options)
+      return await withDeadline(this.#use.environment, withinMs, what, connecting, options)
     } catch (error) {
       if (error instanceof DeadlineError && error.isLost) return undefined
       throw error
@@ -217,9 +221,9 @@ export class PoolSessions implements Sessions {
 
   /** A new connection may hang where the next one does not. */
   #connectSuspicion(): { afterMs: number; isLost(): Promise<boolean> } | undefined {
-    const { probe, machine } = this.#use
+    const { probe, environment } = this.#use
     if (probe === undefined) return undefined
-    const startedAt = machine.clock.monotonicMs()
+    const startedAt = environment.clock.monotonicMs()
     const isLost = async (): Promise<boolean> =>
       this.#pool.waitingCount === 0 && (await probe.isReachable(startedAt))
     return { afterMs: suspicionMs, isLost }
@@ -235,7 +239,7 @@ export class PoolSessions implements Sessions {
   #discard(client: PgPoolClient, error?: unknown): void {
     client.on('error', ignore)
     client.release(error instanceof Error ? error : true)
-    cut(client)
+    destroySocket(client)
   }
 
   /** Back into the pool, or out of it if it is broken or nobody knows what it is doing. */
@@ -257,18 +261,18 @@ export class PoolSessions implements Sessions {
       client.release(error instanceof Error ? error : true)
       return
     }
-    this.#heardAt.set(client, this.#use.machine.clock.monotonicMs())
+    this.#heardAt.set(client, this.#use.environment.clock.monotonicMs())
     client.release()
   }
 
   /** After a failure within a transaction: a connection goes back only outside of one. */
-  async #undo(client: PgPoolClient, session: Session, error: unknown): Promise<void> {
+  async #undo(client: PgPoolClient, connection: Connection, error: unknown): Promise<void> {
     if (!SluiceError.is(error) && breaksConnection(error)) {
       this.#giveBack(client, error)
       return
     }
     try {
-      await session.script('rollback')
+      await connection.script('rollback')
       this.#giveBack(client)
     } catch (failed) {
       this.#giveBack(client, failed instanceof DeadlineError ? failed : new Error('no rollback'))

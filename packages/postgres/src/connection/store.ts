@@ -4,8 +4,8 @@ import { number } from '../rows/columns.ts'
 import { bytewise } from '../rows/key-order.ts'
 import type { StoreTime } from '../rows/store-time.ts'
 import type { Row } from './client-shapes.ts'
-import type { RunOptions, Session, Sessions } from './connection.ts'
-import { type Machine, pause } from './environment.ts'
+import type { Connection, Connections, RunOptions } from './connection.ts'
+import { type Environment, pause } from './environment.ts'
 import { isLostRace } from './errors.ts'
 import type { Statement, StatementName, Statements } from './statements.ts'
 
@@ -22,22 +22,22 @@ export type OverListener = (
 export class Store {
   readonly statements: Statements
   readonly time: StoreTime
-  readonly #sessions: Sessions
-  readonly #machine: Machine
+  readonly #connections: Connections
+  readonly #environment: Environment
   readonly #overListener: OverListener
   #isRising = false
 
   constructor(
-    sessions: Sessions,
+    connections: Connections,
     statements: Statements,
-    machine: Machine,
+    environment: Environment,
     time: StoreTime,
     overListener: OverListener,
   ) {
     this.#overListener = overListener
-    this.#sessions = sessions
+    this.#connections = connections
     this.statements = statements
-    this.#machine = machine
+    this.#environment = environment
     this.time = time
   }
 
@@ -71,7 +71,7 @@ export class Store {
     values: readonly unknown[],
     options?: RunOptions,
   ): Promise<readonly Row[]> {
-    return await this.#racing(() => this.#sessions.run(this.statements[name], values, options))
+    return await this.#racing(() => this.#connections.run(this.statements[name], values, options))
   }
 
   /**
@@ -82,13 +82,13 @@ export class Store {
     name: StatementName,
     values: readonly unknown[],
   ): Promise<readonly Row[] | undefined> {
-    if (this.#sessions.isInsisting) return undefined
+    if (this.#connections.isInsisting) return undefined
     return await this.#overListener(this.statements[name], values)
   }
 
   /** Does `work` within a transaction; more than once, if it loses races. */
-  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return await this.#racing(() => this.#sessions.transaction(work))
+  async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return await this.#racing(() => this.#connections.transaction(work))
   }
 
   /** Which of these keys somebody else has locked right now. */
@@ -109,7 +109,7 @@ export class Store {
       } catch (error) {
         if (tries === attemptsMax || !(SluiceError.is(error) && isLostRace(error.cause)))
           throw error
-        await pause(this.#machine, this.#machine.random() * 2 ** Math.min(tries, 5))
+        await pause(this.#environment, this.#environment.random() * 2 ** Math.min(tries, 5))
       }
     }
   }

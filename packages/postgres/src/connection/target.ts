@@ -1,35 +1,35 @@
 import type { Settings } from '../postgres-options.ts'
 import type { PgListener, PgPool } from './client-shapes.ts'
-import type { Sessions } from './connection.ts'
+import type { Connections } from './connection.ts'
 import { ConnectionProbe } from './connection-probe.ts'
-import { SingleSession } from './pglite-connection.ts'
-import { PoolSessions, type PoolUse } from './pool-connections.ts'
+import { SingleConnection } from './pglite-connection.ts'
+import { PoolConnections, type PoolUse } from './pool-connections.ts'
 
 /** Where connections come from, and how to make one that listens. */
-export interface Connected {
-  readonly sessions: Sessions
+export interface Target {
+  readonly connections: Connections
   /**
    * Where buckets are charged for a transaction of the caller's: connections that such a transaction
    * never holds, or two of them could wait for each other.
    */
-  readonly buckets: Sessions
+  readonly buckets: Connections
   readonly use: PoolUse
   readonly makeListener: (() => PgListener) | undefined
 }
 
 /** Gets at the database as the settings say. Connects to nothing yet. */
-export async function connect(settings: Settings): Promise<Connected> {
-  const { machine, timeoutMs, client, pool, connectionString, poolSize } = settings
-  const plainUse = { machine, timeoutMs }
+export async function targetOf(settings: Settings): Promise<Target> {
+  const { environment, timeoutMs, client, pool, connectionString, poolSize } = settings
+  const plainUse = { environment, timeoutMs }
   if (client !== undefined) {
-    const sessions = new SingleSession(client, plainUse)
-    return { sessions, buckets: sessions, use: plainUse, makeListener: undefined }
+    const connections = new SingleConnection(client, plainUse)
+    return { connections, buckets: connections, use: plainUse, makeListener: undefined }
   }
   if (pool !== undefined) {
     const makeListener = listenerLike(pool)
     const use = useWith(plainUse, makeListener)
-    const sessions = new PoolSessions(pool, use)
-    return { sessions, buckets: ownPoolLike(pool, use) ?? sessions, use, makeListener }
+    const connections = new PoolConnections(pool, use)
+    return { connections, buckets: ownPoolLike(pool, use) ?? connections, use, makeListener }
   }
   // Only here, so that nobody needs pg who brings a client of another kind.
   const { default: pg } = await import('pg')
@@ -48,17 +48,17 @@ export async function connect(settings: Settings): Promise<Connected> {
     new pg.Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener
   const use = useWith(plainUse, makeListener)
   // No transaction of the caller's is on a connection of this pool.
-  const sessions = new PoolSessions(own as unknown as PgPool, { ...use, end })
+  const connections = new PoolConnections(own as unknown as PgPool, { ...use, end })
   return {
-    sessions,
-    buckets: sessions,
+    connections,
+    buckets: connections,
     use,
     makeListener,
   }
 }
 
 function useWith(use: PoolUse, make: (() => PgListener) | undefined): PoolUse {
-  return make === undefined ? use : { ...use, probe: new ConnectionProbe(use.machine, make) }
+  return make === undefined ? use : { ...use, probe: new ConnectionProbe(use.environment, make) }
 }
 
 /** A client without a listener ends the process, also while it is being made, and while it ends. */
@@ -75,16 +75,16 @@ interface PoolInside {
 type PoolClass = new (options: object) => PgPool & { end(): Promise<void> }
 
 /** A pool of one connection like those of `pool`, which connects with its first use. */
-function ownPoolLike(pool: PgPool, use: PoolUse): Sessions | undefined {
+function ownPoolLike(pool: PgPool, use: PoolUse): Connections | undefined {
   const { options, constructor: PoolLike } = pool as PoolInside
   if (options === undefined || typeof PoolLike !== 'function') return undefined
   const more = { max: 1, min: 0, allowExitOnIdle: true }
   // A copy would leave out the password, which a pool hides when it is printed.
   const own = new (PoolLike as PoolClass)({ ...options, password: options.password, ...more })
   keepAlive(own)
-  const sessions = new PoolSessions(own, { ...use, end: () => own.end() })
-  sessions.stopPreparing()
-  return sessions
+  const connections = new PoolConnections(own, { ...use, end: () => own.end() })
+  connections.stopPreparing()
+  return connections
 }
 
 /** Makes connections as a pool of `pg` would, but beside it. */

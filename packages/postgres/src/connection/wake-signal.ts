@@ -1,5 +1,5 @@
 import { type Failure, SluiceError, type Timer } from '@sluice/core'
-import type { Machine } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { hintOf } from './listener.ts'
 
 /** How close together hints of one queue are sent to other processes, in milliseconds. */
@@ -15,8 +15,8 @@ export interface Hint {
 }
 
 /** How a bell reaches other processes. */
-export interface WakeBellUse {
-  readonly machine: Machine
+export interface WakeSignalUse {
+  readonly environment: Environment
   readonly channel: string
   /** Sends a payload on the channel by a statement of its own. */
   readonly send: (payload: string) => Promise<void>
@@ -36,15 +36,15 @@ interface Rest {
  * once, and other processes by a hint, one for however many changes came together. The first change
  * after a while may take the hint along; what follows closely is told of by a statement of its own.
  */
-export class WakeBell {
-  readonly #use: WakeBellUse
+export class WakeSignal {
+  readonly #use: WakeSignalUse
   readonly #watchers = new Set<(queue: string | undefined) => void>()
   readonly #resting = new Map<string, Rest>()
   readonly #telling = new Set<Promise<void>>()
   /** Runs while no change takes a hint along. */
   #alone: Timer | undefined
 
-  constructor(use: WakeBellUse) {
+  constructor(use: WakeSignalUse) {
     this.#use = use
   }
 
@@ -59,8 +59,8 @@ export class WakeBell {
   }
 
   /** Something may have become claimable. */
-  ring(queue: string): void {
-    this.ringHere(queue)
+  wake(queue: string): void {
+    this.wakeHere(queue)
     const rest = this.#resting.get(queue)
     if (rest !== undefined) {
       rest.hasMore = true
@@ -76,7 +76,7 @@ export class WakeBell {
    * Awaits a change that may make something claimable. If nobody knows what became of it, rings, after
    * `onUnknown`: whoever repeats what was done after all will be told that nothing has changed.
    */
-  async ringIfUnknown<Reply extends object | string>(
+  async wakeIfUnknown<Reply extends object | string>(
     queue: string,
     change: Promise<readonly (Reply | Failure)[]>,
     onUnknown?: () => void,
@@ -84,7 +84,7 @@ export class WakeBell {
     const isUnknown = (error: unknown): boolean => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
     const tell = (): void => {
       onUnknown?.()
-      this.ring(queue)
+      this.wake(queue)
     }
     try {
       const replies = await change
@@ -99,7 +99,7 @@ export class WakeBell {
   }
 
   /** Something may have become claimable, and other processes know. */
-  ringHere(queue: string): void {
+  wakeHere(queue: string): void {
     queueMicrotask(() => this.hear(queue))
   }
 
@@ -107,7 +107,7 @@ export class WakeBell {
    * What a change that is about to be made tells other processes by itself; nothing if they were
    * told lately. What rings meanwhile is told of later, whatever becomes of the change.
    */
-  takeAlong(queue: string): Hint | undefined {
+  takeNotice(queue: string): Hint | undefined {
     const { isHeard, channel } = this.#use
     if (!isHeard || this.#alone !== undefined || this.#resting.has(queue)) return undefined
     this.#rest(queue)
@@ -115,15 +115,15 @@ export class WakeBell {
   }
 
   /** For a while no change tells by itself: the server would not have it, or kept it waiting. */
-  takeNothingAlong(): void {
+  suspendNotices(): void {
     this.#alone?.stop()
-    this.#alone = this.#use.machine.clock.startTimer(aloneMs, () => {
+    this.#alone = this.#use.environment.clock.startTimer(aloneMs, () => {
       this.#alone = undefined
     })
   }
 
   /** Tells at once of what was to be told of later. Resolves when nothing is left to tell. */
-  async tellAll(): Promise<void> {
+  async flush(): Promise<void> {
     this.#alone?.stop()
     do {
       const resting = [...this.#resting]
@@ -150,7 +150,7 @@ export class WakeBell {
   }
 
   #rest(queue: string): void {
-    const timer = this.#use.machine.clock.startTimer(restMs, () => {
+    const timer = this.#use.environment.clock.startTimer(restMs, () => {
       const hasMore = this.#resting.get(queue)?.hasMore === true
       this.#resting.delete(queue)
       if (!hasMore) return

@@ -1,22 +1,22 @@
-import type { Machine } from './environment.ts'
+import type { Environment } from './environment.ts'
 
 /** How long a kind of warning is silent after one of them, in milliseconds. */
 const silenceMs = 10_000
 
 /** Warnings of each kind now and then, so that an outage does not fill the log. */
 export class Warnings {
-  readonly #machine: Machine
+  readonly #environment: Environment
   readonly #warn: (message: string, cause: unknown) => void
   readonly #lastAt = new Map<string, number>()
 
-  constructor(machine: Machine, warn: (message: string, cause: unknown) => void) {
-    this.#machine = machine
+  constructor(environment: Environment, warn: (message: string, cause: unknown) => void) {
+    this.#environment = environment
     this.#warn = warn
   }
 
   /** Warns, unless that was done lately. */
   warn(kind: string, message: string, cause: unknown): void {
-    const now = this.#machine.clock.monotonicMs()
+    const now = this.#environment.clock.monotonicMs()
     const lastAt = this.#lastAt.get(kind)
     if (lastAt !== undefined && now - lastAt < silenceMs) return
     this.#lastAt.set(kind, now)

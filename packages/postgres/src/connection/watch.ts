@@ -1,17 +1,17 @@
 import { heartbeatMs, type Timer } from '@sluice/core'
 import type { Row } from './client-shapes.ts'
-import type { Machine } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { Listener, type ListenerUse } from './listener.ts'
 import type { Statement } from './statements.ts'
-import type { WakeBell } from './wake-signal.ts'
+import type { WakeSignal } from './wake-signal.ts'
 
 /** How long who watches waits for hints to be proven, in milliseconds. */
 const startMs = 2_000
 
 /** What watching works with. */
-export interface WatchingUse {
-  readonly machine: Machine
-  readonly bell: WakeBell
+export interface WatchUse {
+  readonly environment: Environment
+  readonly wakeSignal: WakeSignal
   /** How often to look without a hint while hints do not come, in milliseconds. */
   readonly pollMs: number
   /** How hints from elsewhere are heard; undefined if they cannot be. */
@@ -22,14 +22,14 @@ export interface WatchingUse {
  * Wakes those who watch: at once by what is done through this driver, soon by hints from other
  * processes, and by the clock while those have not been proven to come.
  */
-export class Watching {
-  readonly #use: WatchingUse
+export class Watch {
+  readonly #use: WatchUse
   #listener: Listener | undefined
   #started: Promise<void> = Promise.resolve()
   #timer: Timer | undefined
   #watchers = 0
 
-  constructor(use: WatchingUse) {
+  constructor(use: WatchUse) {
     this.#use = use
   }
 
@@ -40,7 +40,7 @@ export class Watching {
 
   /** From now on `onWake` is called. Returns how to stop. */
   async watch(onWake: (queue: string | undefined) => void): Promise<() => Promise<void>> {
-    const unwatch = this.#use.bell.watch(onWake)
+    const unwatch = this.#use.wakeSignal.watch(onWake)
     this.#watchers += 1
     if (this.#watchers === 1) this.#begin()
     await this.#started
@@ -77,7 +77,7 @@ export class Watching {
     if (listener === undefined) return
     this.#listener = new Listener(listener)
     // Nobody waits for long to watch: what it is that wakes may become known later.
-    const { clock } = this.#use.machine
+    const { clock } = this.#use.environment
     this.#started = Promise.race([
       this.#listener.start(),
       new Promise<void>((resolve) => {
@@ -87,8 +87,8 @@ export class Watching {
   }
 
   #poll(): void {
-    const { machine, bell, pollMs } = this.#use
-    const { clock } = machine
+    const { environment, wakeSignal, pollMs } = this.#use
+    const { clock } = environment
     let lookedAt = clock.monotonicMs()
     // Looks often at whether it is time, so that a listener which is lost makes a difference soon.
     const again = (): void => {
@@ -96,7 +96,7 @@ export class Watching {
       if (this.isProven) lookedAt = clock.monotonicMs()
       else if (clock.monotonicMs() - lookedAt >= pollMs) {
         lookedAt = clock.monotonicMs()
-        bell.hear(undefined)
+        wakeSignal.hear(undefined)
       }
       this.#timer?.reset(Math.min(pollMs, heartbeatMs))
     }

@@ -6,7 +6,7 @@
  * does all day; see the decision record 0051.
  */
 import { type EpochMs, type KeyState, transitions } from '@sluice/core'
-import type { Session } from '../connection/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Statements } from '../connection/statements.ts'
 import { arrayLiteral, type Element } from './array-literal.ts'
 import { number, text } from './columns.ts'
@@ -24,8 +24,8 @@ export interface LockedKeys {
   key(key: string): StoredKey
 }
 
-/** What is asked of {@link workOnKeys}. */
-export interface KeyWork<T> {
+/** What is asked of {@link lockAndChange}. */
+export interface KeyChange<T> {
   readonly queue: string
   readonly keys: readonly string[]
   /** Whether keys that are not there are made. */
@@ -81,16 +81,16 @@ function absent(key: string): Held {
 }
 
 /** Locks, changes and writes keys on a connection that is in a transaction. */
-export async function workOnKeys<T>(
-  session: Session,
+export async function lockAndChange<T>(
+  connection: Connection,
   statements: Statements,
-  work: KeyWork<T>,
+  work: KeyChange<T>,
 ): Promise<T> {
   const { queue, creates, time } = work
   const moment = time.moment()
   const keys = [...work.keys].sort(bytewise)
   const asked = [queue, arrayLiteral(keys), creates, moment.now, moment.least]
-  const rows = await session.query(statements.lockKeys, asked)
+  const rows = await connection.query(statements.lockKeys, asked)
   const held = new Map<string, Held>()
   let storeNow = 0
   let base = 0
@@ -116,12 +116,12 @@ export async function workOnKeys<T>(
       return entry
     },
   })
-  await writeKeys(session, statements, queue, [...held.values()])
+  await writeKeys(connection, statements, queue, [...held.values()])
   return answer
 }
 
 async function writeKeys(
-  session: Session,
+  connection: Connection,
   statements: Statements,
   queue: string,
   held: readonly Held[],
@@ -133,12 +133,12 @@ async function writeKeys(
   )
   if (gone.length === 0 && changed.length === 0) return
   for (const [nth, part] of inParts(changed).entries()) {
-    await writePart(session, statements, queue, nth === 0 ? gone : [], part)
+    await writePart(connection, statements, queue, nth === 0 ? gone : [], part)
   }
 }
 
 async function writePart(
-  session: Session,
+  connection: Connection,
   statements: Statements,
   queue: string,
   gone: readonly Held[],
@@ -147,7 +147,7 @@ async function writePart(
   const column = (read: (state: KeyState) => Element): string =>
     arrayLiteral(changed.map(({ state }) => read(state)))
   const orNull = (value: number): number | null => (value === Infinity ? null : value)
-  await session.query(statements.writeKeys, [
+  await connection.query(statements.writeKeys, [
     queue,
     arrayLiteral(gone.map(({ key }) => key)),
     arrayLiteral(changed.map(({ key }) => key)),

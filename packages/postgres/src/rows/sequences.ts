@@ -1,4 +1,4 @@
-import type { Session } from '../connection/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Store } from '../connection/store.ts'
 import { number } from './columns.ts'
 
@@ -19,8 +19,8 @@ interface Counters {
   readonly arrival: number
 }
 
-async function read(store: Store, session: Session): Promise<Counters> {
-  const [row] = await session.query(store.statements.counters, [])
+async function read(store: Store, connection: Connection): Promise<Counters> {
+  const [row] = await connection.query(store.statements.counters, [])
   return { token: number(row?.['token'] ?? 0), arrival: number(row?.['arrival'] ?? 0) }
 }
 
@@ -32,13 +32,13 @@ export async function lastToken(store: Store): Promise<number> {
 
 /** Gives out only greater tokens than this from now on. */
 export async function raiseTokens(store: Store, floor: number): Promise<void> {
-  await store.transaction(async (session) => {
-    await session.query(store.statements.lockCounters, [])
+  await store.transaction(async (connection) => {
+    await connection.query(store.statements.lockCounters, [])
     for (;;) {
-      const missing = floor - (await read(store, session)).token
+      const missing = floor - (await read(store, connection)).token
       if (missing <= 0) return
-      if (missing >= leapMin) await session.query(store.statements.setToken, [floor])
-      else await session.query(store.statements.skipTokens, [Math.min(missing, skipMax)])
+      if (missing >= leapMin) await connection.query(store.statements.setToken, [floor])
+      else await connection.query(store.statements.skipTokens, [Math.min(missing, skipMax)])
     }
   })
 }
@@ -47,9 +47,9 @@ export async function raiseTokens(store: Store, floor: number): Promise<void> {
 export async function raiseArrival(store: Store, seq: number): Promise<void> {
   const [row] = await store.run('counters', [])
   if (number(row?.['arrival'] ?? 0) >= seq) return
-  await store.transaction(async (session) => {
-    await session.query(store.statements.lockCounters, [])
-    if ((await read(store, session)).arrival >= seq) return
-    await session.query(store.statements.setArrival, [seq + arrivalMargin])
+  await store.transaction(async (connection) => {
+    await connection.query(store.statements.lockCounters, [])
+    if ((await read(store, connection)).arrival >= seq) return
+    await connection.query(store.statements.setArrival, [seq + arrivalMargin])
   })
 }

@@ -27,7 +27,7 @@ export function lockedFailure(key: string, cause?: unknown): Failure {
  * Serves a batch, without the keys that somebody else keeps locked: those are failures of their own,
  * and stall nobody else.
  */
-export async function besideLocked<Entry, Reply>(
+export async function skipLocked<Entry, Reply>(
   batch: LockableBatch<Entry, Reply>,
 ): Promise<readonly (Reply | Failure)[]> {
   const { entries, keyOf, serve, findLocked } = batch

@@ -7,7 +7,7 @@ import {
   planDelay,
   reserveToken,
 } from '@sluice/core'
-import type { Session } from '../connection/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Statements } from '../connection/statements.ts'
 import { arrayLiteral } from './array-literal.ts'
 import { instant, number, text } from './columns.ts'
@@ -19,24 +19,24 @@ export interface Planned {
 }
 
 /** Where the buckets of a batch are locked and written. */
-export type InBuckets = <T>(work: (session: Session) => Promise<T>) => Promise<T>
+export type BucketRunner = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
 
 /**
  * Does `work` with the buckets that some plans charge, which are locked meanwhile and written
  * after it; `inBuckets` says on which connection.
  */
-export async function withBuckets<T>(
-  inBuckets: InBuckets,
+export async function lockBuckets<T>(
+  withBuckets: BucketRunner,
   statements: Statements,
   plans: Iterable<LimiterPlan | undefined>,
-  work: (shelf: BucketShelf) => T,
+  work: (tokenBuckets: TokenBuckets) => T,
 ): Promise<T> {
   const names = bucketNames(plans)
-  if (names.length === 0) return work(new BucketShelf(names))
-  return await inBuckets(async (session) => {
-    const shelf = await BucketShelf.lock(session, statements, names)
-    const answer = work(shelf)
-    await shelf.write(session, statements)
+  if (names.length === 0) return work(new TokenBuckets(names))
+  return await withBuckets(async (connection) => {
+    const tokenBuckets = await TokenBuckets.lock(connection, statements, names)
+    const answer = work(tokenBuckets)
+    await tokenBuckets.write(connection, statements)
     return answer
   })
 }
@@ -51,7 +51,7 @@ function bucketNames(plans: Iterable<LimiterPlan | undefined>): readonly string[
 }
 
 /** Buckets that are locked for a batch, whose entries take their tokens one after another. */
-export class BucketShelf {
+export class TokenBuckets {
   readonly #names: readonly string[]
   readonly #states = new Map<string, BucketState>()
   readonly #charged = new Map<string, PlanBucket>()
@@ -62,17 +62,17 @@ export class BucketShelf {
 
   /** Locks the buckets of these names. */
   static async lock(
-    session: Session,
+    connection: Connection,
     statements: Statements,
     names: readonly string[],
-  ): Promise<BucketShelf> {
-    const shelf = new BucketShelf(names)
-    for (const row of await session.query(statements.lockBuckets, [arrayLiteral(names)])) {
+  ): Promise<TokenBuckets> {
+    const tokenBuckets = new TokenBuckets(names)
+    for (const row of await connection.query(statements.lockBuckets, [arrayLiteral(names)])) {
       if (row['tokens'] === null) continue
       const state = { tokens: number(row['tokens']), lastMs: instant(row['at']) }
-      shelf.#states.set(text(row['name']) ?? '', state)
+      tokenBuckets.#states.set(text(row['name']) ?? '', state)
     }
-    return shelf
+    return tokenBuckets
   }
 
   /** Works a plan out for a key with so many failures, charging nothing yet. */
@@ -102,10 +102,10 @@ export class BucketShelf {
   }
 
   /** Writes what was charged. */
-  async write(session: Session, statements: Statements): Promise<void> {
+  async write(connection: Connection, statements: Statements): Promise<void> {
     const charged = [...this.#charged.values()]
     const states = charged.map(({ name }) => this.#states.get(name))
-    await session.query(statements.writeBuckets, [
+    await connection.query(statements.writeBuckets, [
       arrayLiteral(charged.map(({ name }) => name)),
       arrayLiteral(charged.map(({ perSecond }) => perSecond)),
       arrayLiteral(charged.map(({ burst }) => burst)),

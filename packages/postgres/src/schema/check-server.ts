@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/core'
-import type { Sessions } from '../connection/connection.ts'
+import type { Connections } from '../connection/connection.ts'
 import type { ConnectionProbe } from '../connection/connection-probe.ts'
 import { number } from '../rows/columns.ts'
 
@@ -18,10 +18,13 @@ const surveyStatement = {
  * Looks at what is there before anything is done: refuses a server that is too old, and takes the
  * defaults of the role into account.
  */
-export async function survey(sessions: Sessions, probe?: ConnectionProbe): Promise<void> {
-  const [row, promised] = await sessions.connected(async (session) => {
-    const [first] = await session.query(surveyStatement, [])
-    return [first, session.backendId] as const
+export async function checkServer(
+  connections: Connections,
+  probe?: ConnectionProbe,
+): Promise<void> {
+  const [row, promised] = await connections.connected(async (connection) => {
+    const [first] = await connection.query(surveyStatement, [])
+    return [first, connection.backendId] as const
   })
   const version = number(row?.['version'])
   if (version < versionMin) {
@@ -29,9 +32,9 @@ export async function survey(sessions: Sessions, probe?: ConnectionProbe): Promi
     throw new SluiceError('ERR_STORE', message)
   }
   const isUsual = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
-  if (!isUsual || number(row['digits']) < 1) sessions.insist()
+  if (!isUsual || number(row['digits']) < 1) connections.insist()
   if (promised === undefined) return
   if (promised === number(row?.['pid'])) probe?.trust()
   // A pooler hands the statements of one connection to several servers.
-  else sessions.stopPreparing()
+  else connections.stopPreparing()
 }

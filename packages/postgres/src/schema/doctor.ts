@@ -1,10 +1,10 @@
 /** An examination of a store by someone who wants to know how it is: it looks, and changes nothing. */
 import type { WorkerInfo } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
-import type { Sessions } from '../connection/connection.ts'
+import type { Connections } from '../connection/connection.ts'
 import { Listener } from '../connection/listener.ts'
 import { type StatementName, statementsFor } from '../connection/statements.ts'
-import { connect } from '../connection/target.ts'
+import { targetOf } from '../connection/target.ts'
 import { checkOptions, type PostgresOptions, type Settings } from '../postgres-options.ts'
 import { instant, number, text } from '../rows/columns.ts'
 import { schemaVersion } from './migrate.ts'
@@ -54,9 +54,9 @@ type Ask = (name: StatementName, values?: readonly unknown[]) => Promise<readonl
 /** Examines the store that the options describe. One that cannot be reached is a finding too. */
 export async function doctor(options: PostgresOptions): Promise<readonly Finding[]> {
   const settings = checkOptions(options)
-  const { sessions, makeListener } = await connect(settings)
+  const { connections, makeListener } = await targetOf(settings)
   const statements = statementsFor(settings.schema, channelOf(settings.schema))
-  const ask: Ask = async (name, values = []) => await sessions.run(statements[name], values)
+  const ask: Ask = async (name, values = []) => await connections.run(statements[name], values)
   try {
     const schema = await schemaFinding(ask)
     if (schema.level === 'failure') return [schema]
@@ -64,13 +64,13 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
       schema,
       horizonFinding((await ask('doctorHorizon'))[0]),
       ...tableFindings((await ask('doctorTable', [settings.schema]))[0]),
-      await listenFinding(settings, sessions, makeListener),
+      await listenFinding(settings, connections, makeListener),
       await clockFinding(settings, ask),
       leaseFinding((await ask('doctorLeases'))[0]),
       workerFinding(await ask('doctorWorkers', [workerMs])),
     ]
   } finally {
-    await sessions.close()
+    await connections.close()
   }
 }
 
@@ -156,8 +156,8 @@ function tableFindings(row: Row | undefined): readonly Finding[] {
 
 async function listenFinding(
   settings: Settings,
-  sessions: Sessions,
-  make: Awaited<ReturnType<typeof connect>>['makeListener'],
+  connections: Connections,
+  make: Awaited<ReturnType<typeof targetOf>>['makeListener'],
 ): Promise<Finding> {
   const check = 'listen'
   if (make === undefined) {
@@ -167,10 +167,10 @@ async function listenFinding(
   const { notify } = statementsFor(settings.schema, channel)
   const reasons: string[] = []
   const listener = new Listener({
-    machine: settings.machine,
+    environment: settings.environment,
     channel,
     make,
-    send: async (payload) => void (await sessions.run(notify, [channel, payload])),
+    send: async (payload) => void (await connections.run(notify, [channel, payload])),
     onHint() {},
     onWarning: (_, message) => void reasons.push(message),
   })
@@ -185,10 +185,10 @@ async function listenFinding(
   }
 }
 
-async function clockFinding({ machine }: Settings, ask: Ask): Promise<Finding> {
-  const before = machine.clock.now()
+async function clockFinding({ environment }: Settings, ask: Ask): Promise<Finding> {
+  const before = environment.clock.now()
   const [row] = await ask('present')
-  const after = machine.clock.now()
+  const after = environment.clock.now()
   const aheadMs = number(row?.['ahead'])
   const theirs = number(row?.['now']) - aheadMs
   // Somewhere between asking and the answer.

@@ -1,6 +1,6 @@
 import { checkNumber, checkObject, SluiceError } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
-import type { Session, Sessions } from '../connection/connection.ts'
+import type { Connection, Connections } from '../connection/connection.ts'
 import { flag, number } from '../rows/columns.ts'
 import { migrations } from '../statements.generated.ts'
 import type { Migration } from './migration.ts'
@@ -19,24 +19,24 @@ interface Applied {
 
 /** Brings the schema up to date, or refuses to work with it. */
 export async function migrate(
-  sessions: Sessions,
+  connections: Connections,
   schema: string,
   mode: MigrateMode,
 ): Promise<void> {
-  const applied = await sessions.connected((session) => appliedIn(session, schema))
+  const applied = await connections.connected((connection) => appliedIn(connection, schema))
   refuseNewer(applied, schema)
   if (missing(applied).length === 0) return
   if (mode === 'verify') throw older(applied, schema)
-  await sessions.transaction(async (session) => {
+  await connections.transaction(async (connection) => {
     // Whatever the role is set to: this takes as long as it takes, and one after another.
-    await session.script('set local statement_timeout = 0; set local lock_timeout = 0')
-    await session.query(lockStatement, [`sluice migrations of ${schema}`])
-    const now = await appliedIn(session, schema)
+    await connection.script('set local statement_timeout = 0; set local lock_timeout = 0')
+    await connection.query(lockStatement, [`sluice migrations of ${schema}`])
+    const now = await appliedIn(connection, schema)
     refuseNewer(now, schema)
-    if (!(await schemaExists(session, schema))) {
-      await session.script(`create schema ${quoteIdentifier(schema)}`)
+    if (!(await schemaExists(connection, schema))) {
+      await connection.script(`create schema ${quoteIdentifier(schema)}`)
     }
-    for (const step of missing(now)) await session.script(scriptOf(step, schema))
+    for (const step of missing(now)) await connection.script(scriptOf(step, schema))
   })
 }
 
@@ -45,18 +45,18 @@ const lockStatement = {
   text: 'select pg_advisory_xact_lock(hashtextextended($1::text, 0))',
 }
 
-async function schemaExists(session: Session, schema: string): Promise<boolean> {
+async function schemaExists(connection: Connection, schema: string): Promise<boolean> {
   const text = 'select from pg_catalog.pg_namespace where nspname = $1::text'
-  return (await session.query({ name: '', text }, [schema])).length > 0
+  return (await connection.query({ name: '', text }, [schema])).length > 0
 }
 
-async function appliedIn(session: Session, schema: string): Promise<readonly Applied[]> {
+async function appliedIn(connection: Connection, schema: string): Promise<readonly Applied[]> {
   const text = `select from pg_catalog.pg_class c join pg_catalog.pg_namespace n
     on n.oid = c.relnamespace where n.nspname = $1::text and c.relname = 'migrations'`
-  const found = await session.query({ name: '', text }, [schema])
+  const found = await connection.query({ name: '', text }, [schema])
   if (found.length === 0) return []
   const list = inSchema('select version, breaking from sluice.migrations order by version', schema)
-  const rows = await session.query({ name: '', text: list }, [])
+  const rows = await connection.query({ name: '', text: list }, [])
   return rows.map((row: Row) => ({
     version: number(row['version']),
     breaking: flag(row['breaking']),

@@ -7,16 +7,16 @@ import {
   transitions,
 } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
-import type { Session } from '../connection/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { mayBeOfHint } from '../connection/errors.ts'
 import type { Store } from '../connection/store.ts'
-import type { Hint, WakeBell } from '../connection/wake-signal.ts'
+import type { Hint, WakeSignal } from '../connection/wake-signal.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
 import { sortedByKey } from '../rows/key-order.ts'
-import { itemChars, itemCharsMax, workOnKeys } from '../rows/lock-and-change.ts'
-import { besideLocked } from '../rows/skip-locked.ts'
-import { type InBuckets, withBuckets } from '../rows/token-buckets.ts'
+import { itemChars, itemCharsMax, lockAndChange } from '../rows/lock-and-change.ts'
+import { skipLocked } from '../rows/skip-locked.ts'
+import { type BucketRunner, lockBuckets } from '../rows/token-buckets.ts'
 
 /** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
 const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
@@ -39,18 +39,18 @@ function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
  */
 export async function add(
   store: Store,
-  bell: WakeBell,
+  wakeSignal: WakeSignal,
   queue: string,
   asks: readonly Ask[],
   options: AskOptions,
 ): Promise<readonly (AskReply | Failure)[]> {
   const plain = isPlain(asks, options)
-  const taken = plain ? bell.takeAlong(queue) : undefined
+  const taken = plain ? wakeSignal.takeNotice(queue) : undefined
   let hint = taken
   const serve = async (some: readonly Ask[]): Promise<readonly AskReply[]> => {
     if (!plain) {
-      return await store.transaction((session) =>
-        addWorkedOut(store, session, queue, some, options),
+      return await store.transaction((connection) =>
+        addByTransitions(store, connection, queue, some, options),
       )
     }
     try {
@@ -59,24 +59,24 @@ export async function add(
       // A hint may be lost, but not what it tells of.
       if (hint === undefined || !mayBeOfHint(error)) throw error
       hint = undefined
-      bell.takeNothingAlong()
+      wakeSignal.suspendNotices()
       return await addPlain(store, queue, some, options, undefined)
     }
   }
-  const adding = besideLocked<Ask, AskReply>({
+  const adding = skipLocked<Ask, AskReply>({
     entries: asks,
     keyOf: ({ key }) => key,
     serve,
     findLocked: (keys) => store.locked(queue, keys, true),
   })
-  const replies = await bell.ringIfUnknown(queue, adding, () => {
-    if (hint !== undefined) bell.takeNothingAlong()
+  const replies = await wakeSignal.wakeIfUnknown(queue, adding, () => {
+    if (hint !== undefined) wakeSignal.suspendNotices()
   })
   const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
   if (!wakes) {
-    if (taken !== undefined) bell.leave(queue)
-  } else if (hint === undefined) bell.ring(queue)
-  else bell.ringHere(queue)
+    if (taken !== undefined) wakeSignal.leave(queue)
+  } else if (hint === undefined) wakeSignal.wake(queue)
+  else wakeSignal.wakeHere(queue)
   return replies
 }
 
@@ -129,25 +129,25 @@ function askReply(row: Row): AskReply {
 }
 
 /** The verb add by the transitions, within a transaction. */
-export async function addWorkedOut(
+export async function addByTransitions(
   store: Store,
-  session: Session,
+  connection: Connection,
   queue: string,
   asks: readonly Ask[],
   options: AskOptions,
-  inBuckets?: InBuckets,
+  withBuckets?: BucketRunner,
 ): Promise<readonly AskReply[]> {
   const { maxPending = never, failuresExpireMs } = options
   const { statements } = store
-  const charge: InBuckets = inBuckets ?? ((work) => work(session))
+  const charge: BucketRunner = withBuckets ?? ((work) => work(connection))
   // A transaction of the caller's would block all other adds until it ends.
-  const locksQueue = inBuckets === undefined
+  const locksQueue = withBuckets === undefined
   let pending = 0
   if (maxPending !== never) {
-    const rows = await session.query(statements.countOwed, [queue, maxPending, locksQueue])
+    const rows = await connection.query(statements.countOwed, [queue, maxPending, locksQueue])
     pending = number(rows[0]?.['owed'])
   }
-  return await workOnKeys(session, statements, {
+  return await lockAndChange(connection, statements, {
     queue,
     keys: asks.map(({ key }) => key),
     creates: true,
@@ -155,7 +155,7 @@ export async function addWorkedOut(
     async change(locked) {
       const { now } = locked
       const plans = asks.map(({ plan }) => plan)
-      return await withBuckets(charge, statements, plans, (shelf) =>
+      return await lockBuckets(charge, statements, plans, (tokenBuckets) =>
         asks.map((ask, place): AskReply => {
           const entry = locked.key(ask.key)
           const { state } = entry
@@ -165,7 +165,7 @@ export async function addWorkedOut(
             return { outcome: 'full', dueAt: never, failures: before }
           }
           if (isNew) pending += 1
-          const plan = shelf.planned(ask.plan, before, ask.jitter, now)
+          const plan = tokenBuckets.planned(ask.plan, before, ask.jitter, now)
           const delayMs = plan?.delayMs ?? ask.delayMs
           const outcome = transitions.ask(state, ask, delayMs, options, now, locked.seq(place))
           entry.item = ask.item

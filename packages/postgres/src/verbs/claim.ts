@@ -16,8 +16,8 @@ import type { Store } from '../connection/store.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { instant, number, numbers, text, texts } from '../rows/columns.ts'
 import { sortedByKey } from '../rows/key-order.ts'
-import { workOnKeys } from '../rows/lock-and-change.ts'
-import { besideLocked, lockedFailure } from '../rows/skip-locked.ts'
+import { lockAndChange } from '../rows/lock-and-change.ts'
+import { lockedFailure, skipLocked } from '../rows/skip-locked.ts'
 
 /** At how many held keys one claim looks, for leases that are over. */
 const leaseLooks = 64
@@ -151,13 +151,13 @@ export async function expire(
   leases: readonly Lease[],
   { dedupe, plan, jitter, maxCrashes }: ExpireOptions,
 ): Promise<readonly (ExpireOutcome | Failure)[]> {
-  return await besideLocked<Lease, ExpireOutcome>({
+  return await skipLocked<Lease, ExpireOutcome>({
     entries: leases,
     keyOf: ({ key }) => key,
     findLocked: (keys) => store.locked(queue, keys, false),
     serve: (some) =>
-      store.transaction((session) =>
-        workOnKeys(session, store.statements, {
+      store.transaction((connection) =>
+        lockAndChange(connection, store.statements, {
           queue,
           keys: some.map(({ key }) => key),
           creates: false,

@@ -8,15 +8,15 @@ import {
   never,
   transitions,
 } from '@sluice/core'
-import type { Session } from '../connection/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Store } from '../connection/store.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
 import { sortedByKey } from '../rows/key-order.ts'
 import type { StoredKey } from '../rows/key-row.ts'
-import { workOnKeys } from '../rows/lock-and-change.ts'
-import { besideLocked } from '../rows/skip-locked.ts'
-import { type BucketShelf, type InBuckets, withBuckets } from '../rows/token-buckets.ts'
+import { lockAndChange } from '../rows/lock-and-change.ts'
+import { skipLocked } from '../rows/skip-locked.ts'
+import { type BucketRunner, lockBuckets, type TokenBuckets } from '../rows/token-buckets.ts'
 
 type Done = Extract<Finish, { as: 'done' }>
 
@@ -37,16 +37,18 @@ export async function finish(
   options: AskOptions,
 ): Promise<readonly (FinishReply | Failure)[]> {
   const settle = (some: readonly Finish[]): Promise<readonly (FinishReply | Failure)[]> =>
-    besideLocked<Finish, FinishReply>({
+    skipLocked<Finish, FinishReply>({
       entries: some,
       keyOf: ({ key }) => key,
       serve: (few) =>
-        store.transaction((session) => finishWorkedOut(store, session, queue, few, options)),
+        store.transaction((connection) =>
+          finishByTransitions(store, connection, queue, few, options),
+        ),
       findLocked: (keys) => store.locked(queue, keys, false),
     })
   // One that is not plain takes the others along: a batch is one step.
   if (!finishes.every(isDone)) return await settle(finishes)
-  const replies = await besideLocked<Done, FinishReply | undefined>({
+  const replies = await skipLocked<Done, FinishReply | undefined>({
     entries: finishes.filter(isDone),
     keyOf: ({ key }) => key,
     serve: (some) => done(store, queue, some),
@@ -96,26 +98,33 @@ async function done(
 }
 
 /** The verb finish by the transitions, within a transaction. */
-export async function finishWorkedOut(
+export async function finishByTransitions(
   store: Store,
-  session: Session,
+  connection: Connection,
   queue: string,
   finishes: readonly Finish[],
   options: AskOptions,
-  inBuckets: InBuckets = (work) => work(session),
+  withBuckets: BucketRunner = (work) => work(connection),
 ): Promise<readonly FinishReply[]> {
   const { statements } = store
-  return await workOnKeys(session, statements, {
+  return await lockAndChange(connection, statements, {
     queue,
     keys: finishes.map(({ key }) => key),
     creates: false,
     time: store.time,
     async change(locked) {
       const plans = finishes.map((one) => (one.as === 'retry' ? one.plan : undefined))
-      return await withBuckets(inBuckets, statements, plans, (shelf) =>
+      return await lockBuckets(withBuckets, statements, plans, (tokenBuckets) =>
         finishes.map((one, place): FinishReply => {
           const entry = locked.key(one.key)
-          const outcome = finishOne(entry, one, options, locked.now, locked.seq(place), shelf)
+          const outcome = finishOne(
+            entry,
+            one,
+            options,
+            locked.now,
+            locked.seq(place),
+            tokenBuckets,
+          )
           if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
           return { outcome, dueAt: entry.state.dueAt, failures: entry.state.failures }
         }),
@@ -130,7 +139,7 @@ function finishOne(
   { dedupe }: AskOptions,
   now: EpochMs,
   seq: number,
-  shelf: BucketShelf,
+  tokenBuckets: TokenBuckets,
 ): FinishOutcome {
   const { state } = entry
   const { token } = one
@@ -146,7 +155,7 @@ function finishOne(
       return outcome
     }
     case 'retry': {
-      const plan = shelf.planned(one.plan, state.failures, one.jitter, now)
+      const plan = tokenBuckets.planned(one.plan, state.failures, one.jitter, now)
       const delayMs = plan?.delayMs ?? one.delayMs
       const outcome = transitions.retry(state, token, delayMs, dedupe, now, seq)
       if (outcome === 'lost') return outcome

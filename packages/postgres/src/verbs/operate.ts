@@ -8,7 +8,7 @@ import {
 import type { Store } from '../connection/store.ts'
 import { flag, number, text } from '../rows/columns.ts'
 import type { StoredKey } from '../rows/key-row.ts'
-import { type LockedKeys, workOnKeys } from '../rows/lock-and-change.ts'
+import { type LockedKeys, lockAndChange } from '../rows/lock-and-change.ts'
 
 /** How many keys one step of a purge removes. */
 const purgeStep = 1_000
@@ -23,8 +23,8 @@ async function each<T>(
   keys: readonly string[],
   verb: (entry: StoredKey, locked: LockedKeys, place: number) => T,
 ): Promise<T[]> {
-  return await store.transaction((session) =>
-    workOnKeys(session, store.statements, {
+  return await store.transaction((connection) =>
+    lockAndChange(connection, store.statements, {
       queue,
       keys,
       creates: false,

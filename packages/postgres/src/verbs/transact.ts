@@ -6,16 +6,16 @@ import {
   SluiceTypeError,
 } from '@sluice/core'
 import { isPgliteLike, type PgClient } from '../connection/client-shapes.ts'
-import type { Session, Sessions } from '../connection/connection.ts'
+import type { Connection, Connections } from '../connection/connection.ts'
 import { DeadlineError } from '../connection/deadline.ts'
 import { sqlStateOf, storeError } from '../connection/errors.ts'
 import { hintOf } from '../connection/listener.ts'
-import { PgliteSession } from '../connection/pglite-connection.ts'
-import { PgSession, type PoolUse } from '../connection/pool-connections.ts'
+import { PgliteConnection } from '../connection/pglite-connection.ts'
+import { PgConnection, type PoolUse } from '../connection/pool-connections.ts'
 import type { Store } from '../connection/store.ts'
-import type { InBuckets } from '../rows/token-buckets.ts'
-import { addWorkedOut } from './add.ts'
-import { finishWorkedOut } from './finish.ts'
+import type { BucketRunner } from '../rows/token-buckets.ts'
+import { addByTransitions } from './add.ts'
+import { finishByTransitions } from './finish.ts'
 
 /** What a transaction of the caller's needs to know of the driver. */
 export interface TransactionUse {
@@ -23,7 +23,7 @@ export interface TransactionUse {
   readonly store: () => Promise<Store>
   readonly poolUse: () => PoolUse
   /** Where buckets are charged: never the connection of the caller, and none that waits for it. */
-  readonly buckets: () => Sessions
+  readonly buckets: () => Connections
   readonly channel: string
 }
 
@@ -46,10 +46,10 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
   }
   const client = transaction
   const isPglite = isPgliteLike(transaction)
-  const sessionOf = (poolUse: PoolUse): Session =>
+  const sessionOf = (poolUse: PoolUse): Connection =>
     isPgliteLike(transaction)
-      ? new PgliteSession(transaction, poolUse)
-      : new PgSession(transaction as PgClient, poolUse, () => false)
+      ? new PgliteConnection(transaction, poolUse)
+      : new PgConnection(transaction as PgClient, poolUse, () => false)
 
   /** Verbs that are called together would share a savepoint, and undo one another. */
   async function inTurn<T>(verb: () => Promise<T>): Promise<T> {
@@ -63,7 +63,11 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
 
   async function guarded<T>(
     queue: string,
-    work: (store: Store, session: Session, inBuckets: InBuckets) => Promise<readonly T[]>,
+    work: (
+      store: Store,
+      connection: Connection,
+      withBuckets: BucketRunner,
+    ) => Promise<readonly T[]>,
     wakes: (reply: T) => boolean,
   ): Promise<readonly T[]> {
     if (silent.has(client)) {
@@ -73,20 +77,20 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       )
     }
     const store = await use.store()
-    const session = sessionOf(use.poolUse())
+    const connection = sessionOf(use.poolUse())
     // A bucket that stayed locked until the caller commits would stop everybody who shares it; so
     // tokens are taken apart, and are not given back by a rollback. PGlite has nobody to stop.
-    const inBuckets: InBuckets = isPglite
-      ? (charge) => charge(session)
+    const withBuckets: BucketRunner = isPglite
+      ? (charge) => charge(connection)
       : (charge) => use.buckets().transaction(charge).catch(notCharged)
     try {
-      await savepoint(session)
-      const replies = await work(store, session, inBuckets)
+      await savepoint(connection)
+      const replies = await work(store, connection, withBuckets)
       // With the commit, and only with it, others are told.
       if (replies.some(wakes)) {
-        await session.query(store.statements.notify, [use.channel, hintOf(queue)])
+        await connection.query(store.statements.notify, [use.channel, hintOf(queue)])
       }
-      await session.script('release savepoint sluice')
+      await connection.script('release savepoint sluice')
       return replies
     } catch (error) {
       if (error instanceof DeadlineError) {
@@ -94,7 +98,9 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
         silent.add(client)
         throw storeError(error, 'sent')
       }
-      await session.script('rollback to savepoint sluice; release savepoint sluice').catch(() => {})
+      await connection
+        .script('rollback to savepoint sluice; release savepoint sluice')
+        .catch(() => {})
       // Nothing of it is committed before the caller commits, whatever broke.
       throw storeError(error, 'unsent')
     }
@@ -105,8 +111,8 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       inTurn(() =>
         guarded<AskReply>(
           queue,
-          (store, session, inBuckets) =>
-            addWorkedOut(store, session, queue, asks, options, inBuckets),
+          (store, connection, withBuckets) =>
+            addByTransitions(store, connection, queue, asks, options, withBuckets),
           ({ outcome }) => outcome === 'added' || outcome === 'moved',
         ),
       ),
@@ -114,14 +120,14 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       inTurn(() =>
         guarded<FinishReply>(
           queue,
-          async (store, session, inBuckets) => {
-            const replies = await finishWorkedOut(
+          async (store, connection, withBuckets) => {
+            const replies = await finishByTransitions(
               store,
-              session,
+              connection,
               queue,
               finishes,
               options,
-              inBuckets,
+              withBuckets,
             )
             if (replies.some(({ outcome }) => outcome === 'lost')) {
               throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')
@@ -134,9 +140,9 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
   }
 }
 
-async function savepoint(session: Session): Promise<void> {
+async function savepoint(connection: Connection): Promise<void> {
   try {
-    await session.script('savepoint sluice; set local extra_float_digits = 1')
+    await connection.script('savepoint sluice; set local extra_float_digits = 1')
   } catch (error) {
     if (sqlStateOf(error) === '25P01') {
       throw new SluiceTypeError('transaction', 'must be a client on which a transaction is open', {

@@ -10,7 +10,7 @@ import {
 import type { Store } from '../connection/store.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { bytewise } from '../rows/key-order.ts'
-import { type LockedKeys, workOnKeys } from '../rows/lock-and-change.ts'
+import { type LockedKeys, lockAndChange } from '../rows/lock-and-change.ts'
 import { lastToken, raiseArrival, raiseTokens } from '../rows/sequences.ts'
 
 /** Does something with the stored key of each row, in one step. */
@@ -21,8 +21,8 @@ async function eachRow<T>(
   creates: boolean,
   verb: (locked: LockedKeys, row: TransferRow) => T,
 ): Promise<T[]> {
-  return await store.transaction((session) =>
-    workOnKeys(session, store.statements, {
+  return await store.transaction((connection) =>
+    lockAndChange(connection, store.statements, {
       queue,
       keys: rows.map(({ key }) => key),
       creates,
@@ -55,13 +55,13 @@ async function importBuckets(
 ): Promise<readonly ImportOutcome[]> {
   const names = buckets.map(({ name }) => name).sort(bytewise)
   const { statements } = store
-  return await store.transaction(async (session) => {
+  return await store.transaction(async (connection) => {
     const there = new Set<string>()
-    for (const row of await session.query(statements.lockBuckets, [arrayLiteral(names)])) {
+    for (const row of await connection.query(statements.lockBuckets, [arrayLiteral(names)])) {
       if (row['tokens'] !== null) there.add(String(row['name']))
     }
     const fresh = buckets.filter(({ name }) => !there.has(name))
-    await session.query(statements.writeBuckets, [
+    await connection.query(statements.writeBuckets, [
       arrayLiteral(fresh.map(({ name }) => name)),
       arrayLiteral(fresh.map(({ perSecond }) => perSecond)),
       arrayLiteral(fresh.map(({ burst }) => burst)),

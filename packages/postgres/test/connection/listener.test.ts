@@ -58,7 +58,7 @@ beforeEach(() => {
   warnings = []
   arrives = true
   listener = new Listener({
-    machine: { clock, random: () => 0.5 },
+    environment: { clock, random: () => 0.5 },
     channel: 'sluice_x',
     make() {
       const connection = new FakeConnection()

@@ -193,9 +193,9 @@ test('a new connection that is silent is given up for another one: nothing was s
 
 test('a connection that leads nowhere is given up soon after that is known', async () => {
   const clock = fakeClock()
-  const machine = { clock, random: () => 0.5 }
+  const environment = { clock, random: () => 0.5 }
   let isLost = false
-  const waiting = withDeadline(machine, 10_000, 'a statement', new Promise(() => {}), {
+  const waiting = withDeadline(environment, 10_000, 'a statement', new Promise(() => {}), {
     suspicion: { afterMs: 1_000, isLost: async () => isLost },
   }).catch((error: unknown) => error)
   await clock.step(1_010)
@@ -227,20 +227,20 @@ test('an answer that came too early for a statement is followed by a question a 
 
 test('what moves is not silent', async () => {
   const clock = fakeClock()
-  const machine = { clock, random: () => 0.5 }
+  const environment = { clock, random: () => 0.5 }
   let bytes = 0
   let answer = (_: string): void => {}
   const long = new Promise<string>((resolve) => {
     answer = resolve
   })
-  const waiting = withDeadline(machine, 1_000, 'a statement', long, { progress: () => bytes })
+  const waiting = withDeadline(environment, 1_000, 'a statement', long, { progress: () => bytes })
   for (let times = 0; times < 5; times += 1) {
     bytes += 1
     await clock.step(1_000)
   }
   answer('all of it')
   expect(await waiting).toBe('all of it')
-  const never = withDeadline(machine, 1_000, 'a statement', new Promise(() => {}), {
+  const never = withDeadline(environment, 1_000, 'a statement', new Promise(() => {}), {
     progress: () => bytes,
   }).catch((error: unknown) => error)
   await clock.step(1_000)

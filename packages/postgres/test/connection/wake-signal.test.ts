@@ -2,15 +2,15 @@
 import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
-import { WakeBell } from '../../src/connection/wake-signal.ts'
+import { WakeSignal } from '../../src/connection/wake-signal.ts'
 
 function belfry(isHeard = true) {
   const clock = fakeClock()
   const sent: string[] = []
   const heard: (string | undefined)[] = []
   let held: Promise<void> | undefined
-  const bell = new WakeBell({
-    machine: { clock, random: () => 0 },
+  const wakeSignal = new WakeSignal({
+    environment: { clock, random: () => 0 },
     channel: 'sluice_x',
     send: async (payload) => {
       if (held !== undefined) await held
@@ -18,19 +18,19 @@ function belfry(isHeard = true) {
     },
     isHeard,
   })
-  bell.watch((queue) => void heard.push(queue))
+  wakeSignal.watch((queue) => void heard.push(queue))
   /** From now on nothing is sent until the answer is called. */
   const hold = (): (() => void) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     held = promise
     return resolve
   }
-  return { clock, sent, heard, bell, hold }
+  return { clock, sent, heard, wakeSignal, hold }
 }
 
 test('the first ring is told of at once, and those that follow closely together', async () => {
-  const { clock, sent, heard, bell } = belfry()
-  for (let nth = 0; nth < 5; nth += 1) bell.ring('q')
+  const { clock, sent, heard, wakeSignal } = belfry()
+  for (let nth = 0; nth < 5; nth += 1) wakeSignal.wake('q')
   await clock.step(9)
   expect(sent).toEqual(['q'])
   expect(heard).toEqual(['q', 'q', 'q', 'q', 'q'])
@@ -41,78 +41,78 @@ test('the first ring is told of at once, and those that follow closely together'
 })
 
 test('a change takes the hint along if nobody was told lately', async () => {
-  const { clock, sent, heard, bell } = belfry()
-  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
-  bell.ringHere('q')
+  const { clock, sent, heard, wakeSignal } = belfry()
+  expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
+  wakeSignal.wakeHere('q')
   // Another queue has a hint of its own.
-  expect(bell.takeAlong('other')).toEqual({ channel: 'sluice_x', payload: 'qother' })
-  expect(bell.takeAlong('q')).toBeUndefined()
+  expect(wakeSignal.takeNotice('other')).toEqual({ channel: 'sluice_x', payload: 'qother' })
+  expect(wakeSignal.takeNotice('q')).toBeUndefined()
   await clock.step(1_000)
   expect(sent).toEqual([])
   expect(heard).toEqual(['q'])
-  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
+  expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
 })
 
 test('what rings while a change takes the hint along is told of, whatever becomes of the change', async () => {
-  const { clock, sent, bell } = belfry()
-  bell.takeAlong('q')
-  bell.ring('q')
-  bell.leave('q')
+  const { clock, sent, wakeSignal } = belfry()
+  wakeSignal.takeNotice('q')
+  wakeSignal.wake('q')
+  wakeSignal.leave('q')
   await clock.step(10)
   expect(sent).toEqual(['q'])
 })
 
 test('what was to be told of later can be told of at once, and is told of once', async () => {
-  const { clock, sent, bell } = belfry()
-  bell.takeAlong('q')
-  bell.ring('q')
-  bell.ring('other')
-  await bell.tellAll()
+  const { clock, sent, wakeSignal } = belfry()
+  wakeSignal.takeNotice('q')
+  wakeSignal.wake('q')
+  wakeSignal.wake('other')
+  await wakeSignal.flush()
   expect(sent).toEqual(['other', 'q'])
   await clock.step(1_000)
   expect(sent).toEqual(['other', 'q'])
 })
 
 test('what is being told of is waited for, and what comes meanwhile is told of, too', async () => {
-  const { sent, bell, hold } = belfry()
+  const { sent, wakeSignal, hold } = belfry()
   const letGo = hold()
-  bell.ring('q')
+  wakeSignal.wake('q')
   let isOver = false
-  const telling = bell.tellAll().then(() => {
+  const telling = wakeSignal.flush().then(() => {
     isOver = true
   })
   await Promise.resolve()
   expect([sent, isOver]).toEqual([[], false])
-  bell.ring('q')
-  bell.ring('q')
+  wakeSignal.wake('q')
+  wakeSignal.wake('q')
   letGo()
   await telling
   expect(sent).toEqual(['q', 'q', 'q'])
 })
 
 test('for a while no change takes a hint along that was in its way; each is told of by itself', async () => {
-  const { clock, sent, bell } = belfry()
-  bell.takeAlong('q')
-  bell.takeNothingAlong()
-  expect(bell.takeAlong('other')).toBeUndefined()
-  bell.ring('other')
+  const { clock, sent, wakeSignal } = belfry()
+  wakeSignal.takeNotice('q')
+  wakeSignal.suspendNotices()
+  expect(wakeSignal.takeNotice('other')).toBeUndefined()
+  wakeSignal.wake('other')
   await clock.step(0)
   expect(sent).toEqual(['other'])
   await clock.step(20_000)
-  bell.takeNothingAlong()
+  wakeSignal.suspendNotices()
   await clock.step(29_999)
-  expect(bell.takeAlong('q')).toBeUndefined()
+  expect(wakeSignal.takeNotice('q')).toBeUndefined()
   await clock.step(1)
-  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
+  expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
 })
 
 test('a change of which nobody knows whether it was made is told of', async () => {
-  const { sent, bell } = belfry()
+  const { sent, wakeSignal } = belfry()
   const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the line went dead')
   const known = new SluiceError('ERR_STORE', 'no')
   const seen: string[] = []
   const after = (queue: string, change: Promise<readonly object[]>): Promise<unknown> =>
-    bell.ringIfUnknown(queue, change, () => void seen.push(queue)).catch((error) => error)
+    wakeSignal.wakeIfUnknown(queue, change, () => void seen.push(queue)).catch((error) => error)
   expect(await after('none', Promise.reject(known))).toBe(known)
   await after('known', Promise.resolve([{ outcome: 'failed', error: known }]))
   expect(await after('whole', Promise.reject(unknown))).toBe(unknown)
@@ -125,19 +125,19 @@ test('a change of which nobody knows whether it was made is told of', async () =
 })
 
 test('a change that has come to nothing leaves the hint to the next one', async () => {
-  const { sent, bell } = belfry()
-  bell.takeAlong('q')
-  bell.leave('q')
-  expect(bell.takeAlong('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
-  bell.leave('q')
-  bell.ring('q')
+  const { sent, wakeSignal } = belfry()
+  wakeSignal.takeNotice('q')
+  wakeSignal.leave('q')
+  expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
+  wakeSignal.leave('q')
+  wakeSignal.wake('q')
   expect(sent).toEqual(['q'])
 })
 
 test('where nobody is to be told, watchers here are', async () => {
-  const { clock, sent, heard, bell } = belfry(false)
-  expect(bell.takeAlong('q')).toBeUndefined()
-  bell.ring('q')
+  const { clock, sent, heard, wakeSignal } = belfry(false)
+  expect(wakeSignal.takeNotice('q')).toBeUndefined()
+  wakeSignal.wake('q')
   await clock.step(1_000)
   expect(sent).toEqual([])
   expect(heard).toEqual(['q'])

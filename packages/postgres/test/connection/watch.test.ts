@@ -412,7 +412,7 @@ test('a server that is not there is not asked again and again', async () => {
     warned = resolve
   })
   const listener = new Listener({
-    machine: { clock, random: () => 0 },
+    environment: { clock, random: () => 0 },
     channel: 'sluice_x',
     make: () => {
       made += 1
@@ -447,7 +447,7 @@ test('who stops to watch does not wait for a connection that is still being made
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const listener = new Listener({
     // No deadline ever comes.
-    machine: { clock: fakeClock(), random: () => 0 },
+    environment: { clock: fakeClock(), random: () => 0 },
     channel: 'sluice_x',
     make: () => new pg.Client({ host: '127.0.0.1', port }) as unknown as PgListener,
     async send() {},

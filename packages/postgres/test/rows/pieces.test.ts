@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { storeError } from '../../src/connection/errors.ts'
 import { arrayLiteral } from '../../src/rows/array-literal.ts'
 import { bytewise } from '../../src/rows/key-order.ts'
-import { besideLocked } from '../../src/rows/skip-locked.ts'
+import { skipLocked } from '../../src/rows/skip-locked.ts'
 
 test('keys are compared as their bytes are', () => {
   fc.assert(
@@ -62,7 +62,7 @@ test('what stays locked fails alone, and a store that fails fails', async () => 
     },
     findLocked: async () => new Set(served.length === 1 ? ['b'] : ['d']),
   }
-  const replies = await besideLocked(batch)
+  const replies = await skipLocked(batch)
   expect(replies).toMatchObject(['A', { outcome: 'failed' }, 'C', { outcome: 'failed' }])
   expect(served).toEqual([
     ['a', 'b', 'c', 'd'],
@@ -70,5 +70,5 @@ test('what stays locked fails alone, and a store that fails fails', async () => 
     ['a', 'c'],
   ])
   const broken = { ...batch, serve: async () => Promise.reject(new Error('broken')) }
-  await expect(besideLocked(broken)).rejects.toThrow('broken')
+  await expect(skipLocked(broken)).rejects.toThrow('broken')
 })
