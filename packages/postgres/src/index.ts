@@ -16,12 +16,13 @@ export type {
   PgQuery,
 } from './connection/client-shapes.ts'
 export { postgresDriver } from './postgres-driver.ts'
-export type { PostgresOptions } from './postgres-options.ts'
+export type { MigrateMode, PostgresOptions } from './postgres-options.ts'
 export { doctor, type Finding, type Level } from './schema/doctor.ts'
 export {
-  type MigrateMode,
-  type MigrationSqlOptions,
-  migrationSql,
-  schemaVersion,
+  type MigrateOptions,
+  type MigrateReport,
+  migrate,
 } from './schema/migrate.ts'
+export { type MigrationSqlOptions, migrationSql } from './schema/migration-sql.ts'
 export { type Roles, rolesSql } from './schema/roles.ts'
+export { schemaVersion } from './schema/schema-state.ts'

@@ -39,7 +39,7 @@ import { Watch } from './connection/watch.ts'
 import { checkOptions, type PostgresOptions, type Settings } from './postgres-options.ts'
 import { StoreTime } from './rows/store-time.ts'
 import { checkServer } from './schema/check-server.ts'
-import { migrate } from './schema/migrate.ts'
+import { bringUpToDate } from './schema/migrate.ts'
 import { channelOf } from './schema/schema-name.ts'
 import { add } from './verbs/add.ts'
 import { adopt, claim, expire, type LeaseCursors, renew } from './verbs/claim.ts'
@@ -127,7 +127,7 @@ class PostgresDriver implements Driver {
     const target = await targetOf(this.#settings)
     try {
       await checkServer(target.connections, target.use.probe)
-      await migrate(target.connections, schema, mode)
+      await bringUpToDate(target.connections, schema, mode)
       const send = async (payload: string): Promise<void> => {
         await target.connections.run(this.#statements.notify, [this.#channel, payload])
       }
@@ -160,7 +160,7 @@ class PostgresDriver implements Driver {
       const time = new StoreTime(
         clock,
         () => environment.clock.monotonicMs(),
-        () => void store.rise(),
+        () => void store.raisePresent(),
       )
       const store = new Store(
         target.connections,

@@ -1,8 +1,10 @@
 import { checkNumber, checkObject, checkOneOf, checkString, SluiceTypeError } from '@sluice/core'
 import { isPgliteLike, type PgliteLike, type PgPool } from './connection/client-shapes.ts'
 import { type Environment, thisEnvironment } from './connection/environment.ts'
-import type { MigrateMode } from './schema/migrate.ts'
 import { checkSchemaName } from './schema/schema-name.ts'
+
+/** What opening does about the schema: bring it up to date, or only check that it is. */
+export type MigrateMode = 'apply' | 'verify'
 
 /** Where the database is, and how it is used. Exactly one of the first three has to be given. */
 export interface PostgresOptions {

@@ -14,21 +14,13 @@
 -- before holds.
 --
 -- With in_channel, tells in_hint there when it commits, if anything was added or moved.
-create function sluice.add(
+create or replace function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_hint text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
-set search_path = pg_catalog, pg_temp
+-- @include settings
 set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
 as $body$
 #variable_conflict use_column
 declare

@@ -13,7 +13,7 @@
 -- texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a fraction of the
 -- time that thousands of short ones take. What there is none of is null. If one of the items is long,
 -- they come in rows of their own instead, one for each claim, in the same order.
-create function sluice.claim(
+create or replace function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
@@ -21,16 +21,8 @@ create function sluice.claim(
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
   look_before bigint, item text
 ) language plpgsql
-set search_path = pg_catalog, pg_temp
+-- @include settings
 set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
 as $body$
 #variable_conflict use_column
 declare
@@ -40,18 +32,8 @@ declare
 begin
   now := t;
   -- Few statements: for a single key, starting one takes longer than what it does.
-  with recursive levels (priority, first_at) as (
-    (select k.priority, k.ready_at from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-      and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
-    order by k.priority desc, k.ready_at, k.seq limit 1)
-    union all
-    select x.priority, x.ready_at from levels l cross join lateral (
-      select k.priority, k.ready_at from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority < l.priority
-      order by k.priority desc, k.ready_at, k.seq limit 1) x
-  )
+  with recursive
+  -- @include levels and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
   select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
     select r.ctid, r.crashes from levels l cross join lateral (
       select k.ctid, k.crashes from sluice.keys k
@@ -118,35 +100,5 @@ begin
     from unnest(written) with ordinality as i(place, nth) join sluice.keys k on k.ctid = i.place
     order by i.nth;
   end if;
-end
-$body$;
-
--- The claims made under one name that are still held, in the order in which they were claimed: by
--- the index of held keys, of which there are as many as workers can hold.
-create function sluice.adopt(in_queue text, in_claim_id text) returns table (
-  key text, item text, token bigint, failures int, crashes int, priority int, asked_at float8,
-  ready_at float8, at float8
-) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-begin
-  return query
-    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
-      k.claimed_ready_at, k.lease_until
-    from sluice.keys k
-    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
-    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
 end
 $body$;

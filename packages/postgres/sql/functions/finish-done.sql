@@ -10,20 +10,12 @@
 --
 -- Answers first with (null, rows deleted, null, 0); if those were not all, one row for each key that
 -- was finished: its place, where it is now (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
-create function sluice.done(
+create or replace function sluice.finish_done(
   in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_places int[],
   in_now float8, in_least float8
 ) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
-set search_path = pg_catalog, pg_temp
+-- @include settings
 set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
 as $body$
 #variable_conflict use_column
 declare

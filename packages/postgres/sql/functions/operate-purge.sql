@@ -1,42 +1,9 @@
--- Pauses or resumes a queue; says whether that changed anything.
-create function sluice.set_paused(in_queue text, in_paused boolean) returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-begin
-  if in_paused then
-    insert into sluice.queues as q (name, paused) values (in_queue, true)
-    on conflict (name) do update set paused = true where not q.paused;
-  else
-    update sluice.queues q set paused = false where q.name = in_queue and q.paused;
-  end if;
-  return found;
-end
-$body$;
-
 -- Removes up to in_limit keys after in_after, in the order of the keys; passes over locked rows.
 -- Answers with how many it changed, and where to go on (null: at the end).
-create function sluice.purge(in_queue text, in_after text, in_limit int)
+create or replace function sluice.operate_purge(in_queue text, in_after text, in_limit int)
 returns table (changed int, next text) language plpgsql
-set search_path = pg_catalog, pg_temp
+-- @include settings
 set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
 as $body$
 #variable_conflict use_column
 declare

@@ -1,18 +1,10 @@
 -- Renews leases, for a sorted batch of (key, token). Passes over rows that somebody has locked, and
 -- touches no column that is in an index. Outcomes: 0 renewed, 1 lost, 2 locked.
-create function sluice.renew(
+create or replace function sluice.renew(
   in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8, in_least float8
 ) returns table (place int, outcome int, lease_until float8) language plpgsql
-set search_path = pg_catalog, pg_temp
+-- @include settings
 set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
 as $body$
 #variable_conflict use_column
 declare

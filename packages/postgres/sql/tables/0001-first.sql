@@ -126,17 +126,6 @@ create table sluice.workers (
   primary key (queue, holder)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- The number that stands for a queue: the first eight bytes of the SHA-256 of its name. An index
--- compares numbers in a fraction of the time that it takes for texts, and a claim is mostly that.
---
--- This function and the next are of one expression each, which is worked out where they are called;
--- what it names was looked up when they were made. This one is immutable but for the encoding of the
--- database; if it said so, it would be called for each statement, at 20 us each.
-create function sluice.queue_number(name text) returns bigint language sql stable
-return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
-  pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(name, 'UTF8')), 1, 8), 'hex'
-) as bit(64)) as bigint);
-
 -- By how many microseconds the store's time is ahead of the server's clock, which is more than 0 once
 -- that clock was set back; and the newest present that a tick has noted. Sequences rather than a row:
 -- every statement reads the first, without a snapshot and without a plan.
@@ -144,38 +133,3 @@ create sequence sluice.ahead minvalue 0 start 0;
 select setval('sluice.ahead', 0);
 create sequence sluice.latest;
 select setval('sluice.latest', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
-
--- By how many milliseconds the store's time is ahead of the server's clock.
-create function sluice.ahead_ms() returns float8 language sql volatile
-return cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as float8)
-  operator(pg_catalog./) cast(1000 as float8);
-
--- The present of this store: the server's clock and what it was set back by, unless the caller brings
--- a clock. at_least is what the caller knows from its monotonic clock and earlier answers: the first
--- statement after a step back must not write instants of the past.
-create function sluice.present(given float8, at_least float8) returns float8 language sql volatile
-return coalesce(given, greatest(
-  (cast(extract(epoch from pg_catalog.clock_timestamp()) as float8)
-    operator(pg_catalog.*) cast(1000 as float8))
-  operator(pg_catalog.+)
-  (cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as float8)
-    operator(pg_catalog./) cast(1000 as float8)),
-  at_least));
-
--- From now on the present is at least this; calling it again changes nothing. Answers with by how
--- many milliseconds the store's time is ahead of the server's clock.
-create function sluice.rise(in_least float8) returns float8 language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
-as $body$
-declare
-  missing float8;
-begin
-  perform pg_advisory_xact_lock(hashtextextended('sluice.ahead', 0));
-  missing := in_least - sluice.present(null, null);
-  if missing > 0 then
-    perform setval('sluice.ahead', ceil((sluice.ahead_ms() + missing) * 1000)::bigint);
-  end if;
-  return sluice.ahead_ms();
-end
-$body$;

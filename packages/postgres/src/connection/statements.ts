@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { inSchema } from '../schema/schema-name.ts'
 import { statementTexts } from '../statements.generated.ts'
 
@@ -15,12 +16,13 @@ export type Statements = Readonly<Record<StatementName, Statement>>
 
 /**
  * The statements for a schema. Their names contain its channel's, because one connection may serve
- * two schemas; and the text's length, so that two versions of this package do not meet under one.
+ * two schemas; and a hash of the text, because it may serve two versions of this package.
  */
 export function statementsFor(schema: string, channel: string): Statements {
-  const made = Object.entries(statementTexts).map(([name, raw]) => {
-    const text = inSchema(raw, schema)
-    return [name, { name: `${channel.slice(0, 19)}_${name}_${text.length}`, text }]
+  const made = Object.entries(statementTexts).map(([name, text]) => {
+    const hash = createHash('sha256').update(text).digest('hex').slice(0, 8)
+    const prepared = `${channel.slice(0, 19)}_${name}_${hash}`
+    return [name, { name: prepared, text: inSchema(text, schema) }]
   })
   return Object.fromEntries(made) as Statements
 }

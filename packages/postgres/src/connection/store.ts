@@ -25,7 +25,7 @@ export class Store {
   readonly #connections: Connections
   readonly #environment: Environment
   readonly #overListener: OverListener
-  #isRising = false
+  #isRaising = false
 
   constructor(
     connections: Connections,
@@ -53,15 +53,15 @@ export class Store {
    * Tells the server that the present is at least what the monotonic clock says. If that fails, the
    * next answer shows it again.
    */
-  async rise(): Promise<void> {
-    if (this.#isRising) return
-    this.#isRising = true
+  async raisePresent(): Promise<void> {
+    if (this.#isRaising) return
+    this.#isRaising = true
     try {
-      const [row] = await this.run('rise', [this.time.expected()])
+      const [row] = await this.run('raisePresent', [this.time.expected()])
       this.time.ahead = number(row?.['ahead'])
     } catch {
     } finally {
-      this.#isRising = false
+      this.#isRaising = false
     }
   }
 
@@ -78,7 +78,7 @@ export class Store {
    * Sends one statement over the connection that listens, if that is there and free; `undefined` if
    * not, or if it failed: it may have taken effect.
    */
-  async runAside(
+  async runOverListener(
     name: StatementName,
     values: readonly unknown[],
   ): Promise<readonly Row[] | undefined> {
@@ -98,7 +98,7 @@ export class Store {
     creates: boolean,
   ): Promise<ReadonlySet<string>> {
     const sorted = arrayLiteral([...keys].sort(bytewise))
-    const rows = await this.run('busyKeys', [queue, sorted, creates])
+    const rows = await this.run('findLockedKeys', [queue, sorted, creates])
     return new Set(rows.map((row) => String(row['key'])))
   }
 

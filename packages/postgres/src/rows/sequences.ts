@@ -20,36 +20,36 @@ interface Counters {
 }
 
 async function read(store: Store, connection: Connection): Promise<Counters> {
-  const [row] = await connection.query(store.statements.counters, [])
+  const [row] = await connection.query(store.statements.transferSequences, [])
   return { token: number(row?.['token'] ?? 0), arrival: number(row?.['arrival'] ?? 0) }
 }
 
 /** The greatest token that was ever given out. */
 export async function lastToken(store: Store): Promise<number> {
-  const [row] = await store.run('counters', [])
+  const [row] = await store.run('transferSequences', [])
   return number(row?.['token'] ?? 0)
 }
 
 /** Gives out only greater tokens than this from now on. */
 export async function raiseTokens(store: Store, floor: number): Promise<void> {
   await store.transaction(async (connection) => {
-    await connection.query(store.statements.lockCounters, [])
+    await connection.query(store.statements.transferLock, [])
     for (;;) {
       const missing = floor - (await read(store, connection)).token
       if (missing <= 0) return
-      if (missing >= leapMin) await connection.query(store.statements.setToken, [floor])
-      else await connection.query(store.statements.skipTokens, [Math.min(missing, skipMax)])
+      if (missing >= leapMin) await connection.query(store.statements.transferSetToken, [floor])
+      else await connection.query(store.statements.transferSkipTokens, [Math.min(missing, skipMax)])
     }
   })
 }
 
 /** Gives out only places in line behind this one from now on. */
 export async function raiseArrival(store: Store, seq: number): Promise<void> {
-  const [row] = await store.run('counters', [])
+  const [row] = await store.run('transferSequences', [])
   if (number(row?.['arrival'] ?? 0) >= seq) return
   await store.transaction(async (connection) => {
-    await connection.query(store.statements.lockCounters, [])
+    await connection.query(store.statements.transferLock, [])
     if ((await read(store, connection)).arrival >= seq) return
-    await connection.query(store.statements.setArrival, [seq + arrivalMargin])
+    await connection.query(store.statements.transferSetArrival, [seq + arrivalMargin])
   })
 }

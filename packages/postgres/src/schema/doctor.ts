@@ -7,8 +7,8 @@ import { type StatementName, statementsFor } from '../connection/statements.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type PostgresOptions, type Settings } from '../postgres-options.ts'
 import { instant, number, text } from '../rows/columns.ts'
-import { schemaVersion } from './migrate.ts'
 import { channelOf } from './schema-name.ts'
+import { SchemaState, schemaVersion } from './schema-state.ts'
 
 /** How something is: as it should be, worth a look, or broken. */
 export type Level = 'ok' | 'warning' | 'failure'
@@ -58,7 +58,7 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
   const statements = statementsFor(settings.schema, channelOf(settings.schema))
   const ask: Ask = async (name, values = []) => await connections.run(statements[name], values)
   try {
-    const schema = await schemaFinding(ask)
+    const schema = await schemaFinding(connections, settings.schema)
     if (schema.level === 'failure') return [schema]
     return [
       schema,
@@ -74,16 +74,27 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
   }
 }
 
-async function schemaFinding(ask: Ask): Promise<Finding> {
+async function schemaFinding(connections: Connections, schema: string): Promise<Finding> {
   const check = 'schema'
   try {
-    const version = number((await ask('doctorSchema'))[0]?.['version'])
-    const facts = { version, known: schemaVersion }
-    if (version === schemaVersion) {
-      return { check, level: 'ok', summary: `the schema is at version ${version}`, facts }
+    const state = await connections.connected((connection) => SchemaState.read(connection, schema))
+    const { version } = state
+    const missing = state.missingFunctions.length
+    const unused = state.unusedFunctions.length
+    const facts = { version, known: schemaVersion, missing, unused }
+    if (version !== schemaVersion) {
+      const summary = `the schema is at version ${version}; this program knows ${schemaVersion}`
+      return { check, level: version < schemaVersion ? 'failure' : 'warning', summary, facts }
     }
-    const summary = `the schema is at version ${version}; this program knows ${schemaVersion}`
-    return { check, level: version < schemaVersion ? 'failure' : 'warning', summary, facts }
+    if (missing > 0) {
+      const summary = `${missing} functions that this program calls are missing; run \`sluice migrate\``
+      return { check, level: 'failure', summary, facts }
+    }
+    const rest =
+      unused > 0
+        ? `; it has ${unused} functions of other versions, which \`sluice migrate --prune\` drops`
+        : ''
+    return { check, level: 'ok', summary: `the schema is at version ${version}${rest}`, facts }
   } catch (error) {
     const summary = `the schema cannot be read: ${error instanceof Error ? error.message : error}`
     return { check, level: 'failure', summary, facts: { known: schemaVersion } }

@@ -14,7 +14,9 @@ export interface Roles {
 
 /**
  * The SQL that gives three roles what they need; the roles themselves exist. To be run by the owner
- * of the schema after each migration.
+ * of the schema after each migration of tables. Functions have the rights of the role that calls
+ * them, so the rights on tables and sequences decide what a role can do; functions that a later
+ * version installs need no further grant.
  */
 export function rolesSql(roles: Roles): string {
   checkObject('roles', roles, ['schema', 'owner', 'runtime', 'readOnly'])
@@ -29,15 +31,14 @@ export function rolesSql(roles: Roles): string {
   const [owner, runtime, readOnly] = names
   return `begin;
 revoke all on schema ${schema} from public;
-revoke all on all functions in schema ${schema} from public;
 grant usage, create on schema ${schema} to ${owner};
 grant usage on schema ${schema} to ${runtime}, ${readOnly};
 grant select on all tables in schema ${schema} to ${runtime}, ${readOnly};
 grant insert, update, delete on ${schema}.keys, ${schema}.queues, ${schema}.buckets, ${schema}.workers to ${runtime};
 grant usage, update on all sequences in schema ${schema} to ${runtime};
 grant select on all sequences in schema ${schema} to ${readOnly};
-grant execute on all functions in schema ${schema} to ${owner}, ${runtime};
-grant execute on function ${schema}.present, ${schema}.ahead_ms, ${schema}.queue_number, ${schema}.counts, ${schema}.list, ${schema}.queue_names to ${readOnly};
+grant execute on all functions in schema ${schema} to ${owner}, ${runtime}, ${readOnly};
+alter default privileges for role ${owner} in schema ${schema} grant execute on functions to ${runtime}, ${readOnly};
 commit;
 `
 }

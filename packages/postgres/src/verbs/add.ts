@@ -144,8 +144,8 @@ export async function addByTransitions(
   const locksQueue = withBuckets === undefined
   let pending = 0
   if (maxPending !== never) {
-    const rows = await connection.query(statements.countOwed, [queue, maxPending, locksQueue])
-    pending = number(rows[0]?.['owed'])
+    const rows = await connection.query(statements.countPending, [queue, maxPending, locksQueue])
+    pending = number(rows[0]?.['pending'])
   }
   return await lockAndChange(connection, statements, {
     queue,

@@ -110,7 +110,7 @@ function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
 
 /** The verb adopt. */
 export async function adopt(store: Store, queue: string, claimId: string): Promise<Claim[]> {
-  return (await store.run('adopt', [queue, claimId])).map(claimOf)
+  return (await store.run('claimAdopt', [queue, claimId])).map(claimOf)
 }
 
 /** The verb renew: one statement, which waits for nobody. */

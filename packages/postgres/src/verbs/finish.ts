@@ -76,7 +76,7 @@ async function done(
 ): Promise<readonly (FinishReply | undefined)[]> {
   const sorted = sortedByKey(finishes)
   const { now, least } = store.time.moment()
-  const [head, ...rest] = await store.run('done', [
+  const [head, ...rest] = await store.run('finishDone', [
     queue,
     arrayLiteral(sorted.map(({ key }) => key)),
     arrayLiteral(sorted.map(({ entry }) => entry.token)),

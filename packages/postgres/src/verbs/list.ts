@@ -50,7 +50,7 @@ export async function tick(
     moment.least,
   ]
   // So that an idle queue asks one thing: the connection that listens has to show that it is alive.
-  const aside = await store.runAside('tickAside', [...values, channel])
+  const aside = await store.runOverListener('tickOverListener', [...values, channel])
   const rows = aside ?? (await store.run('tick', values))
   const leaseEnds: Lease[] = []
   const reply = { now: 0, nextAt: Infinity, paused: false, swept: 0 }

@@ -53,7 +53,7 @@ export async function forget(
 }
 
 async function setPaused(store: Store, queue: string, paused: boolean): Promise<OperateOutcome> {
-  const [row] = await store.run('setPaused', [queue, paused])
+  const [row] = await store.run('operatePause', [queue, paused])
   return flag(row?.['changed']) ? 'changed' : 'unchanged'
 }
 
@@ -63,7 +63,7 @@ async function purge(store: Store, queue: string): Promise<number> {
     const before = changed
     let after: string | undefined = ''
     while (after !== undefined) {
-      const [row] = await store.run('purge', [queue, after, purgeStep])
+      const [row] = await store.run('operatePurge', [queue, after, purgeStep])
       changed += number(row?.['changed'])
       after = text(row?.['next'])
     }

@@ -7,6 +7,7 @@ import type { AskOptions, Driver } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { migrationSql, postgresDriver } from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
 
@@ -174,7 +175,7 @@ async function untilSomebodyWaits(): Promise<void> {
 async function letWait(schema: string, name: string): Promise<void> {
   await pool.query(
     `do $$ begin execute (select 'alter function ' || p.oid::regprocedure || ' set lock_timeout = 0'
-    from pg_proc p where p.proname = '${name}' and p.pronamespace = '${schema}'::regnamespace); end $$`,
+    from pg_proc p where p.proname = '${installed(name)}' and p.pronamespace = '${schema}'::regnamespace); end $$`,
   )
 }
 
@@ -231,7 +232,7 @@ const showsOnlyWhatItLocks: Probe = async (driver, schema) => {
   await whileLocked(schema, 'b', async () => {
     // There is no a to lock; it comes while this waits for b.
     looking = client.query(
-      `select (l.state).key from ${schema}.lock_keys('q', array['a', 'b'], false, null, null) l
+      `select (l.state).key from ${schema}.${installed('lock_keys')}('q', array['a', 'b'], false, null, null) l
       where (l.state).key is not null`,
     )
     await untilSomebodyWaits()
@@ -322,7 +323,7 @@ test('an add that commits while the finish of its key waits for the row is run',
   await driver.open({})
   await driver.add('q', asks(['a']), options)
   const { claims } = await driver.claim('q', request)
-  await letWait(schema, 'done')
+  await letWait(schema, 'finish_done')
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   await client.query('begin')

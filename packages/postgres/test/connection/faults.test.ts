@@ -180,9 +180,9 @@ test('a server that takes no writes for a while is waited for', async () => {
 }, 60_000)
 
 test('a process that stops in the middle does not keep its locks', async () => {
-  const { lockKeys, busyKeys } = statementsFor('faults', channelOf('faults'))
+  const { lockKeys, findLockedKeys } = statementsFor('faults', channelOf('faults'))
   const busy = async (): Promise<unknown[]> =>
-    (await witness.query(busyKeys.text, [queue, '{a}', true])).rows
+    (await witness.query(findLockedKeys.text, [queue, '{a}', true])).rows
   const stopped = new pg.Client({ connectionString: server.url })
   const ended = new Promise<void>((resolve) => {
     stopped.on('error', () => resolve())

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { doctor, type Finding, postgresDriver } from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 // A server on a busy machine takes its time.
@@ -52,7 +53,7 @@ test('a lease that nobody ended, workers that disagree, and a pinned horizon are
   await client.connect()
   await client.query(
     `insert into ill.keys (queue_id, queue, key, token, lease_until)
-    values (ill.queue_number('q'), 'q', 'a', 1, 1)`,
+    values (ill.${installed('queue_number')}('q'), 'q', 'a', 1, 1)`,
   )
   await client.query('begin isolation level repeatable read; select 1')
   const findings = await examined(schema)

@@ -3,6 +3,7 @@ import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
@@ -114,7 +115,7 @@ test('of a batch of adds, only the one of the locked key fails', async () => {
 
 test('a key that somebody is about to add is locked too', async () => {
   const values = `insert into ${schema}.keys (queue_id, queue, key)
-    values (${schema}.queue_number('q'), 'q', 'k0500')`
+    values (${schema}.${installed('queue_number')}('q'), 'q', 'k0500')`
   await meanwhile(values, async () => {
     const keys = numbered(1_000)
     const replies = await driver.add('q', asks(keys), options)

@@ -6,6 +6,7 @@ import type { AskOptions, Driver } from '@sluice/core'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
@@ -111,7 +112,7 @@ async function grow(queue: string, count: number): Promise<void> {
   await pool.query(
     `insert into plans.keys
       (queue_id, queue, key, due_at, ready_at, why, seq, priority, asked_at, parked)
-    select plans.queue_number($1), $1, 'ballast ' || kind || ' ' || n, case kind when 'later' then 1e15 else 1 end,
+    select plans.${installed('queue_number')}($1), $1, 'ballast ' || kind || ' ' || n, case kind when 'later' then 1e15 else 1 end,
       case kind when 'later' then 1e15 else 1 end, case kind when 'later' then 1 else 0 end, n,
       case kind when 'later' then 9 else 0 end, 1, kind = 'parked'
     from unnest(array['later', 'now', 'parked']) as kind, generate_series(1, $2::int) as n`,
@@ -119,7 +120,7 @@ async function grow(queue: string, count: number): Promise<void> {
   )
   await pool.query(
     `insert into plans.keys (queue_id, queue, key, token, lease_until)
-    select plans.queue_number($1), $1, 'ballast held ' || n, nextval('plans.token'), 1e15 from generate_series(1, $2::int) as n`,
+    select plans.${installed('queue_number')}($1), $1, 'ballast held ' || n, nextval('plans.token'), 1e15 from generate_series(1, $2::int) as n`,
     [queue, heldBallast],
   )
 }

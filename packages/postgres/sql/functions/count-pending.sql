@@ -1,0 +1,30 @@
+-- How many keys of a queue are pending, as far as in_most: by the indexes of what waits, is held and is
+-- parked, so that keys with nothing but a failure count are not read. With in_lock, no other
+-- transaction counts until this one ends, so that together they stay below a limit; waits longer than
+-- for a key, because every add of a queue with a limit passes through here.
+create or replace function sluice.count_pending(in_queue text, in_most int, in_lock boolean) returns int
+language plpgsql
+-- @include settings
+set lock_timeout = '2s'
+as $body$
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
+begin
+  if in_lock then
+    perform pg_advisory_xact_lock(this_queue # hashtextextended('sluice.count_pending', 0));
+  end if;
+  return (select count(*) from (
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and not k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.priority desc limit in_most)
+    union all
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is not null
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.token limit in_most)
+    union all
+    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.key limit in_most)
+    limit in_most) x);
+end
+$body$;
