@@ -1,4 +1,4 @@
-// Generated from sql/ by embed-sql.ts; change those files instead.
+// Generated from sql/ by tools/embed-sql; change those files instead.
 import type { Migration, SqlFunction } from './schema/migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -1137,20 +1137,32 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present_
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
   doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
 where w.seen_at >= sluice.present_4c1f74c0(null, null) - $1::float8 order by w.queue, w.holder`,
-  findLockedKeys:
-    'select b.key from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(key)',
+  findLockedKeys: `select b.key
+from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(key)`,
   finishDone: `select place, outcome, due_at, failures from sluice.finish_done_b3119f39(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
-  list: `select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).*
+  list: `select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead,
+  (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
+  (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,
+  (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
+  (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
+  (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
+  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error
 from sluice.list_dc668bc6(
   $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l`,
   lockBuckets: 'select name, tokens, at from sluice.lock_buckets_e0943541($1::text[])',
-  lockKeys: `select l.now, l.base, (l.state).*
+  lockKeys: `select l.now, l.base,
+  (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
+  (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,
+  (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
+  (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
+  (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
+  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error
 from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l`,
   notify: 'select pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
-  operatePurge:
-    'select changed, next from sluice.operate_purge_f01345cd($1::text, $2::text, $3::int)',
+  operatePurge: `select changed, next
+from sluice.operate_purge_f01345cd($1::text, $2::text, $3::int)`,
   present: `select sluice.present_4c1f74c0(null, null) as now,
   pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest,
   sluice.ahead_ms_a3187b88() as ahead`,

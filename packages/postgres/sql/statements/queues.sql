@@ -1,2 +1,2 @@
--- See queue_names in the migrations.
+-- functions/queues.sql.
 select q.name from sluice.queues() as q(name) order by q.name

@@ -1,2 +1,2 @@
--- See rise in the migrations. $1 the least that the present is.
+-- functions/raise-present.sql. $1 the least that the present is.
 select sluice.raise_present($1::float8) as ahead

@@ -1,4 +1,4 @@
--- The same as tick.sql, over the connection that listens: says as well whether it does. $11 channel.
+-- tick.sql over the connection that listens: also says whether that connection listens. $11 channel.
 select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $11::text)
     as listens
