@@ -42,12 +42,20 @@ import { checkServer } from './schema/check-server.ts'
 import { bringUpToDate } from './schema/migrate.ts'
 import { channelOf } from './schema/schema-name.ts'
 import { add } from './verbs/add.ts'
-import { adopt, claim, expire, type LeaseCursors, renew } from './verbs/claim.ts'
+import { cancel } from './verbs/cancel.ts'
+import { adopt, claim, type LeaseCursors } from './verbs/claim.ts'
+import { counts } from './verbs/counts.ts'
+import { expire } from './verbs/expire.ts'
 import { finish } from './verbs/finish.ts'
-import { buckets, counts, list, queues, tick, workers } from './verbs/list.ts'
-import { cancel, forget, operateOn } from './verbs/operate.ts'
+import { forget } from './verbs/forget.ts'
+import { list } from './verbs/list.ts'
+import { operateOn } from './verbs/operate.ts'
+import { buckets, queues } from './verbs/queues.ts'
+import { renew } from './verbs/renew.ts'
+import { tick } from './verbs/tick.ts'
 import { transactionOn } from './verbs/transact.ts'
 import { transferOn } from './verbs/transfer.ts'
+import { workers } from './verbs/workers.ts'
 
 /** What there is while the driver is open. */
 interface Opened {
@@ -145,7 +153,7 @@ class PostgresDriver implements Driver {
           make: makeListener,
           probe: target.use.probe,
           send,
-          onHint: (queue: string | undefined) => wakeSignal.hear(queue),
+          onNotice: (queue: string | undefined) => wakeSignal.hear(queue),
           onWarning: (kind: string, message: string, cause: unknown) => {
             if (kind === 'unproven') this.#warnings.once(kind, message, cause)
             else this.#warnings.warn(kind, message, cause)

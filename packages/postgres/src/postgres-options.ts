@@ -1,6 +1,6 @@
 import { checkNumber, checkObject, checkOneOf, checkString, SluiceTypeError } from '@sluice/core'
+import { type Environment, systemEnvironment } from '@sluice/core/driver'
 import { isPgliteLike, type PgliteLike, type PgPool } from './connection/client-shapes.ts'
-import { type Environment, thisEnvironment } from './connection/environment.ts'
 import { checkSchemaName } from './schema/schema-name.ts'
 
 /** What opening does about the schema: bring it up to date, or only check that it is. */
@@ -26,13 +26,13 @@ export interface PostgresOptions {
    * statement on another connection.
    */
   readonly timeoutMs?: number
-  /** How often whoever watches is told to look without a hint, in milliseconds, while hints do not
-   * come. Default 1,000. With hints that have been proven to come, nobody is told to. */
+  /** How often whoever watches is told to look without a notice, in milliseconds, while notices do not
+   * come. Default 1,000. With notices that have been proven to come, nobody is told to. */
   readonly pollMs?: number
   /** Whether other processes are told by NOTIFY, and told by LISTEN. Default true. */
   readonly notify?: boolean
   /**
-   * Told once about each thing that is wrong but not fatal, such as a pooler through which hints do
+   * Told once about each thing that is wrong but not fatal, such as a pooler through which notices do
    * not come; at most once in ten seconds for each kind. Default: a warning on the console.
    */
   readonly onWarning?: (message: string, cause: unknown) => void
@@ -101,6 +101,6 @@ export function checkOptions(given: PostgresOptions): Settings {
     pollMs,
     notify,
     onWarning: options.onWarning ?? warn,
-    environment: thisEnvironment,
+    environment: systemEnvironment,
   }
 }

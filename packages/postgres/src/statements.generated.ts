@@ -164,11 +164,11 @@ return coalesce(given, greatest(
   at_least));`,
   },
   {
-    name: 'add_1049ba40',
-    sql: `create or replace function sluice.add_1049ba40(
+    name: 'add_eb387ccf',
+    sql: `create or replace function sluice.add_eb387ccf(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
-  in_channel text, in_hint text
+  in_channel text, in_notice text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -269,7 +269,7 @@ begin
     count(*) filter (where w.change = 4), bool_or(w.change in (1, 2, 4))
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
-  if wakes and in_channel is not null then perform pg_notify(in_channel, in_hint); end if;
+  if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
   outcome := fresh; due_at := t; failures := 0;
   return next;
   if fresh < cardinality(in_keys) then
@@ -1091,7 +1091,7 @@ $body$;`,
 ]
 
 export const statementTexts = {
-  add: `select key, outcome, due_at, failures from sluice.add_1049ba40(
+  add: `select key, outcome, due_at, failures from sluice.add_eb387ccf(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
   $8::float8, $9::float8, $10::float8, $11::text, $12::text)`,
   buckets: `select name, per_second, burst, tokens, at from sluice.buckets

@@ -13,11 +13,11 @@
 -- its failures. If not all were written, one for each key of the batch: what was said of a key
 -- before holds.
 --
--- With in_channel, tells in_hint there when it commits, if anything was added or moved.
+-- With in_channel, tells in_notice there when it commits, if anything was added or moved.
 create or replace function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
-  in_channel text, in_hint text
+  in_channel text, in_notice text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
@@ -111,7 +111,7 @@ begin
     count(*) filter (where w.change = 4), bool_or(w.change in (1, 2, 4))
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
-  if wakes and in_channel is not null then perform pg_notify(in_channel, in_hint); end if;
+  if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
   outcome := fresh; due_at := t; failures := 0;
   return next;
   if fresh < cardinality(in_keys) then

@@ -52,7 +52,7 @@ export interface PgliteTransaction {
 export interface PgliteLike extends PgliteTransaction {
   /** Does `work` within a transaction, while nobody else has the connection. */
   transaction<T>(work: (transaction: PgliteTransaction) => Promise<T>): Promise<T>
-  /** How PGlite listens; without it, hints do not come from others. */
+  /** How PGlite listens; without it, notices do not come from others. */
   listen?(
     channel: string,
     onNotify: (payload: string) => void,

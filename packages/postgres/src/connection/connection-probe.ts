@@ -1,8 +1,8 @@
+import type { Environment } from '@sluice/core/driver'
 import { number } from '../rows/columns.ts'
 import type { PgListener, Row } from './client-shapes.ts'
 import { withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
-import type { Environment } from './environment.ts'
 
 /** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
 export const suspicionMs = 1_000

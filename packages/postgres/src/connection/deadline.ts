@@ -1,4 +1,4 @@
-import type { Environment } from './environment.ts'
+import type { Environment } from '@sluice/core/driver'
 
 function ignore(): void {}
 

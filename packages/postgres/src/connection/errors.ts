@@ -29,11 +29,11 @@ export function isLostRace(error: unknown): boolean {
 }
 
 /**
- * The server did not do this, and may well have been hindered by the hint that went along: its queue
+ * The server did not do this, and may well have been hindered by the notice that went along: its queue
  * of notices is full, this role may not notify, or somebody else's commit keeps the lock that all who
  * notify take in turn. That lock is waited for at the commit, where no function is at work any more.
  */
-export function mayBeOfHint(error: unknown): boolean {
+export function mayBeOfNotice(error: unknown): boolean {
   if (!SluiceError.is(error)) return false
   const { cause } = error
   const state = sqlStateOf(cause)

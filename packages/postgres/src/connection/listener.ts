@@ -1,11 +1,11 @@
 import { heartbeatMs } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
 import { flag, number } from '../rows/columns.ts'
 import { quoteIdentifier } from '../schema/schema-name.ts'
 import type { PgListener, Row } from './client-shapes.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
-import type { Environment } from './environment.ts'
 import { PgConnection } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
@@ -19,8 +19,8 @@ export interface ListenerUse {
   readonly make: () => PgListener
   /** Sends a text to the channel over another connection. */
   readonly send: (payload: string) => Promise<void>
-  /** A hint came; without a name, hints may have been missed. */
-  readonly onHint: (queue: string | undefined) => void
+  /** A notice came; without a name, notices may have been missed. */
+  readonly onNotice: (queue: string | undefined) => void
   readonly onWarning: (kind: string, message: string, cause: unknown) => void
 }
 
@@ -30,7 +30,7 @@ export interface ListenerUse {
  */
 const silenceMs = heartbeatMs + 500
 
-/** How long it may take to answer, and a hint to come round, in milliseconds. */
+/** How long it may take to answer, and a notice to come round, in milliseconds. */
 const answerMs = 4_500
 const proofMs = 5_000
 
@@ -39,17 +39,17 @@ const reconnectMsMin = 500
 const reconnectMsMax = 15_000
 const unprovenMs = 60_000
 
-/** What hints begin with, and what begins a text that proves that hints come. */
-const hintMark = 'q'
+/** What notices begin with, and what begins a text that proves that notices come. */
+const noticeMark = 'q'
 const proofMark = 'p'
 
-/** A hint for everybody about a queue. */
-export function hintOf(queue: string): string {
-  return `${hintMark}${queue}`
+/** A notice for everybody about a queue. */
+export function noticeOf(queue: string): string {
+  return `${noticeMark}${queue}`
 }
 
 /**
- * Hears hints over a connection of its own, which is looked after: asked now and then whether it
+ * Hears notices over a connection of its own, which is looked after: asked now and then whether it
  * still listens, replaced when it is broken. What a `LISTEN` answers proves nothing, least of all
  * behind a pooler; so a text is sent over another connection, and has to come.
  */
@@ -74,12 +74,12 @@ export class Listener {
     this.#use = use
   }
 
-  /** Whether hints have been proven to come. */
+  /** Whether notices have been proven to come. */
   get isProven(): boolean {
     return this.#isProven
   }
 
-  /** Begins; resolves once it is known whether hints come, as far as that can be known now. */
+  /** Begins; resolves once it is known whether notices come, as far as that can be known now. */
   start(): Promise<void> {
     return new Promise((resolve) => {
       this.#ended = this.#listenForEver(resolve)
@@ -149,14 +149,14 @@ export class Listener {
           failures = 0
           onTried()
           // Whatever was said before anybody listened.
-          this.#use.onHint(undefined)
+          this.#use.onNotice(undefined)
           await this.#stayConnected()
         } else if (!this.#isStopped) {
           waitMs = unprovenMs
           this.#use.onWarning('unproven', unprovenText, undefined)
         }
       } catch (error) {
-        if (!this.#isStopped) this.#use.onWarning('listen', 'listening for hints failed', error)
+        if (!this.#isStopped) this.#use.onWarning('listen', 'listening for notices failed', error)
       }
       this.#isProven = false
       onTried()
@@ -183,7 +183,7 @@ export class Listener {
     })
     client.on('notification', ({ payload = '' }) => {
       if (payload.startsWith(proofMark)) this.#onProof?.(payload.slice(1))
-      else if (payload.startsWith(hintMark)) this.#use.onHint(payload.slice(1))
+      else if (payload.startsWith(noticeMark)) this.#use.onNotice(payload.slice(1))
     })
     await this.#timed('connecting', client.connect())
     this.#isConnected = true
@@ -228,7 +228,7 @@ export class Listener {
       this.#answeredAt = clock.monotonicMs()
       if (number(rows[0]?.['n']) > 0) continue
       await this.#query(`listen ${quoteIdentifier(this.#use.channel)}`)
-      this.#use.onHint(undefined)
+      this.#use.onNotice(undefined)
     }
   }
 

@@ -1,10 +1,10 @@
 import { SluiceError } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
 import { beginText, type Connection, type Connections, type RunOptions } from './connection.ts'
 import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
 import { destroySocket, trafficOf } from './destroy-socket.ts'
-import type { Environment } from './environment.ts'
 import { breaksConnection, isForeignPrepared, storeError } from './errors.ts'
 import type { Statement } from './statements.ts'
 

@@ -1,11 +1,11 @@
 import { SluiceError } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
-import { bytewise } from '../rows/key-order.ts'
+import { inLockOrder } from '../rows/key-order.ts'
 import type { StoreTime } from '../rows/store-time.ts'
 import type { Row } from './client-shapes.ts'
 import type { Connection, Connections, RunOptions } from './connection.ts'
-import { type Environment, pause } from './environment.ts'
 import { isLostRace } from './errors.ts'
 import type { Statement, StatementName, Statements } from './statements.ts'
 
@@ -97,7 +97,7 @@ export class Store {
     keys: readonly string[],
     creates: boolean,
   ): Promise<ReadonlySet<string>> {
-    const sorted = arrayLiteral([...keys].sort(bytewise))
+    const sorted = arrayLiteral(inLockOrder(keys))
     const rows = await this.run('findLockedKeys', [queue, sorted, creates])
     return new Set(rows.map((row) => String(row['key'])))
   }
@@ -113,4 +113,11 @@ export class Store {
       }
     }
   }
+}
+
+/** Waits, in real time. The process may end meanwhile. */
+function pause(environment: Environment, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    environment.clock.startTimer(ms, resolve).ref()
+  })
 }

@@ -1,15 +1,15 @@
 import { type Failure, SluiceError, type Timer } from '@sluice/core'
-import type { Environment } from './environment.ts'
-import { hintOf } from './listener.ts'
+import type { Environment } from '@sluice/core/driver'
+import { noticeOf } from './listener.ts'
 
-/** How close together hints of one queue are sent to other processes, in milliseconds. */
+/** How close together notices of one queue are sent to other processes, in milliseconds. */
 const restMs = 10
 
-/** For how long no change takes a hint along after one that could not, in milliseconds. */
+/** For how long no change takes a notice along after one that could not, in milliseconds. */
 const aloneMs = 30_000
 
 /** What a statement tells other processes when it commits. */
-export interface Hint {
+export interface Notice {
   readonly channel: string
   readonly payload: string
 }
@@ -33,15 +33,15 @@ interface Rest {
 
 /**
  * Tells others that something may have become claimable: whoever watches through this driver at
- * once, and other processes by a hint, one for however many changes came together. The first change
- * after a while may take the hint along; what follows closely is told of by a statement of its own.
+ * once, and other processes by a notice, one for however many changes came together. The first change
+ * after a while may take the notice along; what follows closely is told of by a statement of its own.
  */
 export class WakeSignal {
   readonly #use: WakeSignalUse
   readonly #watchers = new Set<(queue: string | undefined) => void>()
   readonly #resting = new Map<string, Rest>()
   readonly #telling = new Set<Promise<void>>()
-  /** Runs while no change takes a hint along. */
+  /** Runs while no change takes a notice along. */
   #alone: Timer | undefined
 
   constructor(use: WakeSignalUse) {
@@ -107,11 +107,11 @@ export class WakeSignal {
    * What a change that is about to be made tells other processes by itself; nothing if they were
    * told lately. What rings meanwhile is told of later, whatever becomes of the change.
    */
-  takeNotice(queue: string): Hint | undefined {
+  takeNotice(queue: string): Notice | undefined {
     const { isHeard, channel } = this.#use
     if (!isHeard || this.#alone !== undefined || this.#resting.has(queue)) return undefined
     this.#rest(queue)
-    return { channel, payload: hintOf(queue) }
+    return { channel, payload: noticeOf(queue) }
   }
 
   /** For a while no change tells by itself: the server would not have it, or kept it waiting. */
@@ -136,7 +136,7 @@ export class WakeSignal {
     } while (this.#resting.size > 0)
   }
 
-  /** A change that was to take the hint along has come to nothing. */
+  /** A change that was to take the notice along has come to nothing. */
   leave(queue: string): void {
     const rest = this.#resting.get(queue)
     if (rest === undefined || rest.hasMore) return
@@ -144,7 +144,7 @@ export class WakeSignal {
     this.#resting.delete(queue)
   }
 
-  /** A hint came from elsewhere. */
+  /** A notice came from elsewhere. */
   hear(queue: string | undefined): void {
     for (const watcher of this.#watchers) watcher(queue)
   }
@@ -163,8 +163,8 @@ export class WakeSignal {
   #tell(queue: string): void {
     const { isHeard, send } = this.#use
     if (!isHeard) return
-    // A hint that is lost is made good by polling.
-    const telling = send(hintOf(queue))
+    // A notice that is lost is made good by polling.
+    const telling = send(noticeOf(queue))
       .catch(() => {})
       .finally(() => this.#telling.delete(telling))
     this.#telling.add(telling)

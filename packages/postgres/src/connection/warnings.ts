@@ -1,4 +1,4 @@
-import type { Environment } from './environment.ts'
+import type { Environment } from '@sluice/core/driver'
 
 /** How long a kind of warning is silent after one of them, in milliseconds. */
 const silenceMs = 10_000

@@ -1,25 +1,25 @@
 import { heartbeatMs, type Timer } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
 import type { Row } from './client-shapes.ts'
-import type { Environment } from './environment.ts'
 import { Listener, type ListenerUse } from './listener.ts'
 import type { Statement } from './statements.ts'
 import type { WakeSignal } from './wake-signal.ts'
 
-/** How long who watches waits for hints to be proven, in milliseconds. */
+/** How long who watches waits for notices to be proven, in milliseconds. */
 const startMs = 2_000
 
 /** What watching works with. */
 export interface WatchUse {
   readonly environment: Environment
   readonly wakeSignal: WakeSignal
-  /** How often to look without a hint while hints do not come, in milliseconds. */
+  /** How often to look without a notice while notices do not come, in milliseconds. */
   readonly pollMs: number
-  /** How hints from elsewhere are heard; undefined if they cannot be. */
+  /** How notices from elsewhere are heard; undefined if they cannot be. */
   readonly listener: ListenerUse | undefined
 }
 
 /**
- * Wakes those who watch: at once by what is done through this driver, soon by hints from other
+ * Wakes those who watch: at once by what is done through this driver, soon by notices from other
  * processes, and by the clock while those have not been proven to come.
  */
 export class Watch {
@@ -33,7 +33,7 @@ export class Watch {
     this.#use = use
   }
 
-  /** Whether hints from other processes have been proven to come. */
+  /** Whether notices from other processes have been proven to come. */
   get isProven(): boolean {
     return this.#listener?.isProven ?? false
   }
@@ -92,7 +92,7 @@ export class Watch {
     let lookedAt = clock.monotonicMs()
     // Looks often at whether it is time, so that a listener which is lost makes a difference soon.
     const again = (): void => {
-      // Who waits looks now and then by itself; with hints that come, nobody has to be told to.
+      // Who waits looks now and then by itself; with notices that come, nobody has to be told to.
       if (this.isProven) lookedAt = clock.monotonicMs()
       else if (clock.monotonicMs() - lookedAt >= pollMs) {
         lookedAt = clock.monotonicMs()

@@ -1,36 +1,26 @@
 /**
- * Keys in the order of their bytes: the order in which everybody locks them, so that two batches
- * never wait for each other.
+ * Keys in the order of their bytes: the order in which every process locks them, so that two batches
+ * never deadlock.
  */
+import { compareKeys } from '@sluice/core/driver'
 
-/** Compares by bytes of UTF-8, which for well-formed text is the order of code points. */
-export function bytewise(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let at = 0; at < length; at += 1) {
-    const one = a.charCodeAt(at)
-    const other = b.charCodeAt(at)
-    if (one === other) continue
-    // A surrogate stands for a code point above all others.
-    const isHigh = one >= 0xd800 && one <= 0xdfff
-    const isOtherHigh = other >= 0xd800 && other <= 0xdfff
-    if (isHigh !== isOtherHigh) return isHigh ? 1 : -1
-    return one - other
-  }
-  return a.length - b.length
-}
-
-/** Something that names a key, and where it stood in the batch of the caller. */
-export interface Placed<T> {
+/** An entry of a batch, with its index in the batch of the caller. */
+export interface Indexed<T> {
   readonly key: string
   readonly entry: T
-  readonly place: number
+  readonly index: number
+}
+
+/** Keys in the order in which to lock them. */
+export function inLockOrder(keys: readonly string[]): readonly string[] {
+  return [...keys].sort(compareKeys)
 }
 
 /** A batch in the order in which to lock its keys. */
 export function sortedByKey<T extends { readonly key: string }>(
   entries: readonly T[],
-): readonly Placed<T>[] {
+): readonly Indexed<T>[] {
   return entries
-    .map((entry, place) => ({ key: entry.key, entry, place }))
-    .sort((a, b) => bytewise(a.key, b.key))
+    .map((entry, index) => ({ key: entry.key, entry, index }))
+    .sort((a, b) => compareKeys(a.key, b.key))
 }

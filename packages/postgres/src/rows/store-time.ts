@@ -1,10 +1,12 @@
-import { type Clock, type EpochMs, RisingTime } from '@sluice/core'
+import { type Clock, type EpochMs, RisingTime } from '@sluice/core/driver'
+import type { Row } from '../connection/client-shapes.ts'
+import { number } from './columns.ts'
 
-/** The slack for clocks that run at different speeds: a part of the time since an answer, and more. */
+/** The slack for clocks that run at different speeds: a share of the time since an answer, and more. */
 const driftShare = 0.001
 const slackMs = 100
 
-/** What a statement is sent with, so that it knows the present. */
+/** What is sent with a statement, so that it knows the present. */
 export interface Moment {
   /** The time of a given clock; null if the server's decides. */
   readonly now: EpochMs | null
@@ -12,7 +14,7 @@ export interface Moment {
   readonly least: EpochMs | null
 }
 
-/** One for each clock, so that all drivers that were given it agree. */
+/** One for each clock, so that all drivers with the same clock agree. */
 const risingTimes = new WeakMap<Clock, RisingTime>()
 
 function risingTimeOf(clock: Clock): RisingTime {
@@ -26,11 +28,11 @@ function risingTimeOf(clock: Clock): RisingTime {
 
 /**
  * The store's time as this process knows it: by a clock that was given, or by the answers of the
- * server, whose clock may be set back.
+ * server, whose wall clock may be set back.
  *
- * Every statement takes along the least that the present can be, by earlier answers and the monotonic
- * clock of this process. A server that answers with exactly that has fallen behind it, and `onBehind`
- * has to tell the server so, for other processes.
+ * Every statement carries the least that the present can be, by earlier answers and the monotonic
+ * clock of this process. A server that answers with exactly that has fallen behind it: `onBehind` has
+ * to set the store's time forward for other processes.
  */
 export class StoreTime {
   readonly #given: RisingTime | undefined
@@ -38,7 +40,7 @@ export class StoreTime {
   readonly #onBehind: () => void
   #latest: EpochMs = -Infinity
   /** When the newest answer came, on the monotonic clock. */
-  #heardAt = 0
+  #answeredAt = 0
   #ahead = 0
 
   constructor(given: Clock | undefined, monotonicMs: () => number, onBehind: () => void) {
@@ -56,24 +58,30 @@ export class StoreTime {
     this.#ahead = ms
   }
 
-  /** What to send a statement with now. */
+  /** What to send with a statement now. */
   moment(): Moment {
     if (this.#given !== undefined) return { now: this.#given.now(), least: null }
     if (this.#latest === -Infinity) return { now: null, least: null }
-    const passedMs = this.#monotonicMs() - this.#heardAt
+    const passedMs = this.#monotonicMs() - this.#answeredAt
     const risen = passedMs * (1 - driftShare) - slackMs
     return { now: null, least: this.#latest + Math.max(0, risen) }
   }
 
   /** The present by the monotonic clock, without slack: sent to a server that fell behind. */
   expected(): EpochMs {
-    return this.#latest + (this.#monotonicMs() - this.#heardAt)
+    return this.#latest + (this.#monotonicMs() - this.#answeredAt)
   }
 
-  /** The server has said that it is `now`, in answer to a statement that was sent with `moment`. */
-  heard(now: EpochMs, { least }: Moment): void {
+  /** Takes the columns `now` and `ahead` of the answer to a statement that was sent with `moment`. */
+  noteRow(row: Row, moment: Moment): void {
+    this.#ahead = number(row['ahead'])
+    this.noteAnswer(number(row['now']), moment)
+  }
+
+  /** The server has answered that it is `now`, to a statement that was sent with `moment`. */
+  noteAnswer(now: EpochMs, { least }: Moment): void {
     if (this.#given !== undefined) return
-    // From there on, time goes on by the monotonic clock.
+    // From then on, time goes on by the monotonic clock.
     if (now === least) this.#onBehind()
     else this.startAt(now)
   }
@@ -82,6 +90,6 @@ export class StoreTime {
   startAt(now: EpochMs): void {
     if (!(now > this.#latest)) return
     this.#latest = now
-    this.#heardAt = this.#monotonicMs()
+    this.#answeredAt = this.#monotonicMs()
   }
 }

@@ -1,43 +1,39 @@
 import {
+  type BucketRow,
   type BucketState,
   bucketsOf,
-  type EpochMs,
   type LimiterPlan,
-  type PlanBucket,
-  planDelay,
-  reserveToken,
-} from '@sluice/core'
+  TokenBuckets,
+} from '@sluice/core/driver'
 import type { Connection } from '../connection/connection.ts'
 import type { Statements } from '../connection/statements.ts'
 import { arrayLiteral } from './array-literal.ts'
-import { instant, number, text } from './columns.ts'
+import { number } from './columns.ts'
 
-/** A delay that a plan gave, and what it costs the buckets if it is made use of. */
-export interface Planned {
-  readonly delayMs: number
-  charge(): void
-}
-
-/** Where the buckets of a batch are locked and written. */
-export type BucketRunner = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
+/** Does `work` on the connection on which the buckets of a batch are locked and written. */
+export type OnBucketConnection = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
 
 /**
- * Does `work` with the buckets that some plans charge, which are locked meanwhile and written
- * after it; `inBuckets` says on which connection.
+ * Does `work` with the token buckets that some plans charge. They are locked meanwhile, and written
+ * after it.
  */
 export async function lockBuckets<T>(
-  withBuckets: BucketRunner,
+  onConnection: OnBucketConnection,
   statements: Statements,
   plans: Iterable<LimiterPlan | undefined>,
-  work: (tokenBuckets: TokenBuckets) => T,
+  work: (buckets: TokenBuckets) => T,
 ): Promise<T> {
   const names = bucketNames(plans)
-  if (names.length === 0) return work(new TokenBuckets(names))
-  return await withBuckets(async (connection) => {
-    const tokenBuckets = await TokenBuckets.lock(connection, statements, names)
-    const answer = work(tokenBuckets)
-    await tokenBuckets.write(connection, statements)
-    return answer
+  if (names.length === 0) return work(new TokenBuckets())
+  return await onConnection(async (connection) => {
+    const states = await lockedStates(connection, statements, names)
+    const buckets = new TokenBuckets((name) => states.get(name))
+    const result = work(buckets)
+    const charged = buckets.charged()
+    const chargedNames = new Set(charged.map(({ name }) => name))
+    const unused = names.filter((name) => !chargedNames.has(name))
+    await writeBuckets(connection, statements, charged, unused)
+    return result
   })
 }
 
@@ -50,68 +46,33 @@ function bucketNames(plans: Iterable<LimiterPlan | undefined>): readonly string[
   return [...names].sort()
 }
 
-/** Buckets that are locked for a batch, whose entries take their tokens one after another. */
-export class TokenBuckets {
-  readonly #names: readonly string[]
-  readonly #states = new Map<string, BucketState>()
-  readonly #charged = new Map<string, PlanBucket>()
-
-  constructor(names: readonly string[]) {
-    this.#names = names
+/** Locks buckets, and reads those that were ever charged. */
+export async function lockedStates(
+  connection: Connection,
+  statements: Statements,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, BucketState>> {
+  const states = new Map<string, BucketState>()
+  for (const row of await connection.query(statements.lockBuckets, [arrayLiteral(names)])) {
+    if (row['tokens'] === null) continue
+    states.set(String(row['name']), { tokens: number(row['tokens']), lastMs: number(row['at']) })
   }
+  return states
+}
 
-  /** Locks the buckets of these names. */
-  static async lock(
-    connection: Connection,
-    statements: Statements,
-    names: readonly string[],
-  ): Promise<TokenBuckets> {
-    const tokenBuckets = new TokenBuckets(names)
-    for (const row of await connection.query(statements.lockBuckets, [arrayLiteral(names)])) {
-      if (row['tokens'] === null) continue
-      const state = { tokens: number(row['tokens']), lastMs: instant(row['at']) }
-      tokenBuckets.#states.set(text(row['name']) ?? '', state)
-    }
-    return tokenBuckets
-  }
-
-  /** Works a plan out for a key with so many failures, charging nothing yet. */
-  planned(
-    plan: LimiterPlan | undefined,
-    failures: number,
-    jitter: number | undefined,
-    now: EpochMs,
-  ): Planned | undefined {
-    if (plan === undefined) return undefined
-    const delays = new Map<string, number>()
-    const charges: [PlanBucket, BucketState][] = []
-    for (const bucket of bucketsOf(plan)) {
-      const { delayMs, state } = reserveToken(this.#states.get(bucket.name), bucket, now)
-      delays.set(bucket.name, delayMs)
-      if (state !== undefined) charges.push([bucket, state])
-    }
-    return {
-      delayMs: planDelay(plan, failures, delays, jitter ?? 0),
-      charge: () => {
-        for (const [bucket, state] of charges) {
-          this.#states.set(bucket.name, state)
-          this.#charged.set(bucket.name, bucket)
-        }
-      },
-    }
-  }
-
-  /** Writes what was charged. */
-  async write(connection: Connection, statements: Statements): Promise<void> {
-    const charged = [...this.#charged.values()]
-    const states = charged.map(({ name }) => this.#states.get(name))
-    await connection.query(statements.writeBuckets, [
-      arrayLiteral(charged.map(({ name }) => name)),
-      arrayLiteral(charged.map(({ perSecond }) => perSecond)),
-      arrayLiteral(charged.map(({ burst }) => burst)),
-      arrayLiteral(states.map((state) => state?.tokens)),
-      arrayLiteral(states.map((state) => state?.lastMs)),
-      arrayLiteral(this.#names.filter((name) => !this.#charged.has(name))),
-    ])
-  }
+/** Writes buckets that are locked; of `unused`, drops those that were never charged. */
+export async function writeBuckets(
+  connection: Connection,
+  statements: Statements,
+  rows: readonly BucketRow[],
+  unused: readonly string[],
+): Promise<void> {
+  await connection.query(statements.writeBuckets, [
+    arrayLiteral(rows.map(({ name }) => name)),
+    arrayLiteral(rows.map(({ perSecond }) => perSecond)),
+    arrayLiteral(rows.map(({ burst }) => burst)),
+    arrayLiteral(rows.map(({ tokens }) => tokens)),
+    arrayLiteral(rows.map(({ at }) => at)),
+    arrayLiteral(unused),
+  ])
 }

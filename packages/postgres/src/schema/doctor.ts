@@ -182,7 +182,7 @@ async function listenFinding(
     channel,
     make,
     send: async (payload) => void (await connections.run(notify, [channel, payload])),
-    onHint() {},
+    onNotice() {},
     onWarning: (_, message) => void reasons.push(message),
   })
   await listener.start()
@@ -191,7 +191,7 @@ async function listenFinding(
   return {
     check,
     level: works ? 'ok' : 'warning',
-    summary: works ? 'hints come through LISTEN' : (reasons[0] ?? 'hints do not come'),
+    summary: works ? 'notices come through LISTEN' : (reasons[0] ?? 'notices do not come'),
     facts: { works },
   }
 }

@@ -5,23 +5,23 @@ import {
   type Failure,
   never,
   transitions,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import type { Row } from '../connection/client-shapes.ts'
 import type { Connection } from '../connection/connection.ts'
-import { mayBeOfHint } from '../connection/errors.ts'
+import { mayBeOfNotice } from '../connection/errors.ts'
 import type { Store } from '../connection/store.ts'
-import type { Hint, WakeSignal } from '../connection/wake-signal.ts'
+import type { Notice, WakeSignal } from '../connection/wake-signal.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
 import { sortedByKey } from '../rows/key-order.ts'
 import { itemChars, itemCharsMax, lockAndChange } from '../rows/lock-and-change.ts'
 import { skipLocked } from '../rows/skip-locked.ts'
-import { type BucketRunner, lockBuckets } from '../rows/token-buckets.ts'
+import { lockBuckets, type OnBucketConnection } from '../rows/token-buckets.ts'
 
-/** Outcomes as the function `add` has them; 4 is a key of which nothing was stored. */
+/** Outcomes as the function `add` numbers them; 4 is a key that had no row. */
 const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
 
-/** Whether the store can serve a batch with its one statement. */
+/** Whether one statement can serve the batch. */
 function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
   return (
     maxPending === undefined &&
@@ -34,8 +34,8 @@ function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {
 }
 
 /**
- * The verb add, beside keys that somebody else has locked; it rings the bell. A plain batch takes the
- * hint for other processes along, if they were not told lately.
+ * The verb add, which wakes workers. Keys that another transaction has locked fail alone. The
+ * statement of a plain batch also sends the notice for other processes, unless one was sent lately.
  */
 export async function add(
   store: Store,
@@ -46,7 +46,7 @@ export async function add(
 ): Promise<readonly (AskReply | Failure)[]> {
   const plain = isPlain(asks, options)
   const taken = plain ? wakeSignal.takeNotice(queue) : undefined
-  let hint = taken
+  let notice = taken
   const serve = async (some: readonly Ask[]): Promise<readonly AskReply[]> => {
     if (!plain) {
       return await store.transaction((connection) =>
@@ -54,11 +54,11 @@ export async function add(
       )
     }
     try {
-      return await addPlain(store, queue, some, options, hint)
+      return await addPlain(store, queue, some, options, notice)
     } catch (error) {
-      // A hint may be lost, but not what it tells of.
-      if (hint === undefined || !mayBeOfHint(error)) throw error
-      hint = undefined
+      // The notice may be lost, but not the keys.
+      if (notice === undefined || !mayBeOfNotice(error)) throw error
+      notice = undefined
       wakeSignal.suspendNotices()
       return await addPlain(store, queue, some, options, undefined)
     }
@@ -70,12 +70,12 @@ export async function add(
     findLocked: (keys) => store.locked(queue, keys, true),
   })
   const replies = await wakeSignal.wakeIfUnknown(queue, adding, () => {
-    if (hint !== undefined) wakeSignal.suspendNotices()
+    if (notice !== undefined) wakeSignal.suspendNotices()
   })
   const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
   if (!wakes) {
     if (taken !== undefined) wakeSignal.leave(queue)
-  } else if (hint === undefined) wakeSignal.wake(queue)
+  } else if (notice === undefined) wakeSignal.wake(queue)
   else wakeSignal.wakeHere(queue)
   return replies
 }
@@ -85,7 +85,7 @@ async function addPlain(
   queue: string,
   asks: readonly Ask[],
   { dedupe, failuresExpireMs }: AskOptions,
-  hint: Hint | undefined,
+  notice: Notice | undefined,
 ): Promise<readonly AskReply[]> {
   const sorted = sortedByKey(asks)
   const moment = store.time.moment()
@@ -95,17 +95,17 @@ async function addPlain(
     arrayLiteral(sorted.map(({ entry }) => entry.item)),
     arrayLiteral(sorted.map(({ entry }) => entry.priority)),
     arrayLiteral(sorted.map(({ entry }) => entry.delayMs)),
-    arrayLiteral(sorted.map(({ place }) => place)),
+    arrayLiteral(sorted.map(({ index }) => index)),
     dedupe === 'client-go',
     failuresExpireMs,
     moment.now,
     moment.least,
-    hint?.channel,
-    hint?.payload,
+    notice?.channel,
+    notice?.payload,
   ])
   const [head, ...rest] = rows
   const now = number(head?.['due_at'])
-  store.time.heard(now, moment)
+  store.time.noteAnswer(now, moment)
   if (rest.length === 0) {
     return asks.map(({ delayMs }) => {
       return { outcome: 'added', dueAt: delayMs > 0 ? now + delayMs : now, failures: 0 }
@@ -114,7 +114,7 @@ async function addPlain(
   const replies = new Map<string, AskReply>()
   for (const row of rest) {
     const key = String(row['key'])
-    // What was written comes first; what is said of a key after that is what was left alone.
+    // Rows that were written come first; a key that follows only later was left unchanged.
     if (!replies.has(key)) replies.set(key, askReply(row))
   }
   return asks.map(({ key }) => replies.get(key) as AskReply)
@@ -135,13 +135,12 @@ export async function addByTransitions(
   queue: string,
   asks: readonly Ask[],
   options: AskOptions,
-  withBuckets?: BucketRunner,
+  onBucketConnection?: OnBucketConnection,
 ): Promise<readonly AskReply[]> {
   const { maxPending = never, failuresExpireMs } = options
   const { statements } = store
-  const charge: BucketRunner = withBuckets ?? ((work) => work(connection))
-  // A transaction of the caller's would block all other adds until it ends.
-  const locksQueue = withBuckets === undefined
+  // In a transaction of the caller's, the lock would block all other adds until it ends.
+  const locksQueue = onBucketConnection === undefined
   let pending = 0
   if (maxPending !== never) {
     const rows = await connection.query(statements.countPending, [queue, maxPending, locksQueue])
@@ -152,12 +151,12 @@ export async function addByTransitions(
     keys: asks.map(({ key }) => key),
     creates: true,
     time: store.time,
-    async change(locked) {
-      const { now } = locked
+    async change({ now, seq, key: find }) {
       const plans = asks.map(({ plan }) => plan)
-      return await lockBuckets(charge, statements, plans, (tokenBuckets) =>
-        asks.map((ask, place): AskReply => {
-          const entry = locked.key(ask.key)
+      const onConnection: OnBucketConnection = onBucketConnection ?? ((work) => work(connection))
+      return await lockBuckets(onConnection, statements, plans, (buckets) =>
+        asks.map((ask, index): AskReply => {
+          const entry = find(ask.key)
           const { state } = entry
           const before = transitions.countedFailures(state, now, failuresExpireMs)
           const isNew = state.dueAt === never
@@ -165,18 +164,14 @@ export async function addByTransitions(
             return { outcome: 'full', dueAt: never, failures: before }
           }
           if (isNew) pending += 1
-          const plan = tokenBuckets.planned(ask.plan, before, ask.jitter, now)
-          const delayMs = plan?.delayMs ?? ask.delayMs
-          const outcome = transitions.ask(state, ask, delayMs, options, now, locked.seq(place))
+          const { plan } = ask
+          const delayMs =
+            plan === undefined ? ask.delayMs : buckets.delay(plan, before, ask.jitter, now)
+          const outcome = transitions.ask(state, ask, delayMs, options, now, seq(index))
           entry.item = ask.item
-          if (outcome !== 'unchanged') plan?.charge()
+          if (plan !== undefined && outcome !== 'unchanged') buckets.charge()
           const { dueAt, failures } = state
-          return {
-            outcome,
-            dueAt,
-            failures,
-            ...(plan !== undefined && { plannedMs: plan.delayMs }),
-          }
+          return { outcome, dueAt, failures, ...(plan !== undefined && { plannedMs: delayMs }) }
         }),
       )
     },

@@ -1,26 +1,24 @@
 import {
   type AskOptions,
-  type EpochMs,
   type Failure,
   type Finish,
   type FinishOutcome,
   type FinishReply,
   never,
   transitions,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import type { Connection } from '../connection/connection.ts'
 import type { Store } from '../connection/store.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
 import { sortedByKey } from '../rows/key-order.ts'
-import type { StoredKey } from '../rows/key-row.ts'
 import { lockAndChange } from '../rows/lock-and-change.ts'
 import { skipLocked } from '../rows/skip-locked.ts'
-import { type BucketRunner, lockBuckets, type TokenBuckets } from '../rows/token-buckets.ts'
+import { lockBuckets, type OnBucketConnection } from '../rows/token-buckets.ts'
 
 type Done = Extract<Finish, { as: 'done' }>
 
-/** Outcomes as the function `done` has them. */
+/** Outcomes as the function `finish_done` numbers them. */
 const outcomes: readonly FinishOutcome[] = ['idle', 'ready', 'delayed', 'parked']
 
 const idle: FinishReply = { outcome: 'idle', dueAt: never, failures: 0 }
@@ -29,14 +27,16 @@ function isDone(finish: Finish): finish is Done {
   return finish.as === 'done'
 }
 
-/** The verb finish, beside keys that somebody else has locked. */
+/** The verb finish. Keys that another transaction has locked fail alone. */
 export async function finish(
   store: Store,
   queue: string,
   finishes: readonly Finish[],
   options: AskOptions,
 ): Promise<readonly (FinishReply | Failure)[]> {
-  const settle = (some: readonly Finish[]): Promise<readonly (FinishReply | Failure)[]> =>
+  const finishInTransaction = (
+    some: readonly Finish[],
+  ): Promise<readonly (FinishReply | Failure)[]> =>
     skipLocked<Finish, FinishReply>({
       entries: some,
       keyOf: ({ key }) => key,
@@ -46,30 +46,30 @@ export async function finish(
         ),
       findLocked: (keys) => store.locked(queue, keys, false),
     })
-  // One that is not plain takes the others along: a batch is one step.
-  if (!finishes.every(isDone)) return await settle(finishes)
+  // One that is not done takes the whole batch along, since a batch is one step.
+  if (!finishes.every(isDone)) return await finishInTransaction(finishes)
   const replies = await skipLocked<Done, FinishReply | undefined>({
     entries: finishes.filter(isDone),
     keyOf: ({ key }) => key,
-    serve: (some) => done(store, queue, some),
+    serve: (some) => finishDone(store, queue, some),
     findLocked: (keys) => store.locked(queue, keys, false),
   })
-  const left = finishes.filter((_, place) => replies[place] === undefined)
+  const left = finishes.filter((_, index) => replies[index] === undefined)
   if (left.length === 0) return replies as readonly (FinishReply | Failure)[]
-  // What is done is done: what cannot be settled now is a failure of its own.
-  const settled = await settle(left).catch((error) =>
+  // The others stay finished: a failure now is one of these keys only.
+  const later = await finishInTransaction(left).catch((error) =>
     left.map((): Failure => ({ outcome: 'failed', error })),
   )
-  let at = 0
+  let next = 0
   return replies.map((reply) => {
     if (reply !== undefined) return reply
-    at += 1
-    return settled[at - 1] as FinishReply | Failure
+    next += 1
+    return later[next - 1] as FinishReply | Failure
   })
 }
 
-/** Finishes what is plainly done; `undefined` for what the statement left. */
-async function done(
+/** Finishes in one statement; `undefined` for a key that the statement left. */
+async function finishDone(
   store: Store,
   queue: string,
   finishes: readonly Done[],
@@ -81,7 +81,7 @@ async function done(
     arrayLiteral(sorted.map(({ key }) => key)),
     arrayLiteral(sorted.map(({ entry }) => entry.token)),
     arrayLiteral(sorted.map(({ entry }) => entry.forget)),
-    arrayLiteral(sorted.map(({ place }) => place)),
+    arrayLiteral(sorted.map(({ index }) => index)),
     now,
     least,
   ])
@@ -104,7 +104,7 @@ export async function finishByTransitions(
   queue: string,
   finishes: readonly Finish[],
   options: AskOptions,
-  withBuckets: BucketRunner = (work) => work(connection),
+  onBucketConnection: OnBucketConnection = (work) => work(connection),
 ): Promise<readonly FinishReply[]> {
   const { statements } = store
   return await lockAndChange(connection, statements, {
@@ -112,56 +112,24 @@ export async function finishByTransitions(
     keys: finishes.map(({ key }) => key),
     creates: false,
     time: store.time,
-    async change(locked) {
+    async change({ now, seq, key: find }) {
       const plans = finishes.map((one) => (one.as === 'retry' ? one.plan : undefined))
-      return await lockBuckets(withBuckets, statements, plans, (tokenBuckets) =>
-        finishes.map((one, place): FinishReply => {
-          const entry = locked.key(one.key)
-          const outcome = finishOne(
-            entry,
-            one,
-            options,
-            locked.now,
-            locked.seq(place),
-            tokenBuckets,
-          )
+      return await lockBuckets(onBucketConnection, statements, plans, (buckets) =>
+        finishes.map((one, index): FinishReply => {
+          const entry = find(one.key)
+          const { state } = entry
+          const plan = plans[index]
+          let delayMs = one.as === 'retry' ? one.delayMs : 0
+          if (one.as === 'retry' && plan !== undefined) {
+            delayMs = buckets.delay(plan, state.failures, one.jitter, now)
+          }
+          const outcome = transitions.finish(state, one, delayMs, options, now, seq(index))
           if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
-          return { outcome, dueAt: entry.state.dueAt, failures: entry.state.failures }
+          if (plan !== undefined) buckets.charge()
+          if ('error' in one) entry.lastError = one.error ?? entry.lastError
+          return { outcome, dueAt: state.dueAt, failures: state.failures }
         }),
       )
     },
   })
-}
-
-function finishOne(
-  entry: StoredKey,
-  one: Finish,
-  { dedupe }: AskOptions,
-  now: EpochMs,
-  seq: number,
-  tokenBuckets: TokenBuckets,
-): FinishOutcome {
-  const { state } = entry
-  const { token } = one
-  switch (one.as) {
-    case 'done':
-      return transitions.done(state, token, one.forget, now, seq)
-    case 'release':
-      return transitions.release(state, token, dedupe, now, seq)
-    case 'park': {
-      const hasFailed = one.error !== undefined
-      const outcome = transitions.parkHeld(state, token, hasFailed, dedupe, now, seq)
-      if (outcome !== 'lost') entry.lastError = one.error ?? entry.lastError
-      return outcome
-    }
-    case 'retry': {
-      const plan = tokenBuckets.planned(one.plan, state.failures, one.jitter, now)
-      const delayMs = plan?.delayMs ?? one.delayMs
-      const outcome = transitions.retry(state, token, delayMs, dedupe, now, seq)
-      if (outcome === 'lost') return outcome
-      plan?.charge()
-      entry.lastError = one.error ?? entry.lastError
-      return outcome
-    }
-  }
 }

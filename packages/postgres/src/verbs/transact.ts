@@ -9,11 +9,11 @@ import { isPgliteLike, type PgClient } from '../connection/client-shapes.ts'
 import type { Connection, Connections } from '../connection/connection.ts'
 import { DeadlineError } from '../connection/deadline.ts'
 import { sqlStateOf, storeError } from '../connection/errors.ts'
-import { hintOf } from '../connection/listener.ts'
+import { noticeOf } from '../connection/listener.ts'
 import { PgliteConnection } from '../connection/pglite-connection.ts'
 import { PgConnection, type PoolUse } from '../connection/pool-connections.ts'
 import type { Store } from '../connection/store.ts'
-import type { BucketRunner } from '../rows/token-buckets.ts'
+import type { OnBucketConnection } from '../rows/token-buckets.ts'
 import { addByTransitions } from './add.ts'
 import { finishByTransitions } from './finish.ts'
 
@@ -66,7 +66,7 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
     work: (
       store: Store,
       connection: Connection,
-      withBuckets: BucketRunner,
+      onBucketConnection: OnBucketConnection,
     ) => Promise<readonly T[]>,
     wakes: (reply: T) => boolean,
   ): Promise<readonly T[]> {
@@ -80,15 +80,15 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
     const connection = sessionOf(use.poolUse())
     // A bucket that stayed locked until the caller commits would stop everybody who shares it; so
     // tokens are taken apart, and are not given back by a rollback. PGlite has nobody to stop.
-    const withBuckets: BucketRunner = isPglite
+    const onBucketConnection: OnBucketConnection = isPglite
       ? (charge) => charge(connection)
       : (charge) => use.buckets().transaction(charge).catch(notCharged)
     try {
       await savepoint(connection)
-      const replies = await work(store, connection, withBuckets)
+      const replies = await work(store, connection, onBucketConnection)
       // With the commit, and only with it, others are told.
       if (replies.some(wakes)) {
-        await connection.query(store.statements.notify, [use.channel, hintOf(queue)])
+        await connection.query(store.statements.notify, [use.channel, noticeOf(queue)])
       }
       await connection.script('release savepoint sluice')
       return replies
@@ -111,8 +111,8 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       inTurn(() =>
         guarded<AskReply>(
           queue,
-          (store, connection, withBuckets) =>
-            addByTransitions(store, connection, queue, asks, options, withBuckets),
+          (store, connection, onBucketConnection) =>
+            addByTransitions(store, connection, queue, asks, options, onBucketConnection),
           ({ outcome }) => outcome === 'added' || outcome === 'moved',
         ),
       ),
@@ -120,14 +120,14 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       inTurn(() =>
         guarded<FinishReply>(
           queue,
-          async (store, connection, withBuckets) => {
+          async (store, connection, onBucketConnection) => {
             const replies = await finishByTransitions(
               store,
               connection,
               queue,
               finishes,
               options,
-              withBuckets,
+              onBucketConnection,
             )
             if (replies.some(({ outcome }) => outcome === 'lost')) {
               throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')

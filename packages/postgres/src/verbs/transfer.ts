@@ -6,34 +6,15 @@ import {
   type Transfer,
   type TransferRow,
   transitions,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import type { Store } from '../connection/store.ts'
-import { arrayLiteral } from '../rows/array-literal.ts'
-import { bytewise } from '../rows/key-order.ts'
-import { type LockedKeys, lockAndChange } from '../rows/lock-and-change.ts'
+import { inLockOrder } from '../rows/key-order.ts'
+import type { StoredKey } from '../rows/key-row.ts'
+import { changeEach, type LockedKeys } from '../rows/lock-and-change.ts'
 import { lastToken, raiseArrival, raiseTokens } from '../rows/sequences.ts'
+import { lockedStates, writeBuckets } from '../rows/token-buckets.ts'
 
-/** Does something with the stored key of each row, in one step. */
-async function eachRow<T>(
-  store: Store,
-  queue: string,
-  rows: readonly TransferRow[],
-  creates: boolean,
-  verb: (locked: LockedKeys, row: TransferRow) => T,
-): Promise<T[]> {
-  return await store.transaction((connection) =>
-    lockAndChange(connection, store.statements, {
-      queue,
-      keys: rows.map(({ key }) => key),
-      creates,
-      time: store.time,
-      change: (locked) => rows.map((row) => verb(locked, row)),
-    }),
-  )
-}
-
-function importRow({ now, key }: LockedKeys, row: TransferRow): ImportOutcome {
-  const entry = key(row.key)
+function importRow(entry: StoredKey, { now }: LockedKeys, row: TransferRow): ImportOutcome {
   const isNew = transitions.isGone(entry.state)
   const outcome = transitions.mergeRow(entry.state, row, now)
   if (isNew) entry.item = row.item
@@ -41,8 +22,7 @@ function importRow({ now, key }: LockedKeys, row: TransferRow): ImportOutcome {
   return outcome
 }
 
-function dropRow({ key }: LockedKeys, row: TransferRow): DropOutcome {
-  const { state, item } = key(row.key)
+function dropRow({ state, item }: StoredKey, row: TransferRow): DropOutcome {
   if (transitions.isGone(state)) return 'missing'
   if (!isUnchanged(state, item, row)) return 'changed'
   transitions.remove(state)
@@ -53,38 +33,40 @@ async function importBuckets(
   store: Store,
   buckets: readonly BucketRow[],
 ): Promise<readonly ImportOutcome[]> {
-  const names = buckets.map(({ name }) => name).sort(bytewise)
+  const names = inLockOrder(buckets.map(({ name }) => name))
   const { statements } = store
   return await store.transaction(async (connection) => {
-    const there = new Set<string>()
-    for (const row of await connection.query(statements.lockBuckets, [arrayLiteral(names)])) {
-      if (row['tokens'] !== null) there.add(String(row['name']))
-    }
-    const fresh = buckets.filter(({ name }) => !there.has(name))
-    await connection.query(statements.writeBuckets, [
-      arrayLiteral(fresh.map(({ name }) => name)),
-      arrayLiteral(fresh.map(({ perSecond }) => perSecond)),
-      arrayLiteral(fresh.map(({ burst }) => burst)),
-      arrayLiteral(fresh.map(({ tokens }) => tokens)),
-      arrayLiteral(fresh.map(({ at }) => at)),
-      arrayLiteral([]),
-    ])
-    return buckets.map(({ name }) => (there.has(name) ? 'unchanged' : 'imported'))
+    const states = await lockedStates(connection, statements, names)
+    const added = buckets.filter(({ name }) => !states.has(name))
+    await writeBuckets(connection, statements, added, [])
+    return buckets.map(({ name }) => (states.has(name) ? 'unchanged' : 'imported'))
   })
 }
 
-/** The verbs that move keys between stores. `wake` is told of queues that may have become ready. */
+/**
+ * The verbs that move keys between stores. `wake` is called with a queue in which
+ * keys may have become ready.
+ */
 export function transferOn(store: () => Store, wake: (queue: string) => void): Transfer {
   return {
     async importRows(queue, rows) {
-      // First: should the import fail, a few places are left out, and nothing else.
+      // First: if the import fails, a few positions in the order stay unused, which does no harm.
       await raiseArrival(store(), Math.max(...rows.map(({ seq }) => seq)))
-      const outcomes = await eachRow(store(), queue, rows, true, importRow)
+      const outcomes = await changeEach(
+        store(),
+        queue,
+        rows.map(({ key }) => key),
+        (entry, locked, index) => importRow(entry, locked, rows[index]!),
+        true,
+      )
       wake(queue)
       return outcomes
     },
     async dropRows(queue, rows) {
-      return await eachRow(store(), queue, rows, false, dropRow)
+      const keys = rows.map(({ key }) => key)
+      return await changeEach(store(), queue, keys, (entry, _, index) =>
+        dropRow(entry, rows[index]!),
+      )
     },
     async importBuckets(buckets) {
       return buckets.length === 0 ? [] : await importBuckets(store(), buckets)

@@ -31,7 +31,7 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     await server.stop()
   })
 
-  test('it is noticed that hints do not come, and said once', async () => {
+  test('it is noticed that notices do not come, and said once', async () => {
     const warnings: string[] = []
     let warned = (): void => {}
     const warning = new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     })
     const driver = postgresDriver({
       connectionString: pooler.url,
-      schema: 'hints',
+      schema: 'notices',
       pollMs: 20,
       onWarning(message) {
         warnings.push(message)
@@ -65,6 +65,6 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
   examine('the suite', () => create(), {
     timeoutMs: 60_000,
     chance: { modelRuns: 10, histories: 2 },
-    except: { 'concurrent.drivers.idle': 'where no hint comes, a poll wakes each driver' },
+    except: { 'concurrent.drivers.idle': 'where no notice arrives, a poll wakes each driver' },
   })
 })

@@ -46,7 +46,7 @@ class FakeConnection {
 
 let clock: FakeClock
 let made: FakeConnection[]
-let hints: (string | undefined)[]
+let notices: (string | undefined)[]
 let warnings: string[]
 let arrives: boolean
 let listener: Listener
@@ -54,7 +54,7 @@ let listener: Listener
 beforeEach(() => {
   clock = fakeClock()
   made = []
-  hints = []
+  notices = []
   warnings = []
   arrives = true
   listener = new Listener({
@@ -68,7 +68,7 @@ beforeEach(() => {
     async send(payload) {
       if (arrives) made.at(-1)?.emit('notification', { payload })
     },
-    onHint: (queue) => void hints.push(queue),
+    onNotice: (queue) => void notices.push(queue),
     onWarning: (kind) => void warnings.push(kind),
   })
   return async () => {
@@ -78,12 +78,12 @@ beforeEach(() => {
   }
 })
 
-test('hints are heard once they have been proven to come', async () => {
+test('notices are heard once they have been proven to come', async () => {
   await listener.start()
   expect(listener.isProven).toBe(true)
-  expect(hints).toEqual([undefined])
+  expect(notices).toEqual([undefined])
   made[0]?.emit('notification', { payload: 'qorders' })
-  expect(hints).toEqual([undefined, 'orders'])
+  expect(notices).toEqual([undefined, 'orders'])
 })
 
 test('a connection that has stopped to listen listens again within 11 seconds', async () => {
@@ -92,7 +92,7 @@ test('a connection that has stopped to listen listens again within 11 seconds', 
   connection!.listens = false
   await clock.step(10_500)
   expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
-  expect(hints).toEqual([undefined, undefined])
+  expect(notices).toEqual([undefined, undefined])
   expect(made).toHaveLength(1)
 })
 
@@ -106,7 +106,7 @@ test('a connection that answers nothing any more is replaced within 15 seconds',
   expect(listener.isProven).toBe(true)
   expect(warnings).toEqual(['listen'])
   // What was missed meanwhile is looked for.
-  expect(hints).toEqual([undefined, undefined])
+  expect(notices).toEqual([undefined, undefined])
 })
 
 const aside = { name: 'aside', text: 'aside' }
@@ -128,7 +128,7 @@ test('an answer that says that it does not listen makes it listen at once', asyn
   await listener.ask(aside, [])
   await clock.step(0)
   expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
-  expect(hints).toEqual([undefined, undefined])
+  expect(notices).toEqual([undefined, undefined])
 })
 
 test('what is asked over a connection that answers nothing is given up, and it is replaced', async () => {
@@ -150,7 +150,7 @@ test('a connection that ends is replaced soon', async () => {
   expect(made).toHaveLength(2)
 })
 
-test('where hints do not come, that is found out, and tried again after a minute', async () => {
+test('where notices do not come, that is found out, and tried again after a minute', async () => {
   arrives = false
   const started = listener.start()
   await clock.step(5_000)
@@ -169,7 +169,7 @@ test('where hints do not come, that is found out, and tried again after a minute
 test('nothing is sent on a connection that has not answered yet', async () => {
   await listener.start()
   const [first] = made
-  // Hints come, so that nothing else is asked; then a tick is not answered.
+  // Notices come, so that nothing else is asked; then a tick is not answered.
   first!.isDeaf = true
   const asked = listener.ask({ name: '', text: 'tick' }, [])
   await clock.step(0)

@@ -40,11 +40,11 @@ test('the first ring is told of at once, and those that follow closely together'
   expect(sent).toEqual(['q', 'q'])
 })
 
-test('a change takes the hint along if nobody was told lately', async () => {
+test('a change takes the notice along if nobody was told lately', async () => {
   const { clock, sent, heard, wakeSignal } = belfry()
   expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
   wakeSignal.wakeHere('q')
-  // Another queue has a hint of its own.
+  // Another queue has a notice of its own.
   expect(wakeSignal.takeNotice('other')).toEqual({ channel: 'sluice_x', payload: 'qother' })
   expect(wakeSignal.takeNotice('q')).toBeUndefined()
   await clock.step(1_000)
@@ -53,7 +53,7 @@ test('a change takes the hint along if nobody was told lately', async () => {
   expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
 })
 
-test('what rings while a change takes the hint along is told of, whatever becomes of the change', async () => {
+test('what rings while a change takes the notice along is told of, whatever becomes of the change', async () => {
   const { clock, sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
   wakeSignal.wake('q')
@@ -90,7 +90,7 @@ test('what is being told of is waited for, and what comes meanwhile is told of, 
   expect(sent).toEqual(['q', 'q', 'q'])
 })
 
-test('for a while no change takes a hint along that was in its way; each is told of by itself', async () => {
+test('for a while no change takes a notice along that was in its way; each is told of by itself', async () => {
   const { clock, sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
   wakeSignal.suspendNotices()
@@ -124,7 +124,7 @@ test('a change of which nobody knows whether it was made is told of', async () =
   expect(seen).toEqual(['whole', 'part'])
 })
 
-test('a change that has come to nothing leaves the hint to the next one', async () => {
+test('a change that has come to nothing leaves the notice to the next one', async () => {
   const { sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
   wakeSignal.leave('q')

@@ -1,4 +1,4 @@
-/** Hints: that they come, that their loss is noticed, and that nobody depends on them. */
+/** Notices: that they come, that their loss is noticed, and that nobody depends on them. */
 
 import { execFile } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
@@ -51,7 +51,7 @@ async function opened(schema: string, warnings: string[] = []): Promise<Driver> 
   return driver
 }
 
-/** Watches; `next()` resolves with the next hint that is of a queue. */
+/** Watches; `next()` resolves with the next notice that is of a queue. */
 async function watched(driver: Driver) {
   let heard: (queue: string | undefined) => void = () => {}
   const all: (string | undefined)[] = []
@@ -207,7 +207,7 @@ test('an add is done even if this role may tell nobody', async () => {
   await admin.end()
 })
 
-test('an add is done even if the server has no room for its hint', async () => {
+test('an add is done even if the server has no room for its notice', async () => {
   const small = await startServer(['-c', 'max_notify_queue_pages=64'])
   const reader = new pg.Client({ connectionString: small.url })
   const writer = new pg.Client({ connectionString: small.url })
@@ -242,7 +242,7 @@ test('an add is done even if the server has no room for its hint', async () => {
   }
 })
 
-test('a hint under way is waited for by whoever closes the driver', async () => {
+test('a notice under way is waited for by whoever closes the driver', async () => {
   const there = await opened('under_way')
   const raw = await pool.connect()
   const received: string[] = []
@@ -273,7 +273,7 @@ test('an add whose answer is lost is told of, though asking again changes nothin
   await Promise.all([add('before', 'a'), add('before', 'b')])
   const heard = (queue: string) => watcher.all.filter((name) => name === queue)
   await vi.waitFor(() => expect(heard('before')).toHaveLength(2), patiently)
-  // The first takes the hint along, the second comes too closely.
+  // The first takes the notice along, the second comes too closely.
   proxy.passNext()
   proxy.cutNext('reset after')
   const both = await Promise.allSettled([add('q', 'a'), add('q', 'b')])
@@ -419,7 +419,7 @@ test('a server that is not there is not asked again and again', async () => {
       return new pg.Client({ host: '127.0.0.1', port }) as unknown as PgListener
     },
     async send() {},
-    onHint() {},
+    onNotice() {},
     onWarning: () => warned(),
   })
   await listener.start()
@@ -451,7 +451,7 @@ test('who stops to watch does not wait for a connection that is still being made
     channel: 'sluice_x',
     make: () => new pg.Client({ host: '127.0.0.1', port }) as unknown as PgListener,
     async send() {},
-    onHint() {},
+    onNotice() {},
     onWarning() {},
   })
   const started = listener.start()

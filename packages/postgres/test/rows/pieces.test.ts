@@ -1,20 +1,9 @@
 /** Small pieces, one by one. */
 import { SluiceError } from '@sluice/core'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { storeError } from '../../src/connection/errors.ts'
 import { arrayLiteral } from '../../src/rows/array-literal.ts'
-import { bytewise } from '../../src/rows/key-order.ts'
 import { skipLocked } from '../../src/rows/skip-locked.ts'
-
-test('keys are compared as their bytes are', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
-      return Math.sign(bytewise(a, b)) === Buffer.compare(Buffer.from(a), Buffer.from(b))
-    }),
-    { numRuns: 1_000 },
-  )
-})
 
 test('arrays are written as Postgres reads them', () => {
   expect(arrayLiteral(['a', 'b"c', 'd\\e', 'f,{g}', '', 'NULL'])).toBe(
