@@ -143,7 +143,7 @@ class PostgresDriver implements Driver {
         environment,
         channel: this.#channel,
         send,
-        isHeard: notify,
+        sendsNotices: notify,
       })
       const { makeListener } = target
       const listener = notify &&
@@ -153,7 +153,7 @@ class PostgresDriver implements Driver {
           make: makeListener,
           probe: target.use.probe,
           send,
-          onNotice: (queue: string | undefined) => wakeSignal.hear(queue),
+          onNotice: (queue: string | undefined) => wakeSignal.wakeWatchers(queue),
           onWarning: (kind: string, message: string, cause: unknown) => {
             if (kind === 'unproven') this.#warnings.once(kind, message, cause)
             else this.#warnings.warn(kind, message, cause)
@@ -312,7 +312,7 @@ class PostgresDriver implements Driver {
     const { client, notify } = this.#settings
     if (client?.listen === undefined || !notify) return undefined
     const stop = await client.listen(this.#channel, (payload) => {
-      if (payload.startsWith('q')) wakeSignal.hear(payload.slice(1))
+      if (payload.startsWith('q')) wakeSignal.wakeWatchers(payload.slice(1))
     })
     return typeof stop === 'function' ? (stop as () => Promise<void>) : undefined
   }

@@ -19,7 +19,7 @@ export interface ListenerUse {
   readonly make: () => PgListener
   /** Sends a text to the channel over another connection. */
   readonly send: (payload: string) => Promise<void>
-  /** A notice came; without a name, notices may have been missed. */
+  /** A notice arrived; without a queue, notices may have been missed. */
   readonly onNotice: (queue: string | undefined) => void
   readonly onWarning: (kind: string, message: string, cause: unknown) => void
 }
@@ -30,7 +30,7 @@ export interface ListenerUse {
  */
 const silenceMs = heartbeatMs + 500
 
-/** How long it may take to answer, and a notice to come round, in milliseconds. */
+/** How long an answer may take, and a notice to arrive, in milliseconds. */
 const answerMs = 4_500
 const proofMs = 5_000
 
@@ -39,19 +39,22 @@ const reconnectMsMin = 500
 const reconnectMsMax = 15_000
 const unprovenMs = 60_000
 
-/** What notices begin with, and what begins a text that proves that notices come. */
+/**
+ * The first letter of a notice, and of a text that proves that notices arrive. Processes with other
+ * versions of this package listen to the same channel.
+ */
 const noticeMark = 'q'
 const proofMark = 'p'
 
-/** A notice for everybody about a queue. */
+/** The payload of the notice about a queue. */
 export function noticeOf(queue: string): string {
   return `${noticeMark}${queue}`
 }
 
 /**
- * Hears notices over a connection of its own, which is looked after: asked now and then whether it
- * still listens, replaced when it is broken. What a `LISTEN` answers proves nothing, least of all
- * behind a pooler; so a text is sent over another connection, and has to come.
+ * Receives notices over a connection of its own. Asks it now and then whether it still listens, and
+ * replaces it when it is broken. A successful `LISTEN` proves nothing, least of all behind a pooler:
+ * so a text is sent over another connection, and has to arrive.
  */
 export class Listener {
   readonly #use: ListenerUse
@@ -59,13 +62,13 @@ export class Listener {
   #isProven = false
   #nonce = 0
   #onProof: ((nonce: string) => void) | undefined
-  /** Ends the wait of the moment, whatever it is for. */
-  #nudge: () => void = () => {}
+  /** Ends the current wait early. */
+  #endWait: () => void = () => {}
   #client: PgListener | undefined
   #isConnected = false
   /** Whether a statement is under way on the connection, which takes one at a time. */
   #isBusy = false
-  /** Whether the next look at the connection waits for that. */
+  /** Whether the next check of the connection waits for that statement. */
   #isAwaited = false
   #answeredAt = -Infinity
   #ended: Promise<void> = Promise.resolve()
@@ -74,28 +77,28 @@ export class Listener {
     this.#use = use
   }
 
-  /** Whether notices have been proven to come. */
+  /** Whether notices have been proven to arrive. */
   get isProven(): boolean {
     return this.#isProven
   }
 
-  /** Begins; resolves once it is known whether notices come, as far as that can be known now. */
+  /** Begins; resolves once the first attempt has shown whether notices arrive. */
   start(): Promise<void> {
     return new Promise((resolve) => {
-      this.#ended = this.#listenForEver(resolve)
+      this.#ended = this.#keepListening(resolve)
     })
   }
 
   /**
-   * Sends a statement over this connection, which proves that it is alive; `undefined` if it is not
-   * there or busy, or fails. What says in a column `listens` that it does not listen is no proof.
+   * Sends a statement over this connection, whose answer proves that it is alive; `undefined` if there
+   * is no connection, or it is busy or fails. The column `listens` of the answer has to be true.
    */
   async ask(statement: Statement, values: readonly unknown[]): Promise<readonly Row[] | undefined> {
     const client = this.#client
     if (!this.#isProven || client === undefined || this.#isBusy) return undefined
     const { environment, probe } = this.#use
     if (probe !== undefined && this.#answeredAt < probe.silentSince) {
-      // Whatever took another connection away may have taken this one.
+      // The failure that silenced another connection may have silenced this one.
       this.#doubt()
       return undefined
     }
@@ -108,38 +111,38 @@ export class Listener {
       else this.#doubt()
       return rows
     } catch (error) {
-      // What it still works on cannot be told from what it is asked next.
+      // A late answer could be taken for that of the next statement.
       if (error instanceof DeadlineError) this.#abandon(client)
       else this.#doubt()
       return undefined
     } finally {
       this.#isBusy = false
-      if (this.#isAwaited) this.#nudge()
+      if (this.#isAwaited) this.#endWait()
     }
   }
 
-  /** Goes on without a connection that does not answer. */
+  /** Drops a connection that does not answer. */
   #abandon(client: PgListener): void {
     destroySocket(client)
     if (this.#client !== client) return
     this.#client = undefined
-    this.#nudge()
+    this.#endWait()
   }
 
-  /** Has the connection asked at once. */
+  /** Checks the connection at once. */
   #doubt(): void {
     this.#answeredAt = -Infinity
-    this.#nudge()
+    this.#endWait()
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#nudge()
+    this.#endWait()
     await this.#drop()
     await this.#ended
   }
 
-  async #listenForEver(onTried: () => void): Promise<void> {
+  async #keepListening(onTried: () => void): Promise<void> {
     let failures = 0
     while (!this.#isStopped) {
       let waitMs = 0
@@ -148,7 +151,7 @@ export class Listener {
         if (await this.#prove()) {
           failures = 0
           onTried()
-          // Whatever was said before anybody listened.
+          // Notices may have been sent before this connection listened.
           this.#use.onNotice(undefined)
           await this.#stayConnected()
         } else if (!this.#isStopped) {
@@ -172,14 +175,14 @@ export class Listener {
     const client = this.#use.make()
     this.#client = client
     this.#isConnected = false
-    // Only of the present one: what an earlier one says as it goes must not end the wait after it.
+    // Only of the current connection: events of an earlier one must not end a wait for this one.
     client.on('error', () => {
-      if (this.#client === client) this.#nudge()
+      if (this.#client === client) this.#endWait()
     })
     client.on('end', () => {
       if (this.#client !== client) return
       this.#client = undefined
-      this.#nudge()
+      this.#endWait()
     })
     client.on('notification', ({ payload = '' }) => {
       if (payload.startsWith(proofMark)) this.#onProof?.(payload.slice(1))
@@ -252,17 +255,17 @@ export class Listener {
     const client = this.#client
     this.#client = undefined
     if (client === undefined) return
-    // The goodbye of a client that is still connecting may never be answered.
+    // A client that is still connecting may never answer the end.
     if (!this.#isConnected && destroySocket(client)) return
     await this.#timed('ending', client.end()).catch(() => destroySocket(client))
   }
 
-  /** Waits, unless there is a reason not to. Nobody is kept alive by it. */
+  /** Waits, unless it is stopped or woken. The wait does not keep the process alive. */
   #wait(ms: number): Promise<void> {
     if (this.#isStopped) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = this.#use.environment.clock.startTimer(ms, resolve)
-      this.#nudge = () => {
+      this.#endWait = () => {
         timer.stop()
         resolve()
       }

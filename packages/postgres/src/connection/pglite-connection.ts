@@ -5,7 +5,7 @@ import { storeError } from './errors.ts'
 import type { PoolUse } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
-/** PGlite, or a transaction of it, as a session. */
+/** PGlite, or one of its transactions, as a connection. */
 export class PgliteConnection implements Connection {
   readonly #client: PgliteTransaction
   readonly #use: PoolUse
@@ -29,7 +29,7 @@ export class PgliteConnection implements Connection {
   }
 }
 
-/** The only connection there is. PGlite lines up those who want it. */
+/** The only connection of PGlite, which runs its callers one after another. */
 export class SingleConnection implements Connections {
   readonly #client: PgliteLike
   readonly #use: PoolUse
@@ -69,9 +69,9 @@ export class SingleConnection implements Connections {
     }
   }
 
-  readonly isInsisting = false
+  readonly usesTransactions = false
 
-  insist(): void {}
+  useTransactions(): void {}
 
   stopPreparing(): void {}
 

@@ -15,16 +15,16 @@ export interface PoolUse {
   readonly timeoutMs: number
   /** Asks the server about connections that are silent. */
   readonly probe?: ConnectionProbe
-  /** Ends the pool; only if it is ours. */
+  /** Ends the pool; missing if the pool is the caller's. */
   readonly end?: () => Promise<void>
 }
 
-/** Columns come as the text they are sent as, whatever parsers the program has set for itself. */
+/** Columns arrive as text, whatever parsers the program has set for its own queries. */
 const asText = { getTypeParser: () => (text: string) => text }
 
 function ignore(): void {}
 
-/** One client of `pg`, ours for the moment. */
+/** One client of `pg`. */
 export class PgConnection implements Connection {
   readonly #client: PgClient
   readonly #use: PoolUse
@@ -72,26 +72,26 @@ export class PgConnection implements Connection {
 export class PoolConnections implements Connections {
   readonly #pool: PgPool
   readonly #use: PoolUse
-  #insists = false
+  #usesTransactions = false
   #prepares = true
-  /** When connections were taken, and last said something, on the monotonic clock. */
+  /** When connections were taken, and last answered, on the monotonic clock. */
   readonly #takenAt = new WeakMap<PgPoolClient, number>()
-  readonly #heardAt = new WeakMap<PgPoolClient, number>()
-  /** When a connection was taken that has been silent ever since. */
+  readonly #answeredAt = new WeakMap<PgPoolClient, number>()
+  /** When the last connection was taken that then stayed silent. */
   #silentSince = -Infinity
-  #hearsConnects = false
+  #seesConnects = false
 
   constructor(pool: PgPool, use: PoolUse) {
     this.#pool = pool
     this.#use = use
-    // Without a listener, the death of an idle connection ends the process.
+    // Without a listener, an error of an idle connection would end the process.
     pool.on('error', ignore)
     pool.on('connect', this.#onConnect)
   }
 
   readonly #onConnect = (client: PgPoolClient): void => {
-    this.#hearsConnects = true
-    this.#heardAt.set(client, this.#use.environment.clock.monotonicMs())
+    this.#seesConnects = true
+    this.#answeredAt.set(client, this.#use.environment.clock.monotonicMs())
   }
 
   async run(
@@ -101,7 +101,7 @@ export class PoolConnections implements Connections {
   ): Promise<readonly Row[]> {
     const query = (connection: Connection): Promise<readonly Row[]> =>
       connection.query(statement, values)
-    if (this.#insists) return await this.transaction(query, options)
+    if (this.#usesTransactions) return await this.transaction(query, options)
     return await this.connected(query, options)
   }
 
@@ -144,17 +144,17 @@ export class PoolConnections implements Connections {
         this.stopPreparing()
         return await this.transaction(work, options)
       }
-      // Before the commit was sent there is no doubt: nothing was done.
+      // Before the commit is sent, nothing has taken effect.
       throw storeError(error, isCommitting ? 'sent' : 'unsent')
     }
   }
 
-  get isInsisting(): boolean {
-    return this.#insists
+  get usesTransactions(): boolean {
+    return this.#usesTransactions
   }
 
-  insist(): void {
-    this.#insists = true
+  useTransactions(): void {
+    this.#usesTransactions = true
   }
 
   stopPreparing(): void {
@@ -166,7 +166,7 @@ export class PoolConnections implements Connections {
     if (end !== undefined) {
       await withDeadline(environment, timeoutMs, 'closing the pool', end()).catch(ignore)
     }
-    // A pool that is ours may lose connections while it ends; nobody else listens.
+    // The driver's own pool keeps its listeners: it may lose connections while it ends.
     else {
       this.#pool.removeListener('error', ignore)
       this.#pool.removeListener('connect', this.#onConnect)
@@ -203,7 +203,7 @@ export class PoolConnections implements Connections {
     }
   }
 
-  /** Waits for a connection; `undefined` if the one that is being made is lost. */
+  /** Waits for a connection; `undefined` if the one that is being opened is lost. */
   async #connect(withinMs: number): Promise<PgPoolClient | undefined> {
     const what = 'the wait for a connection'
     const connecting = this.#pool.connect()
@@ -229,24 +229,24 @@ export class PoolConnections implements Connections {
     return { afterMs: suspicionMs, isLost }
   }
 
-  /** Whether a connection has said something since another one was found to be silent. */
+  /** Whether a connection has answered since another one was found to be silent. */
   #isTrusted(client: PgPoolClient): boolean {
-    if (this.#silentSince === -Infinity || !this.#hearsConnects) return true
-    return (this.#heardAt.get(client) ?? -Infinity) >= this.#silentSince
+    if (this.#silentSince === -Infinity || !this.#seesConnects) return true
+    return (this.#answeredAt.get(client) ?? -Infinity) >= this.#silentSince
   }
 
-  /** Takes it out of the pool without ending the session, for which a client would wait. */
+  /** Takes a connection out of the pool without a polite end, for which a client would wait. */
   #discard(client: PgPoolClient, error?: unknown): void {
     client.on('error', ignore)
     client.release(error instanceof Error ? error : true)
     destroySocket(client)
   }
 
-  /** Back into the pool, or out of it if it is broken or nobody knows what it is doing. */
+  /** Puts a connection back into the pool, or discards it if it is broken or in an unknown state. */
   #giveBack(client: PgPoolClient, error?: unknown): void {
     client.removeListener('error', ignore)
     if (error instanceof DeadlineError) {
-      // The cause may have broken other connections too: they have to prove that they work.
+      // The cause may have broken other connections too, so those have to answer first.
       this.#silentSince = Math.max(this.#silentSince, this.#takenAt.get(client) ?? -Infinity)
       const { probe } = this.#use
       if (probe !== undefined) probe.silentSince = this.#silentSince
@@ -261,11 +261,11 @@ export class PoolConnections implements Connections {
       client.release(error instanceof Error ? error : true)
       return
     }
-    this.#heardAt.set(client, this.#use.environment.clock.monotonicMs())
+    this.#answeredAt.set(client, this.#use.environment.clock.monotonicMs())
     client.release()
   }
 
-  /** After a failure within a transaction: a connection goes back only outside of one. */
+  /** Rolls back after a failure: a connection goes back into the pool only outside of a transaction. */
   async #undo(client: PgPoolClient, connection: Connection, error: unknown): Promise<void> {
     if (!SluiceError.is(error) && breaksConnection(error)) {
       this.#giveBack(client, error)

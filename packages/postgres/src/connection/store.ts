@@ -9,16 +9,16 @@ import type { Connection, Connections, RunOptions } from './connection.ts'
 import { isLostRace } from './errors.ts'
 import type { Statement, StatementName, Statements } from './statements.ts'
 
-/** How often what lost a race is sent again, at the most. */
+/** How often a statement or transaction that lost a race is attempted at most. */
 const attemptsMax = 10
 
-/** Sends over the connection that listens, if that is possible just now. */
+/** Sends a statement over the connection that listens, if that is possible at the moment. */
 export type OverListener = (
   statement: Statement,
   values: readonly unknown[],
 ) => Promise<readonly Row[] | undefined>
 
-/** A database that is open: what the verbs speak to. */
+/** An open database, to which the verbs send their statements. */
 export class Store {
   readonly statements: Statements
   readonly time: StoreTime
@@ -41,17 +41,17 @@ export class Store {
     this.time = time
   }
 
-  /** Learns the present, before any verb. */
+  /** Reads the present, before any verb. */
   async start(): Promise<void> {
     const [row] = await this.run('present', [])
     this.time.ahead = number(row?.['ahead'])
-    // A server that was set back while no process was connected is behind the last noted present.
+    // A server whose wall clock was set back with no process connected is behind the last noted present.
     this.time.startAt(Math.max(number(row?.['now']), number(row?.['latest'])))
   }
 
   /**
-   * Tells the server that the present is at least what the monotonic clock says. If that fails, the
-   * next answer shows it again.
+   * Sets the store's time forward to the monotonic clock of this process. If that fails, the next
+   * answer calls for it again.
    */
   async raisePresent(): Promise<void> {
     if (this.#isRaising) return
@@ -75,23 +75,23 @@ export class Store {
   }
 
   /**
-   * Sends one statement over the connection that listens, if that is there and free; `undefined` if
-   * not, or if it failed: it may have taken effect.
+   * Sends one statement over the connection that listens, if there is one and it is free. `undefined` if
+   * it was not sent or failed: it may have taken effect.
    */
   async runOverListener(
     name: StatementName,
     values: readonly unknown[],
   ): Promise<readonly Row[] | undefined> {
-    if (this.#connections.isInsisting) return undefined
+    if (this.#connections.usesTransactions) return undefined
     return await this.#overListener(this.statements[name], values)
   }
 
-  /** Does `work` within a transaction; more than once, if it loses races. */
+  /** Does `work` within a transaction; again, if it loses a race. */
   async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return await this.#racing(() => this.#connections.transaction(work))
   }
 
-  /** Which of these keys somebody else has locked right now. */
+  /** Which of these keys another transaction has locked right now. */
   async locked(
     queue: string,
     keys: readonly string[],
@@ -115,7 +115,7 @@ export class Store {
   }
 }
 
-/** Waits, in real time. The process may end meanwhile. */
+/** Waits, in real time. */
 function pause(environment: Environment, ms: number): Promise<void> {
   return new Promise((resolve) => {
     environment.clock.startTimer(ms, resolve).ref()

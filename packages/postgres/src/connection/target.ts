@@ -5,19 +5,19 @@ import { ConnectionProbe } from './connection-probe.ts'
 import { SingleConnection } from './pglite-connection.ts'
 import { PoolConnections, type PoolUse } from './pool-connections.ts'
 
-/** Where connections come from, and how to make one that listens. */
+/** The database that settings name: where its connections come from. */
 export interface Target {
   readonly connections: Connections
   /**
-   * Where buckets are charged for a transaction of the caller's: connections that such a transaction
-   * never holds, or two of them could wait for each other.
+   * Where token buckets are charged for a transaction of the caller's: connections that no such
+   * transaction holds, since two transactions could otherwise wait for each other.
    */
   readonly buckets: Connections
   readonly use: PoolUse
   readonly makeListener: (() => PgListener) | undefined
 }
 
-/** Gets at the database as the settings say. Connects to nothing yet. */
+/** The database that the settings name. Connects to nothing yet. */
 export async function targetOf(settings: Settings): Promise<Target> {
   const { environment, timeoutMs, client, pool, connectionString, poolSize } = settings
   const plainUse = { environment, timeoutMs }
@@ -31,7 +31,7 @@ export async function targetOf(settings: Settings): Promise<Target> {
     const connections = new PoolConnections(pool, use)
     return { connections, buckets: ownPoolLike(pool, use) ?? connections, use, makeListener }
   }
-  // Only here, so that nobody needs pg who brings a client of another kind.
+  // Imported only here: a client of another kind needs no pg.
   const { default: pg } = await import('pg')
   const config = {
     connectionString,
@@ -61,7 +61,7 @@ function useWith(use: PoolUse, make: (() => PgListener) | undefined): PoolUse {
   return make === undefined ? use : { ...use, probe: new ConnectionProbe(use.environment, make) }
 }
 
-/** A client without a listener ends the process, also while it is being made, and while it ends. */
+/** An error of a client without a listener would end the process, also before and after its use. */
 function keepAlive(pool: PgPool): void {
   pool.on('connect', (made) => made.on('error', () => {}))
 }
@@ -87,7 +87,7 @@ function ownPoolLike(pool: PgPool, use: PoolUse): Connections | undefined {
   return connections
 }
 
-/** Makes connections as a pool of `pg` would, but beside it. */
+/** Makes connections as a pool of `pg` would, but outside of the pool. */
 function listenerLike(pool: PgPool): (() => PgListener) | undefined {
   const { Client, options } = pool as {
     Client?: new (options: object) => PgListener

@@ -2,53 +2,53 @@ import { type Failure, SluiceError, type Timer } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
 import { noticeOf } from './listener.ts'
 
-/** How close together notices of one queue are sent to other processes, in milliseconds. */
-const restMs = 10
+/** The least time between two notices of one queue, in milliseconds. */
+const gapMs = 10
 
-/** For how long no change takes a notice along after one that could not, in milliseconds. */
-const aloneMs = 30_000
+/** For how long changes carry no notice after a notice made one fail or wait, in milliseconds. */
+const suspendedMs = 30_000
 
-/** What a statement tells other processes when it commits. */
+/** A notice that a statement sends to other processes when it commits. */
 export interface Notice {
   readonly channel: string
   readonly payload: string
 }
 
-/** How a bell reaches other processes. */
+/** How a wake signal reaches other processes. */
 export interface WakeSignalUse {
   readonly environment: Environment
   readonly channel: string
   /** Sends a payload on the channel by a statement of its own. */
   readonly send: (payload: string) => Promise<void>
-  /** Whether other processes are told at all. */
-  readonly isHeard: boolean
+  /** Whether notices are sent to other processes at all. */
+  readonly sendsNotices: boolean
 }
 
-/** What a queue that was told of lately waits for. */
-interface Rest {
+/** The time after a notice of a queue in which no other one is sent. */
+interface Gap {
   readonly timer: Timer
-  /** There has been something new since. */
+  /** Whether there has been another change since the notice. */
   hasMore: boolean
 }
 
 /**
- * Tells others that something may have become claimable: whoever watches through this driver at
- * once, and other processes by a notice, one for however many changes came together. The first change
- * after a while may take the notice along; what follows closely is told of by a statement of its own.
+ * Wakes workers because keys may have become ready: those of this driver at once, and other processes
+ * by a notice, one for all changes that come together. The statement of the first change after a pause
+ * may carry the notice; changes that follow closely are announced by a statement of their own.
  */
 export class WakeSignal {
   readonly #use: WakeSignalUse
   readonly #watchers = new Set<(queue: string | undefined) => void>()
-  readonly #resting = new Map<string, Rest>()
-  readonly #telling = new Set<Promise<void>>()
-  /** Runs while no change takes a notice along. */
-  #alone: Timer | undefined
+  readonly #gaps = new Map<string, Gap>()
+  readonly #sending = new Set<Promise<void>>()
+  /** Runs while changes carry no notice. */
+  #suspended: Timer | undefined
 
   constructor(use: WakeSignalUse) {
     this.#use = use
   }
 
-  /** From now on `watcher` is told. Returns how to stop. */
+  /** From now on `watcher` is called. Returns a function that ends that. */
   watch(watcher: (queue: string | undefined) => void): () => void {
     // An object of its own, so that one function may watch twice.
     const mine = (queue: string | undefined): void => watcher(queue)
@@ -58,23 +58,23 @@ export class WakeSignal {
     }
   }
 
-  /** Something may have become claimable. */
+  /** Keys of the queue may have become ready. */
   wake(queue: string): void {
     this.wakeHere(queue)
-    const rest = this.#resting.get(queue)
-    if (rest !== undefined) {
-      rest.hasMore = true
-      // A process that ends by itself tells what it has left to tell.
-      rest.timer.ref()
+    const gap = this.#gaps.get(queue)
+    if (gap !== undefined) {
+      gap.hasMore = true
+      // A process that has nothing else to do stays until the notice is sent.
+      gap.timer.ref()
       return
     }
-    this.#rest(queue)
-    this.#tell(queue)
+    this.#openGap(queue)
+    this.#send(queue)
   }
 
   /**
-   * Awaits a change that may make something claimable. If nobody knows what became of it, rings, after
-   * `onUnknown`: whoever repeats what was done after all will be told that nothing has changed.
+   * Awaits a change that may make keys ready. If its outcome is unknown, wakes after `onUnknown`: the
+   * change may have taken effect, and then its repetition reports that nothing has changed.
    */
   async wakeIfUnknown<Reply extends object | string>(
     queue: string,
@@ -82,7 +82,7 @@ export class WakeSignal {
     onUnknown?: () => void,
   ): Promise<readonly (Reply | Failure)[]> {
     const isUnknown = (error: unknown): boolean => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
-    const tell = (): void => {
+    const wakeAnyway = (): void => {
       onUnknown?.()
       this.wake(queue)
     }
@@ -90,83 +90,83 @@ export class WakeSignal {
       const replies = await change
       const isOfReply = (reply: Reply | Failure): boolean =>
         typeof reply === 'object' && 'error' in reply && isUnknown(reply.error)
-      if (replies.some(isOfReply)) tell()
+      if (replies.some(isOfReply)) wakeAnyway()
       return replies
     } catch (error) {
-      if (isUnknown(error)) tell()
+      if (isUnknown(error)) wakeAnyway()
       throw error
     }
   }
 
-  /** Something may have become claimable, and other processes know. */
+  /** Keys of the queue may have become ready, and other processes know. */
   wakeHere(queue: string): void {
-    queueMicrotask(() => this.hear(queue))
+    queueMicrotask(() => this.wakeWatchers(queue))
   }
 
   /**
-   * What a change that is about to be made tells other processes by itself; nothing if they were
-   * told lately. What rings meanwhile is told of later, whatever becomes of the change.
+   * The notice that the statement of a change is to carry; none if one was sent lately. Changes in the
+   * meantime are announced later, whether this one succeeds or not.
    */
   takeNotice(queue: string): Notice | undefined {
-    const { isHeard, channel } = this.#use
-    if (!isHeard || this.#alone !== undefined || this.#resting.has(queue)) return undefined
-    this.#rest(queue)
+    const { sendsNotices, channel } = this.#use
+    if (!sendsNotices || this.#suspended !== undefined || this.#gaps.has(queue)) return undefined
+    this.#openGap(queue)
     return { channel, payload: noticeOf(queue) }
   }
 
-  /** For a while no change tells by itself: the server would not have it, or kept it waiting. */
+  /** For a while changes carry no notice: the server refused the notice, or made its change wait. */
   suspendNotices(): void {
-    this.#alone?.stop()
-    this.#alone = this.#use.environment.clock.startTimer(aloneMs, () => {
-      this.#alone = undefined
+    this.#suspended?.stop()
+    this.#suspended = this.#use.environment.clock.startTimer(suspendedMs, () => {
+      this.#suspended = undefined
     })
   }
 
-  /** Tells at once of what was to be told of later. Resolves when nothing is left to tell. */
+  /** Sends at once what was to be sent later. Resolves when nothing is left to send. */
   async flush(): Promise<void> {
-    this.#alone?.stop()
+    this.#suspended?.stop()
     do {
-      const resting = [...this.#resting]
-      this.#resting.clear()
-      for (const [queue, { timer, hasMore }] of resting) {
+      const gaps = [...this.#gaps]
+      this.#gaps.clear()
+      for (const [queue, { timer, hasMore }] of gaps) {
         timer.stop()
-        if (hasMore) this.#tell(queue)
+        if (hasMore) this.#send(queue)
       }
-      await Promise.all(this.#telling)
-    } while (this.#resting.size > 0)
+      await Promise.all(this.#sending)
+    } while (this.#gaps.size > 0)
   }
 
-  /** A change that was to take the notice along has come to nothing. */
-  leave(queue: string): void {
-    const rest = this.#resting.get(queue)
-    if (rest === undefined || rest.hasMore) return
-    rest.timer.stop()
-    this.#resting.delete(queue)
+  /** The change that was to carry a notice has changed nothing. */
+  returnNotice(queue: string): void {
+    const gap = this.#gaps.get(queue)
+    if (gap === undefined || gap.hasMore) return
+    gap.timer.stop()
+    this.#gaps.delete(queue)
   }
 
-  /** A notice came from elsewhere. */
-  hear(queue: string | undefined): void {
+  /** Calls the watchers; without a queue, keys of any queue may have become ready. */
+  wakeWatchers(queue: string | undefined): void {
     for (const watcher of this.#watchers) watcher(queue)
   }
 
-  #rest(queue: string): void {
-    const timer = this.#use.environment.clock.startTimer(restMs, () => {
-      const hasMore = this.#resting.get(queue)?.hasMore === true
-      this.#resting.delete(queue)
+  #openGap(queue: string): void {
+    const timer = this.#use.environment.clock.startTimer(gapMs, () => {
+      const hasMore = this.#gaps.get(queue)?.hasMore === true
+      this.#gaps.delete(queue)
       if (!hasMore) return
-      this.#rest(queue)
-      this.#tell(queue)
+      this.#openGap(queue)
+      this.#send(queue)
     })
-    this.#resting.set(queue, { timer, hasMore: false })
+    this.#gaps.set(queue, { timer, hasMore: false })
   }
 
-  #tell(queue: string): void {
-    const { isHeard, send } = this.#use
-    if (!isHeard) return
-    // A notice that is lost is made good by polling.
-    const telling = send(noticeOf(queue))
+  #send(queue: string): void {
+    const { sendsNotices, send } = this.#use
+    if (!sendsNotices) return
+    // If a notice is lost, polling finds the keys.
+    const sending = send(noticeOf(queue))
       .catch(() => {})
-      .finally(() => this.#telling.delete(telling))
-    this.#telling.add(telling)
+      .finally(() => this.#sending.delete(sending))
+    this.#sending.add(sending)
   }
 }

@@ -5,22 +5,22 @@ import { Listener, type ListenerUse } from './listener.ts'
 import type { Statement } from './statements.ts'
 import type { WakeSignal } from './wake-signal.ts'
 
-/** How long who watches waits for notices to be proven, in milliseconds. */
+/** How long the first watcher waits for notices to be proven, in milliseconds. */
 const startMs = 2_000
 
-/** What watching works with. */
+/** What a watch works with. */
 export interface WatchUse {
   readonly environment: Environment
   readonly wakeSignal: WakeSignal
-  /** How often to look without a notice while notices do not come, in milliseconds. */
+  /** How often watchers are called without a notice while notices do not arrive, in milliseconds. */
   readonly pollMs: number
-  /** How notices from elsewhere are heard; undefined if they cannot be. */
+  /** How notices of other processes are received; undefined if they cannot be. */
   readonly listener: ListenerUse | undefined
 }
 
 /**
- * Wakes those who watch: at once by what is done through this driver, soon by notices from other
- * processes, and by the clock while those have not been proven to come.
+ * Wakes the workers that watch: at once after a change through this driver, soon after a notice of
+ * another process, and by the clock while notices have not been proven to arrive.
  */
 export class Watch {
   readonly #use: WatchUse
@@ -33,12 +33,12 @@ export class Watch {
     this.#use = use
   }
 
-  /** Whether notices from other processes have been proven to come. */
+  /** Whether notices from other processes have been proven to arrive. */
   get isProven(): boolean {
     return this.#listener?.isProven ?? false
   }
 
-  /** From now on `onWake` is called. Returns how to stop. */
+  /** From now on `onWake` is called. Returns a function that ends that. */
   async watch(onWake: (queue: string | undefined) => void): Promise<() => Promise<void>> {
     const unwatch = this.#use.wakeSignal.watch(onWake)
     this.#watchers += 1
@@ -54,7 +54,7 @@ export class Watch {
     }
   }
 
-  /** Sends a statement over the connection that listens, if there is one and nothing is in its way. */
+  /** Sends a statement over the connection that listens, if there is one and it is free. */
   async overListener(
     statement: Statement,
     values: readonly unknown[],
@@ -76,7 +76,7 @@ export class Watch {
     const { listener } = this.#use
     if (listener === undefined) return
     this.#listener = new Listener(listener)
-    // Nobody waits for long to watch: what it is that wakes may become known later.
+    // A watcher does not wait for long: whether notices arrive may become known later.
     const { clock } = this.#use.environment
     this.#started = Promise.race([
       this.#listener.start(),
@@ -89,17 +89,17 @@ export class Watch {
   #poll(): void {
     const { environment, wakeSignal, pollMs } = this.#use
     const { clock } = environment
-    let lookedAt = clock.monotonicMs()
-    // Looks often at whether it is time, so that a listener which is lost makes a difference soon.
-    const again = (): void => {
-      // Who waits looks now and then by itself; with notices that come, nobody has to be told to.
-      if (this.isProven) lookedAt = clock.monotonicMs()
-      else if (clock.monotonicMs() - lookedAt >= pollMs) {
-        lookedAt = clock.monotonicMs()
-        wakeSignal.hear(undefined)
+    let polledAt = clock.monotonicMs()
+    // Checks often whether it is time, so that polling begins soon after the listener is lost.
+    const check = (): void => {
+      // A waiting queue ticks now and then anyway; while notices arrive, that is enough.
+      if (this.isProven) polledAt = clock.monotonicMs()
+      else if (clock.monotonicMs() - polledAt >= pollMs) {
+        polledAt = clock.monotonicMs()
+        wakeSignal.wakeWatchers(undefined)
       }
       this.#timer?.reset(Math.min(pollMs, heartbeatMs))
     }
-    this.#timer = clock.startTimer(pollMs, again)
+    this.#timer = clock.startTimer(pollMs, check)
   }
 }

@@ -32,7 +32,7 @@ export async function checkServer(
     throw new SluiceError('ERR_STORE', message)
   }
   const isUsual = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
-  if (!isUsual || number(row['digits']) < 1) connections.insist()
+  if (!isUsual || number(row['digits']) < 1) connections.useTransactions()
   if (promised === undefined) return
   if (promised === number(row?.['pid'])) probe?.trust()
   // A pooler hands the statements of one connection to several servers.

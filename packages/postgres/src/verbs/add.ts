@@ -74,7 +74,7 @@ export async function add(
   })
   const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
   if (!wakes) {
-    if (taken !== undefined) wakeSignal.leave(queue)
+    if (taken !== undefined) wakeSignal.returnNotice(queue)
   } else if (notice === undefined) wakeSignal.wake(queue)
   else wakeSignal.wakeHere(queue)
   return replies

@@ -4,7 +4,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { WakeSignal } from '../../src/connection/wake-signal.ts'
 
-function belfry(isHeard = true) {
+function belfry(sendsNotices = true) {
   const clock = fakeClock()
   const sent: string[] = []
   const heard: (string | undefined)[] = []
@@ -16,7 +16,7 @@ function belfry(isHeard = true) {
       if (held !== undefined) await held
       sent.push(payload.slice(1))
     },
-    isHeard,
+    sendsNotices,
   })
   wakeSignal.watch((queue) => void heard.push(queue))
   /** From now on nothing is sent until the answer is called. */
@@ -57,7 +57,7 @@ test('what rings while a change takes the notice along is told of, whatever beco
   const { clock, sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
   wakeSignal.wake('q')
-  wakeSignal.leave('q')
+  wakeSignal.returnNotice('q')
   await clock.step(10)
   expect(sent).toEqual(['q'])
 })
@@ -127,9 +127,9 @@ test('a change of which nobody knows whether it was made is told of', async () =
 test('a change that has come to nothing leaves the notice to the next one', async () => {
   const { sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
-  wakeSignal.leave('q')
+  wakeSignal.returnNotice('q')
   expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
-  wakeSignal.leave('q')
+  wakeSignal.returnNotice('q')
   wakeSignal.wake('q')
   expect(sent).toEqual(['q'])
 })
