@@ -57,7 +57,7 @@ import { transactionOn } from './verbs/transact.ts'
 import { transferOn } from './verbs/transfer.ts'
 import { workers } from './verbs/workers.ts'
 
-/** What there is while the driver is open. */
+/** The parts of an open driver. */
 interface Opened {
   readonly target: Target
   readonly store: Store
@@ -109,7 +109,7 @@ class PostgresDriver implements Driver {
     const dataDir = client?.dataDir ?? 'memory://'
     this.capabilities = {
       durable: client === undefined || !dataDir.startsWith('memory://'),
-      // One connection in one process is all that PGlite has.
+      // PGlite is one connection in one process.
       shared: client === undefined,
       clock: true,
       order: 'per-producer',
@@ -178,11 +178,11 @@ class PostgresDriver implements Driver {
         async (statement, values) => await watching.overListener(statement, values),
       )
       await store.start()
-      const unlisten = await this.#listenInside(wakeSignal)
+      const unlisten = await this.#listenOnPglite(wakeSignal)
       this.#opened = { target, store, wakeSignal, watching, unlisten }
     } catch (error) {
       await closeAll(target)
-      // Looking and migrating may be repeated: there is nothing that is in doubt.
+      // Reading and migrating may be repeated, so no outcome is unknown.
       if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
       const message = `the store was not opened: ${error.message}`
       throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
@@ -307,8 +307,8 @@ class PostgresDriver implements Driver {
     this.#opened?.wakeSignal.wake(queue)
   }
 
-  /** PGlite tells those in its own process, over the connection that everybody shares. */
-  async #listenInside(wakeSignal: WakeSignal): Promise<(() => Promise<void>) | undefined> {
+  /** PGlite sends notices within its process, over its only connection. */
+  async #listenOnPglite(wakeSignal: WakeSignal): Promise<(() => Promise<void>) | undefined> {
     const { client, notify } = this.#settings
     if (client?.listen === undefined || !notify) return undefined
     const stop = await client.listen(this.#channel, (payload) => {

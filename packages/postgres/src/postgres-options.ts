@@ -6,39 +6,41 @@ import { checkSchemaName } from './schema/schema-name.ts'
 /** What opening does about the schema: bring it up to date, or only check that it is. */
 export type MigrateMode = 'apply' | 'verify'
 
-/** Where the database is, and how it is used. Exactly one of the first three has to be given. */
+/** Where the database is, and how it is used. Exactly one of the first three is required. */
 export interface PostgresOptions {
-  /** Where to connect to; the driver keeps a pool of its own. Needs the package `pg`. */
+  /** Where to connect to, with a pool of the driver's own. Needs the package `pg`. */
   readonly connectionString?: string
   /** A pool of `pg` that is used, and left open by `close`. */
   readonly pool?: PgPool
-  /** PGlite, or another client with `query` and `exec`: one connection, shared with nobody. */
+  /** PGlite, or another client with `query` and `exec`: one connection in this process. */
   readonly client?: PgliteLike
-  /** The schema in which everything is kept. Default `sluice`. */
+  /** The schema for all tables and functions. Default `sluice`. */
   readonly schema?: string
-  /** Whether opening brings the schema up to date (default) or only holds for one that is. */
+  /** Whether opening brings the schema up to date (default) or only checks that it is. */
   readonly migrate?: MigrateMode
   /** How many connections the driver's own pool has, without the one that listens. Default 10. */
   readonly poolSize?: number
   /**
    * How long the server may be silent after a statement, in milliseconds; then the connection is
-   * given up. Default 10,000: less than `timeoutMs` of a queue, so that the queue can repeat the
+   * destroyed. Default 10,000: less than `timeoutMs` of a queue, so that the queue can repeat the
    * statement on another connection.
    */
   readonly timeoutMs?: number
-  /** How often whoever watches is told to look without a notice, in milliseconds, while notices do not
-   * come. Default 1,000. With notices that have been proven to come, nobody is told to. */
+  /**
+   * How often waiting queues poll, in milliseconds, while notices of other processes have not been
+   * proven to arrive. Default 1,000.
+   */
   readonly pollMs?: number
-  /** Whether other processes are told by NOTIFY, and told by LISTEN. Default true. */
+  /** Whether processes wake each other by NOTIFY and LISTEN. Default true. */
   readonly notify?: boolean
   /**
-   * Told once about each thing that is wrong but not fatal, such as a pooler through which notices do
-   * not come; at most once in ten seconds for each kind. Default: a warning on the console.
+   * Called with problems that are not fatal, such as a pooler through which notices do not arrive; at
+   * most once in ten seconds for each kind. Default: a warning on the console.
    */
   readonly onWarning?: (message: string, cause: unknown) => void
 }
 
-/** Options that have been checked, and completed. */
+/** Options after the check, with defaults. */
 export interface Settings {
   readonly connectionString: string | undefined
   readonly pool: PgPool | undefined
@@ -70,7 +72,7 @@ function warn(message: string): void {
   console.warn(`sluice: ${message}`)
 }
 
-/** Checks options, and fills in what was left out. */
+/** Checks options, and fills in defaults. */
 export function checkOptions(given: PostgresOptions): Settings {
   const options = checkObject('options', given, members) as PostgresOptions
   const { connectionString, pool, client, schema = 'sluice', migrate = 'apply' } = options

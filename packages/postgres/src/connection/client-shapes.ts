@@ -1,18 +1,18 @@
 /**
- * What this package uses of `pg` and of PGlite, as structures: whoever hands in a client need not
- * have the very same copy of either, and neither shows in our types.
+ * The parts of `pg` and of PGlite that this package uses, as structures: a client may come from another
+ * copy of either, and neither is part of the exported types.
  */
 
-/** A row as it comes, by the names of its columns. */
+/** A row, by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** What `pg` is asked. */
+/** A query for `pg`. */
 export interface PgQuery {
   readonly text: string
   readonly values?: readonly unknown[]
-  /** Set: prepared under this name. */
+  /** If set, the statement is prepared under this name. */
   readonly name?: string
-  /** How columns are read; ours are read as the text they come as. */
+  /** How columns are read. */
   readonly types?: { getTypeParser(): (text: string) => unknown }
 }
 
@@ -20,7 +20,7 @@ export interface PgQuery {
 export interface PgClient {
   // Method syntax, so that the overloads of `pg` fit.
   query(query: PgQuery): Promise<{ rows: unknown[] }>
-  /** What the server said its process was when the connection was made. */
+  /** The process of the server, as it was announced when the connection was opened. */
   readonly processID?: number | null
 }
 
@@ -42,22 +42,22 @@ export interface PgPool {
   removeListener(event: 'connect', listener: (client: PgPoolClient) => void): unknown
 }
 
-/** What can be sent to within a transaction of PGlite. */
+/** A transaction of PGlite. */
 export interface PgliteTransaction {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   exec(text: string): Promise<unknown>
 }
 
-/** PGlite, or whatever else speaks to one database over one connection as PGlite does. */
+/** PGlite, or another client with one connection and the same methods. */
 export interface PgliteLike extends PgliteTransaction {
-  /** Does `work` within a transaction, while nobody else has the connection. */
+  /** Does `work` within a transaction; other calls wait until it ends. */
   transaction<T>(work: (transaction: PgliteTransaction) => Promise<T>): Promise<T>
-  /** How PGlite listens; without it, notices do not come from others. */
+  /** Listens to a channel. Without it, no notices of other drivers arrive. */
   listen?(
     channel: string,
     onNotify: (payload: string) => void,
   ): Promise<(() => Promise<void>) | unknown>
-  /** Where it keeps its data; nowhere, if this is missing or says `memory://`. */
+  /** The folder of its data; missing or `memory://` if it is in memory. */
   readonly dataDir?: string | undefined
 }
 
@@ -71,7 +71,7 @@ export interface PgListener extends PgClient {
   unref?(): void
 }
 
-/** Whether something speaks as PGlite does, rather than as a client of `pg`. */
+/** Whether a client has the methods of PGlite rather than those of `pg`. */
 export function isPgliteLike(client: object): client is PgliteTransaction {
   return 'exec' in client && 'query' in client
 }

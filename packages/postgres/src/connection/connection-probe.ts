@@ -7,35 +7,35 @@ import { destroySocket } from './destroy-socket.ts'
 /** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
 export const suspicionMs = 1_000
 
-/** How long such a question may take, in milliseconds, and when the next one may follow it. */
+/** How long such a question may take, and how soon the next one may follow, in milliseconds. */
 const probeMs = 1_000
 const answeredRestMs = 2_000
 
 /** How much later than a statement a question has to be, so that the statement has arrived. */
 const arrivalMs = 500
 
-/** Which processes of the server are at work, or may be: a state that may not be seen is null. */
+/** The processes of the server that run a statement, or may: a hidden state is null. */
 const activeText = `select pid from pg_catalog.pg_stat_activity where state is null
   or state not in ('idle', 'idle in transaction', 'idle in transaction (aborted)')`
 
 interface Probe {
   readonly startedAt: number
-  /** The processes that are at work; undefined if the server could not be asked. */
+  /** The processes that run a statement; undefined if the server did not answer. */
   readonly active: Promise<ReadonlySet<number> | undefined>
-  /** How far the next one is apart: a server that answers may just be slow. */
+  /** The least time until the next probe: a server that answers may just be slow. */
   restMs: number
 }
 
 /**
- * Tells a broken connection from a slow statement: asks the server, over a new connection, whether it
- * is working for the old one.
+ * Tells a broken connection from a slow statement: asks the server, over a new connection, whether the
+ * process of the old one runs a statement.
  */
 export class ConnectionProbe {
   readonly #environment: Environment
   readonly #make: () => PgListener
   #isTrusted = false
   #last: Probe | undefined
-  /** When the last connection that fell silent was in use; others have to show that they live. */
+  /** When the last connection was in use that fell silent; others have to answer after that. */
   silentSince: number = -Infinity
 
   constructor(environment: Environment, make: () => PgListener) {
@@ -43,19 +43,19 @@ export class ConnectionProbe {
     this.#make = make
   }
 
-  /** The server's processes are known by their numbers: there is no pooler that has its own. */
+  /** The process numbers of connections are those of the server: there is no pooler in between. */
   trust(): void {
     this.#isTrusted = true
   }
 
-  /** Whether the process is known to be at work on nothing that it was sent by then. */
+  /** Whether the process is known to run no statement that was sent by then. */
   async isDone(processId: number | null | undefined, sentAt: number): Promise<boolean> {
     if (!this.#isTrusted || processId === null || processId === undefined) return false
     const active = await this.#probe(sentAt)
     return active !== undefined && !active.has(processId)
   }
 
-  /** Whether the server has answered over a connection that was begun later. */
+  /** Whether the server has answered over a connection that was opened later. */
   async isReachable(sentAt: number): Promise<boolean> {
     return (await this.#probe(sentAt)) !== undefined
   }

@@ -2,9 +2,9 @@ import type { Environment } from '@sluice/core/driver'
 
 function ignore(): void {}
 
-/** Marks what ended because its time was over. */
+/** The error of a call that got no answer in time. */
 export class DeadlineError extends Error {
-  /** Whether it was given up early, since it was known to be lost. */
+  /** Whether the wait ended early, because the answer was known to be lost. */
   readonly isLost: boolean
 
   constructor(what: string, ms: number, isLost = false) {
@@ -14,18 +14,20 @@ export class DeadlineError extends Error {
   }
 }
 
-/** What {@link withDeadline} does in addition to waiting. */
+/** Options of {@link withDeadline}. */
 export interface DeadlineOptions<T> {
-  /** Called with a late answer, if there is one. */
+  /** Called with an answer after the deadline. */
   readonly late?: (value: T) => void
-  /** A number that changes while something is under way: then it may take `ms` more. */
+  /** A number that changes while there is progress. Each change starts the time again. */
   readonly progress?: () => number
-  /** Asked after so many milliseconds of silence, and then often: whether to wait any longer. */
+  /** Called after so many milliseconds without progress, and then often: whether the answer is lost. */
   readonly suspicion?: { readonly afterMs: number; isLost(): Promise<boolean> } | undefined
 }
 
-/** How far two questions are apart, and how long an answer that may just be coming is still awaited,
- * in milliseconds. */
+/**
+ * The time between two such calls, and how much longer an answer is awaited that is known to be lost,
+ * since it may be on its way, in milliseconds.
+ */
 const againMs = 100
 const lastMs = 250
 
@@ -76,7 +78,7 @@ export function withDeadline<T>(
       goOn()
       suspect()
     })
-    // Somebody awaits the answer.
+    // The caller awaits the answer.
     timer.ref()
     promise.then(
       (value) => {

@@ -1,4 +1,4 @@
-/** What this package uses of the socket of a client of `pg`. */
+/** The parts of the socket of a client of `pg` that this package uses. */
 interface Stream {
   readonly destroy?: () => void
   readonly bytesRead?: number
@@ -10,15 +10,15 @@ function streamOf(client: object): Stream | undefined {
   return (client as { connection?: { stream?: Stream } }).connection?.stream
 }
 
-/** How much has gone over the socket of a client: what does not change is silent. */
+/** How many bytes have passed the socket of a client. The number does not change while it is silent. */
 export function trafficOf(client: object): number {
   const { bytesRead = 0, bytesWritten = 0, writableLength = 0 } = streamOf(client) ?? {}
   return bytesRead + bytesWritten - writableLength
 }
 
 /**
- * Cuts the socket of a client of `pg` that does not answer; a polite end would wait for it. Says
- * whether there was one.
+ * Destroys the socket of a client of `pg` that does not answer; a polite end would wait for the server.
+ * Returns whether there was a socket.
  */
 export function destroySocket(client: object): boolean {
   const stream = streamOf(client)

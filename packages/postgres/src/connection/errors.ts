@@ -1,20 +1,20 @@
 import { type ErrorCode, SluiceError } from '@sluice/core'
 
-/** Whether what failed had been sent to the server. */
+/** Whether a statement that failed had been sent to the server. */
 export type Progress = 'unsent' | 'sent'
 
-/** What the server calls a failure: its SQLSTATE, if it was the server that spoke. */
+/** The SQLSTATE of an error that came from the server. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
   const { code } = error
-  // Node's own codes, such as ECONNRESET or EPIPE, are letters that could be taken for one.
+  // Codes of Node, such as EPIPE, have the form of an SQLSTATE.
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return undefined
   return 'severity' in error || /[0-9]/.test(code) ? code : undefined
 }
 
 /**
- * The connection has ended, leads to a server that cannot write, or keeps a plan that no longer fits:
- * it has to be replaced.
+ * Whether the connection has to be replaced: it has ended, leads to a server that cannot write, or has
+ * a prepared plan that no longer fits.
  */
 export function breaksConnection(error: unknown): boolean {
   const state = sqlStateOf(error)
@@ -22,16 +22,16 @@ export function breaksConnection(error: unknown): boolean {
   return /^(08|57P|25006|25P03|58|XX|0A000)/.test(state)
 }
 
-/** The statement lost a race with another one, had no effect, and may be sent again at once. */
+/** Whether the statement lost a race, had no effect, and may be sent again at once. */
 export function isLostRace(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === '40001' || state === '40P01'
 }
 
 /**
- * The server did not do this, and may well have been hindered by the notice that went along: its queue
- * of notices is full, this role may not notify, or somebody else's commit keeps the lock that all who
- * notify take in turn. That lock is waited for at the commit, where no function is at work any more.
+ * Whether the statement failed, without effect, because of the notice that it carried: the server's
+ * queue of notices is full, the role may not notify, or another commit keeps the lock that all notifying
+ * transactions take in turn. The wait for that lock is at the commit, outside of any function.
  */
 export function mayBeOfNotice(error: unknown): boolean {
   if (!SluiceError.is(error)) return false
@@ -42,14 +42,14 @@ export function mayBeOfNotice(error: unknown): boolean {
   return isOverdue && ((cause as { where?: string }).where ?? '') === ''
 }
 
-/** The prepared statement is not there, or there twice: somebody pools connections in between. */
+/** Whether a prepared statement is missing, or exists already: there is a pooler in between. */
 export function isForeignPrepared(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === '26000' || state === '42P05'
 }
 
 function messageOf(error: unknown): string {
-  // Addresses that could not be reached come as an AggregateError without a message of its own.
+  // Several addresses that cannot be reached are an AggregateError without a message.
   if (error instanceof AggregateError && error.errors.length > 0) {
     return [...new Set(error.errors.map(messageOf))].join('; ')
   }
@@ -66,9 +66,9 @@ interface Meaning {
 const damage: ReadonlySet<string> = new Set(['XX001', 'XX002'])
 
 /**
- * Whether the connection ended with this error, so that the statement may have taken effect. A pooler
- * says XX000 and 58000 of everything that it cannot name, and ends the connection; a server says them
- * of a statement that it did not do, as an ERROR.
+ * Whether the connection ended with this error, so that the statement may have taken effect. Poolers
+ * use XX000 and 58000 for all other errors, and end the connection; a server uses them, with the
+ * severity ERROR, for a statement that had no effect.
  */
 function leavesUnknown(error: unknown, state: string | undefined): boolean {
   if (state === undefined || /^(08|57P0|40003)/.test(state)) return true
@@ -77,15 +77,15 @@ function leavesUnknown(error: unknown, state: string | undefined): boolean {
 }
 
 /**
- * What passes: lost races; a server that is out of something, starting, stopping or not writable;
- * credentials that are being changed; and internal errors, which poolers give for passing reasons.
- * Errors that need an administrator reject an add at once; workers wait for them to pass as well.
+ * Transient errors: lost races; a server that is out of a resource, starting, stopping or not writable;
+ * credentials that are being changed; and internal errors, which poolers also give for transient
+ * conditions. Other errors need an administrator: they reject an add at once, while workers try again.
  */
-const passing = /^(08|0A000|25006|25P0|28|40|53|55000|55006|57|58|XX)/
+const transient = /^(08|0A000|25006|25P0|28|40|53|55000|55006|57|58|XX)/
 
 function meaningOf(error: unknown, progress: Progress): Meaning {
   const state = sqlStateOf(error)
-  // Between a connection that broke and the commit, it is not known which came first.
+  // The connection may have broken before or after the commit.
   if (progress === 'sent' && leavesUnknown(error, state)) {
     return { code: 'ERR_UNKNOWN_OUTCOME', retryable: false }
   }
@@ -93,10 +93,10 @@ function meaningOf(error: unknown, progress: Progress): Meaning {
   if (state === '55P03') return { code: 'ERR_STORE_BUSY', retryable: true }
   if (state === '53100') return { code: 'ERR_STORE_FULL', retryable: true }
   if (damage.has(state)) return { code: 'ERR_STORE_DAMAGED', retryable: false }
-  return { code: 'ERR_STORE', retryable: passing.test(state) }
+  return { code: 'ERR_STORE', retryable: transient.test(state) }
 }
 
-/** What to do about errors that pass only if the database is changed. */
+/** What to do about errors that only a change of the database ends. */
 function adviceFor(state: string | undefined): string {
   switch (state) {
     case '42501':
@@ -112,7 +112,7 @@ function adviceFor(state: string | undefined): string {
   }
 }
 
-/** Any failure of the store, as an error of ours. */
+/** Any failure of the store, as a `SluiceError`. */
 export function storeError(error: unknown, progress: Progress): SluiceError {
   if (SluiceError.is(error)) return error
   const { code, retryable } = meaningOf(error, progress)

@@ -8,7 +8,7 @@ export interface Statement {
   readonly text: string
 }
 
-/** The name of a statement of ours. */
+/** The name of a statement in `sql/statements`. */
 export type StatementName = keyof typeof statementTexts
 
 /** All statements, for one schema. */

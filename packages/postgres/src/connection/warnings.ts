@@ -1,9 +1,9 @@
 import type { Environment } from '@sluice/core/driver'
 
-/** How long a kind of warning is silent after one of them, in milliseconds. */
+/** The least time between two warnings of one kind, in milliseconds. */
 const silenceMs = 10_000
 
-/** Warnings of each kind now and then, so that an outage does not fill the log. */
+/** Limits the warnings of each kind, so that an outage does not fill the log. */
 export class Warnings {
   readonly #environment: Environment
   readonly #warn: (message: string, cause: unknown) => void
@@ -14,7 +14,7 @@ export class Warnings {
     this.#warn = warn
   }
 
-  /** Warns, unless that was done lately. */
+  /** Warns, unless there was a warning of that kind lately. */
   warn(kind: string, message: string, cause: unknown): void {
     const now = this.#environment.clock.monotonicMs()
     const lastAt = this.#lastAt.get(kind)

@@ -1,4 +1,4 @@
-/** What an array of ours may hold. */
+/** An element of an array. */
 export type Element = string | number | boolean | null | undefined
 
 function quoted(text: string): string {
@@ -6,11 +6,11 @@ function quoted(text: string): string {
 }
 
 /**
- * An array as Postgres reads it, whatever client it goes through. Doubles are written so that they
- * come back equal, `Infinity` included.
+ * An array as text that Postgres reads, the same for all clients. Doubles round-trip, `Infinity`
+ * included.
  */
 export function arrayLiteral(elements: readonly Element[]): string {
-  // Almost always keys that hold nothing to be escaped: looked at together, and joined at once.
+  // Almost always these are keys without a character to escape: tested and joined all at once.
   if (elements.length > 0 && elements.every((element) => typeof element === 'string')) {
     const joined = elements.join('')
     if (!/["\\]/.test(joined)) return `{"${elements.join('","')}"}`

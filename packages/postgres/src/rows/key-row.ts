@@ -2,10 +2,10 @@ import { type DueReason, emptyKeyState, type KeyState, noToken } from '@sluice/c
 import type { Row } from '../connection/client-shapes.ts'
 import { flag, instant, number, text } from './columns.ts'
 
-/** Reasons as the column `why` has them. */
+/** Reasons as the column `why` numbers them. */
 export const dueReasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 
-/** A row of the table of keys, with what is not part of its state. */
+/** A row of the table of keys: its state, and the columns that are not part of it. */
 export interface StoredKey {
   readonly key: string
   readonly state: KeyState
@@ -22,7 +22,7 @@ function orZero(value: unknown): number {
   return value === null || value === undefined ? 0 : Number(value)
 }
 
-/** A row as the transitions read it. */
+/** Reads a row. */
 export function storedKey(row: Row): StoredKey {
   const state = emptyKeyState()
   state.dueAt = instant(row['due_at'])

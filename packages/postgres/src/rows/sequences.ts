@@ -3,23 +3,23 @@ import type { Store } from '../connection/store.ts'
 import { number } from './columns.ts'
 
 /**
- * From how far away a counter is set at once. Nobody else draws as many between reading and setting
- * it, which would set it back; a smaller gap is filled by drawing.
+ * The smallest gap that is closed by setting the sequence. Setting it could set it back if other
+ * processes drew as many numbers since it was read; a smaller gap is closed by drawing.
  */
 const leapMin = 1_000_000
 
-/** How many tokens are drawn in one statement to fill a gap. */
+/** How many tokens one statement draws to close a gap. */
 const skipMax = 100_000
 
-/** How far beyond what is asked for a place in line is set, against the same. */
+/** How far beyond the requested position the sequence of arrivals is set, for the same reason. */
 const arrivalMargin = 2 ** 20
 
-interface Counters {
+interface Sequences {
   readonly token: number
   readonly arrival: number
 }
 
-async function read(store: Store, connection: Connection): Promise<Counters> {
+async function read(store: Store, connection: Connection): Promise<Sequences> {
   const [row] = await connection.query(store.statements.transferSequences, [])
   return { token: number(row?.['token'] ?? 0), arrival: number(row?.['arrival'] ?? 0) }
 }
@@ -30,7 +30,7 @@ export async function lastToken(store: Store): Promise<number> {
   return number(row?.['token'] ?? 0)
 }
 
-/** Gives out only greater tokens than this from now on. */
+/** From now on only tokens above `floor` are given out. */
 export async function raiseTokens(store: Store, floor: number): Promise<void> {
   await store.transaction(async (connection) => {
     await connection.query(store.statements.transferLock, [])
@@ -43,7 +43,7 @@ export async function raiseTokens(store: Store, floor: number): Promise<void> {
   })
 }
 
-/** Gives out only places in line behind this one from now on. */
+/** From now on only positions in the order behind `seq` are given out. */
 export async function raiseArrival(store: Store, seq: number): Promise<void> {
   const [row] = await store.run('transferSequences', [])
   if (number(row?.['arrival'] ?? 0) >= seq) return

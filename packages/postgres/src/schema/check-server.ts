@@ -3,10 +3,10 @@ import type { Connections } from '../connection/connection.ts'
 import type { ConnectionProbe } from '../connection/connection-probe.ts'
 import { number } from '../rows/columns.ts'
 
-/** The oldest server that will do: 14. */
+/** The oldest server that is supported: 14. */
 const versionMin = 140_000
 
-const surveyStatement = {
+const checkStatement = {
   name: '',
   text: `select current_setting('server_version_num')::int as version,
     current_setting('default_transaction_isolation') as isolation,
@@ -15,15 +15,15 @@ const surveyStatement = {
 }
 
 /**
- * Looks at what is there before anything is done: refuses a server that is too old, and takes the
- * defaults of the role into account.
+ * Checks the server before anything else is sent: refuses one that is too old, and adapts to the
+ * defaults of the role and to a pooler.
  */
 export async function checkServer(
   connections: Connections,
   probe?: ConnectionProbe,
 ): Promise<void> {
-  const [row, promised] = await connections.connected(async (connection) => {
-    const [first] = await connection.query(surveyStatement, [])
+  const [row, announced] = await connections.connected(async (connection) => {
+    const [first] = await connection.query(checkStatement, [])
     return [first, connection.backendId] as const
   })
   const version = number(row?.['version'])
@@ -33,8 +33,8 @@ export async function checkServer(
   }
   const isUsual = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
   if (!isUsual || number(row['digits']) < 1) connections.useTransactions()
-  if (promised === undefined) return
-  if (promised === number(row?.['pid'])) probe?.trust()
+  if (announced === undefined) return
+  if (announced === number(row?.['pid'])) probe?.trust()
   // A pooler hands the statements of one connection to several servers.
   else connections.stopPreparing()
 }

@@ -1,4 +1,4 @@
-/** An examination of a store by someone who wants to know how it is: it looks, and changes nothing. */
+/** Checks the health of a store, for operators. It only reads. */
 import type { WorkerInfo } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
 import type { Connections } from '../connection/connection.ts'
@@ -10,12 +10,12 @@ import { instant, number, text } from '../rows/columns.ts'
 import { channelOf } from './schema-name.ts'
 import { SchemaState, schemaVersion } from './schema-state.ts'
 
-/** How something is: as it should be, worth a look, or broken. */
+/** The result of a check. */
 export type Level = 'ok' | 'warning' | 'failure'
 
-/** One thing that was looked at. */
+/** One check and its result. */
 export interface Finding {
-  /** What was looked at; stable. */
+  /** The name of the check, which does not change between versions. */
   readonly check:
     | 'schema'
     | 'horizon'
@@ -27,9 +27,9 @@ export interface Finding {
     | 'leases'
     | 'workers'
   readonly level: Level
-  /** What was found, as a sentence. */
+  /** The result as a sentence. */
   readonly summary: string
-  /** The same as numbers and names, for programs. */
+  /** The result as numbers and names, for programs. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>
 }
 
@@ -37,21 +37,21 @@ export interface Finding {
 const horizonAgeMax = 100_000
 const horizonSecondsMax = 300
 
-/** How many dead rows there may be, beside twice as many as live ones. */
+/** More dead rows than this are a warning, if they are also more than twice the live ones. */
 const deadMax = 50_000
 
-/** How far the clocks may be apart, in milliseconds. */
+/** By how much the clocks may differ, in milliseconds. */
 const clockMsMax = 1_000
 
-/** How late the end of a lease may be noticed, in milliseconds. */
+/** How long ago a lease may have expired without being reclaimed, in milliseconds. */
 const leaseLateMsMax = 60_000
 
-/** How lately a worker must have been seen, in milliseconds. */
+/** How recently a worker must have been seen, in milliseconds. */
 const workerMs = 60_000
 
 type Ask = (name: StatementName, values?: readonly unknown[]) => Promise<readonly Row[]>
 
-/** Examines the store that the options describe. One that cannot be reached is a finding too. */
+/** Checks the store that the options name. A schema that cannot be read is a finding too. */
 export async function doctor(options: PostgresOptions): Promise<readonly Finding[]> {
   const settings = checkOptions(options)
   const { connections, makeListener } = await targetOf(settings)
@@ -104,7 +104,7 @@ async function schemaFinding(connections: Connections, schema: string): Promise<
 function horizonFinding(row: Row | undefined): Finding {
   const check = 'horizon'
   if (row === undefined) {
-    const summary = 'nobody keeps dead rows from being cleaned up'
+    const summary = 'nothing holds back vacuum'
     return { check, level: 'ok', summary, facts: {} }
   }
   const facts = {
@@ -118,7 +118,7 @@ function horizonFinding(row: Row | undefined): Finding {
     check,
     level: isOld ? 'warning' : 'ok',
     summary: `the oldest ${facts.kind} (${facts.name}) holds back ${facts.transactions} transactions${
-      isOld ? '; claims grow slower until it ends' : ''
+      isOld ? '; claims get slower until it ends' : ''
     }`,
     facts,
   }
@@ -144,7 +144,7 @@ function tableFindings(row: Row | undefined): readonly Finding[] {
     },
     {
       check: 'hot',
-      // How large the share is depends on what the queues do: claims write to indexes.
+      // The share depends on what the queues do, since claims write to indexes.
       level: leaseIndexes === undefined ? 'ok' : 'warning',
       summary:
         leaseIndexes === undefined
@@ -158,8 +158,8 @@ function tableFindings(row: Row | undefined): readonly Finding[] {
       summary: !isOn
         ? 'autovacuum is off'
         : vacuumed === Infinity
-          ? 'autovacuum has not come by yet'
-          : `autovacuum came by ${Math.round(vacuumed)} seconds ago`,
+          ? 'autovacuum has not run yet'
+          : `autovacuum ran ${Math.round(vacuumed)} seconds ago`,
       facts: { on: isOn, seconds: vacuumed === Infinity ? null : vacuumed },
     },
   ]
@@ -191,7 +191,7 @@ async function listenFinding(
   return {
     check,
     level: works ? 'ok' : 'warning',
-    summary: works ? 'notices come through LISTEN' : (reasons[0] ?? 'notices do not come'),
+    summary: works ? 'notices arrive through LISTEN' : (reasons[0] ?? 'notices do not arrive'),
     facts: { works },
   }
 }
@@ -202,7 +202,7 @@ async function clockFinding({ environment }: Settings, ask: Ask): Promise<Findin
   const after = environment.clock.now()
   const aheadMs = number(row?.['ahead'])
   const theirs = number(row?.['now']) - aheadMs
-  // Somewhere between asking and the answer.
+  // The server read its clock between the question and the answer.
   const apartMs = theirs < before ? theirs - before : Math.max(0, theirs - after)
   return {
     check: 'clock',
@@ -224,8 +224,8 @@ function leaseFinding(row: Row | undefined): Finding {
     level: lateMs > leaseLateMsMax ? 'warning' : 'ok',
     summary:
       count === 0
-        ? 'no lease is over'
-        : `${count} leases are over, the oldest for ${Math.round(lateMs)} ms; a worker of their queue ends them`,
+        ? 'no lease has expired'
+        : `${count} leases have expired, the oldest ${Math.round(lateMs)} ms ago; a worker of their queue reclaims them`,
     facts: { count, lateMs },
   }
 }

@@ -7,17 +7,17 @@ import { migrationScript } from './migration-sql.ts'
 import { inSchema, quoteIdentifier } from './schema-name.ts'
 import { SchemaState, schemaVersion } from './schema-state.ts'
 
-/** What {@link migrate} does in addition to bringing a schema up to date. */
+/** Options of {@link migrate}. */
 export interface MigrateOptions {
   /**
-   * Whether functions are dropped that this version of the package does not call. Programs of other
-   * versions fail from then on, so say so once all programs that use the schema have this version.
-   * Default false.
+   * Whether to drop functions that this version of the package does not call. Programs of other
+   * versions fail from then on: prune when all programs that use the schema run this version. Default
+   * false.
    */
   readonly prune?: boolean
 }
 
-/** What {@link migrate} has done. */
+/** The result of {@link migrate}. */
 export interface MigrateReport {
   /** The version that the tables are at. */
   readonly version: number
@@ -28,9 +28,9 @@ export interface MigrateReport {
 }
 
 /**
- * Brings the schema of a store up to date, as opening does, or makes it; and drops functions that
- * are not in use any more, which opening never does. With `migrate: 'verify'` nothing is installed,
- * and a schema that is not up to date is an error.
+ * Brings the schema of a store up to date, as opening does, or creates it. With `prune` it also drops
+ * the functions of other versions, which opening never does. With `migrate: 'verify'` nothing is
+ * installed, and a schema that is not up to date is an error.
  */
 export async function migrate(
   options: PostgresOptions,

@@ -3,18 +3,18 @@ import { migrations, sqlFunctions } from '../statements.generated.ts'
 import type { Migration } from './migration.ts'
 import { checkSchemaName, inSchema, quoteIdentifier } from './schema-name.ts'
 
-/** Which SQL {@link migrationSql} is to give. */
+/** Options of {@link migrationSql}. */
 export interface MigrationSqlOptions {
-  /** The schema in which everything is kept. Default `sluice`. */
+  /** The schema for all tables and functions. Default `sluice`. */
   readonly schema?: string
-  /** The version that the tables are at; 0 (default) if the schema is still to be made. */
+  /** The version that the tables are at; 0 (default) if there is no schema yet. */
   readonly from?: number
 }
 
 /**
- * The SQL that makes the schema, or brings an older one up to date: for those who apply migrations
- * themselves, and open with `migrate: 'verify'`. It always has the functions of this version, which
- * may be installed again; functions of other versions stay.
+ * The SQL that creates the schema, or brings an older one up to date, to be applied by hand; programs
+ * then open with `migrate: 'verify'`. It always contains the functions of this version, which may be
+ * installed again. Functions of other versions stay.
  */
 export function migrationSql(options: MigrationSqlOptions = {}): string {
   checkObject('options', options, ['schema', 'from'])

@@ -1,14 +1,14 @@
 import { checkObject, SluiceRangeError } from '@sluice/core'
 import { checkSchemaName, quoteIdentifier } from './schema-name.ts'
 
-/** The three roles that a store is used by. */
+/** The three roles that use a store. */
 export interface Roles {
   readonly schema?: string
   /** Owns the schema, and migrates it. */
   readonly owner: string
-  /** What programs connect as. It can do all that queues need, and nothing else. */
+  /** For programs. It can do all that queues need, and nothing else. */
   readonly runtime: string
-  /** For dashboards: it looks, and changes nothing. */
+  /** For dashboards. It only reads. */
   readonly readOnly: string
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { checkString, SluiceRangeError } from '@sluice/core'
 
-/** The longest name that Postgres does not cut off, in bytes. */
+/** The longest name that Postgres does not truncate, in bytes. */
 const nameBytesMax = 63
 
 /** An identifier, quoted. */
@@ -10,8 +10,8 @@ export function quoteIdentifier(name: string): string {
 }
 
 /**
- * Holds for a name that can be the schema of a store. Almost any name will do, since it is always
- * quoted; what our SQL texts cannot carry is refused.
+ * Checks the name of a schema. Almost any name is allowed, since it is always quoted; only characters
+ * that the SQL of this package cannot contain are refused.
  */
 export function checkSchemaName(name: unknown): string {
   const schema = checkString('schema', name)
@@ -31,12 +31,12 @@ export function checkSchemaName(name: unknown): string {
   return schema
 }
 
-/** A text of ours, which says `sluice.` where it means the schema, for the schema of that name. */
+/** SQL of this package, which has `sluice.` where it means the schema, for a schema of that name. */
 export function inSchema(text: string, schema: string): string {
   return text.replaceAll(/\bsluice\./g, () => `${quoteIdentifier(schema)}.`)
 }
 
-/** The channel on which the users of a schema wake each other; a name that needs no quotes. */
+/** The channel on which the processes of a schema wake each other; a name that needs no quotes. */
 export function channelOf(schema: string): string {
   return `sluice_${createHash('sha256').update(schema).digest('hex').slice(0, 24)}`
 }

@@ -17,25 +17,25 @@ import type { OnBucketConnection } from '../rows/token-buckets.ts'
 import { addByTransitions } from './add.ts'
 import { finishByTransitions } from './finish.ts'
 
-/** What a transaction of the caller's needs to know of the driver. */
+/** The parts of the driver that a transaction of the caller's uses. */
 export interface TransactionUse {
-  /** The store, opened if it was not. */
+  /** The store; opens it first if necessary. */
   readonly store: () => Promise<Store>
   readonly poolUse: () => PoolUse
-  /** Where buckets are charged: never the connection of the caller, and none that waits for it. */
+  /** Where token buckets are charged: never on the caller's connection, nor on one that waits for it. */
   readonly buckets: () => Connections
   readonly channel: string
 }
 
-/** The end of the verbs that were called on a client, so that they follow one another. */
+/** The last call on each client, after which the next one starts. */
 const turns = new WeakMap<object, Promise<unknown>>()
 
-/** Clients that did not answer in time, so that their state is unknown. */
+/** Clients that did not answer in time: the state of their transaction is unknown. */
 const silent = new WeakSet<object>()
 
 /**
- * The verbs within a transaction that the caller began, and will end. Each stands behind a savepoint
- * of its own: one that fails leaves the transaction as it was.
+ * The verbs within a transaction that the caller began, and will end. Each call has a savepoint of its
+ * own: one that fails leaves the transaction as it was.
  */
 export function transactionOn(transaction: unknown, use: TransactionUse): DriverTransaction {
   if (typeof transaction !== 'object' || transaction === null || !('query' in transaction)) {
@@ -51,7 +51,7 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       ? new PgliteConnection(transaction, poolUse)
       : new PgConnection(transaction as PgClient, poolUse, () => false)
 
-  /** Verbs that are called together would share a savepoint, and undo one another. */
+  /** Concurrent calls would share a savepoint, and roll each other back. */
   async function inTurn<T>(verb: () => Promise<T>): Promise<T> {
     const turn = (turns.get(client) ?? Promise.resolve()).then(verb)
     turns.set(
@@ -78,15 +78,15 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
     }
     const store = await use.store()
     const connection = sessionOf(use.poolUse())
-    // A bucket that stayed locked until the caller commits would stop everybody who shares it; so
-    // tokens are taken apart, and are not given back by a rollback. PGlite has nobody to stop.
+    // A bucket that stays locked until the caller commits would block all users of that bucket. So tokens
+    // are taken on another connection, and a rollback does not return them. PGlite has only one.
     const onBucketConnection: OnBucketConnection = isPglite
       ? (charge) => charge(connection)
       : (charge) => use.buckets().transaction(charge).catch(notCharged)
     try {
       await savepoint(connection)
       const replies = await work(store, connection, onBucketConnection)
-      // With the commit, and only with it, others are told.
+      // Postgres sends the notice with the commit.
       if (replies.some(wakes)) {
         await connection.query(store.statements.notify, [use.channel, noticeOf(queue)])
       }
@@ -94,14 +94,14 @@ export function transactionOn(transaction: unknown, use: TransactionUse): Driver
       return replies
     } catch (error) {
       if (error instanceof DeadlineError) {
-        // Whether the verb took part is not known; only a rollback of the caller's makes sure.
+        // Only a rollback by the caller makes sure that the call has no effect.
         silent.add(client)
         throw storeError(error, 'sent')
       }
       await connection
         .script('rollback to savepoint sluice; release savepoint sluice')
         .catch(() => {})
-      // Nothing of it is committed before the caller commits, whatever broke.
+      // Nothing is committed before the caller commits, whatever failed.
       throw storeError(error, 'unsent')
     }
   }
@@ -153,7 +153,7 @@ async function savepoint(connection: Connection): Promise<void> {
   }
 }
 
-/** A token may be gone, but of the keys nothing is in doubt: the verb is undone. */
+/** A token may be spent, but the outcome for the keys is known: the call is rolled back. */
 function notCharged(error: unknown): never {
   if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
   const message = `the bucket could not be charged: ${error.message}`
