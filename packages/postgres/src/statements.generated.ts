@@ -10,7 +10,7 @@ export const migrations: readonly Migration[] = [
 --
 -- The first schema. Instants are milliseconds since the epoch, as doubles; 'Infinity' is never.
 
--- Which migrations this schema has been through.
+-- The migrations that were applied.
 create table sluice.migrations (
   version int primary key,
   title text not null,
@@ -18,34 +18,33 @@ create table sluice.migrations (
   applied_at timestamptz not null default clock_timestamp()
 );
 
--- Fencing tokens. They start at the epoch microseconds of the schema's making, so that a schema
--- which was dropped and made anew gives out no token that an outside system has seen already. No
--- cache: the token of a key must rise with every claim, whichever connection makes it. The last one is
--- 2^53 - 1, the greatest number that a client in JavaScript can tell from the next: a claim beyond it
--- fails.
+-- Fencing tokens. They start at the time when the schema is created, in microseconds since the epoch, so
+-- that a schema that was dropped and created again gives out no token that an outside system has seen.
+-- No cache: the token of a key must rise with every claim, whichever connection makes it. The last one
+-- is 2^53 - 1, the greatest number that JavaScript can tell from the next: a claim beyond it fails.
 create sequence sluice.token maxvalue 9007199254740991;
 select setval('sluice.token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
 
--- Places in line: drawn once for each statement; position in the batch is added to it.
+-- Positions in the order of arrival: drawn once for each statement; the index in the batch is added.
 create sequence sluice.arrival increment by 1024 start with 1024;
 
--- One row for each key of which anything is stored.
+-- One row for each key that is pending, held, parked, or has a failure count.
 --
--- The order of the columns wastes no bytes on alignment. What only a held key has is null
+-- The order of the columns wastes no bytes on alignment. Columns that only a held key needs are null
 -- otherwise, which costs nothing in a row.
 create table sluice.keys (
-  -- The number of the queue, which stands for its name in every index: see queue_number.
+  -- The number of the queue, which stands for its name in every index: see functions/queue-number.sql.
   queue_id bigint not null,
-  -- What is owed.
+  -- The pending run.
   due_at float8 not null default 'Infinity',
   later_at float8 not null default 'Infinity',
   ready_at float8 not null default 'Infinity',
   asked_at float8,
   seq bigint not null default 0,
-  -- Who holds it.
+  -- The claim that holds the key.
   token bigint,
   lease_until float8,
-  -- What the claim took.
+  -- The run that the claim took.
   claimed_due_at float8,
   claimed_later_at float8,
   claimed_ready_at float8,
@@ -57,18 +56,18 @@ create table sluice.keys (
   claimed_priority int,
   failures int not null default 0,
   crashes int not null default 0,
-  -- Why it is due then: 0 add, 1 delay, 2 back-off.
+  -- The reason for due_at: 0 add, 1 delay, 2 back-off.
   why smallint not null default 0,
   later_why smallint not null default 0,
   claimed_why smallint,
-  -- What the last add did, for the statement that did it: 0 unchanged, 1 added, 2 moved, 3 parked,
-  -- 4 added a row.
+  -- The outcome of the last add, for its own statement: 0 unchanged, 1 added, 2 moved, 3 parked, 4 added
+  -- a row.
   change smallint not null default 0,
   parked boolean not null default false,
   key text collate "C" not null,
-  -- The name of the queue, for who reads the table.
+  -- The name of the queue, for readers of the table.
   queue text collate "C" not null,
-  -- JSON text. Not jsonb, which would give back other numbers and refuse some strings.
+  -- JSON text. Not jsonb, which changes some numbers and refuses some strings.
   item text,
   holder text collate "C",
   claim_id text collate "C",
@@ -77,8 +76,8 @@ create table sluice.keys (
 ) with (
   -- Room on each page for renewed leases to stay where they are.
   fillfactor = 70,
-  -- A queue turns its table over many times an hour: clean up after 5,000 dead rows however large
-  -- the table is, and without pauses.
+  -- A queue replaces all rows of its table many times an hour: vacuum after 5,000 dead rows, whatever
+  -- the size of the table, and without pauses.
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_threshold = -1,
@@ -87,24 +86,24 @@ create table sluice.keys (
   autovacuum_analyze_threshold = 50000
 );
 
--- A row is in at most one of the following four. What a renewal changes is in none, so that a
--- renewed row needs no new index entry (HOT).
+-- A row is in at most one of the following four indexes. No column that a renewal changes is in any, so
+-- that a renewed row needs no new index entry (HOT).
 
--- What may be claimed, now or later, in the order of claims.
+-- Keys to be claimed, now or later, in the order of claims.
 create index keys_waiting on sluice.keys (queue_id, priority desc, ready_at, seq)
   where token is null and not parked and due_at < 'Infinity';
 
--- What is held: by token, so that what is claimed comes last, where adding to an index is cheapest.
+-- Held keys, by token, so that new claims are appended, where adding to an index is cheapest.
 create index keys_held on sluice.keys (queue_id, token) where token is not null;
 
--- What is set aside.
+-- Parked keys.
 create index keys_parked on sluice.keys (queue_id, key) where token is null and parked;
 
--- What only a failure count is left of, the oldest first.
+-- Keys of which only a failure count is left, the oldest first.
 create index keys_idle on sluice.keys (queue_id, failed_at)
   where token is null and not parked and due_at = 'Infinity' and failed_at is not null;
 
--- What is said of a queue as a whole; without a row, it is not paused.
+-- The settings of a queue; one without a row is not paused.
 create table sluice.queues (
   name text collate "C" primary key,
   paused boolean not null default false
@@ -115,28 +114,28 @@ create table sluice.buckets (
   name text collate "C" primary key,
   per_second float8,
   burst float8,
-  -- Null in a row that was made only to be locked.
+  -- Null in a row that was created only to be locked.
   tokens float8,
   at float8
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- Who works on which queue.
+-- The workers of each queue.
 create table sluice.workers (
   queue text collate "C" not null,
   holder text collate "C" not null,
   host text not null,
   pid int not null,
   concurrency int not null,
-  -- What else it says of itself, as JSON: its settings, and what it has counted.
+  -- The worker's settings and statistics, as JSON.
   info text not null,
   started_at float8 not null,
   seen_at float8 not null,
   primary key (queue, holder)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- By how many microseconds the store's time is ahead of the server's clock, which is more than 0 once
--- that clock was set back; and the newest present that a tick has noted. Sequences rather than a row:
--- every statement reads the first, without a snapshot and without a plan.
+-- By how many microseconds the store's time is ahead of the server's clock: more than 0 after that clock
+-- was set back. And the newest present that a tick has noted. Sequences rather than a row: every
+-- statement reads the first one, without a snapshot and without a plan.
 create sequence sluice.ahead minvalue 0 start 0;
 select setval('sluice.ahead', 0);
 create sequence sluice.latest;
@@ -164,10 +163,10 @@ return coalesce(given, greatest(
   at_least));`,
   },
   {
-    name: 'add_eb387ccf',
-    sql: `create or replace function sluice.add_eb387ccf(
+    name: 'add_c3578d70',
+    sql: `create or replace function sluice.add_c3578d70(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
-  in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
+  in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_notice text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -193,9 +192,9 @@ begin
     insert into sluice.keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.place, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_places)
-      as i(key, item, priority, delay, place)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
+      as i(key, item, priority, delay, index)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
@@ -322,8 +321,8 @@ end
 $body$;`,
   },
   {
-    name: 'claim_91ed00af',
-    sql: `create or replace function sluice.claim_91ed00af(
+    name: 'claim_657b98f5',
+    sql: `create or replace function sluice.claim_657b98f5(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
@@ -392,10 +391,10 @@ begin
         later_at = 'Infinity'
       from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
-      returning u.ord, k.ctid as place, k.key, k.item, k.token, k.failures, k.crashes,
+      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
         k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
     )
-    select array_agg(c.ord), array_agg(c.place), array_to_json(array_agg(c.key)),
+    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
@@ -421,7 +420,7 @@ begin
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
       null::bigint, k.item
-    from unnest(written) with ordinality as i(place, nth) join sluice.keys k on k.ctid = i.place
+    from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
     order by i.nth;
   end if;
 end
@@ -588,11 +587,11 @@ end
 $body$;`,
   },
   {
-    name: 'finish_done_b3119f39',
-    sql: `create or replace function sluice.finish_done_b3119f39(
-  in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_places int[],
+    name: 'finish_done_f04213ee',
+    sql: `create or replace function sluice.finish_done_f04213ee(
+  in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes int[],
   in_now float8, in_least float8
-) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
+) returns table (index int, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -612,8 +611,8 @@ begin
   with d as (
     delete from sluice.keys k
     using (
-      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
-        as u(key, token, forgets, place)
+      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+        as u(key, token, forgets, index)
       cross join lateral (
         select k.ctid from sluice.keys k
         where k.queue_id = this_queue and k.token = u.token offset 0) x
@@ -623,21 +622,21 @@ begin
       and k.token is not distinct from i.token and k.key = i.key
       and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0)
-    returning i.place
+    returning i.index
   )
-  select array_agg(d.place) into gone from d;
+  select array_agg(d.index) into gone from d;
   outcome := coalesce(cardinality(gone), 0); failures := 0;
   return next;
   if outcome = cardinality(in_keys) then return; end if;
 
   base := nextval('sluice.arrival');
-  return query select u.place, 0, 'Infinity'::float8, 0 from unnest(gone) as u(place);
+  return query select u.index, 0, 'Infinity'::float8, 0 from unnest(gone) as u(index);
   return query
     with moment as materialized (
       select sluice.present_4c1f74c0(in_now, in_least) as t
     ), locked as materialized (
-      select x.ctid, i.place, i.forgets
-      from unnest(in_keys, in_tokens, in_forgets, in_places) as i(key, token, forgets, place)
+      select x.ctid, i.index, i.forgets
+      from unnest(in_keys, in_tokens, in_forgets, in_indexes) as i(key, token, forgets, index)
       cross join lateral (
         select k.ctid from sluice.keys k
         where k.queue_id = this_queue and k.token = i.token and k.key = i.key
@@ -653,13 +652,13 @@ begin
       later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
         else k.later_at end,
       ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
-      seq = case when k.due_at <= m.t then base + l.place else k.seq end,
+      seq = case when k.due_at <= m.t then base + l.index else k.seq end,
       failures = case when l.forgets then 0 else k.failures end,
       crashes = 0,
       failed_at = case when l.forgets then null else k.failed_at end
     from locked l, moment m
     where k.ctid = l.ctid
-    returning l.place,
+    returning l.index,
       case when k.parked then 3 when k.due_at = 'Infinity' then 0
         when k.due_at <= m.t then 1 else 2 end,
       k.due_at, k.failures;
@@ -896,10 +895,10 @@ end
 $body$;`,
   },
   {
-    name: 'renew_b80d9b5b',
-    sql: `create or replace function sluice.renew_b80d9b5b(
+    name: 'renew_49796185',
+    sql: `create or replace function sluice.renew_49796185(
   in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8, in_least float8
-) returns table (place int, outcome int, lease_until float8) language plpgsql
+) returns table (index int, outcome int, lease_until float8) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -915,25 +914,25 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
-  picks tid[]; places int[];
+  picks tid[]; indexes int[];
 begin
-  select array_agg(x.ctid), array_agg(i.place) into picks, places
-  from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+  select array_agg(x.ctid), array_agg(i.index) into picks, indexes
+  from unnest(in_keys, in_tokens) with ordinality as i(key, token, index)
   cross join lateral (
     select k.ctid from sluice.keys k
     where k.queue_id = this_queue and k.token = i.token and k.key = i.key
     for update skip locked) x;
   return query
     update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
-    from unnest(picks, places) as u(ctid, place) where k.ctid = u.ctid
-    returning u.place, 0, k.lease_until;
+    from unnest(picks, indexes) as u(ctid, index) where k.ctid = u.ctid
+    returning u.index, 0, k.lease_until;
   if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
   return query
-    select i.place::int, case when x.token = i.token then 2 else 1 end, null::float8
-    from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
+    select i.index::int, case when x.token = i.token then 2 else 1 end, null::float8
+    from unnest(in_keys, in_tokens) with ordinality as i(key, token, index)
     left join lateral (
       select k.token from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x on true
-    where i.place <> all (coalesce(places, '{}'));
+    where i.index <> all (coalesce(indexes, '{}'));
 end
 $body$;`,
   },
@@ -1091,7 +1090,7 @@ $body$;`,
 ]
 
 export const statementTexts = {
-  add: `select key, outcome, due_at, failures from sluice.add_eb387ccf(
+  add: `select key, outcome, due_at, failures from sluice.add_c3578d70(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
   $8::float8, $9::float8, $10::float8, $11::text, $12::text)`,
   buckets: `select name, per_second, burst, tokens, at from sluice.buckets
@@ -1100,7 +1099,7 @@ where tokens is not null order by name`,
 from sluice.claim_adopt_b1861782($1::text, $2::text)`,
   claim: `select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
   ended_keys, ended_tokens, look_before, item
-from sluice.claim_91ed00af(
+from sluice.claim_657b98f5(
   $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8,
   $10::float8)`,
   countPending: 'select sluice.count_pending_a03b21d2($1::text, $2::int, $3::boolean) as pending',
@@ -1139,7 +1138,7 @@ from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname
 where w.seen_at >= sluice.present_4c1f74c0(null, null) - $1::float8 order by w.queue, w.holder`,
   findLockedKeys: `select b.key
 from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(key)`,
-  finishDone: `select place, outcome, due_at, failures from sluice.finish_done_b3119f39(
+  finishDone: `select index, outcome, due_at, failures from sluice.finish_done_f04213ee(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
   list: `select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead,
   (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
@@ -1168,8 +1167,8 @@ from sluice.operate_purge_f01345cd($1::text, $2::text, $3::int)`,
   sluice.ahead_ms_a3187b88() as ahead`,
   queues: 'select q.name from sluice.queues_a872d137() as q(name) order by q.name',
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
-  renew: `select place, outcome, lease_until
-from sluice.renew_b80d9b5b($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
+  renew: `select index, outcome, lease_until
+from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
   $6::float8)`,
   tickOverListener: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms_a3187b88() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $11::text)

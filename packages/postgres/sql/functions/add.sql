@@ -1,22 +1,22 @@
--- Plain asks: no plan, no failure to count, no debounce, no limit on the queue.
+-- Adds without a plan, a failure to count, debounce or a limit of the queue.
 --
--- The keys come sorted by their bytes, each once; in_places says where each stood in the caller's
--- batch. One upsert locks the rows in that order. Its conflict branch sees the locked, latest version
--- of the row, and its WHERE is false if nothing would change, so that adding a hot key again and
--- again writes no row. An expression of the conflict branch reads as the transition table does:
--- "k.due_at <= t or by_server and k.why = 0" is a run that is due already: an add of another
--- transaction may have read the server's clock a little later than this one, and been faster. It is
--- no delay. A given clock is taken at its word.
+-- The keys are sorted by their bytes, each once; in_indexes has their indexes in the caller's batch.
+-- One upsert locks the rows in that order. Its conflict branch sees the locked, latest version of the
+-- row. Its WHERE is false if nothing would change, so adding a pending key again writes no row. The
+-- expressions of the conflict branch are those of the transition table: "k.due_at <= t or by_server
+-- and k.why = 0" is a run that is due already. With the server's clock, an add of another transaction
+-- may have read a time slightly later than t and still have been first; that is no delay. A clock that
+-- is given is exact.
 --
--- Answers first with (null, rows added anew, the store's time, 0). If not all rows are new, one row
--- follows for each row that was written: its key, what was done (see keys.change), when it is due,
--- its failures. If not all were written, one for each key of the batch: what was said of a key
--- before holds.
+-- The first row is (null, number of new rows, the store's time, 0). If not all rows are new, a row
+-- follows for each row that was written: its key, the change (see keys.change), when it is due, its
+-- failures. If not all were written, a row follows for each key of the batch; the first row of a key
+-- counts.
 --
--- With in_channel, tells in_notice there when it commits, if anything was added or moved.
+-- With in_channel, sends in_notice there with the commit, if a key was added or moved.
 create or replace function sluice.add(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
-  in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
+  in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_notice text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 -- @include settings
@@ -28,16 +28,16 @@ declare
   t float8 := sluice.present(in_now, in_least);
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
-  -- Of the rows that were written.
+  -- The rows that were written.
   n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
 begin
   with written as (
     insert into sluice.keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.place, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_places)
-      as i(key, item, priority, delay, place)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
+      as i(key, item, priority, delay, index)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at

@@ -1,5 +1,5 @@
--- The claims made under one name that are still held, in the order in which they were claimed: by
--- the index of held keys, of which there are as many as workers can hold.
+-- The keys of a claim that are still held, in the order in which they were claimed. Reads the index of
+-- held keys, which has at most as many entries as workers can hold.
 create or replace function sluice.claim_adopt(in_queue text, in_claim_id text) returns table (
   key text, item text, token bigint, failures int, crashes int, priority int, asked_at float8,
   ready_at float8, at float8

@@ -1,18 +1,16 @@
--- Claims up to in_limit keys, and reports leases that are over among in_looks of the keys that are
--- held: those claimed before the token in_before, the latest first, and when there are no more, again
--- from the latest.
+-- Claims up to in_limit keys, and reports expired leases among in_looks of the held keys: those with
+-- tokens below in_before, the latest first, and after the last of them again from the latest.
 --
--- Goes through the distinct priorities of waiting keys by single steps on the index, and takes the
--- due ones of each from its front: what is delayed costs nothing, at whatever priority and however
--- much of it there is. Rows that somebody has locked are passed over. The rows are picked in one
--- statement and updated in the next by their place in the table: no plan can claim more than that.
+-- Steps through the priorities of waiting keys on the index, and takes the due keys of each priority
+-- from its front: delayed keys cost nothing, however many there are. Locked rows are skipped. One
+-- statement picks rows, and the next updates them by their ctid, so no plan can claim more than that.
 --
--- The first row: the store's time; until when the leases last; of the claims, a list for each thing
--- that is known of them, all in one order, with their places in line in ords; the leases that are over,
--- as two lists; and the token before which to look at leases next, if not all were looked at. Lists are
--- texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a fraction of the
--- time that thousands of short ones take. What there is none of is null. If one of the items is long,
--- they come in rows of their own instead, one for each claim, in the same order.
+-- The first row: the store's time; until when the leases last; the claims as one list for each of
+-- their columns, all in the same order, with their positions in the order of claims in ords; the
+-- expired leases as two lists; and the token below which to look at leases next, if not all were looked
+-- at. Lists are texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a
+-- fraction of the time that thousands of short ones take. An empty list is null. If one of the items is
+-- long, the items follow in rows of their own, one for each claim, in the same order.
 create or replace function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
@@ -31,7 +29,7 @@ declare
   picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
 begin
   now := t;
-  -- Few statements: for a single key, starting one takes longer than what it does.
+  -- Few statements: for a single key, starting a statement takes longer than running it.
   with recursive
   -- @include levels and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
   select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
@@ -65,11 +63,11 @@ begin
         later_at = 'Infinity'
       from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
-      returning u.ord, k.ctid as place, k.key, k.item, k.token, k.failures, k.crashes,
+      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
         k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
     )
-    select array_agg(c.ord), array_agg(c.place), array_to_json(array_agg(c.key)),
-      -- Making JSON of a text takes its length in time.
+    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
+      -- Making JSON of a text takes time in proportion to its length.
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
@@ -78,8 +76,8 @@ begin
     into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
     from claimed c;
   end if;
-  -- Some of what is held, in turn: whoever asks often need not look at everything each time. From the
-  -- latest on, so that what is claimed meanwhile does not keep the turn from coming to an end.
+  -- Each claim looks at the next few of the held keys, so that frequent claims stay cheap. From the
+  -- latest on, so that new claims do not keep the round from ending.
   select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
     array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
   into ended_keys, ended_tokens, look_before
@@ -97,7 +95,7 @@ begin
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
       null::bigint, k.item
-    from unnest(written) with ordinality as i(place, nth) join sluice.keys k on k.ctid = i.place
+    from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
     order by i.nth;
   end if;
 end

@@ -1,7 +1,7 @@
--- How many keys of a queue are pending, as far as in_most: by the indexes of what waits, is held and is
--- parked, so that keys with nothing but a failure count are not read. With in_lock, no other
--- transaction counts until this one ends, so that together they stay below a limit; waits longer than
--- for a key, because every add of a queue with a limit passes through here.
+-- Counts the pending keys of a queue up to in_most, in the indexes of waiting, held and parked keys, so
+-- that keys with nothing but a failure count are not read. With in_lock, no other transaction counts
+-- until this one ends, so that adds together stay below a limit. Every add of a queue with a limit
+-- waits for that lock, so it may wait longer than for a key.
 create or replace function sluice.count_pending(in_queue text, in_most int, in_lock boolean) returns int
 language plpgsql
 -- @include settings

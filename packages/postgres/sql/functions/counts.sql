@@ -1,4 +1,4 @@
--- Counts keys by state, looking at in_cap and one more of each.
+-- Counts the keys of each state, up to in_cap and one more.
 create or replace function sluice.counts(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
   now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
   paused boolean, oldest float8, capped boolean

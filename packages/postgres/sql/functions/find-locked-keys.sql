@@ -1,5 +1,6 @@
--- Which of these keys somebody else has locked right now, for a batch that has met a lock. With
--- in_create, also keys that somebody is about to create: those can only be found by trying.
+-- Which of these keys another transaction has locked right now, for a batch that has met a lock. With
+-- in_create, also keys that another transaction is about to create: trying is the only way to find
+-- those.
 create or replace function sluice.find_locked_keys(in_queue text, in_keys text[], in_create boolean)
 returns setof text language plpgsql
 -- @include settings

@@ -1,7 +1,7 @@
--- A page of keys in the order of their bytes, after in_after, at the most in_limit of the state
--- wanted (null: all), looking at no more than in_look. The last row has only the key at which the
--- next page begins; null if there is none. States: 0 ready, 1 delayed, 2 backoff, 3 processing,
--- 4 dirty, 5 parked, 6 idle.
+-- A page of keys in the order of their bytes, after in_after: at most in_limit of the state in_state
+-- (null: all), looking at no more than in_look. The last row has only the key at which the next page
+-- begins; null if there is none. States: 0 ready, 1 delayed, 2 backoff, 3 processing, 4 dirty,
+-- 5 parked, 6 idle.
 create or replace function sluice.list(
   in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
   in_look int, in_now float8, in_least float8
@@ -20,7 +20,7 @@ begin
     open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
       select x.* from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
   elsif in_state in (3, 4) then
-    -- In the order of its keys by sorting: there is never more of it than workers can hold.
+    -- Sorted, since there are never more held keys than workers can hold.
     open cur for select x.* from unnest(array(
         select h.ctid from (
           select k.ctid, k.key from sluice.keys k

@@ -1,5 +1,5 @@
--- Locks token buckets, which come sorted, making those that are not there. Waits longer than for a
--- key: everybody who charges a bucket passes through here, for a moment each.
+-- Locks token buckets, which are sorted, and creates missing ones. May wait longer than for a key: every
+-- charge of a bucket takes its lock, for a moment each.
 create or replace function sluice.lock_buckets(in_names text[])
 returns table (name text, tokens float8, at float8) language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
--- Locks keys, which come sorted, and shows them; with in_create, also those that are not there, as
--- empty rows. The store's time is read after the last lock, so that it is later than whatever the
--- rows say. Always gives a first row with a null key.
+-- Locks keys, which are sorted, and returns them; with in_create, also keys without a row, as empty
+-- rows. The caller keeps a short transaction open until it calls write_keys. The store's time is read
+-- after the last lock, so that it is later than every time in the rows. The first row has a null key.
 create or replace function sluice.lock_keys(
   in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8
 ) returns table (now float8, base float8, state sluice.keys) language plpgsql
@@ -16,8 +16,8 @@ begin
     select this_queue, in_queue, i.key from unnest(in_keys) as i(key)
     on conflict (queue_id, key) do update set change = 0 where false;
   else
-    -- Only what could be locked is shown. A key that somebody adds after this, and somebody else
-    -- claims, would be seen by the next statement, and written over by the caller.
+    -- Only locked keys are returned. The next statement would also see a key that is added, and
+    -- claimed, after this one, and the caller would overwrite it.
     in_keys := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
       select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
       for update) x);

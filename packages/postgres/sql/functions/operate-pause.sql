@@ -1,4 +1,4 @@
--- Pauses or resumes a queue; says whether that changed anything.
+-- Pauses or resumes a queue; returns whether that changed anything.
 create or replace function sluice.operate_pause(in_queue text, in_paused boolean) returns boolean
 language plpgsql
 -- @include settings

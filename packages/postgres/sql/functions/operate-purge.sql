@@ -1,5 +1,5 @@
--- Removes up to in_limit keys after in_after, in the order of the keys; passes over locked rows.
--- Answers with how many it changed, and where to go on (null: at the end).
+-- Removes up to in_limit keys after in_after, in the order of the keys; skips locked rows. Returns how
+-- many it changed, and after which key to continue (null: at the end).
 create or replace function sluice.operate_purge(in_queue text, in_after text, in_limit int)
 returns table (changed int, next text) language plpgsql
 -- @include settings

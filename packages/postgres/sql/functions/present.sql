@@ -1,6 +1,6 @@
--- The present of this store: the server's clock and what it was set back by, unless the caller brings
+-- The present of this store: the server's clock and by how much it was set back, unless the caller has
 -- a clock. at_least is what the caller knows from its monotonic clock and earlier answers: the first
--- statement after a step back must not write instants of the past.
+-- statement after the clock is set back must not write times of the past.
 create or replace function sluice.present(given float8, at_least float8) returns float8 language sql volatile
 return coalesce(given, greatest(
   (cast(extract(epoch from pg_catalog.clock_timestamp()) as float8)

@@ -1,4 +1,4 @@
--- The names of all queues that have keys, are paused, or have a worker on record; the keys by single
+-- The names of all queues that have keys, are paused, or have a registered worker; the keys by single
 -- steps on the primary key.
 create or replace function sluice.queues() returns setof text language plpgsql
 -- @include settings

@@ -1,5 +1,5 @@
--- From now on the present is at least this; calling it again changes nothing. Answers with by how
--- many milliseconds the store's time is ahead of the server's clock.
+-- From now on the present is at least this; calling it again changes nothing. Returns by how many
+-- milliseconds the store's time is ahead of the server's clock.
 create or replace function sluice.raise_present(in_least float8) returns float8 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '2s'

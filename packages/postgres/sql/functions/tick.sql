@@ -1,8 +1,8 @@
--- The heartbeat: registers a worker, reports expired leases, says when to look again, sweeps,
--- and notes the present, at most every nine seconds in the whole store.
+-- The heartbeat: registers a worker, reports expired leases, returns when to look again, deletes expired
+-- failure counts, and notes the present, at most every nine seconds in the whole store.
 --
--- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
--- that is over). The next instant is read off the front of the index at each priority.
+-- Rows: kind 0 (the store's time, the next instant, whether paused, how many were deleted), 2 (an
+-- expired lease). The next instant is read from the front of the index at each priority.
 create or replace function sluice.tick(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8

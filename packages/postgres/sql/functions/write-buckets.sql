@@ -1,4 +1,4 @@
--- Writes buckets that lock_buckets has locked, and drops those that nobody has charged.
+-- Writes buckets that lock_buckets has locked, and deletes those of in_unused that were never charged.
 create or replace function sluice.write_buckets(
   in_names text[], in_rates float8[], in_bursts float8[], in_tokens float8[], in_at float8[],
   in_unused text[]

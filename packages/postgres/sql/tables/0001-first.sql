@@ -2,7 +2,7 @@
 --
 -- The first schema. Instants are milliseconds since the epoch, as doubles; 'Infinity' is never.
 
--- Which migrations this schema has been through.
+-- The migrations that were applied.
 create table sluice.migrations (
   version int primary key,
   title text not null,
@@ -10,34 +10,33 @@ create table sluice.migrations (
   applied_at timestamptz not null default clock_timestamp()
 );
 
--- Fencing tokens. They start at the epoch microseconds of the schema's making, so that a schema
--- which was dropped and made anew gives out no token that an outside system has seen already. No
--- cache: the token of a key must rise with every claim, whichever connection makes it. The last one is
--- 2^53 - 1, the greatest number that a client in JavaScript can tell from the next: a claim beyond it
--- fails.
+-- Fencing tokens. They start at the time when the schema is created, in microseconds since the epoch, so
+-- that a schema that was dropped and created again gives out no token that an outside system has seen.
+-- No cache: the token of a key must rise with every claim, whichever connection makes it. The last one
+-- is 2^53 - 1, the greatest number that JavaScript can tell from the next: a claim beyond it fails.
 create sequence sluice.token maxvalue 9007199254740991;
 select setval('sluice.token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
 
--- Places in line: drawn once for each statement; position in the batch is added to it.
+-- Positions in the order of arrival: drawn once for each statement; the index in the batch is added.
 create sequence sluice.arrival increment by 1024 start with 1024;
 
--- One row for each key of which anything is stored.
+-- One row for each key that is pending, held, parked, or has a failure count.
 --
--- The order of the columns wastes no bytes on alignment. What only a held key has is null
+-- The order of the columns wastes no bytes on alignment. Columns that only a held key needs are null
 -- otherwise, which costs nothing in a row.
 create table sluice.keys (
-  -- The number of the queue, which stands for its name in every index: see queue_number.
+  -- The number of the queue, which stands for its name in every index: see functions/queue-number.sql.
   queue_id bigint not null,
-  -- What is owed.
+  -- The pending run.
   due_at float8 not null default 'Infinity',
   later_at float8 not null default 'Infinity',
   ready_at float8 not null default 'Infinity',
   asked_at float8,
   seq bigint not null default 0,
-  -- Who holds it.
+  -- The claim that holds the key.
   token bigint,
   lease_until float8,
-  -- What the claim took.
+  -- The run that the claim took.
   claimed_due_at float8,
   claimed_later_at float8,
   claimed_ready_at float8,
@@ -49,18 +48,18 @@ create table sluice.keys (
   claimed_priority int,
   failures int not null default 0,
   crashes int not null default 0,
-  -- Why it is due then: 0 add, 1 delay, 2 back-off.
+  -- The reason for due_at: 0 add, 1 delay, 2 back-off.
   why smallint not null default 0,
   later_why smallint not null default 0,
   claimed_why smallint,
-  -- What the last add did, for the statement that did it: 0 unchanged, 1 added, 2 moved, 3 parked,
-  -- 4 added a row.
+  -- The outcome of the last add, for its own statement: 0 unchanged, 1 added, 2 moved, 3 parked, 4 added
+  -- a row.
   change smallint not null default 0,
   parked boolean not null default false,
   key text collate "C" not null,
-  -- The name of the queue, for who reads the table.
+  -- The name of the queue, for readers of the table.
   queue text collate "C" not null,
-  -- JSON text. Not jsonb, which would give back other numbers and refuse some strings.
+  -- JSON text. Not jsonb, which changes some numbers and refuses some strings.
   item text,
   holder text collate "C",
   claim_id text collate "C",
@@ -69,8 +68,8 @@ create table sluice.keys (
 ) with (
   -- Room on each page for renewed leases to stay where they are.
   fillfactor = 70,
-  -- A queue turns its table over many times an hour: clean up after 5,000 dead rows however large
-  -- the table is, and without pauses.
+  -- A queue replaces all rows of its table many times an hour: vacuum after 5,000 dead rows, whatever
+  -- the size of the table, and without pauses.
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_threshold = -1,
@@ -79,24 +78,24 @@ create table sluice.keys (
   autovacuum_analyze_threshold = 50000
 );
 
--- A row is in at most one of the following four. What a renewal changes is in none, so that a
--- renewed row needs no new index entry (HOT).
+-- A row is in at most one of the following four indexes. No column that a renewal changes is in any, so
+-- that a renewed row needs no new index entry (HOT).
 
--- What may be claimed, now or later, in the order of claims.
+-- Keys to be claimed, now or later, in the order of claims.
 create index keys_waiting on sluice.keys (queue_id, priority desc, ready_at, seq)
   where token is null and not parked and due_at < 'Infinity';
 
--- What is held: by token, so that what is claimed comes last, where adding to an index is cheapest.
+-- Held keys, by token, so that new claims are appended, where adding to an index is cheapest.
 create index keys_held on sluice.keys (queue_id, token) where token is not null;
 
--- What is set aside.
+-- Parked keys.
 create index keys_parked on sluice.keys (queue_id, key) where token is null and parked;
 
--- What only a failure count is left of, the oldest first.
+-- Keys of which only a failure count is left, the oldest first.
 create index keys_idle on sluice.keys (queue_id, failed_at)
   where token is null and not parked and due_at = 'Infinity' and failed_at is not null;
 
--- What is said of a queue as a whole; without a row, it is not paused.
+-- The settings of a queue; one without a row is not paused.
 create table sluice.queues (
   name text collate "C" primary key,
   paused boolean not null default false
@@ -107,28 +106,28 @@ create table sluice.buckets (
   name text collate "C" primary key,
   per_second float8,
   burst float8,
-  -- Null in a row that was made only to be locked.
+  -- Null in a row that was created only to be locked.
   tokens float8,
   at float8
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- Who works on which queue.
+-- The workers of each queue.
 create table sluice.workers (
   queue text collate "C" not null,
   holder text collate "C" not null,
   host text not null,
   pid int not null,
   concurrency int not null,
-  -- What else it says of itself, as JSON: its settings, and what it has counted.
+  -- The worker's settings and statistics, as JSON.
   info text not null,
   started_at float8 not null,
   seen_at float8 not null,
   primary key (queue, holder)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- By how many microseconds the store's time is ahead of the server's clock, which is more than 0 once
--- that clock was set back; and the newest present that a tick has noted. Sequences rather than a row:
--- every statement reads the first, without a snapshot and without a plan.
+-- By how many microseconds the store's time is ahead of the server's clock: more than 0 after that clock
+-- was set back. And the newest present that a tick has noted. Sequences rather than a row: every
+-- statement reads the first one, without a snapshot and without a plan.
 create sequence sluice.ahead minvalue 0 start 0;
 select setval('sluice.ahead', 0);
 create sequence sluice.latest;

@@ -88,7 +88,7 @@ async function finishDone(
   if (number(head?.['outcome']) === finishes.length) return finishes.map(() => idle)
   const replies = new Array<FinishReply | undefined>(finishes.length).fill(undefined)
   for (const row of rest) {
-    replies[number(row['place'])] = {
+    replies[number(row['index'])] = {
       outcome: outcomes[number(row['outcome'])] ?? 'idle',
       dueAt: number(row['due_at']),
       failures: number(row['failures']),

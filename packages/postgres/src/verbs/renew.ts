@@ -34,7 +34,7 @@ export async function renew(
   const rows = await store.run('renew', values, { withinMs })
   const replies = new Array<RenewReply | Failure>(leases.length)
   for (const row of rows) {
-    const { key, index } = sorted[number(row['place']) - 1]!
+    const { key, index } = sorted[number(row['index']) - 1]!
     const outcome = number(row['outcome'])
     if (outcome === 2) replies[index] = lockedFailure(key)
     else if (outcome === 1) replies[index] = { outcome: 'lost', leaseUntil: never }

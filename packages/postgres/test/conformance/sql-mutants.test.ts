@@ -74,8 +74,8 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'a batch has no order of arrival',
-    from: 'base + i.place, i.priority, t, 4',
-    to: 'base - i.place, i.priority, t, 4',
+    from: 'base + i.index, i.priority, t, 4',
+    to: 'base - i.index, i.priority, t, 4',
     caughtBy: 'order.batch',
   },
   {
@@ -279,8 +279,8 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
   },
   {
     name: 'adds lock keys in the order of the call',
-    from: 'as i(key, item, priority, delay, place)\n    on conflict',
-    to: 'as i(key, item, priority, delay, place) order by i.place\n    on conflict',
+    from: 'as i(key, item, priority, delay, index)\n    on conflict',
+    to: 'as i(key, item, priority, delay, index) order by i.index\n    on conflict',
     probe: locksInTheOrderOfKeys,
   },
   {
