@@ -8,6 +8,7 @@ import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
+import { installed } from '../support/installed.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 // A server on a busy machine takes its time.
@@ -107,8 +108,8 @@ test('a statement that the server is at work on is awaited', async () => {
   await client.connect()
   // What an add of a queue with a limit waits for, for at most two seconds.
   await client.query(
-    `begin; select pg_advisory_xact_lock(silent_${made}.queue_number('q')
-      # hashtextextended('"silent_${made}".owed', 0))`,
+    `begin; select pg_advisory_xact_lock(silent_${made}.${installed('queue_number')}('q')
+      # hashtextextended('"silent_${made}".count_pending', 0))`,
   )
   const [reply] = await driver.add('q', [ask('a')], { ...options, maxPending: 10 })
   expect(reply).toMatchObject({ outcome: 'failed', error: { code: 'ERR_STORE_BUSY' } })

@@ -86,7 +86,11 @@ test('the printed SQL makes what opening makes', async () => {
     return rows
   }
   expect(await columns('printed')).toEqual(await columns('applied'))
-  expect(migrationSql({ from: schemaVersion })).not.toContain('create')
+  // Of a schema that is up to date, nothing changes: a function of the same name has the same text.
+  const again = migrationSql({ schema: 'printed', from: schemaVersion })
+  expect(again).not.toMatch(/create (table|index|sequence|schema)|insert into "printed".migrations/)
+  await sql(server.url, again)
+  expect(await columns('printed')).toEqual(await columns('applied'))
 })
 
 test('a migration that is cut off midway leaves nothing, and is made good by the next', async () => {
