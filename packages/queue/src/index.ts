@@ -1,5 +1,10 @@
 /**
- * The queue, its delaying and rate-limiting layers, the worker, and the inspection of stores.
+ * Work queues as in Kubernetes' client-go, made durable. Begin with `createRateLimitingQueue`, or with
+ * `createDelayingQueue` or `createQueue` where its verbs are enough; `createWorker` runs a handler for
+ * each key, and `stopOnSignals` ends workers and queues. A queue keeps its keys in memory unless it gets a
+ * driver, such as `sqliteDriver` of `@sluice/sqlite` or `postgresDriver` of `@sluice/postgres`.
+ * `inspectStore` looks into a store without a queue. Errors are `SluiceError` with a stable `code`.
+ * `sluice/testing` has a clock that tests step.
  *
  * @packageDocumentation
  */

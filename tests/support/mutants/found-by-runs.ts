@@ -12,7 +12,7 @@ export const foundByRuns: readonly SourceMutant[] = [
     name: 'the rows of a queue in memory begin with a hole',
     edits: [
       {
-        file: 'packages/memory/src/row-table.ts',
+        file: 'packages/memory/src/rows/row-table.ts',
         find: "this.chunks[0]!.keys.push('')",
         replace: '',
       },
@@ -23,7 +23,7 @@ export const foundByRuns: readonly SourceMutant[] = [
     name: 'a key of memory keeps the name of its last but one holder',
     edits: [
       {
-        file: 'packages/memory/src/row-cursor.ts',
+        file: 'packages/memory/src/rows/row-cursor.ts',
         find: 'holds.holders[this.slot] = this.holder',
         replace: 'holds.holders[this.slot] ||= this.holder',
       },

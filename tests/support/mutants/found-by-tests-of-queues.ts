@@ -317,7 +317,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
         replace: 'tally.worker()',
       },
       {
-        file: 'packages/sqlite/src/change-watch.ts',
+        file: 'packages/sqlite/src/connection/wake-signal.ts',
         find: 'if (work === this.#lastWork) return false',
         replace: '',
       },

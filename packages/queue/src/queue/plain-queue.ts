@@ -114,7 +114,7 @@ export class PlainQueue<T> implements Queue<T> {
         let outcome: AddOutcome
         try {
           outcome =
-            direct.isMoot?.(item, 0) === true && isOwnKey(item)
+            direct.isNoOp?.(item, 0) === true && isOwnKey(item)
               ? 'unchanged'
               : direct.add(keyOfItem(item), undefined, 0, this.core.calls.askOptions)
         } catch (error) {
@@ -190,7 +190,7 @@ export class PlainQueue<T> implements Queue<T> {
     for (let at = 0; at < items.length; at += 1) {
       const item = items[at]!
       if (typeof item !== 'string') return undefined
-      if (direct.isMoot?.(item, priority) === true && isOwnKey(item)) {
+      if (direct.isNoOp?.(item, priority) === true && isOwnKey(item)) {
         outcomes[at] = 'unchanged'
         merged += 1
       } else if (keyOfItem<string>(item) !== item) return undefined
