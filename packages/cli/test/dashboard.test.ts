@@ -114,7 +114,7 @@ test('a port that is taken is told of', async () => {
 test('the program serves until it is interrupted', async () => {
   const store = await filled()
   const program = start(['dashboard', store, '-o', 'json'])
-  await program.said('Ctrl-C ends it')
+  await program.said('press Ctrl-C to stop')
   const { url, openUrl } = JSON.parse(program.out()) as { url: string; openUrl: string }
   expect(openUrl).toBe(url)
   expect((await fetch(new URL('api/overview', url))).status).toBe(200)

@@ -35,10 +35,10 @@ Tests a driver. The module exports \`create\`, a function that returns a subject
 Options:
   --only <id>          only this case, or the cases that begin with this; repeatable
   --except <id=why>    a promise that the driver breaks on purpose; repeatable
-    --seed <n>           the seed of random histories; a run prints its own
+  --seed <n>           the seed of random histories; a run prints its own
   --model-runs <n>     how many histories are compared with the model
   --histories <n>      how many concurrent histories are recorded and checked
-    --path <p>           with --replay-path: repeats one failed comparison
+  --path <p>           with --replay-path: repeats one failed comparison
   --replay-path <p>
   --list               lists the cases and runs none
   --json               prints one JSON document
@@ -250,7 +250,7 @@ function asText(report: Report, path: string): string {
   for (const { id, reason } of notMet) lines.push(`not met: ${id}: ${reason}`)
   for (const result of failed) {
     lines.push(styleText('red', '─'.repeat(72)), failureText(result), '')
-    lines.push(`Again: ${replay(path, report, result)}`, '')
+    lines.push(`Repeat: ${replay(path, report, result)}`, '')
   }
   const { passed, skipped, 'not-asked': notAsked } = tally(results)
   const end = `${passed} kept, ${failed.length} broken, ${skipped} skipped, ${notAsked} not asked, ${notMet.length} not met`

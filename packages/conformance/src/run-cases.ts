@@ -152,7 +152,7 @@ export async function runCase(
   try {
     const { verdict, ...why } = await play(chosen, create, options, log)
     if (verdict !== 'passed' || excuse === undefined) return result(verdict, why)
-    const message = `the promise is kept, so the exception made for it has to go: ${excuse}`
+    const message = `the promise is kept; remove the exception for it: ${excuse}`
     return result('failed', { error: new Error(message) })
   } catch (error) {
     if (excuse !== undefined) return result('excepted', { reason: excuse, error })

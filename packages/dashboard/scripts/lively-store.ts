@@ -173,7 +173,7 @@ export interface LivelyStore {
   second(): Promise<void>
 }
 
-/** Fills a store with queues that live: some are well, some need somebody. */
+/** Fills a store with queues in use: some are healthy, some need attention. */
 export function livelyStore(driver: Driver, clock: Clock): LivelyStore {
   const chance = dice(7)
   let second = 0

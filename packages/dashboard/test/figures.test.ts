@@ -92,7 +92,7 @@ describe('quantiles', () => {
 })
 
 describe('the flow of a queue', () => {
-  /** A queue that takes in 20 keys a second, of which one in four fails, while somebody watches. */
+  /** A queue with 20 adds per second, of which one in four fails, and a page that watches it. */
   async function flowing(
     seconds: number,
     perSecond: number,
@@ -131,7 +131,7 @@ describe('the flow of a queue', () => {
     expect(outPerSecond).toBeGreaterThan(19)
     expect(outPerSecond).toBeLessThan(30)
     expect(row.flow.errorRatio).toBeCloseTo(0.25, 1)
-    // What failed waits for its next run: five keys a second are owed that were not.
+    // Failed keys wait for their next run: five more keys per second are pending.
     expect(inPerSecond - outPerSecond).toBeGreaterThan(4)
     expect(inPerSecond - outPerSecond).toBeLessThan(7)
     expect(row.flow.mergedRatio).toBeGreaterThan(0)

@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 describe('a Postgres that is stopped and started again', () => {
-  // real time: a server takes the time it takes, and the dashboard tries again by itself.
+  // real time: a server takes the time it takes, and the dashboard retries automatically.
   test('is shown as away, then as it is, on streams that stay open', async () => {
     const make = () => postgresDriver({ connectionString: postgres.url, onWarning() {} })
     const driver = make()

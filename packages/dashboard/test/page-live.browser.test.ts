@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     const { queue, visit } = await setUp(1, overview)
     const { page } = visit
     await visit.reads('.overview .row', /orders 1 /)
-    // A browser without a screen never hides a page by itself.
+    // A headless browser never hides a page on its own.
     const show = (state: 'hidden' | 'visible') =>
       page.evaluate((wanted) => {
         Object.defineProperty(document, 'visibilityState', { configurable: true, value: wanted })

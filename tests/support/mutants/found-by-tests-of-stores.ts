@@ -153,7 +153,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/memory/test/memory-driver.test.ts',
-      title: 'workers that were not seen for a day are forgotten',
+      title: 'workers that were not seen for a day are deleted',
     },
   },
   {

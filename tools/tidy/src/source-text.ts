@@ -6,18 +6,6 @@ export interface Comment {
   readonly line: number
 }
 
-/** How many lines of a TypeScript file contain code; blank lines and comments do not count. */
-export function linesOfCode(path: string, text: string): number {
-  const lines = new Set<number>()
-  const tree = parse(path, text)
-  visitTokens(tree, (token) => {
-    const first = tree.getLineAndCharacterOfPosition(token.getStart(tree)).line
-    const last = tree.getLineAndCharacterOfPosition(token.getEnd()).line
-    for (let line = first; line <= last; line += 1) lines.add(line)
-  })
-  return lines.size
-}
-
 /** The comments of a TypeScript or JavaScript file. */
 export function commentsOf(path: string, text: string): Comment[] {
   const tree = parse(path, text)
@@ -32,9 +20,20 @@ export function commentsOf(path: string, text: string): Comment[] {
     // The text of an element is not code: what looks like a comment there is shown on the page.
     if (token.kind === ts.SyntaxKind.JsxText) return
     take(ts.getLeadingCommentRanges(text, token.getFullStart()))
-    take(ts.getTrailingCommentRanges(text, token.getEnd()))
+    if (!endsMarkup(token)) take(ts.getTrailingCommentRanges(text, token.getEnd()))
   })
   return [...found.values()]
+}
+
+/** Whether the text of an element may follow a token. */
+function endsMarkup({ parent }: ts.Node): boolean {
+  return (
+    ts.isJsxOpeningLikeElement(parent) ||
+    ts.isJsxClosingElement(parent) ||
+    ts.isJsxOpeningFragment(parent) ||
+    ts.isJsxClosingFragment(parent) ||
+    ts.isJsxExpression(parent)
+  )
 }
 
 /** The names that a file exports, those of types included. */

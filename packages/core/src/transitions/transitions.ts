@@ -17,7 +17,7 @@
 
 export { add, addAfter, addLatest, ask, countedFailures } from './add.ts'
 export { claim } from './claim.ts'
-export { done, finish, parkHeld, release, retry } from './finish.ts'
+export { done, errorOf, finish, parkHeld, release, retry } from './finish.ts'
 export { expire, renew } from './lease.ts'
 export { mergeRow } from './merge-row.ts'
 export { park, remove, runNow, unpark } from './operate.ts'

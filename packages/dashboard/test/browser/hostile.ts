@@ -1,4 +1,4 @@
-/** What somebody may put into a key, a name, an item or an error, to see whether it is taken for more. */
+/** Texts for keys, names, items and errors that must never be interpreted. */
 export const hostile: readonly string[] = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(2)>',

@@ -24,7 +24,7 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
   return await context.newPage()
 }
 
-/** Somebody in front of a page; whatever goes wrong there is kept. */
+/** A user's browser page; its errors are collected. */
 export class Visit {
   readonly page: Page
   readonly context: BrowserContext

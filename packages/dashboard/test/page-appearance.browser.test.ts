@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
   const press = (visit: Visit, name: string) =>
     visit.page.getByRole('button', { name, exact: true }).first().click()
 
-  /** Every screen of somebody who is signed in, and what can lie over one. */
+  /** Every screen of a signed-in user, with the dialogs that can cover one. */
   const screens: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     overview: (visit) => visit.until(() => visit.count('.overview .row'), 4),
     queue: async (visit) => {
