@@ -8,7 +8,7 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'memory-keys-behind-a-hole',
     driver: 'memory',
-    file: 'string-index.ts',
+    file: 'rows/string-index.ts',
     from: 'if (((slot - home) & mask) >= ((slot - hole) & mask)) {',
     to: 'if (((slot - home) & mask) > ((slot - hole) & mask)) {',
     caughtBy: 'size.come-and-go',
@@ -16,7 +16,7 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'memory-held-rows-lost-when-they-grow',
     driver: 'memory',
-    file: 'hold-table.ts',
+    file: 'rows/hold-table.ts',
     from: 'this.rows = doubled(this.rows)',
     to: 'this.rows = new Int32Array(this.rows.length * 2)',
     caughtBy: 'size.counts',
@@ -24,7 +24,7 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'memory-names-the-last-holder',
     driver: 'memory',
-    file: 'row-cursor.ts',
+    file: 'rows/row-cursor.ts',
     from: 'holds.holders[this.slot] = this.holder',
     to: 'holds.holders[this.slot] ||= this.holder',
     caughtBy: 'list.row.holder',
@@ -33,14 +33,14 @@ export const readersMutants: readonly DriverMutant[] = [
     id: 'memory-expired-run-is-not-pending',
     driver: 'memory',
     file: 'memory-queue.ts',
-    from: '    if (dueBefore === never) this.owed += 1\n',
+    from: '    if (dueBefore === never) this.pending += 1\n',
     to: '',
     caughtBy: 'add.max-pending.lease-end',
   },
   {
     id: 'memory-lists-only-keys-in-order',
     driver: 'memory',
-    file: 'queue-census.ts',
+    file: 'inspection.ts',
     from: 'compareKeys(key, page[limit]!.key) > 0',
     to: 'compareKeys(key, page[0]!.key) > 0',
     caughtBy: 'size.list',
@@ -48,9 +48,9 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'memory-forgets-a-paused-queue',
     driver: 'memory',
-    file: 'kept-rows.ts',
-    from: 'if (this.isStored || this.line.isTold) return',
-    to: 'if (this.size > 0 || this.workers.size > 0 || this.line.isTold) return',
+    file: 'rows/row-store.ts',
+    from: 'if (this.isStored || this.readyRows.needsTouch) return',
+    to: 'if (this.size > 0 || this.workers.size > 0 || this.readyRows.needsTouch) return',
     caughtBy: 'size.queues.paused',
   },
   {
@@ -64,15 +64,15 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'sqlite-second-promise-is-not-adopted',
     driver: 'sqlite',
-    file: 'claim-verb.ts',
-    from: '    record.claim = claim\n',
+    file: 'verbs/claim.ts',
+    from: '    stored.claim = claim\n',
     to: '',
     caughtBy: 'adopt.second-run',
   },
   {
     id: 'sqlite-finishes-share-a-place',
     driver: 'sqlite',
-    file: 'finish-verb.ts',
+    file: 'verbs/finish.ts',
     from: 'const seq = firstSeq + index',
     to: 'const seq = firstSeq + 0 * index',
     caughtBy: 'order.done.batch',
@@ -88,7 +88,7 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'sqlite-next-due-of-the-lowest-priority',
     driver: 'sqlite',
-    file: 'tick-verb.ts',
+    file: 'verbs/tick.ts',
     from: 'next = Math.min(next, ready_at)',
     to: 'next = ready_at',
     caughtBy: 'size.priorities.next',
@@ -104,7 +104,7 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'sqlite-items-after-an-ask-without',
     driver: 'sqlite',
-    file: 'add-verb.ts',
+    file: 'verbs/add.ts',
     from: 'const hasItems = asks.some(({ item }) => item !== undefined)',
     to: 'const hasItems = first.item !== undefined',
     caughtBy: 'item.batch.first-without',

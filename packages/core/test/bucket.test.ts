@@ -6,7 +6,7 @@ import {
   reserveTokens,
   tokensAt,
   tokensDuring,
-} from '../src/bucket.ts'
+} from '../src/limiter/bucket.ts'
 
 const at = 1_735_689_600_000
 

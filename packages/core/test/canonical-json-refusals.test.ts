@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { canonicalJson } from '../src/canonical-json.ts'
+import { canonicalJson } from '../src/keys/canonical-json.ts'
 import { refused } from './refused.ts'
 
 // What would not come back equal is refused, with the path to it, and without being touched.

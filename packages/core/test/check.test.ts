@@ -9,7 +9,7 @@ import {
   checkOneOf,
   checkSignal,
   checkString,
-} from '../src/check.ts'
+} from '../src/checks/check.ts'
 import { delayMsMax } from '../src/limits.ts'
 import { refused } from './refused.ts'
 

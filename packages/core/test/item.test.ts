@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { SluiceError } from '../src/errors.ts'
-import { decodeItem, encodeItem, keyOfItem } from '../src/item.ts'
+import { decodeItem, encodeItem, keyOfItem } from '../src/keys/item.ts'
 import { itemBytesDefault, itemBytesMax } from '../src/limits.ts'
 import { refused } from './refused.ts'
 

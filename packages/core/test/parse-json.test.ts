@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { parseJson } from '../src/parse-json.ts'
+import { parseJson } from '../src/keys/parse-json.ts'
 
 // Texts are put together from parts whose values are known, so that nothing here depends on the
 // parser of the runtime, whose mistakes with escaped names are the reason for this one.

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { SluiceRangeError, SluiceTypeError } from '../src/errors.ts'
-import { delayMsMax, planPartsMax } from '../src/limits.ts'
 import {
   bucketsOf,
   checkPlan,
@@ -9,7 +8,8 @@ import {
   nameOwnBucket,
   perKeyDelay,
   planDelay,
-} from '../src/plan.ts'
+} from '../src/limiter/plan.ts'
+import { delayMsMax, planPartsMax } from '../src/limits.ts'
 
 const none = new Map<string, number>()
 const exponential: ExponentialPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }

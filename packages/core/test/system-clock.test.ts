@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { SluiceRangeError, SluiceTypeError } from '../src/errors.ts'
-import { systemClock } from '../src/system-clock.ts'
 import { fakeClock } from '../src/testing/index.ts'
+import { systemClock } from '../src/time/system-clock.ts'
 
 // real time: this is the one clock that reads it, and nothing else can show that it does. Delays
 // are a few milliseconds, and only lower bounds are asserted: a busy machine is late, never early.

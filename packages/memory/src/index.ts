@@ -7,4 +7,4 @@
  */
 
 export { type MemoryDriverOptions, memoryDriver } from './memory-driver.ts'
-export type { ReadyOrder } from './ready-order.ts'
+export type { ReadyOrder } from './rows/ready-order.ts'

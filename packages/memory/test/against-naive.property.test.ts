@@ -178,9 +178,9 @@ const addInARow = step(
   ({ driver, naive }, [keys, times, priority, dedupe]) => {
     const door = driver.direct!(queueName)
     for (const key of Array.from({ length: times }, () => keys).flat()) {
-      const isMoot = door.isMoot!(key, priority)
+      const isNoOp = door.isNoOp!(key, priority)
       const options = { dedupe, failuresExpireMs }
-      const outcome = isMoot ? 'unchanged' : door.add(key, undefined, priority, options)
+      const outcome = isNoOp ? 'unchanged' : door.add(key, undefined, priority, options)
       const ask = { key, item: undefined, priority, delayMs: 0 }
       expect(outcome).toBe(naive.add([ask], options)[0]!.outcome)
     }

@@ -324,14 +324,14 @@ test('adds in the order of earlier ones are told to be moot, until something wou
   const door = open().driver.direct!('q')
   const keys = ['a', 'b', 'c', 'd', 'e', 'f']
   const addAll = (): number => {
-    const moot = keys.filter((key) => door.isMoot!(key, 0))
+    const moot = keys.filter((key) => door.isNoOp!(key, 0))
     for (const key of keys) if (!moot.includes(key)) door.add(key, undefined, 0, options)
     return moot.length
   }
   expect([addAll(), addAll(), addAll(), addAll()]).toEqual([0, 0, 0, 6])
-  expect(door.isMoot!('', 0), 'no key at all').toBe(false)
+  expect(door.isNoOp!('', 0), 'no key at all').toBe(false)
   addAll()
-  expect(door.isMoot!('a', 1), 'a higher priority').toBe(false)
+  expect(door.isNoOp!('a', 1), 'a higher priority').toBe(false)
   addAll()
   expect(door.add('a', '1', 0, options), 'an item is stored').toBe('unchanged')
   expect(addAll()).toBe(0)
@@ -341,9 +341,9 @@ test('an add is not moot once the key is claimed', () => {
   const { driver } = open()
   const door = driver.direct!('q')
   for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) door.add(key, undefined, 0, options)
-  expect(door.isMoot!('a', 0)).toBe(true)
+  expect(door.isNoOp!('a', 0)).toBe(true)
   claim(driver, 2)
-  expect(door.isMoot!('b', 0)).toBe(false)
+  expect(door.isNoOp!('b', 0)).toBe(false)
 })
 
 test('a forged token, a stale one and that of another key open nothing', () => {

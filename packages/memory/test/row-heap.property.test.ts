@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RowHeap } from '../src/row-heap.ts'
-import { noRow, RowLinks } from '../src/row-links.ts'
+import { RowHeap } from '../src/rows/row-heap.ts'
+import { noRow, RowLinks } from '../src/rows/row-links.ts'
 
 const rowsMax = 40
 const allRows = Array.from({ length: rowsMax }, (_, at) => at + 1)

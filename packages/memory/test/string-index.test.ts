@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hashOfEnd } from '../src/string-hash.ts'
-import { type HashOfEnd, type IndexedRows, StringIndex } from '../src/string-index.ts'
+import { hashOfEnd } from '../src/rows/string-hash.ts'
+import { type HashOfEnd, type IndexedRows, StringIndex } from '../src/rows/string-index.ts'
 
 /** Rows with nothing but a key and a hash. */
 class Rows implements IndexedRows {
@@ -15,7 +15,7 @@ class Rows implements IndexedRows {
     return row
   }
 
-  giveBack(row: number): void {
+  free(row: number): void {
     this.keys[row] = ''
     this.#free.push(row)
   }
@@ -57,7 +57,7 @@ class Pair {
     expect(found).toBe(this.expected.get(key) ?? 0)
     if (found === 0) return
     this.index.remove(found)
-    this.rows.giveBack(found)
+    this.rows.free(found)
     this.expected.delete(key)
   }
 

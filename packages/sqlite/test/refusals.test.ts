@@ -18,8 +18,8 @@ import { dirname, join } from 'node:path'
 import { type ErrorCode, SluiceError, type SluiceTypeError } from '@sluice/core'
 import { examineStore, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
 import { describe, test } from 'vitest'
-import { networkName } from '../src/network-filesystem.ts'
-import { isSafeVersion } from '../src/sqlite-version.ts'
+import { networkName } from '../src/connection/network-filesystem.ts'
+import { isSafeVersion } from '../src/library/sqlite-version.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions } from './store.ts'
 
@@ -214,7 +214,7 @@ test('an examination finds what the tables allow and keys do not', async () => {
   assert.equal(report.keys, 2)
   change(
     file,
-    `update sluice_queues set owed = 7;
+    `update sluice_queues set pending = 7;
      update sluice_keys set token = 9e15, holder = 99;
      insert into sluice_keys (queue, key) values (99, 'lost')`,
   )

@@ -6,9 +6,9 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a transaction on another copy of SQLite is accepted',
     edits: [
       {
-        file: 'packages/sqlite/src/transact.ts',
+        file: 'packages/sqlite/src/verbs/transact.ts',
         find: 'if (difference === undefined) return\n',
-        replace: 'if (place !== undefined) return\n',
+        replace: 'if (target !== undefined) return\n',
       },
     ],
     finder: {
@@ -48,7 +48,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'time goes back with the wall clock',
     edits: [
       {
-        file: 'packages/core/src/rising-time.ts',
+        file: 'packages/core/src/time/rising-time.ts',
         find: 'const wasSetBack = wall < this.#latest || wall < expected - stepMsMin',
         replace: 'const wasSetBack = false',
       },
@@ -62,7 +62,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'fencing numbers of SQLite pass 2^53',
     edits: [
       {
-        file: 'packages/sqlite/src/store-row.ts',
+        file: 'packages/sqlite/src/rows/store-row.ts',
         find: 'if (this.#token > Number.MAX_SAFE_INTEGER - n) {',
         replace: 'if (n < 0) {',
       },
@@ -76,7 +76,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'crashes outlast a run that ended well',
     edits: [
       {
-        file: 'packages/core/src/transitions-holding.ts',
+        file: 'packages/core/src/transitions/finish.ts',
         find: 'if (forgets) forget(state)\n  state.crashes = 0',
         replace: 'if (forgets) forget(state)',
       },
@@ -90,7 +90,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a timer fires half a millisecond early',
     edits: [
       {
-        file: 'packages/core/src/system-clock.ts',
+        file: 'packages/core/src/time/system-clock.ts',
         find: 'if (leftMs > 0) {',
         replace: 'if (leftMs > 0.5) {',
       },
@@ -147,8 +147,8 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/memory-driver.ts',
-        find: 'target.workers.forgetBefore(now - workerMsMax)',
-        replace: 'target.workers.forgetBefore(now - failuresExpireMs)',
+        find: 'target.workers.deleteBefore(now - workerMsMax)',
+        replace: 'target.workers.deleteBefore(now - failuresExpireMs)',
       },
     ],
     finder: {
@@ -161,7 +161,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/memory-driver.ts',
-        find: 'if (this.#queues.size >= this.#namesMax) this.#leaveUnused()',
+        find: 'if (this.#queues.size >= this.#namesMax) this.#dropUnused()',
         replace: '',
       },
     ],
@@ -188,14 +188,14 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'wrong tokens of others keep the owner out',
     edits: [
       {
-        file: 'apps/dashboard/src/sessions.ts',
+        file: 'packages/dashboard/src/access/visitors.ts',
         find: 'if (!isSame(token, auth.token)) {\n      if (this.#wrong.allow()) {',
         replace:
           'const isAllowed = this.#wrong.allow()\n    if (!isAllowed || !isSame(token, auth.token)) {\n      if (isAllowed) {',
       },
     ],
     finder: {
-      file: 'apps/dashboard/test/sign-in.test.ts',
+      file: 'packages/dashboard/test/sign-in.test.ts',
       title: 'is not kept from the owner by the wrong tokens of others',
     },
   },
@@ -203,9 +203,9 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'SQLite does not roll back',
     edits: [
       {
-        file: 'packages/sqlite/src/connection.ts',
-        find: 'session.rollback.run()',
-        replace: "session.database.exec('commit')",
+        file: 'packages/sqlite/src/connection/connection.ts',
+        find: 'statements.rollback.run()',
+        replace: "statements.database.exec('commit')",
       },
     ],
     finder: {
@@ -231,13 +231,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'adds are acknowledged into a SQLite file that is gone',
     edits: [
       {
-        file: 'packages/sqlite/src/connection.ts',
+        file: 'packages/sqlite/src/connection/connection.ts',
         find: 'if (!this.#source.isReplaced()) {',
         replace: 'if (now >= 0) {',
       },
     ],
     finder: {
-      file: 'packages/sqlite/test/trouble.test.ts',
+      file: 'packages/sqlite/test/faults.test.ts',
       title: 'a process that only adds notices within a second that its file',
     },
   },

@@ -215,7 +215,7 @@ test('sizes: five hundred lines of code and no more', () => {
 test('sleepless: real time needs a reason', () => {
   const timer = ['set', 'Timeout(done, 5)'].join('')
   says(sleepless, {
-    'packages/core/src/clock.ts': timer,
+    'packages/core/src/time/clock.ts': timer,
     'packages/core/test/a.test.ts': `${timer} // real time: a real socket\n// real time: the same\n${timer}`,
   })
   says(sleepless, { 'tests/test/a.test.ts': `${timer}\n// real time:\n${timer}` }, /:1:/, /:3:/)

@@ -54,8 +54,8 @@ export function throughDirect(driver: Driver): Driver {
       const direct = directOf(queue)
       if (!isPlain(ask, options)) return [direct.ask(ask, options)]
       const { key, item, priority } = ask
-      const isMoot = item === undefined && direct.isMoot?.(key, priority) === true
-      const outcome = isMoot ? 'unchanged' : direct.add(key, item, priority, options)
+      const isNoOp = item === undefined && direct.isNoOp?.(key, priority) === true
+      const outcome = isNoOp ? 'unchanged' : direct.add(key, item, priority, options)
       const failures = direct.failures(key, options.failuresExpireMs)
       return [{ outcome, dueAt: (await rowOf(driver, queue, key))?.dueAt ?? never, failures }]
     },
