@@ -7,7 +7,6 @@ type RuleName = keyof typeof rules
  * exemption that is no longer needed.
  */
 export const exemptions: Readonly<Partial<Record<RuleName, readonly string[]>>> = {
-  'circles of imports are small': ['packages/queue/'],
   'a file is named for what it exports': [
     'packages/conformance/',
     'packages/core/',
@@ -15,7 +14,6 @@ export const exemptions: Readonly<Partial<Record<RuleName, readonly string[]>>> 
     'packages/memory/',
     'packages/metrics/',
     'packages/postgres/',
-    'packages/queue/',
     'packages/sqlite/',
   ],
   'folders stay small': [
@@ -24,7 +22,6 @@ export const exemptions: Readonly<Partial<Record<RuleName, readonly string[]>>> 
     'packages/memory/',
     'packages/metrics/',
     'packages/postgres/',
-    'packages/queue/',
     'packages/sqlite/',
   ],
   'comments and documents use the words of the field': [
@@ -42,7 +39,6 @@ export const exemptions: Readonly<Partial<Record<RuleName, readonly string[]>>> 
     'packages/memory/',
     'packages/metrics/',
     'packages/postgres/',
-    'packages/queue/',
     'packages/sqlite/',
     'tests/',
   ],
