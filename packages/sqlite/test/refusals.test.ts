@@ -220,7 +220,7 @@ test('an examination finds what the tables allow and keys do not', async () => {
   )
   const { findings } = await examineStore({ file })
   for (const expected of [
-    /queue q counts 7 keys/,
+    /queue q counts 7 pending keys/,
     /key a has token .*never given out/,
     /token .* holds 2 keys/,
     /key b is held by nobody known/,
