@@ -2,49 +2,44 @@ import {
   type Ask,
   type AskOptions,
   type AskReply,
-  bucketsOf,
   type CancelOutcome,
   type Capabilities,
   type Claim,
   type ClaimReply,
   type ClaimRequest,
   type Counts,
+  compareKeys,
   contractVersion,
   type Driver,
   type ExpireOptions,
   type ExpireOutcome,
   type Finish,
-  type FinishOutcome,
   type FinishReply,
   type ForgetOutcome,
   type KeyRow,
   type KeyStateWord,
   keyStateWords,
   type Lease,
-  type LimiterPlan,
   type ListReply,
   type ListRequest,
+  leaseEndsMax,
   never,
   noToken,
   type OpenOptions,
   perKeyDelay,
-  planDelay,
   type RenewReply,
   RisingTime,
-  reserveToken,
   systemClock,
   type TickReply,
   type TickRequest,
+  TokenBuckets,
   transitions,
-} from '@sluice/core'
-import { type FileOptions, KeptFile, type Row } from './kept-file.ts'
-
-/** How many leases that are over one claim reports. */
-const leaseEndsMax = 100
+} from '@sluice/core/driver'
+import { type FileOptions, QueueFile, type Row } from './queue-file.ts'
 
 /**
- * Keeps all queues of one process in one file, which is written anew with every change. The verbs
- * answer at once; a driver may.
+ * Stores all queues of one process in one file, which is rewritten with every change. The verbs are
+ * synchronous, as a driver's may be.
  */
 class FileDriver implements Driver {
   readonly name = 'file'
@@ -63,11 +58,11 @@ class FileDriver implements Driver {
     buckets: false,
     transact: false,
   }
-  readonly #file: KeptFile
+  readonly #file: QueueFile
   #time = new RisingTime(systemClock)
 
   constructor(path: string, options: FileOptions) {
-    this.#file = new KeptFile(path, options)
+    this.#file = new QueueFile(path, options)
   }
 
   open({ clock = systemClock }: OpenOptions): void {
@@ -84,25 +79,24 @@ class FileDriver implements Driver {
   close(): void {}
 
   add(queue: string, asks: readonly Ask[], options: AskOptions): AskReply[] {
-    return this.#change(queue, (now) => {
-      let pending = [...this.#file.rows(queue).values()].filter(isOwed).length
+    return this.#change(queue, (now, buckets) => {
+      let pending = [...this.#file.rows(queue).values()].filter(isPending).length
       return asks.map((ask): AskReply => {
         const row = this.#file.row(queue, ask.key)
         const { state } = row
         const before = transitions.countedFailures(state, now, options.failuresExpireMs)
-        if (!isOwed(row)) {
+        if (!isPending(row)) {
           if (pending >= (options.maxPending ?? Infinity)) {
             return { outcome: 'full', dueAt: never, failures: before }
           }
           pending += 1
         }
-        const plan = this.#plan(ask.plan, before, ask.jitter, now)
-        const delayMs = plan?.delayMs ?? ask.delayMs
+        const delayMs = buckets.delayOf(ask, before, now)
         const outcome = transitions.ask(state, ask, delayMs, options, now, this.#file.next())
         row.item = ask.item
-        if (outcome !== 'unchanged') plan?.charge()
+        if (outcome !== 'unchanged') buckets.charge()
         const { dueAt, failures } = state
-        return { outcome, dueAt, failures, ...(plan && { plannedMs: plan.delayMs }) }
+        return { outcome, dueAt, failures, ...(ask.plan && { plannedMs: delayMs }) }
       })
     })
   }
@@ -115,9 +109,9 @@ class FileDriver implements Driver {
         .sort(([, { state: a }], [, { state: b }]) => {
           return b.priority - a.priority || a.readyAt - b.readyAt || a.seq - b.seq
         })
-      // A key with crashes is handed out alone: it may take its holder down.
-      const poison = waiting.findIndex(([, { state }]) => state.crashes > 0)
-      const alone = poison < 0 ? waiting.length : Math.max(1, poison)
+      // A key with crashes is handed out alone: its handler may crash the process.
+      const crashed = waiting.findIndex(([, { state }]) => state.crashes > 0)
+      const alone = crashed < 0 ? waiting.length : Math.max(1, crashed)
       const claims = waiting
         .slice(0, Math.min(alone, request.limit))
         .map(([key, row]) => this.#take(key, row, request, now))
@@ -144,35 +138,19 @@ class FileDriver implements Driver {
   }
 
   finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
-    return this.#change(queue, (now) =>
+    return this.#change(queue, (now, buckets) =>
       finishes.map((finish): FinishReply => {
         const row = this.#file.row(queue, finish.key)
-        const outcome = this.#finishOne(row, finish, options, now)
+        const { state } = row
+        const delayMs = buckets.delayOf(finish, state.failures, now)
+        const seq = this.#file.next()
+        const outcome = transitions.finish(state, finish, delayMs, options, now, seq)
         if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
-        if ('error' in finish) row.lastError = finish.error ?? row.lastError
-        return { outcome, dueAt: row.state.dueAt, failures: row.state.failures }
+        buckets.charge()
+        row.lastError = transitions.errorOf(finish) ?? row.lastError
+        return { outcome, dueAt: state.dueAt, failures: state.failures }
       }),
     )
-  }
-
-  #finishOne({ state }: Row, finish: Finish, { dedupe }: AskOptions, now: number): FinishOutcome {
-    const { token } = finish
-    const seq = this.#file.next()
-    switch (finish.as) {
-      case 'done':
-        return transitions.done(state, token, finish.forget, now, seq)
-      case 'release':
-        return transitions.release(state, token, dedupe, now, seq)
-      case 'park':
-        return transitions.parkHeld(state, token, finish.error !== undefined, dedupe, now, seq)
-      case 'retry': {
-        const plan = this.#plan(finish.plan, state.failures, finish.jitter, now)
-        const delayMs = plan?.delayMs ?? finish.delayMs
-        const outcome = transitions.retry(state, token, delayMs, dedupe, now, seq)
-        if (outcome !== 'lost') plan?.charge()
-        return outcome
-      }
-    }
   }
 
   cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
@@ -214,7 +192,7 @@ class FileDriver implements Driver {
       const rows = this.#file.rows(queue)
       let nextAt = never
       for (const { state } of rows.values()) {
-        // One that is held and asked for again can only be looked at when its lease is over.
+        // A held key that was added again cannot be claimed before its lease expires.
         if (state.token !== noToken) nextAt = Math.min(nextAt, state.leaseUntil)
         else if (!state.parked) nextAt = Math.min(nextAt, state.dueAt)
       }
@@ -255,18 +233,24 @@ class FileDriver implements Driver {
       .map(([key, row]) => rowOf(key, row, now))
       .filter(({ key }) => keys?.includes(key) ?? true)
       .filter(({ key, state }) => key.startsWith(prefix) && state === (wanted ?? state))
-      .filter(({ key }) => cursor === '' || bytewise(key, cursor) > 0)
-      .sort((a, b) => bytewise(a.key, b.key))
+      .filter(({ key }) => cursor === '' || compareKeys(key, cursor) > 0)
+      .sort((a, b) => compareKeys(a.key, b.key))
     if (keys !== undefined) return { now, rows: found }
     const rows = found.slice(0, limit)
     const last = rows.at(-1)
     return { now, rows, ...(last && rows.length < found.length && { cursor: last.key }) }
   }
 
-  /** A change of one queue: what is gone of it is dropped, and the rest is on the disk. */
-  #change<T>(queue: string, change: (now: number) => T): T {
+  /**
+   * Changes a queue: rows of which nothing remains are deleted, and the rest is written to disk.
+   */
+  #change<T>(queue: string, change: (now: number, buckets: TokenBuckets) => T): T {
     return this.#file.write(() => {
-      const answer = change(this.#time.now())
+      const buckets = new TokenBuckets((name) => this.#file.buckets.get(name))
+      const answer = change(this.#time.now(), buckets)
+      for (const { name, tokens, at } of buckets.charged()) {
+        this.#file.buckets.set(name, { tokens, lastMs: at })
+      }
       this.#file.time = this.#time
       const rows = this.#file.rows(queue)
       for (const [key, { state }] of rows) if (transitions.isGone(state)) rows.delete(key)
@@ -280,30 +264,10 @@ class FileDriver implements Driver {
       .map(([key, { state }]) => ({ key, token: state.token }))
       .slice(0, limit)
   }
-
-  /** The delay that a plan gives, and how to charge its buckets if it is made use of. */
-  #plan(plan: LimiterPlan | undefined, failures: number, jitter: number | undefined, now: number) {
-    if (plan === undefined) return undefined
-    const { buckets } = this.#file
-    const taken = bucketsOf(plan).map(({ name, ...rate }) => {
-      return { name, ...reserveToken(buckets.get(name), rate, now) }
-    })
-    const delays = new Map(taken.map(({ name, delayMs }) => [name, delayMs]))
-    return {
-      delayMs: planDelay(plan, failures, delays, jitter ?? 0),
-      charge() {
-        for (const { name, state } of taken) if (state) buckets.set(name, state)
-      },
-    }
-  }
 }
 
-function isOwed({ state }: Row): boolean {
+function isPending({ state }: Row): boolean {
   return state.dueAt !== never
-}
-
-function bytewise(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 function rowOf(key: string, { state, item, holder, lastError }: Row, now: number): KeyRow {
@@ -317,7 +281,7 @@ function rowOf(key: string, { state, item, holder, lastError }: Row, now: number
   }
 }
 
-/** Keeps queues in the file at `path`, which one process at a time may open. */
+/** Stores queues in the file at `path`, which one process at a time may open. */
 export function fileDriver(path: string, options: FileOptions = {}): Driver {
   return new FileDriver(path, options)
 }

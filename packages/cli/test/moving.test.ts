@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { createQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { Interrupted } from '../src/index.ts'
@@ -184,6 +185,28 @@ describe('migrate', () => {
       /^postgres:\/\/postgres:\*\*\*@.* is up to date\n$/,
     )
     expect(await output(['migrate', '--verify'], { store })).toContain('is up to date')
+  })
+
+  test('--prune drops functions of other versions, and says which', async () => {
+    const store = postgres.bare()
+    await output(['migrate'], { store })
+    const schema = new URL(store).searchParams.get('schema')
+    const client = new pg.Client({ connectionString: postgres.url() })
+    await client.connect()
+    await client.query(`create function ${schema}.add_01234567() returns int return 1`)
+    await client.end()
+    await output(['migrate'], { store })
+    expect(await output(['migrate', '--prune'], { store })).toMatch(
+      /^dropped the function add_01234567\n.* is up to date\n$/,
+    )
+    expect(JSON.parse(await output(['migrate', '--prune', '-o', 'json'], { store }))).toMatchObject(
+      {
+        upToDate: true,
+        pruned: [],
+      },
+    )
+    await output(['add', 'orders', 'a'], { store })
+    expect((await cli(['migrate', '--prune'], { store: newFile() })).code).toBe(2)
   })
 
   test('makes a file, and does not with --verify', async () => {

@@ -1,9 +1,9 @@
 /**
- * Every way in which Sluice can fail, as a stable code.
+ * Every error of Sluice, as a stable code.
  *
- * Codes are part of the public surface and change only with a major version; messages may change
- * at any time. What a correct program meets in normal operation, such as a lost lease on `done`, is
- * an outcome (a return value), not an error.
+ * Codes are part of the public API and change only with a major version; messages may change at any
+ * time. Results of normal operation, such as a lost lease on `done`, are outcomes (return values),
+ * not errors.
  */
 export type ErrorCode =
   | 'ERR_INVALID_INPUT'
@@ -27,7 +27,7 @@ export type ErrorCode =
   | 'ERR_CLOCK_MISMATCH'
   | 'ERR_CONTRACT_VERSION'
 
-/** What an error may carry besides its message. */
+/** The optional members of an error. */
 export interface ErrorDetails {
   /** The error underneath, when there is one. */
   readonly cause?: unknown
@@ -38,7 +38,7 @@ export interface ErrorDetails {
   readonly retryable?: boolean
 }
 
-/** On the prototype of every error of ours, in every copy of this package. */
+/** On the prototype of every error of Sluice, in every copy of this package. */
 const brand = Symbol.for('sluice.error')
 
 /** Where the documentation explains a code. */
@@ -88,7 +88,7 @@ export class SluiceTypeError extends TypeError {
   readonly code = 'ERR_INVALID_INPUT' as const
   readonly retryable = false as const
   readonly docs: string = errorAnchor('ERR_INVALID_INPUT')
-  /** The parameter that was refused, as the caller would write it. */
+  /** The rejected parameter, as the caller would write it. */
   readonly parameter: string
 
   constructor(parameter: string, message: string, details: ErrorDetails = {}) {
@@ -106,7 +106,7 @@ export class SluiceRangeError extends RangeError {
   readonly code = 'ERR_INVALID_INPUT' as const
   readonly retryable = false as const
   readonly docs: string = errorAnchor('ERR_INVALID_INPUT')
-  /** The parameter that was refused, as the caller would write it. */
+  /** The rejected parameter, as the caller would write it. */
   readonly parameter: string
 
   constructor(parameter: string, message: string, details: ErrorDetails = {}) {

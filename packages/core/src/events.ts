@@ -1,9 +1,9 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
-import type { Driver } from './driver.ts'
+import type { Driver } from './driver/driver.ts'
 
 /**
- * The verbs that are traced: those of the driver contract, what a queue itself notices, and what
- * people do by hand (`acted`).
+ * The verbs that are traced: those of the driver contract, events that a queue itself notices, and
+ * actions of operators (`acted`).
  */
 export type TracedVerb =
   | 'open'
@@ -34,10 +34,10 @@ export type TracedVerb =
   | 'error'
 
 /**
- * What is published of one call of a driver, or of one thing that a queue noticed.
+ * One call of a driver, or one event that a queue noticed.
  *
- * It describes what was asked and answered, and leaves it to subscribers to compute. It speaks of
- * the statement: inside a transaction of the caller's, the commit is still to come.
+ * It contains the request and the reply; subscribers do the computing. It describes the statement:
+ * inside a transaction of the caller, the commit is still to come.
  */
 export interface SluiceEvent {
   readonly verb: TracedVerb
@@ -46,27 +46,27 @@ export interface SluiceEvent {
   /** The driver's name. */
   readonly driver: string
   /**
-   * The driver itself, where a queue speaks of it: it tells queues of one name on two stores apart,
-   * and says what they can do.
+   * The driver itself, if a queue publishes: it distinguishes queues of one name on two stores, and
+   * has their capabilities.
    */
   readonly source?: Driver | undefined
   /** The random name of the queue object. */
   readonly holder: string
-  /** What the driver was given: the arguments after the queue's name. */
+  /** The arguments of the call after the queue's name. */
   readonly request: unknown
-  /** What it answered. Set when the call has ended well. */
+  /** The reply. Set when the call has succeeded. */
   result?: unknown
-  /** Why it did not. Set when the call has failed. */
+  /** The error. Set when the call has failed. */
   error?: unknown
 }
 
-/** The request of a `run` event: a worker hands a held key to its handler. */
+/** The request of a `run` event: a worker passes a held key to its handler. */
 export interface RunRequest {
   readonly key: string
   readonly token: number
   /** How many runs have failed before this one. */
   readonly failures: number
-  /** How many handlers this worker runs at a time. */
+  /** How many handlers this worker runs concurrently. */
   readonly concurrency: number
 }
 
@@ -74,23 +74,23 @@ export interface RunRequest {
 export interface RunResult {
   /** In the words of controller-runtime. */
   readonly result: 'success' | 'error' | 'requeue' | 'requeue_after'
-  /** The error says that the key is not to be tried again. */
+  /** The error is terminal: the key is not retried. */
   readonly isTerminal: boolean
-  /** The handler took longer than it may, whatever came of it. */
+  /** The handler exceeded its time limit, whatever its result. */
   readonly isTimedOut: boolean
-  /** What the handler threw. */
+  /** The value that the handler threw. */
   readonly error?: unknown
 }
 
-/** The request of an `acted` event: somebody has done something by hand, as in a dashboard. */
+/** The request of an `acted` event: an operator has changed something, as in the dashboard. */
 export interface ActedRequest {
-  /** Who did it, as far as is known. */
+  /** The operator, as far as known. */
   readonly who: string
-  /** What was done, such as `park` or `purge`. */
+  /** The action, such as `park` or `purge`. */
   readonly action: string
-  /** The key that it was done to; absent if it was done to more than one, or to the queue. */
+  /** The key; absent if the action was on several keys or on the queue. */
   readonly key?: string
-  /** What came of it, as a sentence. */
+  /** The result, as a sentence. */
   readonly words: string
 }
 
@@ -98,8 +98,8 @@ export interface ActedRequest {
 export const channelName = 'sluice'
 
 /**
- * The channel on which everything that happens is published, as `node:diagnostics_channel` tracing
- * events with a {@link SluiceEvent} as context. It costs next to nothing while nobody subscribes.
+ * The channel on which all events are published, as `node:diagnostics_channel` tracing events with
+ * a {@link SluiceEvent} as context. It costs almost nothing while it has no subscriber.
  */
 export const sluiceChannel: TracingChannel<unknown, SluiceEvent> = tracingChannel<
   unknown,

@@ -1,17 +1,15 @@
-import * as transitions from './transitions.ts'
+/**
+ * What all packages of Sluice share. The driver contract is `Driver`, with its requests and outcomes;
+ * what a verb does to one key is in `transitions`. Keys and items are checked and encoded here, errors
+ * are `SluiceError` with a stable `code`, and time comes from a `Clock`. Tracing events are published on
+ * `sluiceChannel`. Programs that use queues need the package `sluice` only; authors of drivers begin with
+ * `Driver`, and test with `@sluice/conformance`. `@sluice/core/testing` has the fake clock.
+ *
+ * @packageDocumentation
+ */
 
-export type { Ask, AskOptions, AskReply, Failure } from './asking.ts'
-export {
-  type BucketRate,
-  type BucketReservation,
-  type BucketState,
-  msForTokens,
-  reserveToken,
-  reserveTokens,
-  tokensAt,
-  tokensDuring,
-} from './bucket.ts'
-export { canonicalJson } from './canonical-json.ts'
+import * as transitions from './transitions/transitions.ts'
+
 export {
   checkBoolean,
   checkDelay,
@@ -23,10 +21,20 @@ export {
   checkString,
   type NumberLimits,
   type StringLimits,
-} from './check.ts'
-export type { Clock, EpochMs, Ticker, Timer } from './clock.ts'
-export { describeValue, quoted, shortened } from './describe-value.ts'
-export type { DirectClaim, DirectQueue } from './direct-queue.ts'
+} from './checks/check.ts'
+export { describeValue, quoted, shortened } from './checks/describe-value.ts'
+export type { Ask, AskOptions, AskReply, Failure } from './driver/ask.ts'
+export type {
+  Claim,
+  ClaimReply,
+  ClaimRequest,
+  ExpireOptions,
+  Finish,
+  FinishReply,
+  Lease,
+  RenewReply,
+} from './driver/claim.ts'
+export type { DirectClaim, DirectQueue } from './driver/direct-queue.ts'
 export {
   type Awaitable,
   type Capabilities,
@@ -36,7 +44,37 @@ export {
   type OpenOptions,
   type Operate,
   type Transfer,
-} from './driver.ts'
+} from './driver/driver.ts'
+export type { BucketRow, Counts, KeyRow, ListReply, ListRequest } from './driver/inspection.ts'
+export {
+  type AddOutcome,
+  type CancelOutcome,
+  type Dedupe,
+  type DropOutcome,
+  type DueReason,
+  type ExpireOutcome,
+  type FinishOutcome,
+  type ForgetOutcome,
+  type ImportOutcome,
+  type KeyStateWord,
+  keyStateWords,
+  type OperateOutcome,
+  type RenewOutcome,
+} from './driver/outcomes.ts'
+export type { TickReply, TickRequest } from './driver/tick.ts'
+export {
+  isUnchanged,
+  type TransferMember,
+  type TransferRow,
+  transferMembers,
+  transferRow,
+} from './driver/transfer-row.ts'
+export {
+  durationBoundsMs,
+  type WorkerInfo,
+  type WorkerRow,
+  type WorkerStats,
+} from './driver/worker-row.ts'
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -54,16 +92,7 @@ export {
   sluiceChannel,
   type TracedVerb,
 } from './events.ts'
-export type {
-  Claim,
-  ClaimReply,
-  ClaimRequest,
-  ExpireOptions,
-  Finish,
-  FinishReply,
-  Lease,
-  RenewReply,
-} from './holding.ts'
+export { canonicalJson } from './keys/canonical-json.ts'
 export {
   decodeItem,
   type EncodedItem,
@@ -72,11 +101,37 @@ export {
   isOwnKey,
   type KeyOf,
   keyOfItem,
-} from './item.ts'
-export type { JsonSafe, JsonValue, NotJson } from './json-safe.ts'
-export { bookNamePrefix, checkKey, checkQueueName, type QueueNameRules } from './key.ts'
-export { emptyKeyState, type KeyState, never, noToken } from './key-state.ts'
-export type { Limiter, PlannedLimiter } from './limiter.ts'
+} from './keys/item.ts'
+export type { JsonSafe, JsonValue, NotJson } from './keys/json-safe.ts'
+export { bookNamePrefix, checkKey, checkQueueName, type QueueNameRules } from './keys/key.ts'
+export { parseJson } from './keys/parse-json.ts'
+export {
+  type BucketRate,
+  type BucketReservation,
+  type BucketState,
+  msForTokens,
+  reserveToken,
+  reserveTokens,
+  tokensAt,
+  tokensDuring,
+} from './limiter/bucket.ts'
+export type { Limiter, PlannedLimiter } from './limiter/limiter.ts'
+export { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from './limiter/nanoseconds.ts'
+export {
+  type BucketPlan,
+  bucketsOf,
+  checkPlan,
+  type ExponentialPlan,
+  type FastSlowPlan,
+  type JitteredPlan,
+  type LimiterPlan,
+  type MaxOfPlan,
+  type MaxWaitPlan,
+  nameOwnBucket,
+  type PlanBucket,
+  perKeyDelay,
+  planDelay,
+} from './limiter/plan.ts'
 export {
   addSoonKeysMax,
   batchKeysMax,
@@ -103,57 +158,8 @@ export {
   queueNameBytesMax,
   timeoutMsDefault,
 } from './limits.ts'
-export type {
-  BucketRow,
-  Counts,
-  KeyRow,
-  ListReply,
-  ListRequest,
-  TickReply,
-  TickRequest,
-  WorkerInfo,
-  WorkerRow,
-} from './looking.ts'
-export { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from './nanoseconds.ts'
-export {
-  type AddOutcome,
-  type CancelOutcome,
-  type Dedupe,
-  type DropOutcome,
-  type DueReason,
-  type ExpireOutcome,
-  type FinishOutcome,
-  type ForgetOutcome,
-  type ImportOutcome,
-  type KeyStateWord,
-  keyStateWords,
-  type OperateOutcome,
-  type RenewOutcome,
-} from './outcomes.ts'
-export { parseJson } from './parse-json.ts'
-export {
-  type BucketPlan,
-  bucketsOf,
-  checkPlan,
-  type ExponentialPlan,
-  type FastSlowPlan,
-  type JitteredPlan,
-  type LimiterPlan,
-  type MaxOfPlan,
-  type MaxWaitPlan,
-  nameOwnBucket,
-  type PlanBucket,
-  perKeyDelay,
-  planDelay,
-} from './plan.ts'
-export { RisingTime } from './rising-time.ts'
-export { systemClock } from './system-clock.ts'
-export {
-  isUnchanged,
-  type TransferMember,
-  type TransferRow,
-  transferMembers,
-  transferRow,
-} from './transfer-row.ts'
-export { durationBoundsMs, type WorkerStats } from './worker-stats.ts'
+export type { Clock, EpochMs, Ticker, Timer } from './time/clock.ts'
+export { RisingTime } from './time/rising-time.ts'
+export { systemClock } from './time/system-clock.ts'
+export { emptyKeyState, type KeyState, never, noToken } from './transitions/key-state.ts'
 export { transitions }

@@ -1,8 +1,7 @@
 /**
  * Every limit and every default of Sluice that is a number, by name and unit.
  *
- * What ends in `Max` or `Min` is refused beyond it; what ends in `Default` may be changed by an
- * option.
+ * A value beyond a limit that ends in `Max` or `Min` is rejected; an option can change a default.
  */
 
 /** The longest key, in bytes of UTF-8: a key is part of every index of a store. */
@@ -32,19 +31,24 @@ export const priorityMin = -1_000
 /** The highest priority. */
 export const priorityMax = 1_000
 
-/** The priority of a key for which nobody asked for another. */
+/** The priority of a key that is added without one. */
 export const priorityDefault = 0
 
 /** The most keys that one worker handles at the same time. */
 export const concurrencyMax = 1_000
 
-/** Where counters of failures and of crashes stop rising: the largest 32-bit signed integer. */
+/** The highest value of the failure and crash counters: the largest 32-bit signed integer. */
 export const failuresMax: number = 2 ** 31 - 1
 
-/** The shortest lease, in milliseconds: it is renewed at a third, which a busy store must manage. */
+/**
+ * The shortest lease, in milliseconds: it is renewed at a third, which a busy store must manage.
+ */
 export const leaseMsMin = 100
 
-/** The longest lease, in milliseconds: a day, after which a dead worker's keys come back. */
+/**
+ * The longest lease, in milliseconds: a day, after which the keys of a dead worker are handed out
+ * again.
+ */
 export const leaseMsMax: number = 24 * 60 * 60 * 1_000
 
 /** How long a claimed key stays held without renewal, in milliseconds, where leases are used. */
@@ -59,19 +63,19 @@ export const crashesMaxDefault = 5
 /** How long one operation on a store may take, in milliseconds. */
 export const timeoutMsDefault = 30_000
 
-/** How many keys `addSoon` keeps for a store that is slow or away before it refuses more. */
+/** How many keys `addSoon` buffers for a slow or unreachable store before it rejects more. */
 export const addSoonKeysMax = 10_000
 
 /** How long `close` lets the handlers of a worker finish, in milliseconds. */
 export const graceMsDefault = 10_000
 
-/** The longest wait between two looks at the store, in milliseconds, which is also the heartbeat. */
+/** The longest time between two ticks of a queue, in milliseconds, which is also the heartbeat. */
 export const heartbeatMs = 10_000
 
 /** The delay that stands in for one a limiter failed to give, in milliseconds. */
 export const limiterFallbackMs = 1_000
 
-/** How much of an error's text is kept with its key, in bytes of UTF-8; the rest is cut off. */
+/** How much of an error's text is stored with its key, in bytes of UTF-8; the rest is cut off. */
 export const errorBytesMax = 4_096
 
 /** How many parts the plan of a limiter may have, nested ones included. */

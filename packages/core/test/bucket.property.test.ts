@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BucketState, reserveToken, tokensAt } from '../src/bucket.ts'
+import { type BucketState, reserveToken, tokensAt } from '../src/limiter/bucket.ts'
 
 const rates = fc.record({
   perSecond: fc.oneof(

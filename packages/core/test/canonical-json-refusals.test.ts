@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { canonicalJson } from '../src/canonical-json.ts'
+import { canonicalJson } from '../src/keys/canonical-json.ts'
 import { refused } from './refused.ts'
 
 // What would not come back equal is refused, with the path to it, and without being touched.
@@ -129,7 +129,7 @@ describe('members', () => {
     assert.deepEqual(JSON.parse(canonical(value)), value)
   })
 
-  test('holes, and members besides the elements', () => {
+  test('holes, and members that are not elements', () => {
     // biome-ignore lint/suspicious/noSparseArray: the very thing that is refused.
     refused('type', 'item[1]', () => canonical([1, , 3]), /a hole in an array; use null/)
     refused('type', 'item[0]', () => canonical(new Array(5)), /hole/)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'vitest'
-import { canonicalJson } from '../src/canonical-json.ts'
-import { parseJson } from '../src/parse-json.ts'
+import { canonicalJson } from '../src/keys/canonical-json.ts'
+import { parseJson } from '../src/keys/parse-json.ts'
 
 // JSON values of every shape, with names that objects inherit and a __proto__ of their own.
 

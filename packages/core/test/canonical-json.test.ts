@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createContext, runInContext } from 'node:vm'
 import { describe, test } from 'vitest'
-import { canonicalJson } from '../src/canonical-json.ts'
+import { canonicalJson } from '../src/keys/canonical-json.ts'
+import { parseJson } from '../src/keys/parse-json.ts'
 import { itemBytesMax } from '../src/limits.ts'
-import { parseJson } from '../src/parse-json.ts'
 import { refused } from './refused.ts'
 
 const canonical = (value: unknown): string => canonicalJson(value, 'item')

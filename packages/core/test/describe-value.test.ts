@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createContext, runInContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { describeValue, quoted, shortened } from '../src/describe-value.ts'
+import { describeValue, quoted, shortened } from '../src/checks/describe-value.ts'
 
 describe('describeValue', () => {
   const never = (): never => assert.fail('called')

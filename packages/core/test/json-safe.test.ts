@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, test } from 'vitest'
-import type { JsonSafe, JsonValue, NotJson } from '../src/json-safe.ts'
+import type { JsonSafe, JsonValue, NotJson } from '../src/keys/json-safe.ts'
 
 // Nothing here does anything at run time: the compiler is what checks these.
 

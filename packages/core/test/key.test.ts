@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { checkKey, checkQueueName } from '../src/key.ts'
+import { checkKey, checkQueueName } from '../src/keys/key.ts'
 import { refused } from './refused.ts'
 
 const odd = [

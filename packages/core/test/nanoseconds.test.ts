@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from '../src/limiter/nanoseconds.ts'
 import { delayMsMax } from '../src/limits.ts'
-import { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from '../src/nanoseconds.ts'
 
 test('a duration is cut to whole nanoseconds, towards zero', () => {
   expect(nsOfMs(0)).toBe(0)

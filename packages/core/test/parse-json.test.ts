@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { parseJson } from '../src/parse-json.ts'
+import { parseJson } from '../src/keys/parse-json.ts'
 
 // Texts are put together from parts whose values are known, so that nothing here depends on the
 // parser of the runtime, whose mistakes with escaped names are the reason for this one.
@@ -40,7 +40,7 @@ describe('parseJson', () => {
     })
   }
 
-  test('reads every kind of value beside an escaped name', () => {
+  test('reads every kind of value next to an escaped name', () => {
     const text = '{"\\n":[0,-1.5e-7,1E3,true,false,null,"",[],{},[[{"":{}}]]]}'
     const values = [0, -1.5e-7, 1000, true, false, null, '', [], {}, [[{ '': {} }]]]
     assert.deepStrictEqual(parseJson(text), { '\n': values })

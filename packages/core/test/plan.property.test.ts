@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { msOfNs, nsOfMs } from '../src/limiter/nanoseconds.ts'
+import {
+  bucketsOf,
+  checkPlan,
+  type LimiterPlan,
+  perKeyDelay,
+  planDelay,
+} from '../src/limiter/plan.ts'
 import { delayMsMax, failuresMax } from '../src/limits.ts'
-import { msOfNs, nsOfMs } from '../src/nanoseconds.ts'
-import { bucketsOf, checkPlan, type LimiterPlan, perKeyDelay, planDelay } from '../src/plan.ts'
 
 const durations = fc.oneof(
   fc.constantFrom(0, 1e-6, 1.024e-3, 1, 5, 1e6, delayMsMax),

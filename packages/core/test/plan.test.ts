@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { SluiceRangeError, SluiceTypeError } from '../src/errors.ts'
-import { delayMsMax, planPartsMax } from '../src/limits.ts'
 import {
   bucketsOf,
   checkPlan,
@@ -9,7 +8,8 @@ import {
   nameOwnBucket,
   perKeyDelay,
   planDelay,
-} from '../src/plan.ts'
+} from '../src/limiter/plan.ts'
+import { delayMsMax, planPartsMax } from '../src/limits.ts'
 
 const none = new Map<string, number>()
 const exponential: ExponentialPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000_000 }
@@ -63,7 +63,7 @@ describe('planDelay', () => {
     expect(delays(plan, 2)).toEqual([10_000, 10_000])
   })
 
-  test('LIM-07 bucket: the delay is what the bucket answered, whatever the failures', () => {
+  test('LIM-07 bucket: the delay is that of the bucket, with any number of failures', () => {
     for (const failures of [0, 1, 1_000]) {
       expect(planDelay(bucket, failures, new Map([['b', 123.456789]]), 0)).toBe(123.456789)
     }

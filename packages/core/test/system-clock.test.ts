@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { SluiceRangeError, SluiceTypeError } from '../src/errors.ts'
-import { systemClock } from '../src/system-clock.ts'
 import { fakeClock } from '../src/testing/index.ts'
+import { systemClock } from '../src/time/system-clock.ts'
 
 // real time: this is the one clock that reads it, and nothing else can show that it does. Delays
 // are a few milliseconds, and only lower bounds are asserted: a busy machine is late, never early.
@@ -35,7 +35,7 @@ function activeTimers(): number {
 }
 
 describe('reading', () => {
-  test('now is the wall', () => {
+  test('now is the wall clock', () => {
     const before = Date.now()
     const now = systemClock.now()
     assert.ok(before <= now && now <= Date.now())
@@ -131,7 +131,7 @@ describe('timers', () => {
     }
   })
 
-  test('stop and reset tell whether it was pending', async () => {
+  test('stop and reset return whether it was pending', async () => {
     let fires = 0
     const fired = latch()
     const timer = systemClock.startTimer(60_000, () => {

@@ -1,3 +1,4 @@
+import { checkFunction, checkNumber, checkObject } from '@sluice/core'
 import {
   type Ask,
   type AskOptions,
@@ -9,9 +10,6 @@ import {
   type ClaimReply,
   type ClaimRequest,
   type Counts,
-  checkFunction,
-  checkNumber,
-  checkObject,
   contractVersion,
   type DirectQueue,
   type Driver,
@@ -24,6 +22,7 @@ import {
   type Lease,
   type ListReply,
   type ListRequest,
+  leaseEndsMax,
   never,
   type OpenOptions,
   type Operate,
@@ -33,21 +32,22 @@ import {
   systemClock,
   type TickReply,
   type TickRequest,
+  TokenBuckets,
   type Transfer,
   transitions,
   type WorkerRow,
-} from '@sluice/core'
-import { BucketShelf } from './bucket-shelf.ts'
-import type { MemoryStore } from './kept-rows.ts'
+  workerMsMax,
+} from '@sluice/core/driver'
+import { countKeys, listKeys } from './inspection.ts'
 import { MemoryQueue } from './memory-queue.ts'
-import { countKeys, listKeys } from './queue-census.ts'
-import type { ReadyOrder } from './ready-order.ts'
-import type { RowCursor } from './row-cursor.ts'
+import type { ReadyOrder } from './rows/ready-order.ts'
+import type { RowCursor } from './rows/row-cursor.ts'
+import type { MemoryStore } from './rows/row-store.ts'
 import { StoreTime } from './store-time.ts'
 import { memoryTransfer } from './transfer.ts'
-import { WakeBell, type WakeListener } from './wake-bell.ts'
+import { type OnWake, WakeSignal } from './wake-signal.ts'
 
-/** How the memory driver can be made other than by default. */
+/** Options of the memory driver. */
 export interface MemoryDriverOptions {
   /**
    * An order of your own for keys that are ready, in place of priority and arrival. An order serves
@@ -58,21 +58,17 @@ export interface MemoryDriverOptions {
   readonly expectedKeys?: number
 }
 
-/** The most keys that room can be made for in advance. */
+/** The most keys for which room can be made in advance. */
 const expectedKeysMax = 100_000_000
-/** How many leases that are over one claim reports. */
-const leaseEndsMax = 100
-/** For how long a worker stays on record after its last heartbeat: a day. */
-const workerMsMax = 24 * 60 * 60 * 1_000
-/** How many names of queues are remembered at least. */
+/** How many names of queues are kept at least. */
 const namesMaxMin = 64
 
 /**
- * Makes a store in the memory of this process: the fastest there is, and gone with the process.
+ * A store in the memory of this process: the fastest one, and lost with the process.
  *
- * It is shared by every queue that is given this very object, and keeps its keys when the last of
- * them is closed. It answers at once, claims in strict order, and takes leases if asked to. Its time
- * goes on by the monotonic clock: setting the wall clock moves no delay and ends no lease.
+ * It is shared by every queue that is given this object, and keeps its keys when the last of them
+ * is closed. It is synchronous, claims in strict order, and takes leases if asked to. Its time
+ * follows the monotonic clock: setting the wall clock moves no delay and ends no lease.
  */
 export function memoryDriver(options: MemoryDriverOptions = {}): Driver {
   checkObject('options', options, ['order', 'expectedKeys'])
@@ -97,9 +93,9 @@ class MemoryDriver implements Driver {
   readonly operate: Operate
   readonly transfer: Transfer
   readonly #store: MemoryStore
-  readonly #bell: WakeBell = new WakeBell()
+  readonly #wakeSignal: WakeSignal = new WakeSignal()
   readonly #queues: Map<string, WeakRef<MemoryQueue>> = new Map()
-  /** At this many names, those of queues that store nothing are dropped. */
+  /** At this many names, the names of queues that store nothing are dropped. */
   #namesMax: number = namesMaxMin
   readonly #expectedKeys: number
   readonly #order: MemoryDriverOptions['order']
@@ -109,7 +105,7 @@ class MemoryDriver implements Driver {
     this.#order = order
     this.#store = {
       time: new StoreTime(),
-      shelf: new BucketShelf(),
+      buckets: new TokenBuckets(),
       inUse: new Set(),
       lastToken: 0,
     }
@@ -155,13 +151,13 @@ class MemoryDriver implements Driver {
   open({ clock }: OpenOptions): void {
     const store = this.#store
     store.time.follow(clock)
-    // By the clock of the process, whatever clock was given: what a process before this one gave
-    // out must stay below what this one gives.
+    // By the clock of the process, whatever clock was given: the tokens of an earlier process must
+    // stay below those of this one.
     store.lastToken = Math.max(store.lastToken, Math.floor(systemClock.now() * 1_000))
   }
 
   close(): void {
-    this.#bell.silence()
+    this.#wakeSignal.stop()
   }
 
   add(queue: string, asks: readonly Ask[], options: AskOptions): AskReply[] {
@@ -196,7 +192,7 @@ class MemoryDriver implements Driver {
   }
 
   finish(queue: string, finishes: readonly Finish[], options: AskOptions): FinishReply[] {
-    return this.#wakeEach(queue, finishes, (target, finish) => target.finishKey(finish, options))
+    return this.#wakeEach(queue, finishes, (target, finish) => target.finishByKey(finish, options))
   }
 
   forget(queue: string, keys: readonly string[]): ForgetOutcome[] {
@@ -206,11 +202,11 @@ class MemoryDriver implements Driver {
   tick(queue: string, request: TickRequest): TickReply {
     const { failuresExpireMs, holder, limit, worker } = request
     const target = this.#queue(queue)
-    // Before the time that it is told with: what is ready must not seem to be due later.
+    // Read before `now`: a key that is ready must not seem to be due later.
     const nextAt = target.nextAt()
     const now = this.#store.time.exact()
-    if (worker !== undefined) target.workers.see({ ...worker, holder }, now)
-    target.workers.forgetBefore(now - workerMsMax)
+    if (worker !== undefined) target.workers.register({ ...worker, holder }, now)
+    target.workers.deleteBefore(now - workerMsMax)
     return {
       now,
       nextAt,
@@ -221,15 +217,15 @@ class MemoryDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Counts {
-    return countKeys(this.#look(queue), cap, this.#store.time.exact())
+    return countKeys(this.#existing(queue), cap, this.#store.time.exact())
   }
 
   list(queue: string, request: ListRequest): ListReply {
-    return listKeys(this.#look(queue), request, this.#store.time.exact())
+    return listKeys(this.#existing(queue), request, this.#store.time.exact())
   }
 
-  watch(onWake: WakeListener): () => void {
-    return this.#bell.listen(onWake)
+  watch(onWake: OnWake): () => void {
+    return this.#wakeSignal.watch(onWake)
   }
 
   queues(): string[] {
@@ -237,11 +233,11 @@ class MemoryDriver implements Driver {
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
-    return this.#look(queue).workers.seenSince(this.#store.time.exact() - withinMs)
+    return this.#existing(queue).workers.seenSince(this.#store.time.exact() - withinMs)
   }
 
   buckets(): readonly BucketRow[] {
-    return this.#store.shelf.list()
+    return this.#store.buckets.charged()
   }
 
   direct(queue: string): DirectQueue {
@@ -251,7 +247,7 @@ class MemoryDriver implements Driver {
   #queue(name: string): MemoryQueue {
     let queue = this.#queues.get(name)?.deref()
     if (queue === undefined) {
-      if (this.#queues.size >= this.#namesMax) this.#leaveUnused()
+      if (this.#queues.size >= this.#namesMax) this.#dropUnused()
       queue = new MemoryQueue(name, this.#store, this.#expectedKeys, this.#orderFor(name))
       this.#queues.set(name, new WeakRef(queue))
     }
@@ -260,17 +256,17 @@ class MemoryDriver implements Driver {
   }
 
   /** Drops queues that store nothing. A direct queue that is still referenced keeps its name. */
-  #leaveUnused(): void {
+  #dropUnused(): void {
     const workersSince = this.#store.time.exact() - workerMsMax
-    for (const [name, kept] of this.#queues) {
-      kept.deref()?.leave(workersSince)
-      if (kept.deref() === undefined) this.#queues.delete(name)
+    for (const [name, queue] of this.#queues) {
+      queue.deref()?.releaseIfEmpty(workersSince)
+      if (queue.deref() === undefined) this.#queues.delete(name)
     }
     this.#namesMax = Math.max(namesMaxMin, 2 * this.#queues.size)
   }
 
-  /** For verbs that only look: a queue that is not there is not kept for having been looked for. */
-  #look(name: string): MemoryQueue {
+  /** For verbs that only read: they do not create a queue that does not exist. */
+  #existing(name: string): MemoryQueue {
     return this.#queues.get(name)?.deref() ?? new MemoryQueue(name, this.#store, 0, undefined)
   }
 
@@ -301,7 +297,7 @@ class MemoryDriver implements Driver {
   }
 
   #wake(queue: string): void {
-    if (this.#bell.isWatched) this.#bell.ring(queue)
+    if (this.#wakeSignal.isWatched) this.#wakeSignal.announce(queue)
   }
 
   #change(
@@ -312,7 +308,7 @@ class MemoryDriver implements Driver {
     return this.#wakeEach(queue, keys, (target, key) => target.change(key, 'missing', verb))
   }
 
-  /** For verbs after which there may be more to claim. */
+  /** For verbs that may make keys claimable. */
   #wakeEach<Request, Reply>(
     queue: string,
     requests: readonly Request[],

@@ -10,15 +10,15 @@ import {
   perKeyDelay,
   type RenewReply,
   transitions,
-} from '@sluice/core'
-import { QueueDoor } from './queue-door.ts'
-import type { RowCursor } from './row-cursor.ts'
-import { noRow } from './row-links.ts'
+} from '@sluice/core/driver'
+import { DirectVerbs } from './direct-verbs.ts'
+import type { RowCursor } from './rows/row-cursor.ts'
+import { noRow } from './rows/row-links.ts'
 
 /** One queue in memory: every verb for one key at a time. */
-export class MemoryQueue extends QueueDoor {
+export class MemoryQueue extends DirectVerbs {
   /** Finishes by key; `lost` if nothing is stored of it. */
-  finishKey(request: Finish, options: AskOptions): FinishReply {
+  finishByKey(request: Finish, options: AskOptions): FinishReply {
     const row = this.index.find(request.key)
     if (row === noRow) return { outcome: 'lost', dueAt: never, failures: 0 }
     return this.finish(row, request, options)
@@ -41,7 +41,7 @@ export class MemoryQueue extends QueueDoor {
 
   expire({ key, token }: Lease, options: ExpireOptions): ExpireOutcome {
     const now = this.store.time.exact()
-    this.bringUpTo(now)
+    this.advanceTo(now)
     const row = this.index.find(key)
     if (row === noRow) return 'lost'
     const { cursor } = this
@@ -52,14 +52,14 @@ export class MemoryQueue extends QueueDoor {
     this.seq += 1
     const outcome = transitions.expire(cursor, token, delayMs, maxCrashes, dedupe, now, this.seq)
     if (outcome === 'lost') return 'lost'
-    if (dueBefore === never) this.owed += 1
-    this.letGo(now)
+    if (dueBefore === never) this.pending += 1
+    this.afterRelease(now)
     return outcome
   }
 
   /**
-   * Changes a key, of which nothing need be stored, by something that is no verb of one key. Later
-   * keys take their places behind `seq`.
+   * Changes a key, stored or not, by a function that is not a verb of one key. Keys that are added
+   * later come after `seq` in the order.
    */
   alter<Outcome>(
     key: string,
@@ -67,17 +67,17 @@ export class MemoryQueue extends QueueDoor {
     verb: (row: RowCursor, now: EpochMs) => Outcome,
   ): Outcome {
     const now = this.store.time.exact()
-    this.bringUpTo(now)
+    this.advanceTo(now)
     const { cursor } = this
     const row = this.index.find(key)
-    if (row === noRow) this.begin(key)
+    if (row === noRow) this.create(key)
     else cursor.at(row)
-    const wasOwed = cursor.dueAt !== never
+    const wasPending = cursor.dueAt !== never
     this.seq = Math.max(this.seq, seq)
     const outcome = verb(cursor, now)
-    const isOwed = cursor.dueAt !== never
-    if (isOwed !== wasOwed) this.owed += isOwed ? 1 : -1
-    this.keep(now)
+    const isPending = cursor.dueAt !== never
+    if (isPending !== wasPending) this.pending += isPending ? 1 : -1
+    this.relist(now)
     return outcome
   }
 
@@ -88,16 +88,16 @@ export class MemoryQueue extends QueueDoor {
     verb: (row: RowCursor, now: EpochMs, seq: number) => Outcome,
   ): Outcome {
     const now = this.store.time.exact()
-    this.bringUpTo(now)
+    this.advanceTo(now)
     const row = this.index.find(key)
     if (row === noRow) return missing
     const { cursor } = this
     cursor.at(row)
-    const wasOwed = cursor.dueAt !== never
+    const wasPending = cursor.dueAt !== never
     this.seq += 1
     const outcome = verb(cursor, now, this.seq)
-    if (wasOwed && cursor.dueAt === never) this.owed -= 1
-    if (outcome !== missing) this.keep(now)
+    if (wasPending && cursor.dueAt === never) this.pending -= 1
+    if (outcome !== missing) this.relist(now)
     return outcome
   }
 }

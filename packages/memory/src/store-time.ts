@@ -1,30 +1,30 @@
-import { type Clock, type EpochMs, systemClock } from '@sluice/core'
+import { type Clock, type EpochMs, systemClock } from '@sluice/core/driver'
 
-/** How many readings in a row may share one look at the clock. */
+/** How many consecutive readings may share one reading of the clock. */
 const readingsPerLook = 32
 
-// Taken when the module loads, so that a test runner's fake timers do not hold it up.
-// biome-ignore lint/style/noRestrictedGlobals: not time, but the end of this turn of the event loop.
+// Read when the module loads, so that the fake timers of a test runner do not affect it.
+// biome-ignore lint/style/noRestrictedGlobals: the end of a turn of the event loop is not time.
 const nextTurn = setImmediate
 
-/** By how much the wall clock has to be off the store's time before that counts as a step. */
+/** How far the wall clock must differ from the store's time to count as a step, in milliseconds. */
 const stepMsMin = 1_000
 
 /**
- * The time of a store, in two grades. It begins with the wall clock and goes on by the monotonic
- * clock, so that setting the wall clock neither delays what is ready nor ends a lease.
+ * The time of a store, exact or coarse. It starts with the wall clock and continues with the
+ * monotonic clock, so that setting the wall clock neither delays a ready key nor ends a lease.
  *
- * Looking at the clock costs as much as an add. Where nobody can tell, the time is a *coarse* one:
- * what an earlier look saw, up to 32 readings ago and in this same turn of the event loop. It is
- * never ahead of the clock. A clock that was handed in is looked at every time.
+ * Reading the clock takes as long as an add. Where the difference does not show, the time is
+ * *coarse*: what an earlier look saw, up to 32 readings ago and in this same turn of the event
+ * loop. It is never ahead of the clock. A clock that was handed in is looked at every time.
  */
 export class StoreTime {
   private clock: Clock = systemClock
   private isCoarse = true
   /** The store's time less that of the monotonic clock. */
   private offsetMs: number = systemClock.now() - systemClock.monotonicMs()
-  /** What {@link ahead} last said. */
-  private told = 0
+  /** The last value of {@link ahead}. */
+  private lastAhead = 0
   /**
    * What the last look saw. Begins undefined so that the engine keeps it boxed and hands the same
    * box on and on, where it would make one per reading of a plain number: 222 against 262 ns for a
@@ -34,7 +34,7 @@ export class StoreTime {
   private readingsLeft = 0
   private isTurnWatched = false
 
-  /** Obeys `clock` from now on, or the clock of this process. Time goes on; it does not go back. */
+  /** Uses `clock` from now on, or the clock of this process. Time does not go back. */
   follow(clock: Clock = systemClock): void {
     this.readingsLeft = 0
     if (clock === this.clock) return
@@ -45,12 +45,12 @@ export class StoreTime {
     this.readingsLeft = 0
   }
 
-  /** By how much the time is ahead of the wall clock; 0 unless that was set. */
+  /** How far the time is ahead of the wall clock; 0 unless that was set. */
   get ahead(): number {
     const ahead = this.exact() - this.clock.now()
-    // A clock that was handed in is exact. The two of this machine are rounded, each in its way.
-    if (!this.isCoarse || Math.abs(ahead - this.told) >= stepMsMin) this.told = ahead
-    return this.told
+    // A clock that was passed is exact. The two of this machine are rounded differently.
+    if (!this.isCoarse || Math.abs(ahead - this.lastAhead) >= stepMsMin) this.lastAhead = ahead
+    return this.lastAhead
   }
 
   /** The time, or a recent one. */

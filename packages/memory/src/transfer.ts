@@ -6,10 +6,10 @@ import {
   type Transfer,
   type TransferRow,
   transitions,
-} from '@sluice/core'
-import type { MemoryStore } from './kept-rows.ts'
+} from '@sluice/core/driver'
 import type { MemoryQueue } from './memory-queue.ts'
-import { noRow } from './row-links.ts'
+import { noRow } from './rows/row-links.ts'
+import type { MemoryStore } from './rows/row-store.ts'
 
 function importRow(queue: MemoryQueue, row: TransferRow): ImportOutcome {
   return queue.alter(row.key, row.seq, (cursor, now) => {
@@ -48,7 +48,7 @@ export function memoryTransfer(
     },
     dropRows: (name, rows) => rows.map((row) => dropRow(queueOf(name), row)),
     importBuckets: (buckets: readonly BucketRow[]) =>
-      buckets.map((bucket) => (store.shelf.put(bucket) ? 'imported' : 'unchanged')),
+      buckets.map((bucket) => (store.buckets.put(bucket) ? 'imported' : 'unchanged')),
     lastToken: () => store.lastToken,
     raiseTokens(floor) {
       store.lastToken = Math.max(store.lastToken, floor)

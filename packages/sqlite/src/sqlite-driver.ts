@@ -31,55 +31,61 @@ import {
   type TickRequest,
   type Transfer,
   type WorkerRow,
-} from '@sluice/core'
-import { addVerb } from './add-verb.ts'
-import { adoptVerb, claimNothing, claimVerb } from './claim-verb.ts'
-import type { Work } from './connection.ts'
-import type { ConnectionShare } from './connections.ts'
-import { countVerb } from './count-verb.ts'
-import { finishVerb } from './finish-verb.ts'
-import { cancelVerb, expireVerb, forgetVerb, renewVerb } from './lease-verbs.ts'
-import { listVerb } from './list-verb.ts'
-import { type Change, sqliteOperate } from './operate.ts'
-import type { Place } from './place.ts'
-import { QueueTransaction } from './queue-transaction.ts'
-import { tickRead, tickWrite, workersVerb } from './tick-verb.ts'
-import { transact } from './transact.ts'
-import { sqliteTransfer } from './transfer.ts'
+} from '@sluice/core/driver'
+import type { Work } from './connection/connection.ts'
+import type { ConnectionShare } from './connection/connection-share.ts'
+import type { Target } from './connection/target.ts'
+import { listQueues } from './rows/queue-row.ts'
+import { listBuckets } from './rows/token-buckets.ts'
+import { WriteTransaction } from './rows/write-transaction.ts'
+import { addVerb } from './verbs/add.ts'
+import { cancelVerb } from './verbs/cancel.ts'
+import { adoptVerb, claimNothing, claimVerb } from './verbs/claim.ts'
+import { countVerb } from './verbs/counts.ts'
+import { expireVerb } from './verbs/expire.ts'
+import { finishVerb } from './verbs/finish.ts'
+import { forgetVerb } from './verbs/forget.ts'
+import { listVerb } from './verbs/list.ts'
+import { type Change, sqliteOperate } from './verbs/operate.ts'
+import { renewVerb } from './verbs/renew.ts'
+import { tickRead, tickWrite } from './verbs/tick.ts'
+import { transact } from './verbs/transact.ts'
+import { sqliteTransfer } from './verbs/transfer.ts'
+import { workersVerb } from './verbs/workers.ts'
 
-/** The contract on a SQLite file, or on a database that was handed in. */
+/** The driver on a SQLite file, or on a database that the caller has opened. */
 export class SqliteDriver implements Driver {
   readonly name = 'sqlite'
   readonly contractVersion: number = contractVersion
   readonly capabilities: Capabilities
   readonly operate: Operate
   readonly transfer: Transfer
-  /** Absent where no second connection may be made to the file. */
+  /** Absent if the file must not have a second connection. */
   readonly transact?: (transaction: unknown) => DriverTransaction
-  readonly #place: Place
+  readonly #target: Target
   #clock: Clock = systemClock
   #share: ConnectionShare | undefined
   readonly #stops = new Set<() => void>()
 
-  constructor(place: Place) {
-    this.#place = place
+  constructor(target: Target) {
+    this.#target = target
     this.capabilities = {
-      durable: !place.isInMemory,
-      shared: place.isShared,
+      durable: !target.isInMemory,
+      shared: target.isShared,
       clock: true,
       order: 'strict',
       time: 'wall',
       watch: true,
-      peers: !place.isInMemory,
+      peers: !target.isInMemory,
       operate: true,
       queues: true,
       workers: true,
       buckets: true,
-      transact: place.canTransact ? 'sync' : false,
+      transact: target.canTransact ? 'sync' : false,
     }
     const change: Change = (queue, work) => this.#change(queue, work)
     this.operate = sqliteOperate(change)
-    if (place.canTransact) this.transact = (transaction) => this.#transact(transaction)
+    if (target.canTransact) this.transact = (transaction) => this.#transact(transaction)
     this.transfer = sqliteTransfer(change, (work) => this.#write(work))
   }
 
@@ -92,7 +98,7 @@ export class SqliteDriver implements Driver {
     if (this.#share !== undefined) return undefined
     this.#clock = clock
     try {
-      const share = this.#place.connect(clock)
+      const share = this.#target.connect(clock)
       if (!(share instanceof Promise)) {
         this.#share = share
         return undefined
@@ -121,10 +127,10 @@ export class SqliteDriver implements Driver {
   }
 
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply> {
-    const found = this.#read((session, { now }) => claimNothing(session, queue, request, now))
+    const found = this.#read((statements, { now }) => claimNothing(statements, queue, request, now))
     const take = (): Awaitable<ClaimReply> =>
-      this.#write((session, store) => {
-        const tx = new QueueTransaction(session, queue, store)
+      this.#write((statements, store) => {
+        const tx = new WriteTransaction(statements, queue, store)
         const reply = claimVerb(tx, request)
         tx.end()
         return reply
@@ -134,7 +140,7 @@ export class SqliteDriver implements Driver {
   }
 
   adopt(queue: string, claimId: string): Awaitable<Claim[]> {
-    return this.#read((session) => adoptVerb(session, queue, claimId))
+    return this.#read((statements) => adoptVerb(statements, queue, claimId))
   }
 
   expire(
@@ -146,7 +152,7 @@ export class SqliteDriver implements Driver {
   }
 
   renew(queue: string, leases: readonly Lease[], leaseMs: number): Awaitable<RenewReply[]> {
-    return this.#write((session, { now }) => renewVerb(session, queue, leases, now + leaseMs))
+    return this.#write((statements, { now }) => renewVerb(statements, queue, leases, now + leaseMs))
   }
 
   finish(
@@ -162,11 +168,11 @@ export class SqliteDriver implements Driver {
   }
 
   tick(queue: string, request: TickRequest): Awaitable<TickReply> {
-    const read = this.#read((session, { now }) => tickRead(session, queue, request, now))
+    const read = this.#read((statements, { now }) => tickRead(statements, queue, request, now))
     const finish = ({ reply, mustWrite }: ReturnType<typeof tickRead>): Awaitable<TickReply> => {
       if (!mustWrite) return reply
-      const swept = this.#write((session, store) => {
-        const tx = new QueueTransaction(session, queue, store)
+      const swept = this.#write((statements, store) => {
+        const tx = new WriteTransaction(statements, queue, store)
         return tickWrite(tx, request)
       })
       return swept instanceof Promise
@@ -177,11 +183,11 @@ export class SqliteDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Awaitable<Counts> {
-    return this.#read((session, { now }) => countVerb(session, queue, cap, now))
+    return this.#read((statements, { now }) => countVerb(statements, queue, cap, now))
   }
 
   list(queue: string, request: ListRequest): Awaitable<ListReply> {
-    return this.#read((session, { now }) => listVerb(session, queue, request, now))
+    return this.#read((statements, { now }) => listVerb(statements, queue, request, now))
   }
 
   watch(onWake: (queue: string | undefined) => void): () => void {
@@ -195,33 +201,23 @@ export class SqliteDriver implements Driver {
   }
 
   queues(): Awaitable<string[]> {
-    return this.#read((session) =>
-      (session.queuesList.all() as { readonly name: string }[]).map(({ name }) => name),
-    )
+    return this.#read(listQueues)
   }
 
   workers(queue: string, withinMs: number): Awaitable<WorkerRow[]> {
-    return this.#read((session, { now }) => workersVerb(session, queue, now - withinMs))
+    return this.#read((statements, { now }) => workersVerb(statements, queue, now - withinMs))
   }
 
   buckets(): Awaitable<BucketRow[]> {
-    return this.#read((session) =>
-      (session.bucketsList.all() as Record<string, never>[]).map((row) => ({
-        name: row['name'] as unknown as string,
-        perSecond: row['per_second'] as unknown as number,
-        burst: row['burst'] as unknown as number,
-        tokens: row['tokens'] as unknown as number,
-        at: row['at'] as unknown as number,
-      })),
-    )
+    return this.#read(listBuckets)
   }
 
   #transact(transaction: unknown): DriverTransaction {
     const { connection, library } = this.#opened()
     return transact(
       {
-        file: () => this.#place.file(),
-        exclusive: this.#place.exclusive,
+        file: () => this.#target.file(),
+        exclusive: this.#target.exclusive,
         library,
         time: connection.time(this.#clock),
         wrote: (isPending) => connection.changes.announceAfter(isPending),
@@ -249,10 +245,10 @@ export class SqliteDriver implements Driver {
     return Promise.reject(new SluiceError('ERR_CLOSED', 'the driver is not open'))
   }
 
-  /** Does `work` on a queue, and wakes whoever waits for what it may have made claimable. */
-  #change<T>(queue: string, work: (tx: QueueTransaction) => T): Awaitable<T> {
-    const done = this.#write((session, store) => {
-      const tx = new QueueTransaction(session, queue, store)
+  /** Does `work` on a queue, and wakes the watchers: it may have made keys claimable. */
+  #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
+    const done = this.#write((statements, store) => {
+      const tx = new WriteTransaction(statements, queue, store)
       const value = work(tx)
       tx.end()
       return value

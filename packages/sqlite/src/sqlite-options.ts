@@ -1,61 +1,55 @@
-import {
-  checkBoolean,
-  checkNumber,
-  checkObject,
-  checkOneOf,
-  checkString,
-  SluiceTypeError,
-} from '@sluice/core'
-import type { SqliteDatabase } from './database.ts'
-import type { Durability } from './durability.ts'
-import { checkDatabase, type LibraryName, libraryNames } from './library.ts'
-import type { Migrate } from './schema.ts'
+import { checkBoolean, checkNumber, checkObject, checkOneOf, checkString } from '@sluice/core'
+import { SluiceTypeError } from '@sluice/core/driver'
+import type { Durability } from './connection/durability.ts'
+import type { SqliteDatabase } from './library/database.ts'
+import { checkDatabase, type LibraryName, libraryNames } from './library/library.ts'
+import type { Migrate } from './schema/migrate.ts'
 
-/** What holds for every way of opening a store. */
+/** The options of every way to open a store. */
 export interface CommonOptions {
   /** What an acknowledged write survives. Default: `power`. */
   readonly durability?: Durability
-  /** Whether an older schema is brought up to date, or refused. Default: `apply`. */
+  /** Whether an older schema is migrated or rejected. Default: `apply`. */
   readonly migrate?: Migrate
   /**
    * How long an operation waits for a file that another process has locked, in milliseconds, before
    * it fails with `ERR_STORE_BUSY`. Keep it below the queue's `timeoutMs`. Default: 20,000.
    */
   readonly lockWaitMs?: number
-  /** Takes file systems whose locks cannot be relied on, such as those of a network. */
+  /** Accepts file systems whose locks are not reliable, such as network file systems. */
   readonly unsafeFilesystem?: boolean
 }
 
 /** A store in a file of its own. */
 export interface FileOptions extends CommonOptions {
-  /** The path of the file. It is made if it is not there; its directory has to be. */
+  /** The path of the file. It is created if it does not exist; its directory must exist. */
   readonly file: string
   /** Default: better-sqlite3 if it is installed, node:sqlite if not. */
   readonly library?: LibraryName
-  /** Refuses to make the file. For when a missing file would be a missing mount. */
+  /** Does not create the file, because a missing file would mean a missing mount. */
   readonly mustExist?: boolean
 }
 
-/** A store in a database that the program has opened itself, beside its own tables. */
+/** A store in a database that the program has opened, next to its own tables. */
 export interface DatabaseOptions extends CommonOptions {
   /** A `Database` of better-sqlite3, or a `DatabaseSync` of node:sqlite. */
   readonly database: SqliteDatabase
   /**
-   * Everything goes through the given connection, which nothing else may use while a verb runs. It
-   * is the only way for a database in memory. Without it the driver opens a connection of its own to
-   * the same file, and the given one serves `within` alone.
+   * The driver uses the given connection only, which no other code may use while a verb runs. A
+   * database in memory requires it. Without it the driver opens a connection of its own to the same
+   * file, and the given one is used by `within` only.
    */
   readonly exclusive?: boolean
 }
 
-/** Where the keys are, and how they are kept. */
+/** Where and how the keys are stored. */
 export type SqliteOptions = FileOptions | DatabaseOptions
 
 const commonNames = ['durability', 'migrate', 'lockWaitMs', 'unsafeFilesystem']
 const fileNames = ['file', 'library', 'mustExist', ...commonNames]
 const databaseNames = ['database', 'exclusive', ...commonNames]
 
-/** Holds for options that make sense. */
+/** Accepts valid options. */
 export function checkOptions(options: SqliteOptions): SqliteOptions {
   checkObject('options', options)
   if ('database' in options) {

@@ -1,5 +1,5 @@
-// Generated from sql/ by embed-sql.ts; change those files instead.
-import type { Migration } from './migration.ts'
+// Generated from sql/ by tools/embed-sql; change those files instead.
+import type { Migration } from './schema/migration.ts'
 
 export const migrations: readonly Migration[] = [
   {
@@ -8,9 +8,9 @@ export const migrations: readonly Migration[] = [
     breaking: true,
     sql: `-- breaking: yes
 --
--- The first schema. Instants are milliseconds since the epoch, as REAL; none is NULL.
+-- The first schema. Instants are milliseconds since the epoch, as REAL; NULL stands for none.
 
--- Which migrations this file has been through.
+-- The migrations that were applied to this file.
 create table sluice_schema (
   version integer primary key,
   breaking integer not null check (breaking in (0, 1)),
@@ -20,47 +20,47 @@ create table sluice_schema (
 -- One row: what belongs to the store as a whole.
 create table sluice_store (
   id integer primary key check (id = 1),
-  -- The last token that was given out. It starts at the epoch microseconds of the file's creation,
-  -- so that a file which was deleted and created again does not give out tokens that an outside
-  -- system has seen already.
+  -- The last token that was handed out. It starts at the epoch microseconds of the file's creation,
+  -- so that a file which was deleted and created again does not hand out tokens that an outside
+  -- system has already seen.
   token integer not null check (token > 0),
-  -- By how many milliseconds the store's time is ahead of the wall clock, since that was set back.
+  -- How many milliseconds the store's time is ahead of the wall clock, because that was set back.
   ahead real not null default 0 check (ahead >= 0),
   -- The newest instant that is known to have passed, by the store's time. It only rises.
   latest real not null
 ) strict;
 
--- One row for each queue that was ever written to.
+-- One row per queue that was ever written to.
 create table sluice_queues (
   id integer primary key,
   name text not null unique,
   paused integer not null default 0 check (paused in (0, 1)),
-  -- The last place in line that was given out.
+  -- The last position in the order that was handed out.
   seq integer not null default 0,
-  -- How many keys are owed a run: a count that is kept, because counting would take time.
-  owed integer not null default 0 check (owed >= 0),
+  -- How many keys have a pending run. The count is stored, because counting would take time.
+  pending integer not null default 0 check (pending >= 0),
   -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
-  -- renewals leave it alone: a process that waits looks for keys only after the sum has risen.
+  -- renewals do not change it: a waiting process looks for keys only after the sum has risen.
   work integer not null default 0
 ) strict;
 
--- The names of holders, so that rows need not carry them. Ids are never used twice.
+-- The names of holders, so that the rows of keys need not repeat them. Ids are never reused.
 create table sluice_holders (
   id integer primary key autoincrement,
   name text not null unique
 ) strict;
 
--- One row for each key of each queue.
+-- One row per key of a queue.
 --
--- The run that is waiting and the run that is being worked on are the same columns: a claim leaves
--- them in place and fills in the held half, which is what makes it, and a release, cheap. What a
--- held key is owed besides stands in next_*.
+-- A pending run and a claimed run share the same columns: a claim leaves them in place and fills in
+-- the held half, which makes claims and releases cheap. The next pending run of a held key is stored
+-- in next_*.
 create table sluice_keys (
   id integer primary key,
   queue integer not null,
   key text not null,
 
-  -- The run: waiting if token is null, being worked on if not.
+  -- The run: pending if token is null, otherwise claimed.
   due_at real,
   due_why integer not null default 0 check (due_why between 0 and 2),
   later_at real,
@@ -70,13 +70,13 @@ create table sluice_keys (
   priority integer not null default 0,
   asked_at real,
 
-  -- Who holds it. claim is a hash of the name of the request that took it.
+  -- The holder. claim is a hash of the name of the request that claimed the key.
   token integer,
   lease_until real,
   holder integer,
   claim integer,
 
-  -- What is owed to the key while it is held.
+  -- The next pending run of a held key.
   next_due_at real,
   next_why integer,
   next_seq integer,
@@ -100,8 +100,8 @@ create table sluice_keys (
   check (next_due_at is not null or next_later_at is null)
 ) strict;
 
--- Waiting keys in the order of claims. due_at and due_why ride along so that looking for what is due
--- by some instant, and counting, need not visit the rows.
+-- Pending keys in the order of claims. due_at and due_why are included so that counting, and looking
+-- for keys that are due by some instant, need not read the rows.
 create index sluice_keys_waiting on sluice_keys (queue, priority desc, ready_at, seq, due_at, due_why)
 where token is null and parked = 0 and due_at is not null;
 
@@ -109,11 +109,11 @@ where token is null and parked = 0 and due_at is not null;
 create index sluice_keys_held on sluice_keys (queue, lease_until)
 where token is not null;
 
--- Parked keys that nobody holds.
+-- Parked keys that are not held.
 create index sluice_keys_parked on sluice_keys (queue, key)
 where token is null and parked = 1;
 
--- Keys of which only a count of failures is left, oldest first.
+-- Idle keys, of which only a failure count is stored, oldest failure first.
 create index sluice_keys_idle on sluice_keys (queue, failed_at)
 where token is null and parked = 0 and due_at is null;
 
@@ -137,6 +137,9 @@ create table sluice_buckets (
 ]
 
 export const statementTexts = {
+  addInserted: `select key
+from sluice_keys
+where id between ? and ?`,
   addItems: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item)
 select ?, j.value ->> 0, t.due_at, ?, t.due_at, ? + j.key, ?, ?, j.value ->> 1
 from (select ? as due_at) t
@@ -152,36 +155,104 @@ on conflict (queue, key) do nothing`,
   addOne: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (queue, key) do nothing`,
-  bucketFind: `select tokens, at
+  bucketsFind: `select tokens, at
 from sluice_buckets
 where name = +?`,
-  bucketImport: `insert into sluice_buckets (name, per_second, burst, tokens, at)
-values (?, ?, ?, ?, ?)
-on conflict (name) do nothing`,
-  bucketSave: `insert into sluice_buckets (name, per_second, burst, tokens, at)
+  bucketsList: `select name, per_second, burst, tokens, at
+from sluice_buckets
+order by name`,
+  bucketsSave: `insert into sluice_buckets (name, per_second, burst, tokens, at)
 values (?, ?, ?, ?, ?)
 on conflict (name) do update
 set
   per_second = excluded.per_second, burst = excluded.burst,
   tokens = excluded.tokens, at = excluded.at`,
-  bucketsList: `select name, per_second, burst, tokens, at
-from sluice_buckets
-order by name`,
-  checkRows: `select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has ' || c.owed
+  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until
+from sluice_keys indexed by sluice_keys_held
+where queue = +? and claim = +? and token is not null
+order by token`,
+  claimCandidates: `select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at
+from sluice_keys indexed by sluice_keys_waiting
+where
+  queue = +? and priority = +? and ready_at <= +? and due_at <= +?
+  and token is null and parked = 0 and due_at is not null
+order by ready_at, seq
+limit +?`,
+  claimExpiredLeases: `select key, token
+from sluice_keys indexed by sluice_keys_held
+where queue = +? and lease_until <= +? and token is not null
+order by lease_until
+limit +?`,
+  claimLevel: `select priority, ready_at
+from sluice_keys indexed by sluice_keys_waiting
+where
+  queue = +? and priority < +?
+  and token is null and parked = 0 and due_at is not null
+order by priority desc, ready_at, seq
+limit 1`,
+  claimTakeOne: `update sluice_keys
+set token = ?, lease_until = ?, holder = ?, claim = ?
+where id = +?`,
+  claimTake: `update sluice_keys
+set token = ? + j.key, lease_until = ?, holder = ?, claim = ?
+from json_each(?) j
+where sluice_keys.id = j.value`,
+  countsDelayed: `select due_why, count(*) as n
+from (
+  select due_why
+  from sluice_keys indexed by sluice_keys_waiting
+  where
+    queue = +? and priority = +? and ready_at > +?
+    and token is null and parked = 0 and due_at is not null
+  order by ready_at, seq
+  limit +?
+)
+group by due_why`,
+  countsHeld: `select count(*) as held, coalesce(sum(is_dirty), 0) as dirty
+from (
+  select coalesce(next_due_at <= +?, 0) as is_dirty
+  from sluice_keys indexed by sluice_keys_held
+  where queue = +? and token is not null
+  limit +?
+)`,
+  countsIdle: `select count(*) as n
+from (
+  select 1
+  from sluice_keys indexed by sluice_keys_idle
+  where queue = +? and token is null and parked = 0 and due_at is null
+  limit +?
+)`,
+  countsParked: `select count(*) as n
+from (
+  select 1
+  from sluice_keys indexed by sluice_keys_parked
+  where queue = +? and token is null and parked = 1
+  limit +?
+)`,
+  countsReady: `select count(*) as n
+from (
+  select 1
+  from sluice_keys indexed by sluice_keys_waiting
+  where
+    queue = +? and priority = +? and ready_at <= +?
+    and token is null and parked = 0 and due_at is not null
+  limit +?
+)`,
+  examineRows: `select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has ' || c.pending
   as finding
 from sluice_queues q
 cross join (
   select
     queue,
-    sum(case when token is null then due_at is not null else next_due_at is not null end) as owed
+    sum(case when token is null then due_at is not null else next_due_at is not null end) as pending
   from sluice_keys
   group by queue
 ) c on c.queue = q.id
-where q.owed <> c.owed
+where q.pending <> c.pending
 union all
-select 'queue ' || q.name || ' counts ' || q.owed || ' keys that are owed a run, and has none'
+select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has none'
 from sluice_queues q
-where q.owed <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id)
+where q.pending <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id)
 union all
 select 'key ' || k.key || ' belongs to no queue'
 from sluice_keys k
@@ -219,83 +290,17 @@ select 'key ' || key || ' has nothing to be remembered for'
 from sluice_keys
 where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
 limit 100`,
-  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until
-from sluice_keys indexed by sluice_keys_held
-where queue = +? and claim = +? and token is not null
-order by token`,
-  claimCandidates: `select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at
-from sluice_keys indexed by sluice_keys_waiting
-where
-  queue = +? and priority = +? and ready_at <= +? and due_at <= +?
-  and token is null and parked = 0 and due_at is not null
-order by ready_at, seq
-limit +?`,
-  claimLevel: `select priority, ready_at
-from sluice_keys indexed by sluice_keys_waiting
-where
-  queue = +? and priority < +?
-  and token is null and parked = 0 and due_at is not null
-order by priority desc, ready_at, seq
-limit 1`,
-  claimTakeOne: `update sluice_keys
-set token = ?, lease_until = ?, holder = ?, claim = ?
-where id = +?`,
-  claimTake: `update sluice_keys
-set token = ? + j.key, lease_until = ?, holder = ?, claim = ?
-from json_each(?) j
-where sluice_keys.id = j.value`,
-  countDelayed: `select due_why, count(*) as n
-from (
-  select due_why
-  from sluice_keys indexed by sluice_keys_waiting
-  where
-    queue = +? and priority = +? and ready_at > +?
-    and token is null and parked = 0 and due_at is not null
-  order by ready_at, seq
-  limit +?
-)
-group by due_why`,
-  countHeld: `select count(*) as held, coalesce(sum(is_dirty), 0) as dirty
-from (
-  select coalesce(next_due_at <= +?, 0) as is_dirty
-  from sluice_keys indexed by sluice_keys_held
-  where queue = +? and token is not null
-  limit +?
-)`,
-  countIdle: `select count(*) as n
-from (
-  select 1
-  from sluice_keys indexed by sluice_keys_idle
-  where queue = +? and token is null and parked = 0 and due_at is null
-  limit +?
-)`,
-  countParked: `select count(*) as n
-from (
-  select 1
-  from sluice_keys indexed by sluice_keys_parked
-  where queue = +? and token is null and parked = 1
-  limit +?
-)`,
-  countReady: `select count(*) as n
-from (
-  select 1
-  from sluice_keys indexed by sluice_keys_waiting
-  where
-    queue = +? and priority = +? and ready_at <= +?
-    and token is null and parked = 0 and due_at is not null
-  limit +?
-)`,
-  doneClean: `delete from sluice_keys
+  finishDoneForget: `delete from sluice_keys
+where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0`,
+  finishDone: `delete from sluice_keys
 where
   queue = +? and key = +? and token = +?
   and next_due_at is null and failures = 0 and parked = 0`,
-  doneForget: `delete from sluice_keys
-where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0`,
-  holderFind: `select id
+  holdersAdd: `insert into sluice_holders (name)
+values (?)`,
+  holdersFind: `select id
 from sluice_holders
 where name = +?`,
-  holderMake: `insert into sluice_holders (name)
-values (?)`,
   holdersList: `select h.id, h.name
 from json_each(?) j
 cross join sluice_holders h on h.id = j.value`,
@@ -307,37 +312,15 @@ where
     from sluice_keys indexed by sluice_keys_held
     where token is not null
   )`,
-  idleFirst: `select 1 as found
-from sluice_keys indexed by sluice_keys_idle
-where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null
-limit 1`,
-  keyDelete: `delete from sluice_keys
+  keysDelete: `delete from sluice_keys
 where id = +?`,
-  keyFind: `select
+  keysFindOne: `select
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
   failures, crashes, failed_at, parked, item, last_error
 from sluice_keys
 where queue = +? and key = +?`,
-  keyInsert: `insert into sluice_keys (
-  queue, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
-  token, lease_until, holder, claim,
-  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error
-)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  keyUpdate: `update sluice_keys
-set
-  due_at = ?, due_why = ?, later_at = ?, later_why = ?, ready_at = ?, seq = ?, priority = ?,
-  asked_at = ?, token = ?, lease_until = ?, holder = ?, claim = ?,
-  next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
-  next_later_at = ?, next_later_why = ?,
-  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?
-where id = +?`,
-  keysBetween: `select key
-from sluice_keys
-where id between ? and ?`,
   keysFind: `select
   k.id, k.key, k.due_at, k.due_why, k.later_at, k.later_why, k.ready_at, k.seq, k.priority,
   k.asked_at, k.token, k.lease_until, k.holder, k.claim,
@@ -345,41 +328,21 @@ where id between ? and ?`,
   k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error
 from json_each(?) j
 cross join sluice_keys k on k.queue = +? and k.key = j.value`,
-  leaseEnds: `select key, token
-from sluice_keys indexed by sluice_keys_held
-where queue = +? and lease_until <= +? and token is not null
-order by lease_until
-limit +?`,
-  leaseFirst: `select lease_until
-from sluice_keys indexed by sluice_keys_held
-where queue = +? and token is not null and lease_until is not null
-order by lease_until
-limit 1`,
-  levels: `with recursive level (priority, ready_at) as (
-  select *
-  from (
-    select priority, ready_at
-    from sluice_keys indexed by sluice_keys_waiting
-    where queue = +? and token is null and parked = 0 and due_at is not null
-    order by priority desc, ready_at, seq
-    limit 1
-  )
-  union all
-  select k.priority, k.ready_at
-  from level
-  cross join sluice_keys k
-  where k.id = (
-    select id
-    from sluice_keys indexed by sluice_keys_waiting
-    where
-      queue = +? and priority < level.priority
-      and token is null and parked = 0 and due_at is not null
-    order by priority desc, ready_at, seq
-    limit 1
-  )
+  keysInsert: `insert into sluice_keys (
+  queue, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
+  token, lease_until, holder, claim,
+  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
+  failures, crashes, failed_at, parked, item, last_error
 )
-select priority, ready_at
-from level`,
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  keysUpdate: `update sluice_keys
+set
+  due_at = ?, due_why = ?, later_at = ?, later_why = ?, ready_at = ?, seq = ?, priority = ?,
+  asked_at = ?, token = ?, lease_until = ?, holder = ?, claim = ?,
+  next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
+  next_later_at = ?, next_later_why = ?,
+  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?
+where id = +?`,
   listHeld: `select
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
@@ -407,9 +370,12 @@ from sluice_keys indexed by sluice_keys_parked
 where queue = +? and key >= +? and token is null and parked = 1
 order by key
 limit +?`,
-  purgeFree: `delete from sluice_keys
+  operatePause: `update sluice_queues
+set paused = ?, work = work + 1
+where id = +? and paused <> +?`,
+  operatePurgeFree: `delete from sluice_keys
 where queue = +? and token is null`,
-  purgeHeld: `update sluice_keys
+  operatePurgeHeld: `update sluice_keys
 set
   next_due_at = null, next_why = null, next_seq = null, next_priority = null,
   next_asked_at = null, next_later_at = null, next_later_why = null,
@@ -417,23 +383,20 @@ set
 where
   queue = +? and token is not null
   and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)`,
-  queueFind: `select id, paused, seq, owed
+  queuesAdd: `insert into sluice_queues (name)
+values (?)`,
+  queuesFind: `select id, paused, seq, pending
 from sluice_queues
 where name = +?`,
-  queueMake: `insert into sluice_queues (name)
-values (?)`,
-  queuePause: `update sluice_queues
-set paused = ?, work = work + 1
-where id = +? and paused <> +?`,
-  queueSave: `update sluice_queues
-set seq = ?, owed = ?, work = work + 1
-where id = +?`,
   queuesList: `select q.name
 from sluice_queues q
 where q.paused = 1
   or exists (select 1 from sluice_keys k where k.queue = q.id)
   or exists (select 1 from sluice_workers w where w.queue = q.id)
 order by q.name`,
+  queuesSave: `update sluice_queues
+set seq = ?, pending = ?, work = work + 1
+where id = +?`,
   renew: `update sluice_keys
 set lease_until = case
   when lease_until is null or ? is null then null
@@ -451,7 +414,41 @@ where id = 1`,
   storeSave: `update sluice_store
 set token = ?, ahead = ?, latest = ?
 where id = 1`,
-  sweepIdle: `delete from sluice_keys
+  tickFirstIdle: `select 1 as found
+from sluice_keys indexed by sluice_keys_idle
+where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null
+limit 1`,
+  tickFirstLease: `select lease_until
+from sluice_keys indexed by sluice_keys_held
+where queue = +? and token is not null and lease_until is not null
+order by lease_until
+limit 1`,
+  tickLevels: `with recursive level (priority, ready_at) as (
+  select *
+  from (
+    select priority, ready_at
+    from sluice_keys indexed by sluice_keys_waiting
+    where queue = +? and token is null and parked = 0 and due_at is not null
+    order by priority desc, ready_at, seq
+    limit 1
+  )
+  union all
+  select k.priority, k.ready_at
+  from level
+  cross join sluice_keys k
+  where k.id = (
+    select id
+    from sluice_keys indexed by sluice_keys_waiting
+    where
+      queue = +? and priority < level.priority
+      and token is null and parked = 0 and due_at is not null
+    order by priority desc, ready_at, seq
+    limit 1
+  )
+)
+select priority, ready_at
+from level`,
+  tickSweepIdle: `delete from sluice_keys
 where id in (
   select id
   from sluice_keys indexed by sluice_keys_idle
@@ -459,16 +456,19 @@ where id in (
   order by failed_at
   limit +?
 )`,
-  workSum: `select total(work) as work
-from sluice_queues`,
-  workerSave: `insert into sluice_workers (queue, holder, info, started_at, seen_at)
+  transferBucket: `insert into sluice_buckets (name, per_second, burst, tokens, at)
 values (?, ?, ?, ?, ?)
-on conflict (queue, holder) do update
-set info = excluded.info, seen_at = excluded.seen_at`,
+on conflict (name) do nothing`,
+  wakeSignalWork: `select total(work) as work
+from sluice_queues`,
   workersList: `select holder, info, started_at, seen_at
 from sluice_workers
 where queue = +? and seen_at >= +?
 order by started_at, holder`,
+  workersSave: `insert into sluice_workers (queue, holder, info, started_at, seen_at)
+values (?, ?, ?, ?, ?)
+on conflict (queue, holder) do update
+set info = excluded.info, seen_at = excluded.seen_at`,
   workersSweep: `delete from sluice_workers
 where queue = +? and seen_at < +?`,
 } as const

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../src/database.ts'
-import type { Library } from '../src/library.ts'
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../src/library/database.ts'
+import type { Library } from '../src/library/library.ts'
 
 const requireHere = createRequire(import.meta.url)
 

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { onTestFinished, test } from 'vitest'
-import type { SqliteDatabase } from '../src/database.ts'
-import { LogGuard } from '../src/log-guard.ts'
+import { LogGuard } from '../src/connection/log-guard.ts'
+import type { SqliteDatabase } from '../src/library/database.ts'
 import { scratchFile } from './scratch.ts'
-import { ask, askOptions, fakeMachine, storeOn } from './store.ts'
+import { ask, askOptions, fakeEnvironment, storeOn } from './store.ts'
 
 const Database = createRequire(import.meta.url)('better-sqlite3') as new (
   path: string,
@@ -28,8 +28,8 @@ function guarded(bytesMax: number) {
     reader.close()
     database.close()
   })
-  const machine = fakeMachine()
-  const guard = new LogGuard(file, machine, bytesMax)
+  const environment = fakeEnvironment()
+  const guard = new LogGuard(file, environment, bytesMax)
   const commit = (bytes: number): void => {
     database.exec(`update t set a = randomblob(${bytes})`)
     guard.committed(database)
@@ -37,7 +37,7 @@ function guarded(bytesMax: number) {
   return {
     database,
     reader,
-    machine,
+    environment,
     warnings,
     commit,
     logBytes: () => statSync(`${file}-wal`).size,
@@ -46,7 +46,7 @@ function guarded(bytesMax: number) {
 
 test('a reader that keeps the log from being emptied is reported; then the log is emptied', () => {
   const bytesMax = 1024 * 1024
-  const { reader, machine, warnings, commit, logBytes } = guarded(bytesMax)
+  const { reader, environment, warnings, commit, logBytes } = guarded(bytesMax)
   const write = (): void => {
     for (let nth = 0; nth < 256; nth += 1) commit(8_000)
   }
@@ -60,7 +60,7 @@ test('a reader that keeps the log from being emptied is reported; then the log i
   assert.equal(warnings.length, 1, 'not again at once')
 
   reader.exec('commit')
-  machine.clock.monotonicMs = () => 60_000
+  environment.clock.monotonicMs = () => 60_000
   write()
   assert.equal(warnings.length, 1)
   assert.ok(logBytes() <= bytesMax, `${logBytes()} bytes`)

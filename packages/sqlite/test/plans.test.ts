@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { beforeAll, describe, test } from 'vitest'
-import type { SqliteDatabase } from '../src/database.ts'
-import { createSchema } from '../src/schema.ts'
-import type { StatementName } from '../src/session.ts'
+import type { StatementName } from '../src/connection/statements.ts'
+import type { SqliteDatabase } from '../src/library/database.ts'
+import { createSchema } from '../src/schema/migrate.ts'
 import { statementTexts } from '../src/statements.generated.ts'
 
 const requireHere = createRequire(import.meta.url)
@@ -25,26 +25,26 @@ const hot: Partial<Record<StatementName, readonly string[]>> = {
   claimCandidates: [`${waiting} (queue=? AND priority=? AND ready_at<?)`],
   claimTake: [array, byId],
   claimTakeOne: [byId],
-  leaseEnds: [`${held} (queue=? AND lease_until<?)`],
-  leaseFirst: [`${held} (queue=? AND lease_until>?)`],
-  doneClean: [byKey],
-  doneForget: [byKey],
-  keyFind: [byKey],
+  claimExpiredLeases: [`${held} (queue=? AND lease_until<?)`],
+  tickFirstLease: [`${held} (queue=? AND lease_until>?)`],
+  finishDone: [byKey],
+  finishDoneForget: [byKey],
+  keysFindOne: [byKey],
   keysFind: [array, byKey.replace('sluice_keys', 'k')],
-  keyUpdate: [byId],
-  keyDelete: [byId],
-  keysBetween: ['SEARCH sluice_keys USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
-  queueFind: ['SEARCH sluice_queues USING INDEX sqlite_autoindex_sluice_queues_1 (name=?)'],
+  keysUpdate: [byId],
+  keysDelete: [byId],
+  addInserted: ['SEARCH sluice_keys USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
+  queuesFind: ['SEARCH sluice_queues USING INDEX sqlite_autoindex_sluice_queues_1 (name=?)'],
   listPage: ['SEARCH sluice_keys USING INDEX sqlite_autoindex_sluice_keys_1 (queue=? AND key>?)'],
   listParked: ['SEARCH sluice_keys USING INDEX sluice_keys_parked (queue=? AND key>?)'],
-  idleFirst: ['SEARCH sluice_keys USING INDEX sluice_keys_idle (queue=? AND failed_at<?)'],
+  tickFirstIdle: ['SEARCH sluice_keys USING INDEX sluice_keys_idle (queue=? AND failed_at<?)'],
 }
 
 /** What may read a whole table, or sort, and why it does no harm. */
 const mayScan: Readonly<Partial<Record<StatementName, string>>> = {
-  checkRows: 'an examination by hand',
+  examineRows: 'an examination by hand',
   queuesList: 'the queues are few',
-  workSum: 'the queues are few, and it is asked only after a commit of another process',
+  wakeSignalWork: 'the queues are few, and it is asked only after a commit of another process',
   bucketsList: 'the buckets are few',
   holdersSweep: 'only if there are more than a thousand holders, and then only held keys',
 }
@@ -52,7 +52,7 @@ const maySort: Readonly<Partial<Record<StatementName, string>>> = {
   ...mayScan,
   claimAdopt: 'what one request took is few',
   listHeld: 'the held keys are few',
-  countDelayed: 'two reasons',
+  countsDelayed: 'two reasons',
   workersList: 'the workers are few',
 }
 
@@ -110,7 +110,7 @@ for (const [library, open] of Object.entries(libraries)) {
           const plan = planOf(database, name).join('\n')
           if (mayScan[name] === undefined) assert.doesNotMatch(plan, /SCAN (sluice_|k\b|q\b)/, name)
           if (maySort[name] === undefined) assert.doesNotMatch(plan, /TEMP B-TREE/, name)
-          assert.doesNotMatch(name === 'checkRows' ? '' : plan, /AUTOMATIC/, name)
+          assert.doesNotMatch(name === 'examineRows' ? '' : plan, /AUTOMATIC/, name)
         }
       })
     })

@@ -12,14 +12,14 @@ const pragma = "durability === 'power' ? 'full' : 'normal'"
 const changes: readonly (Change & { readonly caughtBy: string })[] = [
   {
     id: 'nothing-synced',
-    file: 'durability.ts',
+    file: 'connection/durability.ts',
     from: pragma,
     to: "'off'",
     caughtBy: 'power.add',
   },
   {
     id: 'synced-at-checkpoints',
-    file: 'durability.ts',
+    file: 'connection/durability.ts',
     from: pragma,
     to: "'normal'",
     caughtBy: 'power.batch',

@@ -1,24 +1,24 @@
 import type { Clock } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
-import { Connection } from '../src/connection.ts'
-import type { Durability } from '../src/durability.ts'
-import type { Library } from '../src/library.ts'
-import type { Machine } from '../src/machine.ts'
-import type { Place } from '../src/place.ts'
-import { FileSource } from '../src/session-source.ts'
+import { Connection } from '../src/connection/connection.ts'
+import { FileSource } from '../src/connection/database-source.ts'
+import type { Durability } from '../src/connection/durability.ts'
+import type { SqliteEnvironment } from '../src/connection/environment.ts'
+import type { Target } from '../src/connection/target.ts'
+import type { Library } from '../src/library/library.ts'
 import { SqliteDriver } from '../src/sqlite-driver.ts'
 import { FaultyLibrary } from './faulty-library.ts'
 
-/** A machine whose time moves only when told. */
-export function fakeMachine(clock: Clock = fakeClock()): Machine & { where: string } {
+/** An environment whose time moves only by its clock's step. */
+export function fakeEnvironment(clock: Clock = fakeClock()): SqliteEnvironment & { where: string } {
   return {
     clock,
     where: 'here',
     random: () => 0.5,
-    place() {
+    thread() {
       return this.where
     },
-    sqliteOfNode: () => '3.99.0',
+    builtInSqlite: () => '3.99.0',
   }
 }
 
@@ -26,7 +26,7 @@ export function fakeMachine(clock: Clock = fakeClock()): Machine & { where: stri
 export interface Store {
   readonly driver: SqliteDriver
   readonly library: FaultyLibrary
-  readonly machine: Machine & { where: string }
+  readonly environment: SqliteEnvironment & { where: string }
   readonly real: FakeClock
   readonly connection: Connection
 }
@@ -42,7 +42,7 @@ export interface StoreParts {
 export function storeOn(file: string, parts: StoreParts = {}): Store {
   const library = new FaultyLibrary()
   const real = fakeClock()
-  const machine = fakeMachine(real)
+  const environment = fakeEnvironment(real)
   const source = new FileSource({
     file,
     library: parts.library ?? library,
@@ -52,20 +52,20 @@ export function storeOn(file: string, parts: StoreParts = {}): Store {
     unsafeFilesystem: true,
     ownership: 'ours',
   })
-  const connection = new Connection(source, machine, parts.lockWaitMs ?? 5_000)
+  const connection = new Connection(source, environment, parts.lockWaitMs ?? 5_000)
   const driver = new SqliteDriver({
     isInMemory: false,
     isShared: true,
     canTransact: true,
     exclusive: undefined,
     file: () => file,
-    connect(...given: Parameters<Place['connect']>) {
+    connect(...given: Parameters<Target['connect']>) {
       const share = { connection, library, release: () => connection.close() }
       const opened = connection.open(...given)
       return opened instanceof Promise ? opened.then(() => share) : share
     },
   })
-  return { driver, library, machine, real, connection }
+  return { driver, library, environment, real, connection }
 }
 
 export const askOptions = {

@@ -14,9 +14,9 @@ import {
 import { fakeClock } from '@sluice/core/testing'
 import * as fc from 'fast-check'
 import { test } from 'vitest'
-import type { SqliteDatabase } from '../src/database.ts'
+import { prepareStatements } from '../src/connection/statements.ts'
 import { sqliteDriver } from '../src/index.ts'
-import { prepareSession } from '../src/session.ts'
+import type { SqliteDatabase } from '../src/library/database.ts'
 
 // What SQL decides by itself, next to what the transitions decide: the same history is played to
 // the driver and to the model, and everything they answer and store has to be the same. Unlike the
@@ -230,12 +230,12 @@ function comparable(value: unknown, wall: number): unknown {
     JSON.stringify(value ?? null, (name, member: unknown) => {
       const { outcome } = (member ?? {}) as { readonly outcome?: unknown }
       if (outcome === 'lost') return outcome
-      // Which of several leases that are over comes first is nobody's promise.
+      // The order of several expired leases is not defined.
       if (name === 'leaseEnds') {
         return (member as readonly { readonly key: string }[]).map((lease) => lease.key).sort()
       }
       if (name === 'token') return typeof member === 'number' ? member > noToken : member
-      // A time that has come may be told in any way that says so.
+      // An instant in the past may be reported as any instant in the past.
       if (name === 'nextAt') return Math.max(now, (member as number | null) ?? 1e300)
       if (member === never) return 'never'
       return member
@@ -290,7 +290,7 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
           try {
             void real.driver.open({ clock })
             void model.driver.open({ clock })
-            const { checkRows } = prepareSession(database)
+            const { examineRows } = prepareStatements(database)
             // Both read the clock before it is set for the first time, as they do after each step.
             for (const { driver } of [real, model]) void driver.list('q', { limit: 1 })
             for (const [index, each] of steps.entries()) {
@@ -307,7 +307,7 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
               assert.deepEqual(rows(real), rows(model), `what is stored after ${what}`)
               const counts = (side: Side): unknown => side.driver.counts('q', { cap: 100 })
               assert.deepEqual(counts(real), counts(model), `the counts after ${what}`)
-              assert.deepEqual(checkRows.all(), [], `the file after ${what}`)
+              assert.deepEqual(examineRows.all(), [], `the file after ${what}`)
             }
           } finally {
             void real.driver.close()

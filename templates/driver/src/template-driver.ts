@@ -25,12 +25,12 @@ import {
   systemClock,
   type TickReply,
   type TickRequest,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 
-/** Where the keys are. */
+/** Where the keys are stored. */
 export interface TemplateOptions {
-  /** To be replaced by what the store needs to know: a path, an address. */
-  readonly place?: string
+  /** Replace it by what the store needs to connect: a path, an address. */
+  readonly target?: string
 }
 
 function notWritten(verb: string): SluiceError {
@@ -39,8 +39,12 @@ function notWritten(verb: string): SluiceError {
 
 /**
  * The verbs in the order in which they are best written: with the first five you can add, claim and
- * finish, and with `list` and `counts` you see what you have done. Declare a capability when its
- * verbs are there; until then its cases are skipped.
+ * finish, and `list` and `counts` show the result. Declare a capability when its verbs are written;
+ * until then its cases are skipped.
+ *
+ * When a verb outgrows this file, give it one of its own, as the drivers of this repository do:
+ * `src/verbs/claim.ts` for the verb, `src/rows/` for the columns of a stored key, `src/connection/`
+ * and `src/schema/` for the rest.
  */
 class TemplateDriver implements Driver {
   readonly name = 'template'
@@ -60,7 +64,7 @@ class TemplateDriver implements Driver {
     transact: false,
   }
   readonly options: TemplateOptions
-  /** What every verb takes for the present. */
+  /** The store's time: every verb reads it once. */
   time = new RisingTime(systemClock)
 
   constructor(options: TemplateOptions) {
@@ -72,7 +76,8 @@ class TemplateDriver implements Driver {
   }
 
   async open({ clock = systemClock }: OpenOptions): Promise<void> {
-    // A store that outlives the process keeps `time.ahead` and `time.latest`, and goes on from them.
+    // A store that outlives the process stores `time.ahead` and `time.latest`, and resumes from
+    // them.
     this.time = new RisingTime(clock)
     throw notWritten('open')
   }
@@ -138,7 +143,7 @@ class TemplateDriver implements Driver {
   }
 }
 
-/** Keeps keys in template. */
+/** Stores keys in template. */
 export function templateDriver(options: TemplateOptions = {}): Driver {
   return new TemplateDriver(options)
 }

@@ -6,9 +6,9 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a transaction on another copy of SQLite is accepted',
     edits: [
       {
-        file: 'packages/sqlite/src/transact.ts',
+        file: 'packages/sqlite/src/verbs/transact.ts',
         find: 'if (difference === undefined) return\n',
-        replace: 'if (place !== undefined) return\n',
+        replace: 'if (target !== undefined) return\n',
       },
     ],
     finder: {
@@ -20,13 +20,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a passing error of a pooler is taken for damage',
     edits: [
       {
-        file: 'packages/postgres/src/store-error.ts',
+        file: 'packages/postgres/src/connection/errors.ts',
         find: "new Set(['XX001', 'XX002'])",
         replace: "new Set(['XX000', 'XX001', 'XX002'])",
       },
     ],
     finder: {
-      file: 'packages/postgres/test/store-error.test.ts',
+      file: 'packages/postgres/test/connection/errors.test.ts',
       title: 'tuple concurrently updated',
     },
   },
@@ -34,13 +34,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'verbs of one transaction undo each other',
     edits: [
       {
-        file: 'packages/postgres/src/transaction.ts',
+        file: 'packages/postgres/src/verbs/transact.ts',
         find: '(turns.get(client) ?? Promise.resolve()).then(verb)',
         replace: 'Promise.resolve().then(verb)',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/transact.test.ts',
+      file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'verbs of one transaction that are called together',
     },
   },
@@ -48,7 +48,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'time goes back with the wall clock',
     edits: [
       {
-        file: 'packages/core/src/rising-time.ts',
+        file: 'packages/core/src/time/rising-time.ts',
         find: 'const wasSetBack = wall < this.#latest || wall < expected - stepMsMin',
         replace: 'const wasSetBack = false',
       },
@@ -62,7 +62,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'fencing numbers of SQLite pass 2^53',
     edits: [
       {
-        file: 'packages/sqlite/src/store-row.ts',
+        file: 'packages/sqlite/src/rows/store-row.ts',
         find: 'if (this.#token > Number.MAX_SAFE_INTEGER - n) {',
         replace: 'if (n < 0) {',
       },
@@ -76,7 +76,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'crashes outlast a run that ended well',
     edits: [
       {
-        file: 'packages/core/src/transitions-holding.ts',
+        file: 'packages/core/src/transitions/finish.ts',
         find: 'if (forgets) forget(state)\n  state.crashes = 0',
         replace: 'if (forgets) forget(state)',
       },
@@ -90,7 +90,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a timer fires half a millisecond early',
     edits: [
       {
-        file: 'packages/core/src/system-clock.ts',
+        file: 'packages/core/src/time/system-clock.ts',
         find: 'if (leftMs > 0) {',
         replace: 'if (leftMs > 0.5) {',
       },
@@ -147,13 +147,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/memory-driver.ts',
-        find: 'target.workers.forgetBefore(now - workerMsMax)',
-        replace: 'target.workers.forgetBefore(now - failuresExpireMs)',
+        find: 'target.workers.deleteBefore(now - workerMsMax)',
+        replace: 'target.workers.deleteBefore(now - failuresExpireMs)',
       },
     ],
     finder: {
       file: 'packages/memory/test/memory-driver.test.ts',
-      title: 'workers that were not seen for a day are forgotten',
+      title: 'workers that were not seen for a day are deleted',
     },
   },
   {
@@ -161,7 +161,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/memory-driver.ts',
-        find: 'if (this.#queues.size >= this.#namesMax) this.#leaveUnused()',
+        find: 'if (this.#queues.size >= this.#namesMax) this.#dropUnused()',
         replace: '',
       },
     ],
@@ -174,13 +174,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a role whose transactions are read-only by default only looks open',
     edits: [
       {
-        file: 'packages/postgres/src/survey.ts',
+        file: 'packages/postgres/src/schema/check-server.ts',
         find: " && row['read_only'] === 'off'",
         replace: '',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/migrate.test.ts',
+      file: 'packages/postgres/test/schema/migrate.test.ts',
       title: 'a role whose transactions are read-only by default is told to write',
     },
   },
@@ -203,14 +203,14 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'SQLite does not roll back',
     edits: [
       {
-        file: 'packages/sqlite/src/connection.ts',
-        find: 'session.rollback.run()',
-        replace: "session.database.exec('commit')",
+        file: 'packages/sqlite/src/connection/connection.ts',
+        find: 'statements.rollback.run()',
+        replace: "statements.database.exec('commit')",
       },
     ],
     finder: {
       file: 'packages/sqlite/test/conformance.test.ts',
-      title: 'whole.add',
+      title: 'atomic.add',
     },
   },
   {
@@ -218,12 +218,12 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/postgres-driver.ts',
-        find: 'buckets: () => this.#open.connected.buckets',
-        replace: 'buckets: () => this.#open.connected.sessions',
+        find: 'buckets: () => this.#open.target.buckets',
+        replace: 'buckets: () => this.#open.target.connections',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/transact.test.ts',
+      file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'limited verbs in transactions on all clients of a pool',
     },
   },
@@ -231,13 +231,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'adds are acknowledged into a SQLite file that is gone',
     edits: [
       {
-        file: 'packages/sqlite/src/connection.ts',
+        file: 'packages/sqlite/src/connection/connection.ts',
         find: 'if (!this.#source.isReplaced()) {',
         replace: 'if (now >= 0) {',
       },
     ],
     finder: {
-      file: 'packages/sqlite/test/trouble.test.ts',
+      file: 'packages/sqlite/test/faults.test.ts',
       title: 'a process that only adds notices within a second that its file',
     },
   },

@@ -5,6 +5,7 @@ import { circles } from './rules/circles.ts'
 import { decisions } from './rules/decisions.ts'
 import { exportedNames } from './rules/exported-names.ts'
 import { folders } from './rules/folders.ts'
+import { internals } from './rules/internals.ts'
 import { manifests } from './rules/manifests.ts'
 import { markdown } from './rules/markdown.ts'
 import { names } from './rules/names.ts'
@@ -24,6 +25,7 @@ export const rules = {
   'a file is named for what it exports': exportedNames,
   'folders stay small': folders,
   'manifests, exports maps and references agree': manifests,
+  'pages on internals name what exists': internals,
   'a page has one title, no dead link and no stray row': markdown,
   'file names are kebab-case and name an idea': names,
   'every source file is reachable': reachable,

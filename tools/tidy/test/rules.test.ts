@@ -7,6 +7,7 @@ import { circles } from '../src/rules/circles.ts'
 import { decisions } from '../src/rules/decisions.ts'
 import { exportedNames } from '../src/rules/exported-names.ts'
 import { folders } from '../src/rules/folders.ts'
+import { internals } from '../src/rules/internals.ts'
 import { manifests } from '../src/rules/manifests.ts'
 import { markdown } from '../src/rules/markdown.ts'
 import { names } from '../src/rules/names.ts'
@@ -319,7 +320,7 @@ test('scripts: they name files that exist', () => {
 test('sleepless: real time needs a reason', () => {
   const timer = ['set', 'Timeout(done, 5)'].join('')
   says(sleepless, {
-    'packages/core/src/clock.ts': timer,
+    'packages/core/src/time/clock.ts': timer,
     'packages/core/test/a.test.ts': `${timer} // real time: a real socket\n// real time: the same\n${timer}`,
   })
   says(sleepless, { 'tests/test/a.test.ts': `${timer}\n// real time:\n${timer}` }, /:1:/, /:3:/)
@@ -337,4 +338,36 @@ test('anonymous: neither a machine nor a registry', () => {
     /a\.ts:1: a path/,
     /b\.yaml:1: the name/,
   )
+})
+
+describe('internals', () => {
+  const sources = {
+    'packages/a/src/thing.ts': 'export class Thing {}',
+    'packages/a/sql/claim.sql': 'select 1',
+  }
+
+  test('paths that exist are fine, and so are names that their files contain', () => {
+    says(internals, {
+      ...sources,
+      'docs/internals/a.md':
+        'Paths are relative to `packages/a/`. `src/thing.ts` ›\n`Thing` calls `sql/claim.sql` in `sql/`; ' +
+        'see `packages/a/src/thing.ts` and `Driver`.',
+    })
+  })
+
+  test('a path or a name that is gone is named, and a page has to say where its paths begin', () => {
+    says(
+      internals,
+      {
+        ...sources,
+        'docs/internals/a.md':
+          'Paths are relative to `packages/a/`. `src/gone.ts`, `gone/`, `src/thing.ts` › `Other`.',
+        'docs/internals/b.md': 'Without a base.',
+      },
+      /a\.md: src\/gone\.ts does not exist/,
+      /a\.md: gone\/ does not exist/,
+      /a\.md: src\/thing\.ts does not contain Other/,
+      /b\.md: does not say/,
+    )
+  })
 })

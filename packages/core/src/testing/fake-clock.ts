@@ -1,13 +1,13 @@
-import { checkNumber } from '../check.ts'
-import { checkTickerMs, checkTimerMs } from '../check-timer-ms.ts'
-import type { Clock, EpochMs, Ticker, Timer } from '../clock.ts'
+import { checkNumber } from '../checks/check.ts'
+import { checkTickerMs, checkTimerMs } from '../checks/check-timer-ms.ts'
+import type { Clock, EpochMs, Ticker, Timer } from '../time/clock.ts'
 
 /**
- * A clock that stands still until it is told to move, for tests that must not wait.
+ * A clock that stands still until a test moves it, for tests that must not wait.
  *
- * Two lines of time run through it. The *monotonic* line moves only forward and only by
- * {@link FakeClock.step}; timers and tickers live on it, as those of a real machine do. The *wall*,
- * which {@link Clock.now} reads, moves along with it and can besides be set by hand.
+ * Two lines of time run through it. The *monotonic* line moves only forward and only by {@link
+ * FakeClock.step}; timers and tickers follow it, as on a real machine. The *wall clock*, which
+ * {@link Clock.now} reads, moves along with it and can also be set.
  *
  * Nothing ever fires at registration: a timer of 0 ms, or of less, waits for the next step, and
  * `step(0)` is enough.
@@ -16,24 +16,24 @@ export interface FakeClock extends Clock {
   /**
    * Moves time forward by `ms` and runs everything that falls due on the way, each at its own
    * instant and in the order of those instants; equal instants go in the order of registration
-   * (`reset` registers anew, a ticker keeps its place).
+   * (`reset` registers again, a ticker keeps its position).
    *
-   * Before the first timer, and again after each one, what is under way gets to go on: promise
+   * Before the first timer, and again after each one, pending work continues: promise
    * continuations, and a whole turn of the event loop, so that chains with a `setImmediate` in them
-   * progress too. A timer armed by such a reaction fires within the same step if it falls due
-   * in it. Reactions that wait for real input or output, such as a query to a server, may take many
+   * progress too. A timer armed by such a reaction fires within the same step if it falls due in
+   * it. Reactions that wait for real input or output, such as a query to a server, may take many
    * turns: say what to wait for with {@link FakeClockOptions.settle}.
    *
    * Calls queue up: each starts where the one before it ended, also a call made by a callback. Such
    * a callback may await it too; the step that runs the callback does not wait for that.
    *
-   * A callback that throws stops nobody. The step runs to its end and then rejects with that error,
-   * or with an `AggregateError` if there were several. Rejects with a typed error, and moves
+   * A callback that throws does not stop the step, which runs to its end and then rejects with that
+   * error, or with an `AggregateError` if there were several. Rejects with a typed error, and moves
    * nothing, if `ms` is negative or not a number.
    */
   step(ms: number): Promise<void>
   /**
-   * Sets the wall, as an operator or a time server does, forward or back.
+   * Sets the wall clock, as an operator or a time server does, forward or back.
    *
    * Nothing that has happened is undone. Timers and `monotonicMs` do not notice: what was to fire
    * in 5 s still fires after `step(5_000)`, no sooner and no later. Takes effect at once, also in
@@ -48,17 +48,18 @@ export interface FakeClock extends Clock {
    * then waits for a later step; this is the way to know that it is armed.
    */
   waitForWaiters(count: number): Promise<void>
-  /** When, by the wall, the next timer or tick is due; `undefined` when none will ever be. */
+  /** When, by the wall clock, the next timer or tick is due; `undefined` when none will ever be. */
   nextAt(): EpochMs | undefined
   /** How many pending timers would keep a real process alive: those that are ref'd. */
   refCount(): number
 }
 
-/** What a fake clock can be told besides when it starts. */
+/** Options of a fake clock. */
 export interface FakeClockOptions {
   /**
-   * Awaited before the first and after each timer of a step, besides the turn of the event loop.
-   * For code that reacts to a timer through real input or output. It must not wait for a step.
+   * Awaited before the first and after each timer of a step, in addition to the turn of the event
+   * loop. For code that reacts to a timer through real input or output. It must not wait for a
+   * step.
    */
   readonly settle?: () => Promise<void>
 }
@@ -83,13 +84,13 @@ interface Waiter {
 class SteppedClock implements FakeClock {
   #wallMs: EpochMs
   #monotonicMs = 0
-  /** Where the running step ends, on the wall. */
+  /** Where the running step ends, by the wall clock. */
   #targetMs: EpochMs = 0
   /** Sorted by `dueAt`, then by `order`. */
   readonly #pending: Waiter[] = []
   #nextOrder = 0
   #watchers: { readonly count: number; readonly resolve: () => void }[] = []
-  /** Settles, never rejecting, when the last step asked for has ended. */
+  /** Resolves when the last of the requested steps has ended; never rejects. */
   #lastStep: Promise<void> = Promise.resolve()
   readonly #settle: (() => Promise<void>) | undefined
 
@@ -158,11 +159,12 @@ class SteppedClock implements FakeClock {
   setTime(ms: EpochMs): void {
     checkNumber('ms', ms)
     const before = this.#wallMs
-    const onNewWall = (instant: EpochMs): EpochMs => ms + (instant - before)
+    const onNewClock = (instant: EpochMs): EpochMs => ms + (instant - before)
     this.#wallMs = ms
-    this.#targetMs = onNewWall(this.#targetMs)
-    for (const waiter of this.#pending) waiter.dueAt = onNewWall(waiter.dueAt)
-    // A wall of another magnitude rounds fractions otherwise, which can make two instants one.
+    this.#targetMs = onNewClock(this.#targetMs)
+    for (const waiter of this.#pending) waiter.dueAt = onNewClock(waiter.dueAt)
+    // A wall clock of another magnitude rounds fractions differently, which can make two instants
+    // one.
     this.#pending.sort((a, b) => a.dueAt - b.dueAt || a.order - b.order)
   }
 
@@ -239,18 +241,18 @@ class SteppedClock implements FakeClock {
   }
 
   #insert(waiter: Waiter): void {
-    this.#pending.splice(this.#placeOf(waiter), 0, waiter)
+    this.#pending.splice(this.#positionOf(waiter), 0, waiter)
   }
 
   #remove(waiter: Waiter): boolean {
-    const place = this.#placeOf(waiter)
-    if (this.#pending[place] !== waiter) return false
-    this.#pending.splice(place, 1)
+    const position = this.#positionOf(waiter)
+    if (this.#pending[position] !== waiter) return false
+    this.#pending.splice(position, 1)
     return true
   }
 
-  /** Where `waiter` is, or belongs, in the order of firing. */
-  #placeOf(waiter: Waiter): number {
+  /** The position of `waiter` in the order of firing, whether it is there or not. */
+  #positionOf(waiter: Waiter): number {
     let low = 0
     let high = this.#pending.length
     while (low < high) {

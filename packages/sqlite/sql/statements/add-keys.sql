@@ -1,7 +1,7 @@
--- Owes runs to keys without items that all ask for the same; passes over those that are stored.
+-- Adds keys without items that all have the same options; skips keys that are stored already.
 -- Parameters: queue, due_why, seq of the first, priority, asked_at, due_at, keys as a JSON array.
--- Why this plan: the array is taken in its order, which is the order of arrival. One statement for a
--- thousand keys costs half of a thousand statements.
+-- Why this plan: the array is read in its order, which is the order of arrival. One statement for a
+-- thousand keys costs half as much as a thousand statements.
 insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at)
 select ?, j.value, t.due_at, ?, t.due_at, ? + j.key, ?, ?
 from (select ? as due_at) t

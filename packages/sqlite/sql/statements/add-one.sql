@@ -1,4 +1,4 @@
--- Owes a run to a key of which nothing is stored; changes nothing if something is.
+-- Adds a key of which nothing is stored; changes nothing if it is stored already.
 -- Parameters: queue, key, due_at, due_why, ready_at (= due_at), seq, priority, asked_at, item.
 insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -2,8 +2,8 @@
 -- Parameters: queue, priority, now, bound, limit.
 -- The bound is now, or an earlier instant by which keys have to be due.
 -- Why this plan: a range of the index in its own order. It ends at now, so that keys which are due
--- later cost nothing, however many. No waiting key is ready later than it is due, unless that is
--- past: `ready_at` is the later of `due_at` and the moment at which the key was free.
+-- later cost nothing, however many there are. No pending key is ready later than it is due, unless
+-- that is past: `ready_at` is the later of `due_at` and the instant at which the key was released.
 select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at
 from sluice_keys indexed by sluice_keys_waiting
 where

@@ -1,6 +1,6 @@
--- The next lower priority at which keys wait, and when the first of them is ready.
+-- The next lower priority that has pending keys, and when the first of them is ready.
 -- Parameters: queue, priority below which to look.
--- Why this plan: one step down the index; keys of the same priority are jumped over, however many.
+-- Why this plan: one step down the index; other keys of the same priority are skipped, however many there are.
 select priority, ready_at
 from sluice_keys indexed by sluice_keys_waiting
 where

@@ -1,4 +1,4 @@
--- Takes keys that were found to be claimable in this transaction, with tokens in their order.
+-- Claims keys that this transaction has found to be claimable, with tokens in their order.
 -- Parameters: token of the first, lease_until, holder, claim, ids as a JSON array.
 -- Why this plan: the array outside, each row by its id.
 update sluice_keys

@@ -1,6 +1,6 @@
--- Drops old holders that hold nothing; the last thousand stay. Claims look their holder up anew, so
--- none is missed.
--- Why this plan: by id, and as a rule there are none; only if there are, the held keys are read.
+-- Deletes old holders that hold nothing, except for the last thousand. Each claim looks its holder
+-- up again, so a deleted holder is stored again when it claims.
+-- Why this plan: by id. Usually there are none; only if there are, the held keys are read.
 delete from sluice_holders
 where
   id <= (select max(id) - 1000 from sluice_holders)

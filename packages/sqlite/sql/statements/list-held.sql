@@ -1,4 +1,4 @@
--- Held keys in the order of their bytes, from one on.
+-- Held keys in the order of their bytes, beginning with a given key.
 -- Parameters: queue, key to begin at, limit.
 -- Why this plan: the held keys of the queue are few; sorting them costs less than an index on every
 -- claim.

@@ -1,4 +1,4 @@
--- Keys in the order of their bytes, from one on.
+-- Keys in the order of their bytes, beginning with a given key.
 -- Parameters: queue, key to begin at, limit.
 -- Why this plan: a range of the unique index on (queue, key), in its order.
 select

@@ -1,4 +1,4 @@
--- Parked keys in the order of their bytes, from one on.
+-- Parked keys in the order of their bytes, beginning with a given key.
 -- Parameters: queue, key to begin at, limit.
 -- Why this plan: a range of their own index, in its order.
 select

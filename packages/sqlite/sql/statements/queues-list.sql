@@ -1,5 +1,5 @@
 -- The names of queues that have keys, are paused, or have a worker on record.
--- Why this plan: the queues are few, and one look at the start of each one's keys is enough.
+-- Why this plan: the queues are few, and one look at the start of the keys of each is enough.
 select q.name
 from sluice_queues q
 where q.paused = 1

@@ -1,4 +1,4 @@
--- Extends leases whose tokens are current; a lease without an end has none to extend.
+-- Extends leases whose tokens are current; a lease without an end stays as it is.
 -- Parameters: lease_until (null = without an end), the same, pairs [key, token] as JSON, queue.
 -- Why this plan: the array outside, for each key one look into the unique index.
 update sluice_keys

@@ -3,10 +3,10 @@
  * of a few windows, since all of them look equally often, and the machine adds to some. The minute after which it looks less often passes quicker here.
  */
 import { systemClock } from '@sluice/core'
-import { Connection } from '../../src/connection.ts'
-import { loadLibrary } from '../../src/library.ts'
-import { thisMachine } from '../../src/machine.ts'
-import { FileSource } from '../../src/session-source.ts'
+import { Connection } from '../../src/connection/connection.ts'
+import { FileSource } from '../../src/connection/database-source.ts'
+import { sqliteEnvironment } from '../../src/connection/environment.ts'
+import { loadLibrary } from '../../src/library/library.ts'
 
 const source = new FileSource({
   file: process.argv[2] ?? '',
@@ -18,7 +18,7 @@ const source = new FileSource({
   ownership: 'ours',
 })
 const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 200 }
-const connection = new Connection(source, { ...thisMachine, clock }, 1_000)
+const connection = new Connection(source, { ...sqliteEnvironment, clock }, 1_000)
 await connection.open(systemClock)
 connection.changes.watch(() => {})
 

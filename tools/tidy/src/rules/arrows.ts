@@ -8,6 +8,7 @@ import { type Package, packageOf, packagesOf, type Repository } from '../reposit
  * import each other, and never the queue above them.
  */
 const ranks: Readonly<Record<string, number>> = {
+  '@sluice/embed-sql': 0,
   '@sluice/needs': 0,
   '@sluice/test-postgres': 0.5,
   '@sluice/core': 1,
@@ -27,7 +28,7 @@ const ranks: Readonly<Record<string, number>> = {
 const top = 7
 
 /** Published packages may have these as dev dependencies only. */
-const devOnly = new Set(['@sluice/needs', '@sluice/test-postgres'])
+const devOnly = new Set(['@sluice/embed-sql', '@sluice/needs', '@sluice/test-postgres'])
 
 /** What the page of the dashboard knows of the server: one file of types (decision 0080). */
 const sharedWithPage = 'packages/dashboard/src/wire.ts'

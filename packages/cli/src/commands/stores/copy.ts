@@ -44,7 +44,8 @@ async function copyQueue(
   to: OpenStore,
 ): Promise<number> {
   const { print, signal } = context
-  const { createQueue, exportQueue, importQueue } = await import('sluice')
+  const { createQueue } = await import('sluice')
+  const { exportQueue, importQueue } = await import('sluice/transfer')
   const source = createQueue<never>({ name, driver: from.driver })
   const target = createQueue<never>({ name, driver: to.driver })
   context.defer(() => Promise.all([source.close(), target.close()]).then(() => undefined))

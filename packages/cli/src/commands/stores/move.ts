@@ -27,10 +27,10 @@ export const move: CommandSpec = {
     const from = await context.storeAt(fromText, 'existing')
     const to = await context.storeAt(toText, 'create')
     for (const side of [from, to]) refuseImmovable(side)
-    const { migrate } = await import('sluice')
+    const { moveQueues } = await import('sluice/transfer')
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     await print.progress('waiting until no key is held')
-    const moved = await migrate({
+    const moved = await moveQueues({
       from: from.driver,
       to: to.driver,
       queues: names,

@@ -1,0 +1,104 @@
+import type { LimiterPlan } from '../limiter/plan.ts'
+import type { EpochMs } from '../time/clock.ts'
+import type { Ask } from './ask.ts'
+import type { Dedupe, FinishOutcome, RenewOutcome } from './outcomes.ts'
+
+/** A key together with the token under which it is held. */
+export interface Lease {
+  readonly key: string
+  readonly token: number
+}
+
+/** The arguments of a claim. */
+export interface ClaimRequest {
+  /** The most keys to claim; at least 1. */
+  readonly limit: number
+  /** The name of the holder: random, one per queue object. */
+  readonly holder: string
+  /** A unique name for this request, under which `adopt` finds its claims again. */
+  readonly claimId: string
+  /** How long the lease lasts; `Infinity` = it does not expire. */
+  readonly leaseMs: number
+  /** Set: only keys due at or before this instant of the store. */
+  readonly dueBy?: EpochMs | undefined
+}
+
+/** A claimed key. */
+export interface Claim {
+  readonly key: string
+  /** See {@link Ask.item}. */
+  readonly item: string | undefined
+  /** Greater than every token that the store has handed out before. */
+  readonly token: number
+  readonly failures: number
+  readonly crashes: number
+  readonly priority: number
+  /** When the run was first added. */
+  readonly askedAt: EpochMs
+  /** When the key became ready, by which claims are ordered. */
+  readonly readyAt: EpochMs
+  readonly leaseUntil: EpochMs
+}
+
+/** The reply to a claim. */
+export interface ClaimReply {
+  /** In the order in which they are to be processed. */
+  readonly claims: readonly Claim[]
+  /**
+   * Expired leases that the claim has found, a bounded number; the caller passes them to `expire`.
+   */
+  readonly leaseEnds: readonly Lease[]
+  /** The store's time of this claim. */
+  readonly now: EpochMs
+}
+
+/** One key that its holder gives back, and how. */
+export type Finish =
+  | { readonly as: 'done'; readonly key: string; readonly token: number; readonly forget: boolean }
+  | {
+      readonly as: 'retry'
+      readonly key: string
+      readonly token: number
+      /** See `Ask.delayMs`. */
+      readonly delayMs: number
+      /** See `Ask.plan`. */
+      readonly plan?: LimiterPlan | undefined
+      /** See `Ask.jitter`. */
+      readonly jitter?: number | undefined
+      /** A short text of the error; stored as the key's last error. */
+      readonly error?: string | undefined
+    }
+  | { readonly as: 'release'; readonly key: string; readonly token: number }
+  | {
+      readonly as: 'park'
+      readonly key: string
+      readonly token: number
+      /** Set: the run failed, and is counted as a failure. */
+      readonly error?: string | undefined
+    }
+
+/** The reply to one {@link Finish}. */
+export interface FinishReply {
+  readonly outcome: FinishOutcome
+  /** When the next run is due; `never` if none is pending. */
+  readonly dueAt: EpochMs
+  /** How many failures are counted, after this finish. 0 when lost. */
+  readonly failures: number
+}
+
+/** The reply to the renewal of one lease. */
+export interface RenewReply {
+  readonly outcome: RenewOutcome
+  readonly leaseUntil: EpochMs
+}
+
+/** The consequences of an expired lease; see the verb `expire`. */
+export interface ExpireOptions {
+  readonly dedupe: Dedupe
+  /** Its per-key part, `perKeyDelay`, gives the delay; no bucket is charged. Absent: no delay. */
+  readonly plan?: LimiterPlan | undefined
+  /** See `Ask.jitter`. */
+  readonly jitter?: number | undefined
+  /** A key that has crashed this often since its last finished run is parked. */
+  readonly maxCrashes: number
+}

@@ -1,0 +1,17 @@
+import { randomInt } from 'node:crypto'
+import type { Clock } from '../time/clock.ts'
+import { systemClock } from '../time/system-clock.ts'
+
+/** What a driver takes from the machine that it runs on. Tests hand in another one. */
+export interface Environment {
+  /** Real time, for sockets, files and locks. Delays and leases follow the store's time instead. */
+  readonly clock: Clock
+  /** A random number from 0 to below 1. */
+  random(): number
+}
+
+/** The machine that the process runs on. */
+export const systemEnvironment: Environment = {
+  clock: systemClock,
+  random: () => randomInt(2 ** 32) / 2 ** 32,
+}

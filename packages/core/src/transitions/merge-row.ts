@@ -1,0 +1,67 @@
+import type { DueReason, ImportOutcome } from '../driver/outcomes.ts'
+import { type TransferRow, transferMembers } from '../driver/transfer-row.ts'
+import type { EpochMs } from '../time/clock.ts'
+import { type KeyState, never, noToken } from './key-state.ts'
+import { isGone } from './pending.ts'
+
+/** A pending run, and why it is due then. */
+interface PendingRun {
+  readonly at: EpochMs
+  readonly why: DueReason
+}
+
+function pendingRunsOf(
+  row: Pick<KeyState, 'dueAt' | 'why' | 'laterAt' | 'laterWhy'>,
+): PendingRun[] {
+  const { dueAt, why, laterAt, laterWhy } = row
+  if (dueAt === never) return []
+  return laterAt === never
+    ? [{ at: dueAt, why }]
+    : [
+        { at: dueAt, why },
+        { at: laterAt, why: laterWhy },
+      ]
+}
+
+/** The later of two instants, of which either may be none. */
+function lastOf(a: EpochMs, b: EpochMs): EpochMs {
+  if (a === never) return b
+  return b === never ? a : Math.max(a, b)
+}
+
+/** Keeps the two earliest of all pending runs, at the better position and priority. */
+function mergePending(state: KeyState, row: TransferRow, now: EpochMs): void {
+  if (row.dueAt === never) return
+  const wasPending = state.dueAt !== never
+  const runs = [...pendingRunsOf(state), ...pendingRunsOf(row)].sort((a, b) => a.at - b.at)
+  const first = runs[0]!
+  const second = runs.find(({ at }) => at > first.at && at > now)
+  if (!wasPending || row.readyAt < state.readyAt) {
+    state.readyAt = row.readyAt
+    state.seq = row.seq
+  }
+  state.dueAt = first.at
+  state.why = first.why
+  state.laterAt = second?.at ?? never
+  state.laterWhy = second?.why ?? state.laterWhy
+  state.priority = wasPending ? Math.max(state.priority, row.priority) : row.priority
+  state.askedAt = wasPending ? Math.min(state.askedAt, row.askedAt) : row.askedAt
+  // The next run of a held key has no position in the order yet.
+  if (state.token !== noToken) state.readyAt = state.dueAt
+}
+
+/**
+ * importRows: merges a row from another store into the stored key, so that no pending run and no
+ * count of either is lost. Merging it again changes nothing.
+ */
+export function mergeRow(state: KeyState, row: TransferRow, now: EpochMs): ImportOutcome {
+  const isNew = isGone(state)
+  const before: KeyState = { ...state }
+  mergePending(state, row, now)
+  state.failures = Math.max(state.failures, row.failures)
+  state.crashes = Math.max(state.crashes, row.crashes)
+  state.failedAt = lastOf(state.failedAt, row.failedAt)
+  state.parked = state.parked || row.parked
+  if (isNew) return isGone(state) ? 'unchanged' : 'imported'
+  return transferMembers.some((member) => before[member] !== state[member]) ? 'merged' : 'unchanged'
+}

@@ -1,0 +1,293 @@
+import {
+  type AddOutcome,
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type Claim,
+  type DirectClaim,
+  type DirectQueue,
+  type EpochMs,
+  type Finish,
+  type FinishOutcome,
+  type FinishReply,
+  type ForgetOutcome,
+  never as neverImported,
+  SluiceError,
+  transitions,
+} from '@sluice/core/driver'
+import { list as listImported, noRow as noRowImported } from './rows/row-links.ts'
+import { RowStore } from './rows/row-store.ts'
+
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const never = neverImported
+const noRow = noRowImported
+const list = listImported
+
+const askNow = { item: undefined, priority: 0, delayMs: 0 }
+
+/**
+ * The verbs of a direct queue: each finds the row of its key, lets the transitions change it, and
+ * moves it to the list of its new state.
+ */
+export class DirectVerbs extends RowStore implements DirectQueue {
+  /** The row of the last add that was known to be a no-op. */
+  private lastNoOp: number = noRow
+  /** The row after it, if adds follow the order of rows: it is tried without a look-up. */
+  private likelyNext: number = noRow
+
+  now(): EpochMs {
+    return this.store.time.exact()
+  }
+
+  add(
+    key: string,
+    item: string | undefined,
+    priority: number,
+    options: Omit<AskOptions, 'maxPending'>,
+  ): AddOutcome {
+    const now = this.store.time.coarse()
+    this.advanceTo(now)
+    if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
+    const { cursor, table } = this
+    const row = this.index.find(key)
+    this.seq += 1
+    if (row === noRow) {
+      this.create(key)
+      const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
+      table.setItem(cursor.row, item)
+      this.pending += 1
+      this.enlist(now)
+      return outcome
+    }
+    if (this.links.isNoOp(row, priority) && item === undefined && !table.hasItems) {
+      this.likelyNext = row === this.lastNoOp + 1 ? row + 1 : noRow
+      this.lastNoOp = row
+      return 'unchanged'
+    }
+    cursor.at(row)
+    if (cursor.failedAt !== never) {
+      return this.askFor({ ...askNow, key, item, priority }, 0, options, now)
+    }
+    const { dueAt, laterAt } = cursor
+    const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
+    table.setItem(row, item)
+    if (outcome !== 'unchanged') {
+      if (dueAt === never) this.pending += 1
+      this.relist(now)
+      return outcome
+    }
+    if (laterAt !== never) cursor.isDirty = true
+    if (this.links.listOf(row) === list.ready) {
+      if (this.readyRows.needsTouch) this.readyRows.touch()
+      else if (laterAt === never) this.links.markNoOp(row, priority)
+    }
+    return outcome
+  }
+
+  isNoOp(key: string, priority: number): boolean {
+    let row = this.likelyNext
+    const { table } = this
+    if (row === noRow || table.hasItems) return false
+    if (row >= table.used || table.keyAt(row) !== key) row = this.index.find(key)
+    const isNoOp = row !== noRow && this.links.isNoOp(row, priority)
+    this.lastNoOp = row
+    this.likelyNext = isNoOp ? row + 1 : noRow
+    return isNoOp
+  }
+
+  ask(request: Ask, options: AskOptions): AskReply {
+    const { plan } = request
+    const { buckets, time } = this.store
+    // A delay is counted from the exact time; a run that is due now may be due a little earlier.
+    const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
+    this.advanceTo(now)
+    if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
+    const { cursor } = this
+    const row = this.index.find(request.key)
+    if (row !== noRow) cursor.at(row)
+    const { maxPending } = options
+    if (maxPending !== undefined && this.pending >= maxPending) {
+      if (row === noRow || cursor.dueAt === never) {
+        return { outcome: 'full', dueAt: never, failures: this.countedFailures(row, options, now) }
+      }
+    }
+    if (plan === undefined) {
+      if (row === noRow) this.create(request.key)
+      const outcome = this.askFor(request, request.delayMs, options, now)
+      return { outcome, dueAt: cursor.dueAt, failures: cursor.failures }
+    }
+    const failures = this.countedFailures(row, options, now)
+    const plannedMs = buckets.delay(plan, failures, request.jitter, now)
+    if (row === noRow) this.create(request.key)
+    const outcome = this.askFor(request, plannedMs, options, now)
+    if (outcome !== 'unchanged') buckets.charge()
+    return { outcome, dueAt: cursor.dueAt, failures: cursor.failures, plannedMs }
+  }
+
+  claim(into: DirectClaim, holder: string, dueBy: EpochMs): boolean {
+    if (this.leases.size > 0) {
+      // Only the claim of the driver reports expired leases.
+      if (this.leases.firstAt <= this.store.time.exact()) return false
+    }
+    if (!this.take(holder, never, dueBy, true)) return false
+    const { cursor } = this
+    into.key = cursor.key
+    into.itemText = this.table.itemAt(cursor.row)
+    into.token = cursor.token
+    into.handle = cursor.row
+    into.failures = cursor.failures
+    into.crashes = cursor.crashes
+    into.priority = cursor.claimedPriority
+    into.askedAt = cursor.claimedAskedAt
+    return true
+  }
+
+  /**
+   * Claims the next key, and leaves the cursor on it; false if there is none. A key that has
+   * crashed is handed out only if `isFirst` of a batch.
+   */
+  take(holder: string, leaseMs: number, dueBy: EpochMs, isFirst: boolean): boolean {
+    if (this.isPaused) return false
+    const { cursor, store } = this
+    let now = leaseMs === never ? store.time.coarse() : store.time.exact()
+    this.advanceTo(now)
+    if (this.readyRows.size === 0) {
+      if (this.delayed.size === 0) return false
+      now = store.time.exact()
+      this.advanceTo(now)
+    }
+    let row = this.readyRows.peek()
+    if (row === noRow) return false
+    cursor.at(row)
+    if (cursor.dueAt > dueBy) {
+      row = this.readyRows.pick(dueBy)
+      if (row === noRow) return false
+      cursor.at(row)
+    }
+    const isLastToken = store.lastToken >= Number.MAX_SAFE_INTEGER
+    if (!isFirst && (cursor.crashes > 0 || isLastToken)) return false
+    if (isLastToken) throw new SluiceError('ERR_STORE', 'cannot claim: no greater token is left')
+    this.readyRows.remove()
+    this.heldCount += 1
+    store.lastToken += 1
+    this.seq += 1
+    transitions.claim(cursor, store.lastToken, now + leaseMs, now, this.seq)
+    cursor.holder = holder
+    cursor.isDirty = true
+    if (leaseMs !== never) this.leases.add(row, cursor.leaseUntil, cursor.token)
+    if (cursor.dueAt === never) this.pending -= 1
+    return true
+  }
+
+  /** What the last {@link take} took. */
+  taken(): Claim {
+    const { cursor } = this
+    return {
+      key: cursor.key,
+      item: this.table.itemAt(cursor.row),
+      token: cursor.token,
+      failures: cursor.failures,
+      crashes: cursor.crashes,
+      priority: cursor.claimedPriority,
+      askedAt: cursor.claimedAskedAt,
+      readyAt: cursor.claimedReadyAt,
+      leaseUntil: cursor.leaseUntil,
+    }
+  }
+
+  readyAt(handle: number, token: number): EpochMs {
+    const { cursor } = this
+    cursor.at(handle)
+    return cursor.token === token ? cursor.claimedReadyAt : never
+  }
+
+  done(handle: number, token: number, forget: boolean): FinishOutcome {
+    const { cursor } = this
+    cursor.at(handle)
+    let now = this.latest
+    if (cursor.dueAt !== never) {
+      // Only a key that was added again becomes ready, for which the time matters.
+      now = this.store.time.coarse()
+      this.advanceTo(now)
+      cursor.at(handle)
+    }
+    this.seq += 1
+    const outcome = transitions.done(cursor, token, forget, now, this.seq)
+    if (outcome !== 'lost') this.afterRelease(now)
+    return outcome
+  }
+
+  finish(handle: number, request: Finish, options: AskOptions): FinishReply {
+    const now = request.as === 'retry' ? this.store.time.exact() : this.store.time.coarse()
+    this.advanceTo(now)
+    const { cursor } = this
+    cursor.at(handle)
+    const dueBefore = cursor.dueAt
+    const outcome = this.finishKey(request, options, now)
+    if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
+    const { dueAt, failures } = cursor
+    if (dueBefore === never && dueAt !== never) this.pending += 1
+    this.afterRelease(now)
+    return { outcome, dueAt, failures }
+  }
+
+  forget(key: string): ForgetOutcome {
+    const row = this.index.find(key)
+    if (row === noRow) return 'unchanged'
+    const { cursor } = this
+    cursor.at(row)
+    const outcome = transitions.forget(cursor)
+    if (outcome === 'unchanged') return outcome
+    cursor.isDirty = true
+    // Failures can be all that is left of a key only while it is idle.
+    if (this.links.listOf(row) === list.idle) this.relist(this.latest)
+    return outcome
+  }
+
+  failures(key: string, failuresExpireMs: number): number {
+    const row = this.index.find(key)
+    if (row !== noRow) this.cursor.at(row)
+    return this.countedFailures(row, { failuresExpireMs }, this.store.time.coarse())
+  }
+
+  private countedFailures(
+    row: number,
+    { failuresExpireMs }: Pick<AskOptions, 'failuresExpireMs'>,
+    now: EpochMs,
+  ): number {
+    if (row === noRow) return 0
+    return transitions.countedFailures(this.cursor, now, failuresExpireMs)
+  }
+
+  private askFor(request: Ask, delayMs: number, options: AskOptions, now: EpochMs): AddOutcome {
+    const { cursor } = this
+    const dueBefore = cursor.dueAt
+    this.seq += 1
+    const outcome = transitions.ask(cursor, request, delayMs, options, now, this.seq)
+    cursor.isDirty = true
+    this.table.setItem(cursor.row, request.item)
+    if (dueBefore === never) this.pending += 1
+    if (outcome !== 'unchanged') this.relist(now)
+    else if (
+      this.readyRows.needsTouch &&
+      this.links.listOf(cursor.row) === list.ready &&
+      !(delayMs > 0)
+    ) {
+      this.readyRows.touch()
+    }
+    return outcome
+  }
+
+  private finishKey(request: Finish, options: AskOptions, now: EpochMs): FinishOutcome {
+    const { cursor } = this
+    const { buckets } = this.store
+    const delayMs = buckets.delayOf(request, cursor.failures, now)
+    this.seq += 1
+    const outcome = transitions.finish(cursor, request, delayMs, options, now, this.seq)
+    if (outcome === 'lost') return outcome
+    buckets.charge()
+    const error = transitions.errorOf(request)
+    if (error !== undefined) this.table.setError(cursor.row, error)
+    return outcome
+  }
+}

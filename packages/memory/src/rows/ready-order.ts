@@ -1,0 +1,114 @@
+import { type EpochMs, never } from '@sluice/core/driver'
+import type { ReadyRows } from './ready-rows.ts'
+import type { RowCursor } from './row-cursor.ts'
+import { list, noRow, type RowLinks } from './row-links.ts'
+import type { StringIndex } from './string-index.ts'
+
+/**
+ * An order of the caller's for keys that are ready: the custom `Queue` of client-go.
+ *
+ * `push` is called once for each key when it becomes ready, and `touch` when a key that is still
+ * ready is added again. The order alone decides which key is next; priorities have no effect. Its
+ * functions must not call the queue.
+ */
+export interface ReadyOrder {
+  /** A key has become ready. It is not among those pushed and not popped yet. */
+  push(key: string): void
+  /** A key that was pushed, and not popped yet, was added again. */
+  touch(key: string): void
+  /** Removes the next key and returns it. Only called while `len()` is above zero. */
+  pop(): string
+  /** How many keys were pushed and not popped yet. */
+  len(): number
+}
+
+/** The ready rows in an order of the caller's. */
+export class OrderedRows implements ReadyRows {
+  readonly needsTouch = true
+  readonly #links: RowLinks
+  readonly #index: Pick<StringIndex, 'find'>
+  readonly #cursor: RowCursor
+  readonly #order: ReadyOrder
+  readonly #rows: Set<number> = new Set()
+  /**
+   * Keys that are no longer ready. The order has no function to remove them; they are skipped when
+   * they are popped.
+   */
+  readonly #withdrawn: Set<string> = new Set()
+  /** A row that was popped and is not claimed yet. */
+  #popped: number = noRow
+
+  constructor(
+    links: RowLinks,
+    index: Pick<StringIndex, 'find'>,
+    cursor: RowCursor,
+    order: ReadyOrder,
+  ) {
+    this.#links = links
+    this.#index = index
+    this.#cursor = cursor
+    this.#order = order
+  }
+
+  get size(): number {
+    return this.#rows.size
+  }
+
+  add(): void {
+    const { key, row } = this.#cursor
+    this.#links.setList(row, list.ready)
+    this.#rows.add(row)
+    if (this.#withdrawn.delete(key)) this.#order.touch(key)
+    else this.#order.push(key)
+  }
+
+  remove(): void {
+    const { key, row } = this.#cursor
+    this.#links.setList(row, list.none)
+    this.#rows.delete(row)
+    if (row === this.#popped) this.#popped = noRow
+    else this.#withdrawn.add(key)
+  }
+
+  touch(): void {
+    const { key, row } = this.#cursor
+    if (row !== this.#popped) this.#order.touch(key)
+  }
+
+  peek(): number {
+    while (this.#popped === noRow && this.#order.len() > 0) {
+      const key = this.#order.pop()
+      if (this.#withdrawn.delete(key)) continue
+      const row = this.#index.find(key)
+      // An order that invents keys, or returns one twice, must not make two workers share a key.
+      if (this.#rows.has(row)) this.#popped = row
+    }
+    return this.#popped
+  }
+
+  pick(dueBy: EpochMs): number {
+    const passedOver: string[] = []
+    let row = this.peek()
+    while (row !== noRow && this.#isDueAfter(row, dueBy)) {
+      passedOver.push(this.#cursor.key)
+      this.#popped = noRow
+      row = this.peek()
+    }
+    for (const key of passedOver) this.#order.push(key)
+    return row
+  }
+
+  oldestReadyAt(): EpochMs {
+    let oldest = never
+    for (const row of this.#rows) {
+      this.#cursor.at(row)
+      oldest = Math.min(oldest, this.#cursor.readyAt)
+    }
+    return oldest
+  }
+
+  #isDueAfter(row: number, instant: EpochMs): boolean {
+    this.#cursor.at(row)
+    return this.#cursor.dueAt > instant
+  }
+}

@@ -1,0 +1,101 @@
+/** The row number that stands for none. */
+export const noRow = 0
+
+/** The list that a row is on. `none`: the key is held, or the row is free or the head of a list. */
+export const list = { none: 0, ready: 1, readySide: 2, delayed: 3, idle: 4, parked: 5 } as const
+
+/** The cells of a row: the next row, the previous one, its list, and the hash of its key. */
+// Rows are multiplied by shifting, and columns added by `|`: no check for overflow is needed then.
+const widthBits = 2
+
+// The cell of the list holds these, too.
+const listMask = 7
+const noOpBit = 8
+const priorityShift = 16
+
+/**
+ * The list that each row is on, and the lists themselves: doubly linked, in a circle through a
+ * *head*, which is a row without a key. A circle needs no case for its ends, and a row can leave it
+ * without knowing which one it is on. A row in a heap stores its position there in place of the
+ * next row: no row is on two lists.
+ *
+ * All of it is in one array, so that the engine checks one array per list operation and not four.
+ */
+export class RowLinks {
+  /** How many rows there is room for. */
+  capacity = 0
+  private cells: Int32Array = new Int32Array(0)
+
+  /** Makes room for rows below `capacity`. */
+  reserve(capacity: number): void {
+    const { cells } = this
+    this.cells = new Int32Array(capacity << widthBits)
+    this.cells.set(cells)
+    this.capacity = capacity
+  }
+
+  next(row: number): number {
+    return this.cells[row << widthBits]!
+  }
+
+  setNext(row: number, next: number): void {
+    this.cells[row << widthBits] = next
+  }
+
+  listOf(row: number): number {
+    return this.cells[(row << widthBits) | 2]! & listMask
+  }
+
+  setList(row: number, where: number): void {
+    this.cells[(row << widthBits) | 2] = where
+  }
+
+  /**
+   * Records that adding the row's key once more, at that priority, changes nothing. Putting the row
+   * on a list erases the record, and every change of the row that matters here does that.
+   */
+  markNoOp(row: number, priority: number): void {
+    this.cells[(row << widthBits) | 2] = list.ready | noOpBit | (priority << priorityShift)
+  }
+
+  isNoOp(row: number, priority: number): boolean {
+    return (
+      this.cells[(row << widthBits) | 2] === (list.ready | noOpBit | (priority << priorityShift))
+    )
+  }
+
+  hashOf(row: number): number {
+    return this.cells[(row << widthBits) | 3]!
+  }
+
+  setHash(row: number, hash: number): void {
+    this.cells[(row << widthBits) | 3] = hash
+  }
+
+  /** Makes `head` the head of an empty circle. */
+  begin(head: number): void {
+    this.cells[head << widthBits] = head
+    this.cells[(head << widthBits) | 1] = head
+  }
+
+  /** Puts a row at the end of a circle. */
+  append(head: number, row: number, where: number): void {
+    const { cells } = this
+    const last = cells[(head << widthBits) | 1]!
+    cells[(head << widthBits) | 1] = row
+    cells[last << widthBits] = row
+    cells[row << widthBits] = head
+    cells[(row << widthBits) | 1] = last
+    cells[(row << widthBits) | 2] = where
+  }
+
+  /** Takes a row out of its circle. */
+  unlink(row: number): void {
+    const { cells } = this
+    const next = cells[row << widthBits]!
+    const previous = cells[(row << widthBits) | 1]!
+    cells[previous << widthBits] = next
+    cells[(next << widthBits) | 1] = previous
+    cells[(row << widthBits) | 2] = list.none
+  }
+}

@@ -1,0 +1,264 @@
+import {
+  type EpochMs,
+  type Lease,
+  never as neverImported,
+  noToken as noTokenImported,
+  type TokenBuckets,
+  transitions,
+} from '@sluice/core/driver'
+import type { StoreTime } from '../store-time.ts'
+import { WorkerRegistry } from '../worker-registry.ts'
+import { HoldTable } from './hold-table.ts'
+import { ReadyByPriority } from './ready-by-priority.ts'
+import { OrderedRows, type ReadyOrder } from './ready-order.ts'
+import type { ReadyRows } from './ready-rows.ts'
+import { RowCursor } from './row-cursor.ts'
+import { RowHeap } from './row-heap.ts'
+import { list as listImported, type RowLinks } from './row-links.ts'
+import { RowTable } from './row-table.ts'
+import { StringIndex } from './string-index.ts'
+
+/** How many stale rows an add deletes at most, and after how long adds sweep again. */
+const sweepRows = 64
+const sweepAgainMs = 1_000
+
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const never = neverImported
+const noToken = noTokenImported
+const list = listImported
+
+/** What the queues of one store share. */
+export interface MemoryStore {
+  readonly time: StoreTime
+  readonly buckets: TokenBuckets
+  /**
+   * Queues that may store something. Any other one lives only as long as its direct queue is
+   * referenced.
+   */
+  readonly inUse: Set<RowStore>
+  /** The greatest token given out so far. */
+  lastToken: number
+}
+
+/**
+ * The rows of one queue, each on the list that belongs to its state: the ready rows, the heap of
+ * the delayed ones, the parked ones, the idle ones, or none while the key is held.
+ *
+ * The transitions of core decide the state.
+ */
+export class RowStore {
+  readonly name: string
+  isPaused = false
+  readonly table: RowTable
+  readonly cursor: RowCursor
+  readonly holds: HoldTable = new HoldTable()
+  readonly workers: WorkerRegistry = new WorkerRegistry()
+  readonly readyRows: ReadyRows
+  readonly delayed: RowHeap
+  /** The leases that expire, by when they do. */
+  readonly leases: RowHeap
+  /** The heads of the lists of idle and of parked rows, and the lengths of those lists. */
+  readonly idle: number
+  readonly parked: number
+  idleCount = 0
+  parkedCount = 0
+  heldCount = 0
+  protected readonly store: MemoryStore
+  protected readonly links: RowLinks
+  protected readonly index: StringIndex
+  protected seq = 0
+  /** How many keys have a pending run. */
+  protected pending = 0
+  /** The time up to which due rows are among the ready ones. */
+  protected latest: EpochMs = -Infinity
+  /** When adds sweep again. */
+  protected sweepAt: EpochMs = -Infinity
+  /** Whether it is in {@link MemoryStore.inUse}. */
+  private isInUse = false
+
+  constructor(name: string, store: MemoryStore, expectedKeys: number, order?: ReadyOrder) {
+    this.name = name
+    this.store = store
+    this.table = new RowTable(expectedKeys)
+    this.links = this.table.links
+    this.cursor = new RowCursor(this.table, this.holds)
+    this.index = new StringIndex(this.table, expectedKeys)
+    this.delayed = new RowHeap(this.links)
+    this.leases = new RowHeap(this.links)
+    this.idle = this.table.allocateHead()
+    this.parked = this.table.allocateHead()
+    this.readyRows =
+      order === undefined
+        ? new ReadyByPriority(this.table, this.cursor)
+        : new OrderedRows(this.links, this.index, this.cursor, order)
+  }
+
+  /** How many keys there are, in any state. */
+  get size(): number {
+    return this.index.size
+  }
+
+  /** The row of a key; `noRow` if nothing is stored of it. */
+  find(key: string): number {
+    return this.index.find(key)
+  }
+
+  ready(): number {
+    this.advanceTo(this.store.time.coarse())
+    return this.readyRows.size
+  }
+
+  nextAt(): EpochMs {
+    const leaseEnd = this.leases.firstAt
+    if (this.isPaused) return leaseEnd
+    return Math.min(leaseEnd, this.readyRows.size > 0 ? this.latest : this.delayed.firstAt)
+  }
+
+  /** At most `limit` expired leases. */
+  leaseEnds(now: EpochMs, limit: number): Lease[] {
+    if (this.leases.firstAt > now) return []
+    return this.leases.upTo(now, limit).map((row) => {
+      this.cursor.at(row)
+      return { key: this.cursor.key, token: this.cursor.token }
+    })
+  }
+
+  /** Deletes at most `limit` idle keys whose failures have expired; returns how many. */
+  sweep(limit: number, failuresExpireMs: number, now: EpochMs): number {
+    const { cursor, links } = this
+    let swept = 0
+    let lookedAt = 0
+    let row = links.next(this.idle)
+    while (row !== this.idle && swept < limit && lookedAt < 4 * limit) {
+      const next = links.next(row)
+      lookedAt += 1
+      cursor.at(row)
+      if (transitions.hasStaleFailures(cursor, now, failuresExpireMs)) {
+        transitions.forget(cursor)
+        this.relist(now)
+        swept += 1
+      }
+      row = next
+    }
+    return swept
+  }
+
+  /**
+   * Sweeps as part of an add, so that rows do not pile up without ticks or faster than ticks sweep.
+   */
+  protected sweepWithAdd(failuresExpireMs: number, now: EpochMs): void {
+    if (this.sweep(sweepRows, failuresExpireMs, now) === sweepRows) return
+    this.sweepAt = now + sweepAgainMs
+  }
+
+  /** Keeps the queue until it stores nothing: see {@link MemoryStore.inUse}. */
+  use(): void {
+    if (this.isInUse) return
+    this.isInUse = true
+    this.store.inUse.add(this)
+  }
+
+  /** Undoes {@link use} if the queue stores nothing and has no order of the caller's. */
+  releaseIfEmpty(workersSince: EpochMs): void {
+    this.workers.deleteBefore(workersSince)
+    if (this.isStored || this.readyRows.needsTouch) return
+    this.isInUse = false
+    this.store.inUse.delete(this)
+  }
+
+  /** Whether anything of the queue is worth storing. */
+  get isStored(): boolean {
+    return this.size > 0 || this.isPaused || this.workers.size > 0
+  }
+
+  /** Moves rows that are due at `now` to the ready ones. Comes first in every verb. */
+  advanceTo(now: EpochMs): void {
+    this.latest = now
+    if (this.delayed.firstAt <= now) this.moveDue(now)
+  }
+
+  private moveDue(now: EpochMs): void {
+    const { cursor, delayed } = this
+    while (delayed.firstAt <= now) {
+      const row = delayed.first
+      delayed.remove(row)
+      cursor.at(row)
+      this.readyRows.add()
+    }
+  }
+
+  /** Puts the cursor on a new row, for a key that the last `find` of the index did not find. */
+  protected create(key: string): void {
+    this.use()
+    const row = this.table.allocate(key)
+    this.index.addMissed(row)
+    this.cursor.atNew(row, key)
+  }
+
+  /** To be called after a transition that ends the hold of the cursor's row. */
+  protected afterRelease(now: EpochMs): void {
+    const { cursor } = this
+    if (this.leases.size > 0 && this.leases.has(cursor.row)) this.leases.remove(cursor.row)
+    this.heldCount -= 1
+    if (transitions.isGone(cursor)) {
+      this.delete()
+    } else {
+      cursor.isDirty = true
+      this.enlist(now)
+    }
+  }
+
+  /** Moves the cursor's row, which was changed, to the list of its state, or deletes it. */
+  protected relist(now: EpochMs): void {
+    const { cursor } = this
+    cursor.isDirty = true
+    this.unlist()
+    if (transitions.isGone(cursor)) this.delete()
+    else this.enlist(now)
+  }
+
+  /** Takes the cursor's row off its list. */
+  private unlist(): void {
+    const { links } = this
+    const { row } = this.cursor
+    const from = links.listOf(row)
+    if (from === list.ready || from === list.readySide) {
+      this.readyRows.remove()
+    } else if (from === list.delayed) {
+      this.delayed.remove(row)
+      links.setList(row, list.none)
+    } else if (from !== list.none) {
+      links.unlink(row)
+      if (from === list.idle) this.idleCount -= 1
+      else this.parkedCount -= 1
+    }
+  }
+
+  /** Puts the cursor's row, which is on no list, on the list of its state. */
+  protected enlist(now: EpochMs): void {
+    const { cursor, links } = this
+    const { row } = cursor
+    if (cursor.token !== noToken) return
+    if (cursor.parked) {
+      links.append(this.parked, row, list.parked)
+      this.parkedCount += 1
+    } else if (cursor.dueAt <= now) {
+      this.readyRows.add()
+    } else if (cursor.dueAt === never) {
+      links.append(this.idle, row, list.idle)
+      this.idleCount += 1
+    } else {
+      this.delayed.add(row, cursor.dueAt, cursor.seq)
+      links.setList(row, list.delayed)
+    }
+  }
+
+  /** Deletes the cursor's row, of which nothing remains to be stored. */
+  private delete(): void {
+    const { cursor } = this
+    const { row } = cursor
+    this.index.remove(row)
+    cursor.leave()
+    this.table.release(row)
+  }
+}

@@ -1,0 +1,181 @@
+import type { EpochMs } from '@sluice/core/driver'
+import { noRow as noRowImported, RowLinks } from './row-links.ts'
+
+// A constant of this very module is folded into the code; an imported one is looked up each time.
+const noRow = noRowImported
+
+/** Columns of {@link RowChunk.numbers}: `dueAt`, `readyAt`, `seq`, `askedAt`, `failedAt`. */
+export const numberWidth = 5
+/**
+ * Columns of {@link RowChunk.integers}: several small ones in one, `failures`, `crashes`, the hold.
+ */
+export const integerWidth = 4
+
+const chunkBits = 12
+/** How many rows a chunk has; the first one grows up to this. */
+export const chunkRows: number = 1 << chunkBits
+/** `row & rowMask` is the index of a row in its chunk. */
+export const rowMask: number = chunkRows - 1
+const firstChunkRows = 64
+
+/**
+ * A few thousand rows. Members that most keys have are in columns that are created with the chunk;
+ * members that few keys have are in arrays that are created with the first such key.
+ */
+export class RowChunk {
+  readonly numbers: Float64Array
+  readonly integers: Int32Array
+  readonly keys: string[] = []
+  items: (string | undefined)[] | undefined
+  laterAts: Float64Array | undefined
+  errors: (string | undefined)[] | undefined
+
+  constructor(rows: number) {
+    this.numbers = new Float64Array(rows * numberWidth)
+    this.integers = new Int32Array(rows * integerWidth)
+  }
+
+  setLaterAt(at: number, laterAt: EpochMs): void {
+    this.laterAts ??= new Float64Array(this.integers.length / integerWidth)
+    this.laterAts[at] = laterAt
+  }
+
+  /** The same rows in a chunk with room for more. */
+  widened(rows: number): RowChunk {
+    const wide = new RowChunk(rows)
+    wide.numbers.set(this.numbers)
+    wide.integers.set(this.integers)
+    for (const key of this.keys) wide.keys.push(key)
+    wide.items = this.items
+    wide.errors = this.errors
+    if (this.laterAts !== undefined) {
+      wide.laterAts = new Float64Array(rows)
+      wide.laterAts.set(this.laterAts)
+    }
+    return wide
+  }
+}
+
+/**
+ * The keys of one queue as numbered rows. There is no object per key: a million rows are a few
+ * hundred arrays, which cost the garbage collector nothing.
+ *
+ * Rows are added in chunks, so that growing copies nothing but the links. Freed rows are used
+ * again; the table keeps the size of its fullest hour.
+ */
+export class RowTable {
+  readonly links: RowLinks = new RowLinks()
+  readonly chunks: RowChunk[] = []
+  /** Every row ever used is below this. */
+  used: number = noRow + 1
+  private capacity: number
+  /** Whether any row ever had an item: most queues store none. */
+  hasItems = false
+  private hasErrors = false
+  private free: number = noRow
+
+  constructor(expectedRows: number) {
+    const rows = Math.min(Math.max(expectedRows, firstChunkRows), chunkRows)
+    this.capacity = 1 << Math.ceil(Math.log2(rows))
+    this.chunks.push(new RowChunk(this.capacity))
+    this.links.reserve(Math.max(this.capacity, expectedRows))
+    // Row 0 stands for none; without a key there, its element would be a hole, read as `undefined`.
+    this.chunks[0]!.keys.push('')
+  }
+
+  chunk(row: number): RowChunk {
+    return this.chunks[row >>> chunkBits]!
+  }
+
+  keyAt(row: number): string {
+    return this.chunks[row >>> chunkBits]!.keys[row & rowMask]!
+  }
+
+  hashOf(row: number): number {
+    return this.links.hashOf(row)
+  }
+
+  setHash(row: number, hash: number): void {
+    this.links.setHash(row, hash)
+  }
+
+  /** Every key that has a row. */
+  keys(): string[] {
+    // Rows without a key are free, or the heads of lists.
+    return this.chunks.flatMap((chunk) => chunk.keys.filter((key) => key !== ''))
+  }
+
+  /** A row for `key`; its columns have old values. */
+  allocate(key: string): number {
+    let row = this.free
+    if (row !== noRow) {
+      this.free = this.links.next(row)
+    } else {
+      row = this.used
+      if (row === this.capacity) this.grow()
+      this.used += 1
+    }
+    this.chunks[row >>> chunkBits]!.keys[row & rowMask] = key
+    return row
+  }
+
+  /** A row without a key, for the head of a list. */
+  allocateHead(): number {
+    const row = this.allocate('')
+    this.links.begin(row)
+    return row
+  }
+
+  /** Frees a row and everything that it refers to. */
+  release(row: number): void {
+    const chunk = this.chunks[row >>> chunkBits]!
+    const at = row & rowMask
+    chunk.keys[at] = ''
+    if (this.hasItems && chunk.items !== undefined) chunk.items[at] = undefined
+    if (this.hasErrors && chunk.errors !== undefined) chunk.errors[at] = undefined
+    this.links.setNext(row, this.free)
+    this.free = row
+  }
+
+  itemAt(row: number): string | undefined {
+    return this.hasItems ? this.chunk(row).items?.[row & rowMask] : undefined
+  }
+
+  setItem(row: number, item: string | undefined): void {
+    if (item === undefined && !this.hasItems) return
+    this.hasItems = true
+    const chunk = this.chunk(row)
+    chunk.items ??= []
+    put(chunk.items, row & rowMask, item)
+  }
+
+  errorAt(row: number): string | undefined {
+    return this.chunk(row).errors?.[row & rowMask]
+  }
+
+  setError(row: number, error: string): void {
+    this.hasErrors = true
+    const chunk = this.chunk(row)
+    chunk.errors ??= []
+    put(chunk.errors, row & rowMask, error)
+  }
+
+  private grow(): void {
+    const [first] = this.chunks
+    if (this.capacity < chunkRows) {
+      this.capacity *= 2
+      this.chunks[0] = first!.widened(this.capacity)
+    } else {
+      this.capacity += chunkRows
+      this.chunks.push(new RowChunk(chunkRows))
+    }
+    const linked = this.links.capacity
+    if (this.capacity > linked) this.links.reserve(Math.max(this.capacity, linked * 2))
+  }
+}
+
+/** Sets an element of an array that may be shorter, without leaving holes in it. */
+function put(texts: (string | undefined)[], at: number, text: string | undefined): void {
+  while (texts.length < at) texts.push(undefined)
+  texts[at] = text
+}

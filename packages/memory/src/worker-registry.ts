@@ -1,0 +1,27 @@
+import type { EpochMs, WorkerInfo, WorkerRow } from '@sluice/core/driver'
+
+/** The workers of a queue. */
+export class WorkerRegistry {
+  readonly #rows: Map<string, WorkerRow> = new Map()
+
+  /** How many workers are on record. */
+  get size(): number {
+    return this.#rows.size
+  }
+
+  /** Registers a worker, or renews its registration. */
+  register(worker: WorkerInfo, now: EpochMs): void {
+    const startedAt = this.#rows.get(worker.holder)?.startedAt ?? now
+    this.#rows.set(worker.holder, { ...worker, startedAt, seenAt: now })
+  }
+
+  /** The workers that were seen at `since` or after it. */
+  seenSince(since: EpochMs): WorkerRow[] {
+    return [...this.#rows.values()].filter(({ seenAt }) => seenAt >= since)
+  }
+
+  /** Deletes the workers that were last seen before `since`. */
+  deleteBefore(since: EpochMs): void {
+    for (const [holder, { seenAt }] of this.#rows) if (seenAt < since) this.#rows.delete(holder)
+  }
+}

@@ -1,6 +1,0 @@
--- What a bucket holds.
--- Parameters: name.
--- Why this plan: by primary key.
-select tokens, at
-from sluice_buckets
-where name = +?

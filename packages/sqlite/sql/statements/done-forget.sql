@@ -1,5 +1,0 @@
--- The same with its failures forgotten.
--- Parameters: queue, key, token.
--- Why this plan: one look into the unique index on (queue, key).
-delete from sluice_keys
-where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0

@@ -1,4 +1,0 @@
--- Makes the row of a queue that is written to for the first time.
--- Parameters: name.
-insert into sluice_queues (name)
-values (?)

@@ -1,0 +1,127 @@
+-- breaking: yes
+--
+-- The first schema. Instants are milliseconds since the epoch, as REAL; NULL stands for none.
+
+-- The migrations that were applied to this file.
+create table sluice_schema (
+  version integer primary key,
+  breaking integer not null check (breaking in (0, 1)),
+  applied_at real not null
+) strict;
+
+-- One row: what belongs to the store as a whole.
+create table sluice_store (
+  id integer primary key check (id = 1),
+  -- The last token that was handed out. It starts at the epoch microseconds of the file's creation,
+  -- so that a file which was deleted and created again does not hand out tokens that an outside
+  -- system has already seen.
+  token integer not null check (token > 0),
+  -- How many milliseconds the store's time is ahead of the wall clock, because that was set back.
+  ahead real not null default 0 check (ahead >= 0),
+  -- The newest instant that is known to have passed, by the store's time. It only rises.
+  latest real not null
+) strict;
+
+-- One row per queue that was ever written to.
+create table sluice_queues (
+  id integer primary key,
+  name text not null unique,
+  paused integer not null default 0 check (paused in (0, 1)),
+  -- The last position in the order that was handed out.
+  seq integer not null default 0,
+  -- How many keys have a pending run. The count is stored, because counting would take time.
+  pending integer not null default 0 check (pending >= 0),
+  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
+  -- renewals do not change it: a waiting process looks for keys only after the sum has risen.
+  work integer not null default 0
+) strict;
+
+-- The names of holders, so that the rows of keys need not repeat them. Ids are never reused.
+create table sluice_holders (
+  id integer primary key autoincrement,
+  name text not null unique
+) strict;
+
+-- One row per key of a queue.
+--
+-- A pending run and a claimed run share the same columns: a claim leaves them in place and fills in
+-- the held half, which makes claims and releases cheap. The next pending run of a held key is stored
+-- in next_*.
+create table sluice_keys (
+  id integer primary key,
+  queue integer not null,
+  key text not null,
+
+  -- The run: pending if token is null, otherwise claimed.
+  due_at real,
+  due_why integer not null default 0 check (due_why between 0 and 2),
+  later_at real,
+  later_why integer,
+  ready_at real,
+  seq integer,
+  priority integer not null default 0,
+  asked_at real,
+
+  -- The holder. claim is a hash of the name of the request that claimed the key.
+  token integer,
+  lease_until real,
+  holder integer,
+  claim integer,
+
+  -- The next pending run of a held key.
+  next_due_at real,
+  next_why integer,
+  next_seq integer,
+  next_priority integer,
+  next_asked_at real,
+  next_later_at real,
+  next_later_why integer,
+
+  failures integer not null default 0,
+  crashes integer not null default 0,
+  failed_at real,
+  parked integer not null default 0 check (parked in (0, 1)),
+  item text,
+  last_error text,
+
+  unique (queue, key),
+  check ((due_at is null) = (ready_at is null)),
+  check (due_at is not null or (later_at is null and token is null)),
+  check ((token is null) = (holder is null)),
+  check (token is not null or (lease_until is null and next_due_at is null)),
+  check (next_due_at is not null or next_later_at is null)
+) strict;
+
+-- Pending keys in the order of claims. due_at and due_why are included so that counting, and looking
+-- for keys that are due by some instant, need not read the rows.
+create index sluice_keys_waiting on sluice_keys (queue, priority desc, ready_at, seq, due_at, due_why)
+where token is null and parked = 0 and due_at is not null;
+
+-- Held keys by the end of their leases.
+create index sluice_keys_held on sluice_keys (queue, lease_until)
+where token is not null;
+
+-- Parked keys that are not held.
+create index sluice_keys_parked on sluice_keys (queue, key)
+where token is null and parked = 1;
+
+-- Idle keys, of which only a failure count is stored, oldest failure first.
+create index sluice_keys_idle on sluice_keys (queue, failed_at)
+where token is null and parked = 0 and due_at is null;
+
+create table sluice_workers (
+  queue integer not null,
+  holder text not null,
+  info text not null,
+  started_at real not null,
+  seen_at real not null,
+  primary key (queue, holder)
+) strict, without rowid;
+
+create table sluice_buckets (
+  name text primary key,
+  per_second real not null,
+  burst real not null,
+  tokens real not null,
+  at real not null
+) strict, without rowid;

@@ -1,0 +1,224 @@
+import { type Awaitable, type Clock, SluiceError } from '@sluice/core/driver'
+import { StoreRow } from '../rows/store-row.ts'
+import { StoreTime } from '../rows/store-time.ts'
+import { BusyRetry } from './busy-retry.ts'
+import { type DatabaseSource, findingsIn, isInTransaction } from './database-source.ts'
+import type { SqliteEnvironment } from './environment.ts'
+import { errorKindOf, type Stage, storeError } from './errors.ts'
+import { LogGuard } from './log-guard.ts'
+import type { Statements } from './statements.ts'
+import { WakeSignal } from './wake-signal.ts'
+
+/** The work of a transaction; the store's time is that at which it has the lock. */
+export type Work<T> = (statements: Statements, store: StoreRow) => T
+
+/** How often to check whether the file is still the one that was opened, in milliseconds. */
+const lookAtFileMs = 1_000
+
+/**
+ * The one connection of this process to a store, opened when it is first needed, and again after it
+ * had to be closed.
+ */
+export class Connection {
+  readonly changes: WakeSignal
+  readonly #source: DatabaseSource
+  readonly #environment: SqliteEnvironment
+  readonly #thread: string
+  readonly #retry: BusyRetry
+  readonly #logGuard: LogGuard
+  readonly #times = new Map<Clock, StoreTime>()
+  #lookedAtFileMs = -Infinity
+  #statements: Statements | undefined
+  #mustCheck = false
+  #isClosed = false
+
+  constructor(source: DatabaseSource, environment: SqliteEnvironment, lockWaitMs: number) {
+    this.#source = source
+    this.#environment = environment
+    this.#thread = environment.thread()
+    this.#retry = new BusyRetry(environment, lockWaitMs)
+    this.#logGuard = new LogGuard(source.file, environment)
+    this.changes = new WakeSignal(environment.clock, {
+      version: () => {
+        // A step back is distinguished from elapsed time by reading the clock often.
+        for (const time of this.#times.values()) time.read()
+        return this.#statements && numberIn(this.#statements.dataVersion.get(), 'data_version')
+      },
+      work: () => this.#statements && numberIn(this.#statements.wakeSignalWork.get(), 'work'),
+    })
+  }
+
+  /** What the store is called in messages. */
+  get file(): string {
+    return this.#source.file
+  }
+
+  /** The store's time by `clock`. */
+  time(clock: Clock): StoreTime {
+    const known = this.#times.get(clock)
+    if (known !== undefined) return known
+    const time = new StoreTime(clock)
+    this.#times.set(clock, time)
+    return time
+  }
+
+  /** Opens the store now, rather than with the first operation. */
+  open(clock: Clock): Awaitable<void> {
+    return this.#retry.run(() => {
+      this.#opened(clock)
+    })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.changes.stop()
+    this.#retry.giveUp(
+      new SluiceError('ERR_STORE_BUSY', `${this.file} was closed while it was locked`, {
+        retryable: true,
+      }),
+    )
+    this.#drop()
+  }
+
+  /** Does `work` in a transaction that writes. */
+  write<T>(clock: Clock, work: Work<T>): Awaitable<T> {
+    return this.#retry.run(() => this.#transaction(clock, work, true))
+  }
+
+  /** Does `work` in a transaction that only reads. */
+  read<T>(clock: Clock, work: Work<T>): Awaitable<T> {
+    // A writer does not block readers, so they need not queue behind blocked operations.
+    return this.#retry.overtake(() => this.#transaction(clock, work, false))
+  }
+
+  /** Reads the file outside of a transaction, in which damage would fail the whole examination. */
+  look<T>(clock: Clock, work: (statements: Statements) => T): Awaitable<T> {
+    return this.#retry.overtake(() => {
+      try {
+        return work(this.#opened(clock))
+      } catch (error) {
+        throw storeError(error, 'before-commit', this.file)
+      }
+    })
+  }
+
+  /**
+   * Closes the connection if its file was moved, removed or replaced: SQLite would continue to
+   * write to a file that no other process finds. The check takes a microsecond or two, so it is not
+   * made for every transaction.
+   */
+  #checkFile(): void {
+    const now = this.#environment.clock.monotonicMs()
+    if (now - this.#lookedAtFileMs < lookAtFileMs) return
+    if (!this.#source.isReplaced()) {
+      this.#lookedAtFileMs = now
+      return
+    }
+    this.#drop()
+    throw new SluiceError(
+      'ERR_STORE',
+      `${this.file} was moved, removed or replaced while it was in use`,
+      { retryable: true },
+    )
+  }
+
+  #transaction<T>(clock: Clock, work: Work<T>, writes: boolean): T {
+    const statements = this.#opened(clock)
+    let stage: Stage = 'before-commit'
+    try {
+      this.#checkFile()
+      if (this.#source.isTaken()) throw this.#takenError()
+      if (writes) statements.begin.run()
+      else statements.beginRead.run()
+      let value: T
+      try {
+        // Read under the lock: the present is not that of when the waiting for it began.
+        const store = new StoreRow(statements, this.time(clock))
+        value = work(statements, store)
+        if (writes) {
+          store.save()
+          stage = 'commit'
+        }
+        statements.commit.run()
+      } catch (error) {
+        this.#rollBack(statements)
+        throw error
+      }
+      if (writes) this.#logGuard.committed(statements.database)
+      return value
+    } catch (error) {
+      this.#afterError(error)
+      throw storeError(error, stage, this.file)
+    }
+  }
+
+  #takenError(): SluiceError {
+    const message = `the database given as exclusive is in a transaction of somebody else's`
+    return new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
+  }
+
+  #afterError(error: unknown): void {
+    if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#drop()
+    const trouble = errorKindOf(error)
+    if (trouble !== 'input-output' && trouble !== 'damaged') return
+    // The cache of this connection may differ from the file. The next operation opens the file
+    // again and checks its integrity.
+    this.#mustCheck = true
+    this.#drop()
+  }
+
+  #rollBack(statements: Statements): void {
+    try {
+      statements.rollback.run()
+    } catch {
+      // Some errors have already ended the transaction. If not, no other can begin here.
+      if (isInTransaction(statements.database)) this.#drop('abandon')
+    }
+  }
+
+  #drop(how: 'close' | 'abandon' = 'close'): void {
+    const statements = this.#statements
+    this.#statements = undefined
+    this.changes.connectionLost()
+    this.#logGuard.closed()
+    if (statements === undefined) return
+    try {
+      this.#source[how](statements)
+    } catch {
+      // Nothing more can be done about it.
+    }
+  }
+
+  #opened(clock: Clock): Statements {
+    if (this.#environment.thread() !== this.#thread) {
+      throw new SluiceError(
+        'ERR_STORE',
+        `${this.file} was opened in another process or thread; open it anew in this one`,
+      )
+    }
+    if (this.#isClosed) throw new SluiceError('ERR_CLOSED', `${this.file} is closed`)
+    this.#statements ??= this.#open(clock)
+    return this.#statements
+  }
+
+  #open(clock: Clock): Statements {
+    try {
+      const statements = this.#source.open(clock.now())
+      this.#lookedAtFileMs = -Infinity
+      if (!this.#mustCheck) return statements
+      const [finding] = findingsIn(statements.database, 'quick_check(1)')
+      if (finding === undefined) {
+        this.#mustCheck = false
+        return statements
+      }
+      this.#source.close(statements)
+      throw new SluiceError('ERR_STORE_DAMAGED', `${this.file} is damaged: ${finding}`)
+    } catch (error) {
+      throw storeError(error, 'opening', this.file)
+    }
+  }
+}
+
+function numberIn(row: unknown, name: string): number | undefined {
+  return (row as Readonly<Record<string, number>> | undefined)?.[name]
+}

@@ -1,0 +1,176 @@
+import type { EpochMs } from '@sluice/core/driver'
+import type { SqliteDatabase } from '../library/database.ts'
+import type { Library } from '../library/library.ts'
+import { isSafeVersion, unsafeVersionError, versionBehind } from '../library/sqlite-version.ts'
+import { ensureSchema, type Migrate, type Ownership } from '../schema/migrate.ts'
+import { applyPragmas, type Durability } from './durability.ts'
+import { networkFilesystemOf } from './network-filesystem.ts'
+import { prepareStatements, type Statements } from './statements.ts'
+import { ensureFile, statusOf } from './store-file.ts'
+
+/** Opens and closes the connection to a store. */
+export interface DatabaseSource {
+  /** The name of the store in messages: the path of the file. */
+  readonly file: string
+  open(now: EpochMs): Statements
+  close(statements: Statements): void
+  /** Abandons a connection on which a transaction of the driver could not be ended. */
+  abandon(statements: Statements): void
+  /** Whether the path now leads to another file than the one that was opened, or to none. */
+  isReplaced(): boolean
+  /** Whether the connection is in a transaction of the caller. */
+  isTaken(): boolean
+}
+
+/** How a file is opened. */
+export interface FileSettings {
+  /** The real path. */
+  readonly file: string
+  readonly library: Library
+  readonly durability: Durability
+  readonly migrate: Migrate
+  readonly mustExist: boolean
+  readonly unsafeFilesystem: boolean
+  /** `guest`: the tables may be created in a database of the caller. */
+  readonly ownership: Ownership
+}
+
+/** Connections of the driver to a file. */
+export class FileSource implements DatabaseSource {
+  readonly settings: FileSettings
+  readonly #networkOf: (directory: string) => string | undefined
+  /** Device and number of the file that was opened. */
+  #identity: string | undefined
+
+  constructor(settings: FileSettings, networkOf: typeof networkFilesystemOf = networkFilesystemOf) {
+    this.settings = settings
+    this.#networkOf = networkOf
+  }
+
+  get file(): string {
+    return this.settings.file
+  }
+
+  open(now: EpochMs): Statements {
+    const { file, library, durability, migrate, ownership } = this.settings
+    // A file that has existed must not be replaced by an empty one.
+    const mustExist = this.settings.mustExist || this.#identity !== undefined
+    ensureFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
+    const database = library.open(file)
+    try {
+      if (!isSafeVersion(versionBehind(database))) this.#lockExclusively(database)
+      applyPragmas(database, durability)
+      ensureSchema(database, file, { ownership, migrate, now })
+      const statements = prepareStatements(database)
+      this.#identity = this.#identityNow()
+      return statements
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  /** Locks the file for this connection, because this version of SQLite must not share one. */
+  #lockExclusively(database: SqliteDatabase): void {
+    if (this.settings.ownership === 'guest') throw unsafeVersionError(versionBehind(database))
+    database.exec('pragma locking_mode = exclusive')
+  }
+
+  close(statements: Statements): void {
+    statements.database.close()
+  }
+
+  abandon(statements: Statements): void {
+    // Closing it ends the transaction.
+    this.close(statements)
+  }
+
+  isReplaced(): boolean {
+    return this.#identity !== this.#identityNow()
+  }
+
+  isTaken(): boolean {
+    return false
+  }
+
+  #identityNow(): string | undefined {
+    const status = statusOf(this.settings.file)
+    return status === undefined ? undefined : `${status.dev}:${status.ino}`
+  }
+}
+
+/** The one connection that the caller has passed. The caller closes it. */
+export class HandedInSource implements DatabaseSource {
+  readonly file: string
+  readonly #database: SqliteDatabase
+  readonly #durability: Durability
+  readonly #migrate: Migrate
+  /** Whether the transaction that is open on it is one of the driver. */
+  #isLeftOpen = false
+
+  constructor(database: SqliteDatabase, file: string, durability: Durability, migrate: Migrate) {
+    this.file = file
+    this.#database = database
+    this.#durability = durability
+    this.#migrate = migrate
+  }
+
+  open(now: EpochMs): Statements {
+    if (this.#isLeftOpen && isInTransaction(this.#database)) this.#database.exec('rollback')
+    this.#isLeftOpen = false
+    applyPragmas(this.#database, this.#durability)
+    const options = { ownership: 'guest', migrate: this.#migrate, now } as const
+    ensureSchema(this.#database, this.file, options)
+    return prepareStatements(this.#database)
+  }
+
+  close(): void {}
+
+  abandon(): void {
+    this.#isLeftOpen = true
+  }
+
+  isReplaced(): boolean {
+    return false
+  }
+
+  isTaken(): boolean {
+    return isInTransaction(this.#database)
+  }
+}
+
+/** The path of the file that a connection is on; empty for one in memory. */
+export function fileOf(database: SqliteDatabase): string {
+  const rows = database.prepare('pragma database_list').all() as {
+    readonly name: string
+    readonly file: string | null
+  }[]
+  return rows.find(({ name }) => name === 'main')?.file ?? ''
+}
+
+/** Whether a transaction was begun on a connection and has not ended; closing ends it, too. */
+export function isInTransaction(database: SqliteDatabase): boolean {
+  const { open, isOpen } = database as { readonly open?: unknown; readonly isOpen?: unknown }
+  // A closed connection of node:sqlite throws when its transaction is read.
+  if (open === false || isOpen === false) return false
+  const { inTransaction, isTransaction } = database as {
+    readonly inTransaction?: unknown
+    readonly isTransaction?: unknown
+  }
+  if (typeof inTransaction === 'boolean') return inTransaction
+  if (typeof isTransaction === 'boolean') return isTransaction
+  // An old node:sqlite has neither. A transaction cannot begin within another one.
+  try {
+    database.exec('begin')
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code !== 'ERR_INVALID_STATE'
+  }
+  database.exec('rollback')
+  return false
+}
+
+/** The damage of the pages of a database, in words; empty if there is none. */
+export function findingsIn(database: SqliteDatabase, pragma: string): string[] {
+  const rows = database.prepare(`pragma ${pragma}`).all() as Record<string, unknown>[]
+  return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
+}

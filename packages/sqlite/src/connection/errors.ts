@@ -1,0 +1,96 @@
+import { SluiceError } from '@sluice/core/driver'
+
+/** The kinds of SQLite errors that the driver distinguishes. */
+export type ErrorKind =
+  | 'busy'
+  | 'full'
+  | 'input-output'
+  | 'damaged'
+  | 'cannot-open'
+  | 'read-only'
+  | 'other'
+
+// https://sqlite.org/rescode.html: the low byte of an extended code is the primary one.
+const kindOfCode: Readonly<Record<number, ErrorKind>> = {
+  5: 'busy',
+  6: 'busy',
+  // Too many connections were at the locks at the same moment; only a retry helps.
+  15: 'busy',
+  8: 'read-only',
+  10: 'input-output',
+  11: 'damaged',
+  13: 'full',
+  14: 'cannot-open',
+  26: 'damaged',
+}
+
+const kindOfName: readonly (readonly [string, ErrorKind])[] = [
+  ['SQLITE_BUSY', 'busy'],
+  ['SQLITE_LOCKED', 'busy'],
+  ['SQLITE_PROTOCOL', 'busy'],
+  ['SQLITE_READONLY', 'read-only'],
+  ['SQLITE_IOERR', 'input-output'],
+  ['SQLITE_CORRUPT', 'damaged'],
+  ['SQLITE_FULL', 'full'],
+  ['SQLITE_CANTOPEN', 'cannot-open'],
+  ['SQLITE_NOTADB', 'damaged'],
+]
+
+/** The kind of an error of either library; `undefined` if it is not one of SQLite. */
+export function errorKindOf(error: unknown): ErrorKind | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
+  if (typeof errcode === 'number') return kindOfCode[errcode & 0xff] ?? 'other'
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
+  return kindOfName.find(([name]) => code.startsWith(name))?.[1] ?? 'other'
+}
+
+/** The point at which a transaction failed. */
+export type Stage = 'opening' | 'before-commit' | 'commit'
+
+/**
+ * The error for the caller.
+ *
+ * After an input or output error during a commit its outcome is unknown: the log may contain the
+ * commit although its fsync failed, and the next connection may find it. Every other error has
+ * changed nothing.
+ */
+export function storeError(error: unknown, stage: Stage, file: string): SluiceError {
+  if (SluiceError.is(error)) return error
+  const trouble = errorKindOf(error)
+  const details = { cause: error, retryable: true }
+  switch (trouble) {
+    case 'busy':
+      return new SluiceError('ERR_STORE_BUSY', `${file} is locked by another process`, details)
+    case 'full':
+      return new SluiceError('ERR_STORE_FULL', `the disk under ${file} is full`, details)
+    case 'damaged':
+      return new SluiceError(
+        'ERR_STORE_DAMAGED',
+        `${file} is damaged, or is not a SQLite database`,
+        { cause: error },
+      )
+    case 'input-output':
+      if (stage === 'commit') {
+        return new SluiceError(
+          'ERR_UNKNOWN_OUTCOME',
+          `${file} could not be written to while committing; whether it took effect is open`,
+          { cause: error },
+        )
+      }
+      return new SluiceError('ERR_STORE', `${file} could not be read or written`, details)
+    case 'cannot-open':
+      return new SluiceError('ERR_STORE', `${file} cannot be opened`, details)
+    case 'read-only':
+      return new SluiceError('ERR_STORE', `${file} cannot be written to`, details)
+    case 'other':
+    case undefined:
+      return new SluiceError('ERR_STORE', `${file}: ${describe(error)}`, { cause: error })
+    default:
+      return trouble satisfies never
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,94 @@
+import { sluiceChannel } from '@sluice/core'
+import { SluiceError } from '@sluice/core/driver'
+import type { SqliteDatabase } from '../library/database.ts'
+import { logBytesMax } from './durability.ts'
+import type { SqliteEnvironment } from './environment.ts'
+import { statusOf } from './store-file.ts'
+
+/** How long to wait after a failed attempt, in milliseconds. */
+const pauseMs = 10_000
+
+interface CheckpointRow {
+  readonly busy: number
+}
+
+/**
+ * Checks the write-ahead log after each commit, which takes a microsecond.
+ *
+ * It must not grow without bound. SQLite copies it into the file every few thousand pages and then
+ * restarts it, unless a connection is still reading from it: a query that is left half read can
+ * make it grow until the disk is full. A log that is too long is emptied, and reported if a reader
+ * prevents that.
+ *
+ * And it must exist: SQLite continues to write to a log that was deleted, which no other process
+ * reads.
+ */
+export class LogGuard {
+  readonly #path: string
+  readonly #environment: SqliteEnvironment
+  readonly #bytesMax: number
+  #notBeforeMs = -Infinity
+  /** The inode of the log; `undefined` until it was read. */
+  #inode: number | undefined
+
+  constructor(file: string, environment: SqliteEnvironment, bytesMax: number = logBytesMax) {
+    this.#path = `${file}-wal`
+    this.#environment = environment
+    this.#bytesMax = bytesMax
+  }
+
+  /** To be called when a connection was closed: the log of the next one may be another. */
+  closed(): void {
+    this.#inode = undefined
+  }
+
+  /** To be called after each commit. Throws if the commit went into a log that was deleted. */
+  committed(database: SqliteDatabase): void {
+    const { ino, size } = this.#status()
+    this.#inode ??= ino
+    if (ino !== this.#inode) {
+      throw new SluiceError(
+        'ERR_UNKNOWN_OUTCOME',
+        `${this.#path} was removed while it was in use; the outcome of the last commit is unknown`,
+      )
+    }
+    if (size <= this.#bytesMax) return
+    const now = this.#environment.clock.monotonicMs()
+    if (now >= this.#notBeforeMs) this.#empty(database, size, now)
+  }
+
+  #status(): { readonly ino: number | undefined; readonly size: number } {
+    try {
+      return statusOf(this.#path) ?? { ino: undefined, size: 0 }
+    } catch {
+      // The commit has succeeded; a failed look at its log does not change that.
+      return { ino: this.#inode, size: 0 }
+    }
+  }
+
+  #empty(database: SqliteDatabase, bytes: number, now: number): void {
+    this.#notBeforeMs = now + pauseMs
+    let cause: unknown
+    try {
+      const row = database.prepare('pragma wal_checkpoint(truncate)').get() as CheckpointRow
+      if (row.busy === 0) {
+        this.#notBeforeMs = -Infinity
+        return
+      }
+    } catch (error) {
+      // The commit has succeeded. The next operation reports what is wrong with the file.
+      cause = error
+    }
+    const message =
+      `${this.#path} has grown to ${Math.round(bytes / 2 ** 20)} MiB, because something keeps ` +
+      'reading an old state of the file'
+    sluiceChannel.error.publish({
+      verb: 'error',
+      queue: '',
+      driver: 'sqlite',
+      holder: '',
+      request: { bytes, bytesMax: this.#bytesMax },
+      error: new SluiceError('ERR_STORE', message, { cause, retryable: true }),
+    })
+  }
+}

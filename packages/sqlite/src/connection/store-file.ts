@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { type EpochMs, SluiceError } from '@sluice/core/driver'
+import type { Library } from '../library/library.ts'
+import { createSchema, type Ownership } from '../schema/migrate.ts'
+import { applyPragmas } from './durability.ts'
+
+/** The `code` of an error of the file system; undefined for other errors. */
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown }).code
+}
+
+function fileError(message: string, cause?: unknown): SluiceError {
+  // A directory or a mount can be fixed while the program runs.
+  return new SluiceError('ERR_STORE', message, { cause, retryable: true })
+}
+
+/** The real path of a file, through all links. Its directory must exist. */
+export function realPathOf(file: string): string {
+  const path = resolve(file)
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw fileError(`${path} cannot be reached`, error)
+  }
+  try {
+    return join(realpathSync(dirname(path)), basename(path))
+  } catch (error) {
+    throw fileError(`the directory of ${path} is not there, or cannot be reached`, error)
+  }
+}
+
+/** The file's status; `undefined` if it does not exist. Never opens it: see {@link ensureFile}. */
+export function statusOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw fileError(`${path} cannot be reached`, error)
+  }
+}
+
+/** The requirements on a file before SQLite opens it. */
+export interface FileRequirements {
+  readonly library: Library
+  readonly mustExist: boolean
+  readonly unsafeFilesystem: boolean
+  readonly ownership: Ownership
+  readonly now: EpochMs
+  /** The name of the file system of a directory if it is a network file system. */
+  readonly networkOf: (directory: string) => string | undefined
+}
+
+/**
+ * Creates the file if it does not exist, and rejects files that SQLite would silently treat as an
+ * empty database.
+ *
+ * A file that SQLite has open must not be opened by any other code of this process: closing it
+ * would release the locks of the whole process. This function only reads its status.
+ */
+export function ensureFile(path: string, wish: FileRequirements): void {
+  const network = wish.networkOf(dirname(path))
+  if (network !== undefined && !wish.unsafeFilesystem) {
+    throw new SluiceError(
+      'ERR_STORE',
+      `${path} is on a file system (${network}) whose locks cannot be relied on; ` +
+        'put it on a local disk, or say unsafeFilesystem: true',
+    )
+  }
+  if (statusOf(path) === undefined) {
+    if (wish.mustExist) throw fileError(`${path} does not exist`)
+    createFile(path, wish)
+  }
+  const status = statusOf(path)
+  if (status === undefined) throw fileError(`${path} has gone while it was opened`)
+  if (!status.isFile()) throw new SluiceError('ERR_STORE', `${path} is not a file`)
+  // A database of the program may be one that it has just created.
+  if (status.size === 0 && wish.ownership === 'ours') {
+    throw new SluiceError(
+      'ERR_STORE_DAMAGED',
+      `${path} is empty; a queue's file never is. Remove it to begin anew`,
+    )
+  }
+}
+
+/**
+ * Creates the file under another name and renames it in one step, so that no process ever sees an
+ * incomplete file, and the first of several processes wins.
+ */
+function createFile(path: string, { library, now }: FileRequirements): void {
+  if (statusOf(`${path}-wal`) !== undefined) {
+    throw new SluiceError(
+      'ERR_STORE_DAMAGED',
+      `${path} is gone, and its log is still there; put the file back, or remove ${path}-wal`,
+    )
+  }
+  const draft = `${path}.${randomUUID()}.new`
+  try {
+    // Readable for its owner only. SQLite gives its other files the same mode.
+    closeSync(openSync(draft, 'wx', 0o600))
+    const database = library.open(draft)
+    try {
+      applyPragmas(database, 'power')
+      createSchema(database, now)
+    } finally {
+      database.close()
+    }
+    putInPlace(draft, path)
+  } catch (error) {
+    const code = codeOf(error)
+    if (typeof code === 'string' && code.startsWith('E') && !code.startsWith('ERR_')) {
+      throw code === 'ENOSPC' || code === 'EDQUOT'
+        ? new SluiceError('ERR_STORE_FULL', `${path} could not be made: the disk is full`, {
+            cause: error,
+            retryable: true,
+          })
+        : fileError(`${path} could not be made`, error)
+    }
+    throw error
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) removeIfThere(`${draft}${suffix}`)
+  }
+}
+
+function putInPlace(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    // Another process was first; its file is equivalent.
+    if (codeOf(error) === 'EEXIST') return
+    // A file system without hard links. The file of another process could be overwritten here, but
+    // only before either process has acknowledged a write.
+    if (statusOf(path) !== undefined) return
+    renameSync(draft, path)
+  }
+  syncDirectory(dirname(path))
+}
+
+function syncDirectory(directory: string): void {
+  let handle: number
+  try {
+    handle = openSync(directory, 'r')
+  } catch {
+    // Not every system lets a directory be opened.
+    return
+  }
+  try {
+    fsyncSync(handle)
+  } catch {
+    // Nor synced.
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It did not exist, or it is a leftover that does no harm.
+  }
+}

@@ -1,0 +1,104 @@
+import { createRequire } from 'node:module'
+import { SluiceError, SluiceTypeError } from '@sluice/core/driver'
+import type { SqliteEnvironment } from '../connection/environment.ts'
+import type { SqliteDatabase } from './database.ts'
+import { isSafeVersion } from './sqlite-version.ts'
+
+/** A library with the SQLite that the driver uses. */
+export type LibraryName = 'better-sqlite3' | 'node:sqlite'
+
+/** A loaded library, and how it opens a file. */
+export interface Library {
+  readonly name: LibraryName
+  /** The prototype of all its connections, which differs in every copy of a library. */
+  readonly origin: unknown
+  open(path: string): SqliteDatabase
+}
+
+type DatabaseClass = new (path: string) => SqliteDatabase
+
+const requireHere = createRequire(import.meta.url)
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown }
+  return code === 'MODULE_NOT_FOUND' || code === 'ERR_UNKNOWN_BUILTIN_MODULE'
+}
+
+function classOf(name: LibraryName): DatabaseClass {
+  if (name === 'better-sqlite3') return requireHere(name) as DatabaseClass
+  return (requireHere(name) as { readonly DatabaseSync: DatabaseClass }).DatabaseSync
+}
+
+function libraryOf(name: LibraryName, Database: DatabaseClass): Library {
+  return { name, origin: originOf(Database.prototype), open: (path) => new Database(path) }
+}
+
+/** The last prototype before that of all objects, so that a subclass is of the same origin. */
+function originOf(prototype: object): object {
+  const next = Object.getPrototypeOf(prototype) as object | null
+  const isLast = next === null || Object.getPrototypeOf(next) === null
+  return isLast ? prototype : originOf(next)
+}
+
+/** Loads a library; without a name better-sqlite3 if it is installed, and node:sqlite if not. */
+export function loadLibrary(name: LibraryName | undefined): Library {
+  for (const candidate of name === undefined ? libraryNames : [name]) {
+    try {
+      return libraryOf(candidate, classOf(candidate))
+    } catch (error) {
+      if (name === undefined && isMissing(error)) continue
+      const message = isMissing(error)
+        ? `${candidate} is not installed`
+        : `${candidate} does not load`
+      throw new SluiceError('ERR_STORE', message, { cause: error })
+    }
+  }
+  throw new SluiceError(
+    'ERR_STORE',
+    'neither better-sqlite3 is installed nor has this Node node:sqlite',
+  )
+}
+
+/** Whether several connections may share a file by way of this library. */
+export function canShareFiles({ name }: Library, environment: SqliteEnvironment): boolean {
+  // The peer dependency excludes old versions of better-sqlite3; Node may have any SQLite.
+  return name === 'better-sqlite3' || isSafeVersion(environment.builtInSqlite())
+}
+
+/**
+ * In the order of preference: the first is faster, and newer than what old versions of Node bring.
+ */
+export const libraryNames: readonly LibraryName[] = ['better-sqlite3', 'node:sqlite']
+
+/** Holds for a connection of either library. */
+export function checkDatabase(parameter: string, value: unknown): SqliteDatabase {
+  const database = value as Partial<SqliteDatabase> | null | undefined
+  if (
+    typeof database === 'object' &&
+    database !== null &&
+    typeof database.prepare === 'function' &&
+    typeof database.exec === 'function'
+  ) {
+    return database as SqliteDatabase
+  }
+  throw new SluiceTypeError(
+    parameter,
+    'must be a Database of better-sqlite3 or a DatabaseSync of node:sqlite',
+  )
+}
+
+/**
+ * The library that a connection is of: its very class, so that a second connection to the same file
+ * comes from the same copy of SQLite. Two copies in one process drop each other's locks.
+ */
+export function libraryBehind(database: SqliteDatabase): Library {
+  // Only better-sqlite3 has this method.
+  const name = 'pragma' in database ? 'better-sqlite3' : 'node:sqlite'
+  return libraryOf(name, database.constructor as DatabaseClass)
+}
+
+/** How two libraries differ, in words; `undefined` if they are the same copy of SQLite. */
+export function differenceOf(one: Library, other: Library): string | undefined {
+  if (one.name !== other.name) return one.name
+  return one.origin === other.origin ? undefined : `another copy of ${one.name}`
+}

@@ -1,0 +1,66 @@
+import { type EpochMs, SluiceError } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
+import type { StoredTime, StoreTime } from './store-time.ts'
+
+/** How old the newest instant in the file may become before a write updates it, in milliseconds. */
+const latestMsMax = 1_000
+
+/** From which difference on a process writes to the file how far it is ahead, in milliseconds. */
+const aheadMsMin = 1
+
+interface StoreColumns extends StoredTime {
+  readonly token: number
+}
+
+/** The one row of a store within one transaction: its time, and what all its queues share. */
+export class StoreRow {
+  /** The store's time, one instant for the whole transaction. */
+  readonly now: EpochMs
+  readonly #statements: Statements
+  readonly #time: StoreTime
+  readonly #before: StoreColumns
+  #token: number
+
+  constructor(statements: Statements, time: StoreTime) {
+    const row = statements.storeRead.get() as StoreColumns | undefined
+    if (row === undefined) {
+      throw new SluiceError('ERR_STORE_DAMAGED', 'the row of the token counter is missing')
+    }
+    this.#statements = statements
+    this.#time = time
+    this.#before = row
+    this.#token = row.token
+    this.now = time.agree(row)
+  }
+
+  /** The last token that was handed out. */
+  get token(): number {
+    return this.#token
+  }
+
+  /** Draws `n` tokens; returns the first. */
+  drawTokens(n: number): number {
+    const first = this.#token + 1
+    if (this.#token > Number.MAX_SAFE_INTEGER - n) {
+      throw new SluiceError('ERR_STORE', 'no token is left below 2^53, so no key can be claimed')
+    }
+    this.#token += n
+    return first
+  }
+
+  /** Hands out only greater tokens than `floor` from now on. */
+  raiseToken(floor: number): void {
+    this.#token = Math.max(this.#token, floor)
+  }
+
+  /** Writes back the changes. To be called once, at the end of a transaction that writes. */
+  save(): void {
+    const { token, ahead, latest } = this.#before
+    const isCurrent =
+      this.#token === token &&
+      this.now - latest < latestMsMax &&
+      this.#time.ahead - ahead < aheadMsMin
+    if (isCurrent) return
+    this.#statements.storeSave.run(this.#token, Math.max(ahead, this.#time.ahead), this.now)
+  }
+}

@@ -1,0 +1,105 @@
+import { type EpochMs, type KeyState, never, transitions } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
+import { columnsOf, copyOf, isSame, newKey, readKey, readKeys, type StoredKey } from './key-row.ts'
+import type { QueueColumns } from './queue-row.ts'
+import type { StoreRow } from './store-row.ts'
+
+/**
+ * One queue within one transaction that writes: hands out positions in the order, counts the
+ * pending keys, and writes keys back after the transitions have changed them.
+ */
+export class WriteTransaction {
+  readonly statements: Statements
+  readonly store: StoreRow
+  readonly queueId: number
+  readonly isPaused: boolean
+  #seq: number
+  #pending: number
+  #hasWritten = false
+
+  constructor(statements: Statements, name: string, store: StoreRow) {
+    this.statements = statements
+    this.store = store
+    let row = statements.queuesFind.get(name) as QueueColumns | undefined
+    if (row === undefined) {
+      statements.queuesAdd.run(name)
+      row = statements.queuesFind.get(name) as QueueColumns
+    }
+    this.queueId = row.id
+    this.isPaused = row.paused === 1
+    this.#seq = row.seq
+    this.#pending = row.pending
+  }
+
+  /** The store's time, one instant for the whole transaction. */
+  get now(): EpochMs {
+    return this.store.now
+  }
+
+  /** How many keys have a pending run. */
+  get pending(): number {
+    return this.#pending
+  }
+
+  /** Draws `n` positions in the order; returns the first. */
+  drawSeqs(n: number): number {
+    const first = this.#seq + 1
+    this.#seq += n
+    return first
+  }
+
+  /** Keys that are added later come after an imported key, which keeps its position. */
+  makeRoomFor({ seq }: Readonly<KeyState>): void {
+    this.#seq = Math.max(this.#seq, seq)
+  }
+
+  /** Records that keys were written without this object, and how many more are pending. */
+  wrote(pendingMore: number): void {
+    this.#hasWritten = true
+    this.#pending += pendingMore
+  }
+
+  /** Reads one key; a new one if nothing is stored of it. */
+  key(key: string): StoredKey {
+    return readKey(this.statements, this.queueId, key) ?? newKey(key)
+  }
+
+  /** Reads several keys; keys of which nothing is stored are missing. */
+  keys(keys: readonly string[]): Map<string, StoredKey> {
+    return readKeys(this.statements, this.queueId, keys)
+  }
+
+  /** Lets `verb` change a key, and stores the result. */
+  change<T>(stored: StoredKey, verb: (stored: StoredKey) => T): T {
+    const before = copyOf(stored.state)
+    const { item, lastError } = stored
+    const outcome = verb(stored)
+    const isChanged =
+      item !== stored.item || lastError !== stored.lastError || !isSame(before, stored.state)
+    if (isChanged || stored.id === undefined) {
+      this.#store(stored, before.dueAt !== never)
+    }
+    return outcome
+  }
+
+  #store(stored: StoredKey, wasPending: boolean): void {
+    const { statements } = this
+    const { id, key, state } = stored
+    if (transitions.isGone(state)) {
+      if (id === undefined) return
+      statements.keysDelete.run(id)
+    } else if (id === undefined) {
+      statements.keysInsert.run(this.queueId, key, ...columnsOf(stored))
+    } else {
+      statements.keysUpdate.run(...columnsOf(stored), id)
+    }
+    const isPending = state.dueAt !== never
+    this.wrote(Number(isPending) - Number(wasPending))
+  }
+
+  /** Writes back the counters. To be called once, at the end. */
+  end(): void {
+    if (!this.#hasWritten) return
+    this.statements.queuesSave.run(this.#seq, this.#pending, this.queueId)
+  }
+}

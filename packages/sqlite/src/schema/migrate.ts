@@ -1,0 +1,138 @@
+import { type EpochMs, SluiceError } from '@sluice/core/driver'
+import { type SqliteDatabase, singleValue } from '../library/database.ts'
+import { migrations } from '../statements.generated.ts'
+
+/** Marks a file as a store: "SLUC". A database of the caller keeps its own mark. */
+export const applicationId = 0x53_4c_55_43
+
+/** Whether an older schema is migrated or rejected. */
+export type Migrate = 'apply' | 'verify'
+
+/** The schema version of this package. */
+export const schemaVersion: number = migrations.at(-1)?.version ?? 0
+
+interface VersionRow {
+  readonly version: number
+  readonly breaking: number
+}
+
+function hasSchema(database: SqliteDatabase): boolean {
+  const sql = "select count(*) from sqlite_schema where type = 'table' and name = 'sluice_schema'"
+  return singleValue(database, sql) === 1
+}
+
+/** The schema version of a database; 0 if it has no tables of Sluice. */
+function versionOf(database: SqliteDatabase, file: string): number {
+  if (!hasSchema(database)) return 0
+  const rows = database
+    .prepare('select version, breaking from sluice_schema order by version')
+    .all() as VersionRow[]
+  if (rows.length === 0) {
+    throw new SluiceError('ERR_STORE_DAMAGED', `${file} does not say which schema it has`)
+  }
+  const beyond = rows.find(({ version, breaking }) => version > schemaVersion && breaking === 1)
+  if (beyond !== undefined) {
+    throw new SluiceError(
+      'ERR_SCHEMA_NEWER',
+      `${file} has schema ${beyond.version}, which this version of @sluice/sqlite does not know ` +
+        `(it knows ${schemaVersion})`,
+    )
+  }
+  return rows.at(-1)?.version ?? 0
+}
+
+/** Whether the whole file belongs to Sluice, or is a database of the caller. */
+export type Ownership = 'ours' | 'guest'
+
+/**
+ * Rejects a database that is not a store, and migrates an older store, in one transaction.
+ *
+ * `ours`: a file with anything else in it is rejected. `guest`: the database belongs to the caller,
+ * and the tables of Sluice may be created in it.
+ */
+export function ensureSchema(
+  database: SqliteDatabase,
+  file: string,
+  options: { readonly ownership: Ownership; readonly migrate: Migrate; readonly now: EpochMs },
+): void {
+  if (checkVersion(database, file, options.ownership) >= schemaVersion) return
+  if (options.migrate === 'verify') {
+    throw new SluiceError(
+      'ERR_SCHEMA_OLDER',
+      `${file} has an older schema than ${schemaVersion}; open it once with migrate: 'apply'`,
+    )
+  }
+  database.exec('begin immediate')
+  try {
+    // Checked again, because another process may have migrated it meanwhile.
+    const version = checkVersion(database, file, options.ownership)
+    if (version < schemaVersion) migrateFrom(database, version, options)
+    database.exec('commit')
+  } catch (error) {
+    rollBack(database)
+    throw error
+  }
+}
+
+function checkVersion(database: SqliteDatabase, file: string, ownership: Ownership): number {
+  const version = versionOf(database, file)
+  const mark = singleValue(database, 'pragma application_id')
+  const userVersion = singleValue(database, 'pragma user_version') as number
+  if (mark === applicationId) {
+    if (version === 0) {
+      throw new SluiceError(
+        'ERR_STORE_DAMAGED',
+        `${file} has the mark of a queue and no queue in it`,
+      )
+    }
+    if (userVersion > version) {
+      throw new SluiceError(
+        'ERR_SCHEMA_NEWER',
+        `${file} says that it has schema ${userVersion}; this version of @sluice/sqlite knows ` +
+          `${schemaVersion}`,
+      )
+    }
+  } else if (version === 0 && ownership === 'ours') {
+    throw new SluiceError(
+      'ERR_STORE_FOREIGN',
+      `${file} is a database of something else; hand it in as a database to put queues into it`,
+    )
+  }
+  return version
+}
+
+function migrateFrom(
+  database: SqliteDatabase,
+  from: number,
+  { ownership, now }: { readonly ownership: Ownership; readonly now: EpochMs },
+): void {
+  const record = 'insert into sluice_schema (version, breaking, applied_at) values (?, ?, ?)'
+  for (const { version, breaking, sql } of migrations) {
+    if (version <= from) continue
+    database.exec(sql)
+    database.prepare(record).run(version, breaking ? 1 : 0, now)
+  }
+  // In microseconds, and therefore above every token of an earlier file of the same name.
+  const firstToken = Math.max(1, Math.floor(now * 1_000))
+  database
+    .prepare('insert into sluice_store (id, token, latest) values (1, ?, ?) on conflict do nothing')
+    .run(firstToken, now)
+  if (ownership === 'guest') return
+  database.exec(`pragma application_id = ${applicationId}`)
+  database.exec(`pragma user_version = ${schemaVersion}`)
+}
+
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('rollback')
+  } catch {
+    // Some errors have already ended the transaction.
+  }
+}
+
+/** Creates the schema in a new database. */
+export function createSchema(database: SqliteDatabase, now: EpochMs): void {
+  database.exec('begin immediate')
+  migrateFrom(database, 0, { ownership: 'ours', now })
+  database.exec('commit')
+}

@@ -1,0 +1,26 @@
+import {
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Lease,
+  perKeyDelay,
+  transitions,
+} from '@sluice/core/driver'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
+
+/** Gives back keys whose leases have expired. */
+export function expireVerb(
+  tx: WriteTransaction,
+  leases: readonly Lease[],
+  { plan, jitter, dedupe, maxCrashes }: ExpireOptions,
+): ExpireOutcome[] {
+  const firstSeq = tx.drawSeqs(leases.length)
+  return leases.map(({ key: name, token }, index) => {
+    const key = tx.key(name)
+    const { state } = key
+    const delayMs = plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter ?? 0)
+    const seq = firstSeq + index
+    return tx.change(key, () =>
+      transitions.expire(state, token, delayMs, maxCrashes, dedupe, tx.now, seq),
+    )
+  })
+}

@@ -1,0 +1,27 @@
+import { type EpochMs, type Lease, never, type RenewReply } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
+import { instantOf, storedInstant } from '../rows/columns.ts'
+import { findQueue } from '../rows/queue-row.ts'
+
+/** Extends leases whose tokens are current. */
+export function renewVerb(
+  statements: Statements,
+  queue: string,
+  leases: readonly Lease[],
+  leaseUntil: EpochMs,
+): RenewReply[] {
+  const row = findQueue(statements, queue)
+  const until = storedInstant(leaseUntil)
+  const pairs = JSON.stringify(leases.map(({ key, token }) => [key, token]))
+  const renewed = (row === undefined ? [] : statements.renew.all(until, until, pairs, row.id)) as {
+    readonly key: string
+    readonly lease_until: number | null
+  }[]
+  const untilOf = new Map(renewed.map((each) => [each.key, instantOf(each.lease_until)]))
+  return leases.map(({ key }) => {
+    const extended = untilOf.get(key)
+    return extended === undefined
+      ? { outcome: 'lost', leaseUntil: never }
+      : { outcome: 'renewed', leaseUntil: extended }
+  })
+}

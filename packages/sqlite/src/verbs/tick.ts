@@ -1,0 +1,55 @@
+import { type EpochMs, never, type TickReply, type TickRequest } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
+import { findQueue, type QueueRow } from '../rows/queue-row.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
+import { expiredLeases, type Level } from './claim.ts'
+import { registerWorker } from './workers.ts'
+
+/** Every priority that has pending keys, and when the first key of each is ready. */
+export function levelsOf(statements: Statements, queueId: number): readonly Level[] {
+  return statements.tickLevels.all(queueId, queueId) as Level[]
+}
+
+function nextDue(statements: Statements, queue: QueueRow): EpochMs {
+  if (queue.isPaused) return never
+  let next = never
+  for (const { ready_at } of levelsOf(statements, queue.id)) next = Math.min(next, ready_at)
+  return next
+}
+
+/** The part of a tick that only reads; `mustWrite` tells whether the other part is needed. */
+export function tickRead(
+  statements: Statements,
+  queue: string,
+  request: TickRequest,
+  now: EpochMs,
+): { readonly reply: TickReply; readonly mustWrite: boolean } {
+  const row = findQueue(statements, queue)
+  if (row === undefined) {
+    const reply = { now, nextAt: never, paused: false, leaseEnds: [], swept: 0 }
+    return { reply, mustWrite: request.worker !== undefined }
+  }
+  const first = statements.tickFirstLease.get(row.id) as
+    | { readonly lease_until: number }
+    | undefined
+  const leaseEnd = first?.lease_until ?? never
+  const reply: TickReply = {
+    now,
+    nextAt: Math.min(nextDue(statements, row), leaseEnd),
+    paused: row.isPaused,
+    leaseEnds: leaseEnd <= now ? expiredLeases(statements, row.id, now, request.limit) : [],
+    swept: 0,
+  }
+  const hasStale =
+    statements.tickFirstIdle.get(row.id, now - request.failuresExpireMs) !== undefined
+  return { reply, mustWrite: hasStale || request.worker !== undefined }
+}
+
+/** The part of a tick that writes: registers the worker and sweeps. Returns the deleted rows. */
+export function tickWrite(tx: WriteTransaction, request: TickRequest): number {
+  const { statements, queueId, now } = tx
+  const { worker, holder, limit, failuresExpireMs } = request
+  if (worker !== undefined) registerWorker(tx, holder, worker)
+  const { changes } = statements.tickSweepIdle.run(queueId, now - failuresExpireMs, limit)
+  return Number(changes)
+}

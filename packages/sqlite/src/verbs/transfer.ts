@@ -1,0 +1,67 @@
+import {
+  type Awaitable,
+  type BucketRow,
+  type DropOutcome,
+  type ImportOutcome,
+  isUnchanged,
+  type Transfer,
+  type TransferRow,
+  transitions,
+} from '@sluice/core/driver'
+import type { Work } from '../connection/connection.ts'
+import type { Statements } from '../connection/statements.ts'
+import { newKey } from '../rows/key-row.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
+import type { Change } from './operate.ts'
+
+function importRows(tx: WriteTransaction, rows: readonly TransferRow[]): ImportOutcome[] {
+  const known = tx.keys(rows.map(({ key }) => key))
+  return rows.map((row) => {
+    const stored = known.get(row.key) ?? newKey(row.key)
+    const { state } = stored
+    const wasGone = transitions.isGone(state)
+    const outcome = tx.change(stored, () => {
+      // A key is never ready later than it is due or than now, but the time of the other store may
+      // be later.
+      const readyAt = Math.min(row.readyAt, Math.max(row.dueAt, tx.now))
+      const merged = transitions.mergeRow(state, { ...row, readyAt }, tx.now)
+      if (wasGone) stored.item = row.item ?? null
+      stored.lastError ??= row.lastError ?? null
+      return merged
+    })
+    if (!transitions.isGone(state)) tx.makeRoomFor(state)
+    return outcome
+  })
+}
+
+function dropRows(tx: WriteTransaction, rows: readonly TransferRow[]): DropOutcome[] {
+  const known = tx.keys(rows.map(({ key }) => key))
+  return rows.map((row) => {
+    const stored = known.get(row.key)
+    if (stored === undefined) return 'missing'
+    if (!isUnchanged(stored.state, stored.item ?? undefined, row)) return 'changed'
+    tx.change(stored, ({ state }) => transitions.remove(state))
+    return 'dropped'
+  })
+}
+
+function importBucket(statements: Statements, bucket: BucketRow): ImportOutcome {
+  const { name, perSecond, burst, tokens, at } = bucket
+  const { changes } = statements.transferBucket.run(name, perSecond, burst, tokens, at)
+  return Number(changes) > 0 ? 'imported' : 'unchanged'
+}
+
+/** The verbs that move keys between stores. */
+export function sqliteTransfer(
+  change: Change,
+  write: <T>(work: Work<T>) => Awaitable<T>,
+): Transfer {
+  return {
+    importRows: (queue, rows) => change(queue, (tx) => importRows(tx, rows)),
+    dropRows: (queue, rows) => change(queue, (tx) => dropRows(tx, rows)),
+    importBuckets: (buckets) =>
+      write((statements) => buckets.map((bucket) => importBucket(statements, bucket))),
+    lastToken: () => write((_session, store) => store.token),
+    raiseTokens: (floor) => write((_session, store) => store.raiseToken(floor)),
+  }
+}

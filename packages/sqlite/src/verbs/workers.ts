@@ -1,0 +1,30 @@
+import { type EpochMs, type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core/driver'
+import type { Statements } from '../connection/statements.ts'
+import { findQueue } from '../rows/queue-row.ts'
+import type { WriteTransaction } from '../rows/write-transaction.ts'
+
+interface WorkerColumns {
+  readonly holder: string
+  readonly info: string
+  readonly started_at: number
+  readonly seen_at: number
+}
+
+/** The workers of a queue that were seen since `since`. */
+export function workersVerb(statements: Statements, queue: string, since: EpochMs): WorkerRow[] {
+  const row = findQueue(statements, queue)
+  if (row === undefined) return []
+  const rows = statements.workersList.all(row.id, since) as WorkerColumns[]
+  return rows.map(({ info, started_at, seen_at }) => ({
+    ...(JSON.parse(info) as WorkerInfo),
+    startedAt: started_at,
+    seenAt: seen_at,
+  }))
+}
+
+/** Registers a worker or renews its registration, and drops the registrations that are too old. */
+export function registerWorker(tx: WriteTransaction, holder: string, worker: WorkerInfo): void {
+  const { statements, queueId, now } = tx
+  statements.workersSave.run(queueId, holder, JSON.stringify(worker), now, now)
+  statements.workersSweep.run(queueId, now - workerMsMax)
+}

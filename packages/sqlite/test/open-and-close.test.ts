@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { SluiceError, systemClock } from '@sluice/core'
+import { examineStore, sqliteDriver } from '@sluice/sqlite'
+import { test } from 'vitest'
+import { FileSource } from '../src/connection/database-source.ts'
+import { sqliteEnvironment } from '../src/connection/environment.ts'
+import { targetOf } from '../src/connection/target.ts'
+import { loadLibrary } from '../src/library/library.ts'
+import { SqliteDriver } from '../src/sqlite-driver.ts'
+import { scratchFile } from './scratch.ts'
+import { ask, askOptions, claimRequest } from './store.ts'
+
+function openFiles(): number {
+  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0
+}
+
+test('opening and closing leaves nothing behind', async () => {
+  const file = scratchFile()
+  const cycle = async (): Promise<void> => {
+    const driver = sqliteDriver({ file, durability: 'process' })
+    await driver.open({})
+    await driver.watch?.(() => {})
+    await driver.add('q', [ask('a')], askOptions)
+    await driver.close()
+  }
+  await cycle()
+  const files = openFiles()
+  const resources = process.getActiveResourcesInfo().length
+  for (let nth = 0; nth < 100; nth += 1) await cycle()
+  assert.equal(openFiles(), files)
+  // The test runner has some of its own that come and go; a hundred of ours would show.
+  assert.ok(process.getActiveResourcesInfo().length < resources + 10)
+  assert.deepEqual(readdirSync(dirname(file)), ['queue.db'])
+})
+
+test('a thread shares a file as a process does', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file, durability: 'process' })
+  await driver.open({})
+  const woken = new Promise<void>((resolve) => {
+    void driver.watch?.(() => resolve())
+  })
+  const thread = new Worker(new URL('children/thread.ts', import.meta.url), {
+    workerData: file,
+    execArgv: ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
+  })
+  await once(thread, 'message')
+  await woken
+  const { claims } = await driver.claim('q', claimRequest())
+  assert.equal(claims[0]?.key, 'of the thread')
+  const ended = once(thread, 'exit')
+  thread.postMessage('go')
+  await ended
+  await driver.add('q', [ask('still here')], askOptions)
+  await driver.close()
+  assert.deepEqual((await examineStore({ file })).findings, [])
+})
+
+test('a store can be examined while it is in use, with any settings', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file, durability: 'process', library: 'node:sqlite' })
+  await driver.open({})
+  await driver.add('q', [ask('a')], askOptions)
+  const { findings, keys, library } = await examineStore({ file })
+  assert.deepEqual({ findings, keys, library }, { findings: [], keys: 1, library: 'node:sqlite' })
+  await driver.add('q', [ask('b')], askOptions)
+  await driver.close()
+})
+
+test('a network file system is refused, unless an option allows it', () => {
+  const file = scratchFile()
+  const settings = {
+    file,
+    library: loadLibrary(undefined),
+    durability: 'process',
+    migrate: 'apply',
+    mustExist: false,
+    unsafeFilesystem: false,
+    ownership: 'ours',
+  } as const
+  const onNetwork = () => 'nfs'
+  assert.throws(
+    () => new FileSource(settings, onNetwork).open(systemClock.now()),
+    (error) => SluiceError.is(error, 'ERR_STORE') && !error.retryable,
+  )
+  assert.ok(!existsSync(file))
+  const source = new FileSource({ ...settings, unsafeFilesystem: true }, onNetwork)
+  source.close(source.open(systemClock.now()))
+})
+
+test('under an old SQLite the file is for one connection alone', async () => {
+  const file = scratchFile()
+  // What a Node brings whose SQLite is old; the real one is as safe as can be.
+  const old = { ...sqliteEnvironment, builtInSqlite: () => '3.47.2' }
+  const { capabilities, transact } = new SqliteDriver(
+    targetOf({ file, library: 'node:sqlite' }, old),
+  )
+  assert.equal(capabilities.shared, false)
+  assert.equal(capabilities.transact, false)
+  assert.equal(transact, undefined)
+  assert.equal(
+    new SqliteDriver(targetOf({ file, library: 'better-sqlite3' }, old)).capabilities.shared,
+    true,
+  )
+})

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Claim } from '@sluice/core'
+import { describe, test } from 'vitest'
+import { sqliteError } from './faulty-library.ts'
+import { scratchFile } from './scratch.ts'
+import { ask, askOptions, claimRequest, type Store, storeOn } from './store.ts'
+
+describe('a watcher', () => {
+  test('is called at once, and once, after a change of this process', async () => {
+    const { driver } = storeOn(scratchFile())
+    await driver.open({})
+    const wakes: (string | undefined)[] = []
+    driver.watch((queue) => wakes.push(queue))
+    const added = driver.add('q', [ask('a')], askOptions)
+    void driver.add('q', [ask('b')], askOptions)
+    void driver.add('r', [ask('c')], askOptions)
+    assert.deepEqual(wakes, [], 'not before whoever did it has its answer')
+    await added
+    assert.deepEqual(wakes, ['q', 'r'])
+    await driver.close()
+  })
+
+  test('is called within 5 ms after a change of another process', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    const wakes: (string | undefined)[] = []
+    one.driver.watch((queue) => wakes.push(queue))
+    await two.driver.add('q', [ask('a')], askOptions)
+    await one.real.step(5)
+    assert.deepEqual(wakes, [undefined])
+    await one.real.step(1_000)
+    assert.deepEqual(wakes, [undefined], 'and once')
+    await one.driver.close()
+    await two.driver.close()
+  })
+
+  test('is not called for heartbeats and renewals of another process', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    await two.driver.add('q', [ask('a'), ask('b')], askOptions)
+    const { claims } = await two.driver.claim('q', claimRequest(2))
+    let wakes = 0
+    one.driver.watch(() => {
+      wakes += 1
+    })
+    const worker = { name: 'w', concurrency: 1 } as never
+    const tick = { holder: 'two', limit: 100, failuresExpireMs: 86_400_000, worker }
+    const statementsBefore = one.library.statements
+    for (let nth = 0; nth < 5; nth += 1) {
+      await two.driver.tick('q', tick)
+      await two.driver.renew('q', claims, 60_000 + nth)
+      await one.real.step(5)
+    }
+    assert.equal(wakes, 0)
+    assert.equal(one.library.statements - statementsBefore, 5, 'one number is read for each look')
+    await one.real.step(60_000)
+    const looksBefore = one.library.versionReads
+    await two.driver.tick('q', tick)
+    await one.real.step(1_000)
+    assert.equal(one.library.versionReads - looksBefore, 20, 'and it looks as seldom as before')
+    await one.driver.close()
+    await two.driver.close()
+  })
+
+  const work: Record<string, (other: Store, held: Claim) => unknown> = {
+    'an add': ({ driver }) => driver.add('q', [ask('new')], askOptions),
+    'a delayed add': ({ driver }) =>
+      driver.add('q', [{ ...ask('new'), delayMs: 60_000 }], askOptions),
+    'a claim, whose lease may end': ({ driver }) => driver.claim('q', claimRequest()),
+    'a release': ({ driver }, { key, token }) =>
+      driver.finish('q', [{ as: 'release', key, token }], askOptions),
+    'the end of a run': ({ driver }, { key, token }) =>
+      driver.finish('q', [{ as: 'done', key, token, forget: true }], askOptions),
+    'a pause': ({ driver }) => driver.operate.pause('q'),
+    'a park': ({ driver }) => driver.operate.park('q', ['waiting']),
+    'an import': async ({ driver }) => {
+      const { rows } = await driver.list('q', { limit: 1, state: 'ready' })
+      return await driver.transfer.importRows('r', rows)
+    },
+  }
+  for (const [what, act] of Object.entries(work)) {
+    test(`is called for ${what} of another process`, async () => {
+      const file = scratchFile()
+      const one = storeOn(file)
+      const two = storeOn(file)
+      await one.driver.open({})
+      await two.driver.open({})
+      await two.driver.add('q', [ask('held'), ask('waiting')], askOptions)
+      const [held] = (await two.driver.claim('q', claimRequest())).claims
+      assert.ok(held)
+      let wakes = 0
+      one.driver.watch(() => {
+        wakes += 1
+      })
+      await act(two, held)
+      await one.real.step(5)
+      assert.equal(wakes, 1)
+      await one.driver.close()
+      await two.driver.close()
+    })
+  }
+
+  test('is called for a change while its connection was closed', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    let wakes = 0
+    one.driver.watch(() => {
+      wakes += 1
+    })
+    one.library.fault = {
+      before(sql) {
+        if (sql === 'begin') throw sqliteError('SQLITE_IOERR_READ')
+      },
+    }
+    const claim = async () => await one.driver.claim('q', claimRequest())
+    await assert.rejects(claim)
+    await one.real.step(1_000)
+    assert.equal(wakes, 0, 'a store in trouble wakes no watcher')
+    await two.driver.add('q', [ask('a')], askOptions)
+    one.library.fault = {}
+    await one.driver.counts('q', { cap: 1 })
+    await one.real.step(5)
+    assert.equal(wakes, 1)
+    await one.driver.close()
+    await two.driver.close()
+  })
+
+  test('looks less often after a quiet minute, and as often again after a change', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    let wakes = 0
+    one.driver.watch(() => {
+      wakes += 1
+    })
+    const looksIn = async (ms: number): Promise<number> => {
+      const before = one.library.versionReads
+      await one.real.step(ms)
+      return one.library.versionReads - before
+    }
+    assert.equal(await looksIn(1_000), 200)
+    await one.real.step(60_000)
+    assert.equal(await looksIn(1_000), 20)
+    await two.driver.add('q', [ask('a')], askOptions)
+    await one.real.step(50)
+    assert.equal(wakes, 1)
+    assert.equal(await looksIn(1_000), 200)
+    await one.driver.close()
+    await two.driver.close()
+    assert.equal(one.real.waiters(), 0)
+  })
+
+  test('costs nothing without a watcher', async () => {
+    const { driver, library, real } = storeOn(scratchFile())
+    await driver.open({})
+    const stop = driver.watch(() => {})
+    stop()
+    const before = library.statements + library.versionReads
+    await real.step(600_000)
+    assert.equal(library.statements + library.versionReads, before)
+    await driver.close()
+  })
+})
+
+test('an idle queue runs no statement between ticks, and few in one', async () => {
+  const { driver, library, real } = storeOn(scratchFile())
+  await driver.open({})
+  driver.watch(() => {})
+  await driver.add('q', [ask('a')], askOptions)
+  const { claims } = await driver.claim('q', claimRequest())
+  await driver.finish(
+    'q',
+    claims.map(({ key, token }) => ({ as: 'done' as const, key, token, forget: true })),
+    askOptions,
+  )
+  const before = library.statements
+  await real.step(600_000)
+  assert.equal(library.statements, before)
+  await driver.tick('q', { holder: 'holder', limit: 100, failuresExpireMs: 86_400_000 })
+  // The transaction, the store, the queue, the first lease, the priorities, the stale rows.
+  assert.ok(library.statements - before <= 7, `${library.statements - before} statements`)
+  await driver.close()
+})
+
+test('an idle process takes at most a hundredth of a core', async () => {
+  const program = new URL('children/idle.ts', import.meta.url).pathname
+  const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
+  const args = [...flags, program, scratchFile()]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  assert.ok(Number(stdout) <= 1, `${stdout.trim()} % of a core`)
+}, 30_000)
+
+test('a claim that finds nothing takes no lock', async () => {
+  const { driver, library } = storeOn(scratchFile())
+  await driver.open({})
+  await driver.add('q', [{ ...ask('a'), delayMs: 60_000 }], askOptions)
+  library.fault = {
+    before(sql) {
+      assert.notEqual(sql, 'begin immediate')
+    },
+  }
+  const { claims } = await driver.claim('q', claimRequest())
+  assert.deepEqual(claims, [])
+  library.fault = {}
+  await driver.close()
+})
