@@ -1,4 +1,5 @@
 import type { RenewOutcome } from '../driver/outcomes.ts'
+import type { EpochMs } from '../time/clock.ts'
 import { isHeldBy } from './finish.ts'
 import type { KeyState } from './key-state.ts'
 
