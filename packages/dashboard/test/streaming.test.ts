@@ -77,18 +77,20 @@ function applied(
 /** A store that fails with a given error. */
 function failing(): { driver: Driver; fail: { with: unknown } } {
   const fail: { with: unknown } = { with: undefined }
-  const inner = memoryDriver()
-  const driver = new Proxy(inner, {
-    get(target, name) {
-      const value = Reflect.get(target, name, target) as unknown
-      if (typeof value !== 'function') return value
-      if (name === 'close') return value.bind(target)
-      return (...args: unknown[]) => {
-        if (fail.with !== undefined) throw fail.with
-        return value.apply(target, args)
-      }
-    },
-  })
+  const failingVerbs = <T extends object>(verbs: T): T =>
+    new Proxy(verbs, {
+      get(target, name) {
+        const value = Reflect.get(target, name, target) as unknown
+        if (name === 'operate') return failingVerbs(value as object)
+        if (typeof value !== 'function') return value
+        if (name === 'close') return value.bind(target)
+        return (...args: unknown[]) => {
+          if (fail.with !== undefined) throw fail.with
+          return value.apply(target, args)
+        }
+      },
+    })
+  const driver: Driver = failingVerbs(memoryDriver())
   return { driver, fail }
 }
 
