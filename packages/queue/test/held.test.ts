@@ -110,7 +110,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect((await waiting)?.key).toBe('a')
   })
 
-  test('3 Parked: park sets the key aside; with an error it counts a failure', async () => {
+  test('3 Parked: park keeps the key from running; with an error it counts a failure', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['calm', 'failed'])

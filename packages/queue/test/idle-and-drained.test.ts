@@ -45,7 +45,7 @@ test.each(setups)(
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'c'])
-    // The wall moves whenever it is looked at.
+    // The wall clock moves whenever it is read.
     const now = scene.clock.now.bind(scene.clock)
     let looks = 0
     scene.clock.now = () => now() + looks++

@@ -156,7 +156,7 @@ describe('claims, finishes and ticks side by side', () => {
 describe('parallel calls, where very many keys are wanted', () => {
   const keys = Array.from({ length: 1_500 }, (_, at) => `k${at}`)
 
-  test('a second claim leaves before the first has landed, if there seems to be plenty', async () => {
+  test('a second claim is made before the first is answered, if there are probably enough keys', async () => {
     const scene = new Scene(late)
     const queue = scene.queue({ prefetch: 1_000 })
     await queue.addMany(keys)
@@ -258,7 +258,7 @@ describe('parallel calls, where very many keys are wanted', () => {
     expect(await scene.states()).toEqual({})
   })
 
-  test('a second step of finishes leaves before the first has landed', async () => {
+  test('a second batch of finishes is sent before the first is answered', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(keys)

@@ -9,14 +9,17 @@ import { LateDriver } from '../late-driver.ts'
 
 const ways: Record<string, () => Partial<QueueOptions<string>>> = {
   direct: () => ({}),
-  lanes: () => ({ leaseMs: 30_000 }),
+  batched: () => ({ leaseMs: 30_000 }),
   late: () => ({ leaseMs: 30_000, driver: new LateDriver(memoryDriver()) }),
 }
 
 const [way = '', what] = process.argv.slice(2)
 
+const options = ways[way]
+if (options === undefined) throw new Error(`no such way: ${way}`)
+
 function make(more: Partial<QueueOptions<string>> = {}) {
-  return createRateLimitingQueue<string>({ name: 'q', ...ways[way]?.(), ...more })
+  return createRateLimitingQueue<string>({ name: 'q', ...options?.(), ...more })
 }
 
 type Doing = (queue: ReturnType<typeof make>, signal: AbortSignal) => Promise<unknown>
