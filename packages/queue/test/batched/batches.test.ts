@@ -2,10 +2,10 @@ import type { Ask, Failure, Finish } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createWorker } from '../src/index.ts'
-import { fakeRealTime } from './real-time.ts'
-import { refusal } from './refusal.ts'
-import { drainKeys, late, Scene, seen, take } from './setups.ts'
+import { createWorker } from '../../src/index.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { refusal } from '../support/refusal.ts'
+import { drainKeys, late, Scene, seen, take } from '../support/setups.ts'
 
 function keysOf(request: unknown): string[] {
   return (request as (string | Ask | Finish)[]).map((one) =>

@@ -1,10 +1,10 @@
 import { SluiceError, type TickRequest } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createDelayingQueue, createQueue, createWorker, exponential } from '../src/index.ts'
-import { LateDriver, nextTurn } from './late-driver.ts'
-import { fakeRealTime } from './real-time.ts'
-import { late, leasedSetups, Scene, seen, setups, take, unleased } from './setups.ts'
+import { createDelayingQueue, createQueue, createWorker, exponential } from '../../src/index.ts'
+import { LateDriver, nextTurn } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { late, leasedSetups, Scene, seen, setups, take, unleased } from '../support/setups.ts'
 
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the connection broke')

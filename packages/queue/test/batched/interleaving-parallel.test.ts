@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import * as limits from '../src/batched/in-flight-limits.ts'
-import { examineOrders } from './orders.ts'
+import * as limits from '../../src/batched/in-flight-limits.ts'
+import { examineOrders } from '../support/orders.ts'
 
 // As if each key were many: then calls are parallel wherever they may ever be.
-vi.mock('../src/batched/in-flight-limits.ts', () => ({
+vi.mock('../../src/batched/in-flight-limits.ts', () => ({
   parallelMin: 1,
   claimsInFlightMax: 3,
   finishesInFlightMax: 3,

@@ -1,8 +1,8 @@
 import { fakeClock } from '@sluice/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createQueue, memoryDriver } from '../src/index.ts'
-import { examineOrders, scheduled } from './orders.ts'
+import { createQueue, memoryDriver } from '../../src/index.ts'
+import { examineOrders, scheduled } from '../support/orders.ts'
 
 test.each([0, 2])(
   'S1 S2 S7 S9 L4 whatever the order in which calls and answers arrive, prefetch %i',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { batchedSetups, late, leasedSetups, Scene, seen, setups, take } from './setups.ts'
+import { batchedSetups, late, leasedSetups, Scene, seen, setups, take } from '../support/setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f']
 

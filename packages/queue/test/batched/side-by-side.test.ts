@@ -1,8 +1,8 @@
 import { type ClaimReply, type ClaimRequest, SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { createWorker } from '../src/index.ts'
-import { type Call, nextTurn } from './late-driver.ts'
-import { late, Scene, seen, take } from './setups.ts'
+import { createWorker } from '../../src/index.ts'
+import { type Call, nextTurn } from '../support/late-driver.ts'
+import { late, Scene, seen, take } from '../support/setups.ts'
 
 /** Holds back answers of this verb, but not its effect, until the function is called. */
 function holdAnswers(scene: Scene, verb: string): () => void {

@@ -1,8 +1,8 @@
 import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import type { Call } from './late-driver.ts'
-import { fakeRealTime } from './real-time.ts'
-import { drainKeys, late, Scene, seen, take } from './setups.ts'
+import type { Call } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { drainKeys, late, Scene, seen, take } from '../support/setups.ts'
 
 const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the connection broke')
 const away = new SluiceError('ERR_STORE', 'no connection', { retryable: true })

@@ -1,6 +1,6 @@
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import { Alarm } from '../src/core/alarm.ts'
+import { Alarm } from '../../src/core/alarm.ts'
 
 /** An alarm that is set again each time it goes off, as if something were due in `inMs`. */
 function alarmWith(wall: number, inMs: () => number) {

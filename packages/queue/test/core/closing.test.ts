@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { SluiceError } from '../src/index.ts'
-import { refusal } from './refusal.ts'
-import { Scene, seen, setups, take } from './setups.ts'
+import { SluiceError } from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('close over $way', (setup) => {
   test('3 close: then get gives undefined, finishing is lost, others reject with ERR_CLOSED', async () => {
@@ -241,7 +241,7 @@ describe.each(setups)('close over $way', (setup) => {
   })
 
   test('layers over one queue are closed together', async () => {
-    const { createRateLimitingQueue } = await import('../src/index.ts')
+    const { createRateLimitingQueue } = await import('../../src/index.ts')
     const scene = new Scene(setup)
     const below = scene.queue()
     const above = createRateLimitingQueue({ queue: below })

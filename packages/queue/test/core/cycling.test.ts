@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { run } from './program.ts'
+import { run } from '../support/program.ts'
 
 describe('Q-28: keys that went through the queue leave nothing behind', {
   timeout: 120_000,

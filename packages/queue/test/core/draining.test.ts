@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { refusal } from './refusal.ts'
-import { Scene, seen, setups, take } from './setups.ts'
+import { refusal } from '../support/refusal.ts'
+import { Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   test('an empty queue is drained at once', async () => {

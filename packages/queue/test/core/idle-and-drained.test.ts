@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createWorker } from '../src/index.ts'
-import { Scene, seen, setups, take } from './setups.ts'
+import { createWorker } from '../../src/index.ts'
+import { Scene, seen, setups, take } from '../support/setups.ts'
 
 // The "now" in an answer is a moment later than the call: time moves in between.
 

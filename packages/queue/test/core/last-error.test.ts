@@ -1,7 +1,7 @@
 import { errorBytesMax } from '@sluice/core'
 import { expect, test } from 'vitest'
-import { createRateLimitingQueue, type LastError, memoryDriver } from '../src/index.ts'
-import type { SceneOptions } from './setups.ts'
+import { createRateLimitingQueue, type LastError, memoryDriver } from '../../src/index.ts'
+import type { SceneOptions } from '../support/setups.ts'
 
 /** The stored text of an error, and the errors reported meanwhile. */
 async function kept(error: unknown, options: SceneOptions<string> = {}) {

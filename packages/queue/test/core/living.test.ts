@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { run } from './program.ts'
+import { run } from '../support/program.ts'
 
 const ways = ['direct', 'batched', 'late']
 

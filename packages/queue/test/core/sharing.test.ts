@@ -1,11 +1,11 @@
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
-import { createQueue } from '../src/index.ts'
-import { LateDriver } from './late-driver.ts'
-import { fakeRealTime } from './real-time.ts'
-import { refusal } from './refusal.ts'
-import { drainKeys, late, Scene, seen, setups, take } from './setups.ts'
+import { createQueue } from '../../src/index.ts'
+import { LateDriver } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { refusal } from '../support/refusal.ts'
+import { drainKeys, late, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('two queue objects of one name over $way', (setup) => {
   test('see the same keys, and wake each other', async () => {

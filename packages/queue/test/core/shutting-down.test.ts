@@ -1,9 +1,9 @@
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
-import { createQueue } from '../src/index.ts'
-import { refusal } from './refusal.ts'
-import { drainKeys, Scene, seen, setups, take } from './setups.ts'
+import { createQueue } from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('shutDown over $way', (setup) => {
   test('Q-01 as of section 4: every kind of add is refused with ERR_SHUT_DOWN', async () => {

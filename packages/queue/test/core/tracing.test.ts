@@ -1,8 +1,8 @@
 import { type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { SluiceError } from '../src/index.ts'
-import { refusal } from './refusal.ts'
-import { late, leased, Scene, setups, take } from './setups.ts'
+import { SluiceError } from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { late, leased, Scene, setups, take } from '../support/setups.ts'
 
 interface Published {
   readonly phase: string

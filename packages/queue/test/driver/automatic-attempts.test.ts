@@ -7,10 +7,10 @@ import {
   type Held,
   type RateLimitingQueue,
   type Worker,
-} from '../src/index.ts'
-import { type Call, LateDriver, nextTurn } from './late-driver.ts'
-import { fakeRealTime, type RealTime } from './real-time.ts'
-import { seen } from './setups.ts'
+} from '../../src/index.ts'
+import { type Call, LateDriver, nextTurn } from '../support/late-driver.ts'
+import { fakeRealTime, type RealTime } from '../support/real-time.ts'
+import { seen } from '../support/setups.ts'
 
 const minute = 60_000
 

@@ -1,8 +1,8 @@
 import { type ErrorCode, SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { fakeRealTime } from './real-time.ts'
-import { refusal } from './refusal.ts'
-import { batchedSetups, Scene, seen, take } from './setups.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { refusal } from '../support/refusal.ts'
+import { batchedSetups, Scene, seen, take } from '../support/setups.ts'
 
 /** The errors that end waiting; any other is transient, also an error of another library. */
 const permanent: ErrorCode[] = [

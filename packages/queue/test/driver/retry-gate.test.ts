@@ -1,8 +1,8 @@
 import { SluiceError } from '@sluice/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { RetryGate } from '../src/driver/retry-gate.ts'
-import { fakeRealTime } from './real-time.ts'
-import { seen } from './setups.ts'
+import { RetryGate } from '../../src/driver/retry-gate.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { seen } from '../support/setups.ts'
 
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 const user = { closedError: () => new SluiceError('ERR_CLOSED', 'closed') }

@@ -10,9 +10,9 @@ import {
   type Limiter,
   type Queue,
   type RateLimitingQueue,
-} from '../src/index.ts'
-import { refusal } from './refusal.ts'
-import { direct, drainKeys, Scene, seen, setups, take } from './setups.ts'
+} from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { direct, drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('a layer around one of ours over $way', (setup) => {
   test('CFG-02: shares the core: a key that one adds the other hands out', async () => {

@@ -1,8 +1,8 @@
 import type { Capabilities, Clock, OpenOptions } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { createWorker, type Queue, SluiceError } from '../src/index.ts'
-import { LateDriver } from './late-driver.ts'
-import { late, Scene, type Setup, seen, take } from './setups.ts'
+import { createWorker, type Queue, SluiceError } from '../../src/index.ts'
+import { LateDriver } from '../support/late-driver.ts'
+import { late, Scene, type Setup, seen, take } from '../support/setups.ts'
 
 const leaseMs = 30_000
 const hour = 3_600_000

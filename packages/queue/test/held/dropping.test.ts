@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { run } from './program.ts'
+import { run } from '../support/program.ts'
 
 describe('2 Held: one that is collected unfinished', { timeout: 30_000 }, () => {
   test('is reported, and only it, over direct', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Held } from '../src/index.ts'
-import { drainKeys, Scene, seen, setups, take } from './setups.ts'
+import type { Held } from '../../src/index.ts'
+import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('done over $way', (setup) => {
   test('Q-14: a key that was added again goes behind everything that waits', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Held, type Queue, SluiceError } from '../src/index.ts'
-import { drainKeys, Scene, type SceneOptions, setups, take } from './setups.ts'
+import { type Held, type Queue, SluiceError } from '../../src/index.ts'
+import { drainKeys, Scene, type SceneOptions, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('a Held over $way', (setup) => {
   test('2 Held: has the properties of its key', async () => {

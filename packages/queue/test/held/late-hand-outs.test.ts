@@ -1,8 +1,8 @@
 import type { Clock } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import { createWorker, SluiceError } from '../src/index.ts'
-import { late, leasedSetups, Scene, seen, take } from './setups.ts'
+import { createWorker, SluiceError } from '../../src/index.ts'
+import { late, leasedSetups, Scene, seen, take } from '../support/setups.ts'
 
 const leaseMs = 30_000
 const margin = 3_000

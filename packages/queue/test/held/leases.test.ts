@@ -1,8 +1,8 @@
 import { batchKeysMax } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { SluiceError } from '../src/index.ts'
-import { fakeRealTime } from './real-time.ts'
-import { late, leasedSetups, Scene, seen, take } from './setups.ts'
+import { SluiceError } from '../../src/index.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { late, leasedSetups, Scene, seen, take } from '../support/setups.ts'
 
 const leaseMs = 30_000
 /** How much earlier than the store this process stops trusting a lease. */

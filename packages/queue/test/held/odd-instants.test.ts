@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { batchedSetups, cutOff, leasedSetups, Scene, seen, setups, take } from './setups.ts'
+import {
+  batchedSetups,
+  cutOff,
+  leasedSetups,
+  Scene,
+  seen,
+  setups,
+  take,
+} from '../support/setups.ts'
 
 /** Wall clocks by which sums of instants are rounded: fractions, and where doubles are whole numbers. */
 const wallTimes = [

@@ -6,7 +6,7 @@ import {
   exponential,
   memoryDriver,
   SluiceError,
-} from '../src/index.ts'
+} from '../../src/index.ts'
 
 const leases = [
   ['without a lease', Infinity],

@@ -13,9 +13,9 @@ import {
   type RateLimitingQueue,
   tokenBucket,
   withMaxWait,
-} from '../src/index.ts'
-import { retryArithmetic } from '../src/inspect/retry-arithmetic.ts'
-import { Scene, setups, take } from './setups.ts'
+} from '../../src/index.ts'
+import { retryArithmetic } from '../../src/inspect/retry-arithmetic.ts'
+import { Scene, setups, take } from '../support/setups.ts'
 
 const now = 1_000_000
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { KeyFilter, SelectionCount } from '../src/index.ts'
-import { Scene, setups, take } from './setups.ts'
+import type { KeyFilter, SelectionCount } from '../../src/index.ts'
+import { Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('many keys at once, over $way', (setup) => {
   async function setUp() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createWorker, inspectStore, tokenBucket } from '../src/index.ts'
-import { late, Scene, take } from './setups.ts'
+import { createWorker, inspectStore, tokenBucket } from '../../src/index.ts'
+import { late, Scene, take } from '../support/setups.ts'
 
 const hour = 3_600_000
 

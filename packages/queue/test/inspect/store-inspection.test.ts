@@ -11,10 +11,10 @@ import {
   SluiceError,
   type SluiceTypeError,
   tokenBucket,
-} from '../src/index.ts'
-import { LateDriver } from './late-driver.ts'
-import { refusal } from './refusal.ts'
-import { Scene, setups, take } from './setups.ts'
+} from '../../src/index.ts'
+import { LateDriver } from '../support/late-driver.ts'
+import { refusal } from '../support/refusal.ts'
+import { Scene, setups, take } from '../support/setups.ts'
 
 /** A driver that counts how often it was opened and closed. */
 function counted(inner: Driver = memoryDriver()) {

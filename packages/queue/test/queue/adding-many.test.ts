@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { refusal } from './refusal.ts'
-import { drainKeys, Scene, setups, take } from './setups.ts'
+import { refusal } from '../support/refusal.ts'
+import { drainKeys, Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addMany over $way', (setup) => {
   test('adds in order, and answers for each', async () => {

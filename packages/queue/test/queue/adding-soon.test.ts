@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { batchedSetups, drainKeys, late, Scene, setups, take } from './setups.ts'
+import { batchedSetups, drainKeys, late, Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addSoon over $way', (setup) => {
   test('2 addSoon: returns nothing, and the key is there soon', async () => {
@@ -86,7 +86,7 @@ describe('addSoon and a store that is away', () => {
   test('2 addSoon: is tried again until it is stored, and reported once', async ({
     onTestFinished,
   }) => {
-    const { fakeRealTime } = await import('./real-time.ts')
+    const { fakeRealTime } = await import('../support/real-time.ts')
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -109,7 +109,7 @@ describe('addSoon and a store that is away', () => {
   test('2 addSoon: the item added last wins, also after failed attempts in between', async ({
     onTestFinished,
   }) => {
-    const { fakeRealTime } = await import('./real-time.ts')
+    const { fakeRealTime } = await import('../support/real-time.ts')
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue<{ id: number; state: string }>({ keyOf: ({ id }) => `k${id}` })
@@ -143,7 +143,7 @@ describe('addSoon and a store that is away', () => {
   test('2 addSoon: the tries of ten thousand keys are at most two a second together', async ({
     onTestFinished,
   }) => {
-    const { fakeRealTime } = await import('./real-time.ts')
+    const { fakeRealTime } = await import('../support/real-time.ts')
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -170,7 +170,7 @@ describe('addSoon and a store that is away', () => {
   test('2 addSoon: an add that waits for its turn is tried once more by close, and reported', async ({
     onTestFinished,
   }) => {
-    const { fakeRealTime } = await import('./real-time.ts')
+    const { fakeRealTime } = await import('../support/real-time.ts')
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -192,7 +192,7 @@ describe('addSoon and a store that is away', () => {
   test('2 addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async ({
     onTestFinished,
   }) => {
-    const { fakeRealTime } = await import('./real-time.ts')
+    const { fakeRealTime } = await import('../support/real-time.ts')
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue({ maxPending: 1 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { refusal } from './refusal.ts'
-import { drainKeys, Scene, seen, setups, take } from './setups.ts'
+import { refusal } from '../support/refusal.ts'
+import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('add over $way', (setup) => {
   test('Q-05, Q-30: keys come out in the order they were added', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { RateLimitingQueue } from '../src/index.ts'
-import { refusal } from './refusal.ts'
-import { drainKeys, Scene, setups, take } from './setups.ts'
+import type { RateLimitingQueue } from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { drainKeys, Scene, setups, take } from '../support/setups.ts'
 
 /** Calls a verb with values that a program without types might pass. */
 type Call = (queue: RateLimitingQueue<string>) => unknown

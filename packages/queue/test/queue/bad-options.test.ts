@@ -2,7 +2,7 @@ import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
-import { createDelayingQueue, createQueue, createRateLimitingQueue } from '../src/index.ts'
+import { createDelayingQueue, createQueue, createRateLimitingQueue } from '../../src/index.ts'
 
 const factories: { factory: string; make: (options: never) => unknown }[] = [
   { factory: 'createQueue', make: createQueue },

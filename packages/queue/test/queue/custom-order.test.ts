@@ -1,6 +1,6 @@
 import { memoryDriver, type ReadyOrder } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
-import { drainKeys, Scene, setups, take } from './setups.ts'
+import { drainKeys, Scene, setups, take } from '../support/setups.ts'
 
 /** An order of the user's: last in, first out; a key that is touched goes to the top. */
 class Stack implements ReadyOrder {

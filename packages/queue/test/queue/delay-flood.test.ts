@@ -1,6 +1,6 @@
 import type { Clock } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { Scene, seen, setups, take } from './setups.ts'
+import { Scene, seen, setups, take } from '../support/setups.ts'
 
 const rounds = 500
 

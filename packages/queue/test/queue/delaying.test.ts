@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { drainKeys, Scene, seen, setups, take } from './setups.ts'
+import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addAfter over $way', (setup) => {
   test('D-03: zero and less are an add, at once', async () => {

@@ -8,8 +8,8 @@ import {
   type RateLimitingQueue,
   TerminalError,
   type WorkerOptions,
-} from '../src/index.ts'
-import { direct, Scene, setups, take } from './setups.ts'
+} from '../../src/index.ts'
+import { direct, Scene, setups, take } from '../support/setups.ts'
 
 /** A limiter without a plan, which keeps an entry for each key until its forget is called. */
 function counting() {

@@ -7,9 +7,9 @@ import {
   type ForeignQueue,
   type HandlerResult,
   type Queue,
-} from '../src/index.ts'
-import { refusal } from './refusal.ts'
-import { direct, Scene, setups, take } from './setups.ts'
+} from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { direct, Scene, setups, take } from '../support/setups.ts'
 
 const trap = (): never => {
   throw new Error('trap')

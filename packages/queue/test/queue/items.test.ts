@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { refusal } from './refusal.ts'
-import { Scene, setups, take } from './setups.ts'
+import { refusal } from '../support/refusal.ts'
+import { Scene, setups, take } from '../support/setups.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Held, Queue } from '../src/index.ts'
-import { Scene, seen, setups, take } from './setups.ts'
+import type { Held, Queue } from '../../src/index.ts'
+import { Scene, seen, setups, take } from '../support/setups.ts'
 
 /** The iterator itself, to call by hand. */
 function iterate(queue: Queue<string>): AsyncIterator<Held<string>> {

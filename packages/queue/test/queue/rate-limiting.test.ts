@@ -1,8 +1,8 @@
 import { exponential, fastSlow, jittered, maxOf, tokenBucket, withMaxWait } from '@sluice/limiters'
 import { describe, expect, test } from 'vitest'
-import { createWorker, type Limiter } from '../src/index.ts'
-import { refusal } from './refusal.ts'
-import { direct, drainKeys, Scene, setups, take } from './setups.ts'
+import { createWorker, type Limiter } from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { direct, drainKeys, Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addRateLimited over $way', (setup) => {
   test('RL-01: asks for a run after the limiter’s delay, 5 ms doubling by default', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Queue, SchemaResult, StandardSchema } from '../src/index.ts'
-import { fakeRealTime } from './real-time.ts'
-import { refusal } from './refusal.ts'
-import { Scene, seen, setups, take } from './setups.ts'
+import type { Queue, SchemaResult, StandardSchema } from '../../src/index.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { refusal } from '../support/refusal.ts'
+import { Scene, seen, setups, take } from '../support/setups.ts'
 
 interface Order {
   readonly id: string

@@ -4,7 +4,7 @@ import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
-import { createQueue, memoryDriver, type Queue } from '../src/index.ts'
+import { createQueue, memoryDriver, type Queue } from '../../src/index.ts'
 
 /** A driver whose calls arrive, and whose answers come back, when the scheduler says so. */
 export function scheduled(scheduler: fc.Scheduler, inner: Driver): Driver {

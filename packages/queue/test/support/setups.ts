@@ -11,7 +11,7 @@ import {
   type Queue,
   type QueueOptions,
   type RateLimitingQueue,
-} from '../src/index.ts'
+} from '../../src/index.ts'
 import { LateDriver, nextTurn } from './late-driver.ts'
 
 /** One way from a queue to a driver. The behaviour of a queue must not depend on it. */

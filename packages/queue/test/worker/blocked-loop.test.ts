@@ -1,6 +1,6 @@
 import { type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { createQueue, createWorker, SluiceError } from '../src/index.ts'
+import { createQueue, createWorker, SluiceError } from '../../src/index.ts'
 
 // real time: a blocked event loop is blocked in real time, and only a real timer can be late.
 

@@ -5,9 +5,9 @@ import {
   lowPriority,
   SluiceError,
   TerminalError,
-} from '../src/index.ts'
-import { nextTurn } from './late-driver.ts'
-import { late, leased, Scene, setups, take } from './setups.ts'
+} from '../../src/index.ts'
+import { nextTurn } from '../support/late-driver.ts'
+import { late, leased, Scene, setups, take } from '../support/setups.ts'
 
 /** Runs one key through a worker whose first run ends in a certain way. */
 async function runOnce(scene: Scene, end: () => HandlerResult, options: object = {}) {

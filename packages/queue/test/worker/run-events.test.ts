@@ -8,7 +8,7 @@ import {
   type HandlerResult,
   memoryDriver,
   TerminalError,
-} from '../src/index.ts'
+} from '../../src/index.ts'
 
 /** Everything published about runs and workers from now on, at its start and at its end. */
 function listen() {

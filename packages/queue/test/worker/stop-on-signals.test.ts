@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
-import { createQueue, createWorker, stopOnSignals } from '../src/index.ts'
+import { createQueue, createWorker, stopOnSignals } from '../../src/index.ts'
 
-const program = new URL('./programs/stopping.ts', import.meta.url).pathname
+const program = new URL('../support/programs/stopping.ts', import.meta.url).pathname
 
 /** The program under test, by its output. */
 class Program {

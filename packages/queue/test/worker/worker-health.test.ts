@@ -1,8 +1,8 @@
 import { SluiceError } from '@sluice/core'
 import { expect, test } from 'vitest'
-import { createWorker } from '../src/index.ts'
-import { nextTurn } from './late-driver.ts'
-import { direct, late, leased, Scene, seen, setups } from './setups.ts'
+import { createWorker } from '../../src/index.ts'
+import { nextTurn } from '../support/late-driver.ts'
+import { direct, late, leased, Scene, seen, setups } from '../support/setups.ts'
 
 const idle = { handler: () => undefined }
 

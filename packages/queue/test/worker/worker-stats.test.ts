@@ -1,7 +1,7 @@
 import { durationBoundsMs, type WorkerInfo, type WorkerStats } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { createWorker, exponential, type Held, maxOf, tokenBucket } from '../src/index.ts'
-import { cutOff, leasedSetups, Scene, setups, take } from './setups.ts'
+import { createWorker, exponential, type Held, maxOf, tokenBucket } from '../../src/index.ts'
+import { cutOff, leasedSetups, Scene, setups, take } from '../support/setups.ts'
 
 /** Counts by duration, as how often which bound. */
 function byBound(counts: readonly number[]): Record<string, number> {

@@ -9,7 +9,7 @@ import {
   memoryDriver,
   SluiceError,
   TerminalError,
-} from '../src/index.ts'
+} from '../../src/index.ts'
 
 /** A promise that the test settles. */
 function gate() {

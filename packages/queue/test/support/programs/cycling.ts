@@ -1,6 +1,6 @@
 // Takes keys through add, get and done many times, and says how much heap is in use after each of
 // the rounds that are asked for, in bytes after a collection.
-import { createQueue, memoryDriver } from '../../src/index.ts'
+import { createQueue, memoryDriver } from '../../../src/index.ts'
 
 const [way = '', ...rounds] = process.argv.slice(2)
 const collect = globalThis.gc as () => void

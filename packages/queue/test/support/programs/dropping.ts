@@ -1,6 +1,6 @@
 // Drops a Held without finishing it, collects garbage, and prints the reports.
 import { fakeClock } from '@sluice/core/testing'
-import { createQueue, type Held, memoryDriver, SluiceError } from '../../src/index.ts'
+import { createQueue, type Held, memoryDriver, SluiceError } from '../../../src/index.ts'
 import { LateDriver } from '../late-driver.ts'
 
 const [way = '', what = ''] = process.argv.slice(2)

@@ -4,7 +4,7 @@ import {
   type Held,
   memoryDriver,
   type QueueOptions,
-} from '../../src/index.ts'
+} from '../../../src/index.ts'
 import { LateDriver } from '../late-driver.ts'
 
 const ways: Record<string, () => Partial<QueueOptions<string>>> = {

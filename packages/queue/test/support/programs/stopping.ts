@@ -1,5 +1,5 @@
 import { memoryDriver } from '@sluice/memory'
-import { createQueue, createWorker, type SluiceError, stopOnSignals } from '../../src/index.ts'
+import { createQueue, createWorker, type SluiceError, stopOnSignals } from '../../../src/index.ts'
 import { LateDriver } from '../late-driver.ts'
 
 const mode = process.argv[2]
