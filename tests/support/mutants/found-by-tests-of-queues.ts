@@ -32,7 +32,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'trouble while a key is parked ends no worker',
     },
   },
@@ -46,7 +46,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/adding-soon.test.ts',
+      file: 'packages/queue/test/queue/adding-soon.test.ts',
       title: 'the item added last wins, also after failed attempts in between',
     },
   },
@@ -60,7 +60,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/clock-steps.test.ts',
+      file: 'packages/queue/test/held/clock-steps.test.ts',
       title: 'hands out no key of a healthy holder',
     },
   },
@@ -74,7 +74,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/late-hand-outs.test.ts',
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
       title: 'a key that was claimed ahead is not handed out',
     },
   },
@@ -88,7 +88,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/late-hand-outs.test.ts',
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
       title: 'the answer of a claim that comes too late',
     },
   },
@@ -102,7 +102,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/late-hand-outs.test.ts',
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
       title: 'a handler is not called for a key that was handed over before it',
     },
   },
@@ -116,7 +116,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'an answer that was overtaken by a later one delays no key',
     },
   },
@@ -130,7 +130,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'that have expired are swept away in steps',
     },
   },
@@ -186,7 +186,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/forgetting.test.ts',
+      file: 'packages/queue/test/queue/forgetting.test.ts',
       title: 'is called with forget by',
     },
   },
@@ -201,7 +201,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/worker.test.ts',
+      file: 'packages/queue/test/worker/worker.test.ts',
       title: 'lets requeueAfterMs win over requeue',
     },
   },
@@ -215,7 +215,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'a key that is due is handed out on time though an answer was late',
     },
   },
@@ -234,7 +234,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'under a given clock it is that of the clock',
     },
   },
@@ -248,7 +248,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'that is cut is no unknown outcome',
     },
   },
@@ -262,7 +262,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/leases.test.ts',
+      file: 'packages/queue/test/held/leases.test.ts',
       title: 'a silent connection costs none, if the others answer',
     },
   },
@@ -276,7 +276,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'ms of grace comes within two seconds more',
     },
   },
@@ -290,7 +290,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/hostile-values.test.ts',
+      file: 'packages/queue/test/queue/hostile-values.test.ts',
       title: 'gives slot and key back when a handler throws',
     },
   },
@@ -304,7 +304,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/hostile-values.test.ts',
+      file: 'packages/queue/test/queue/hostile-values.test.ts',
       title: 'gives slot and key back when a handler returns',
     },
   },
@@ -337,7 +337,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/calm.test.ts',
+      file: 'packages/queue/test/batched/calm.test.ts',
       title: 'because its getter gave up is given back through trouble',
     },
   },
@@ -351,7 +351,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/automatic-attempts.test.ts',
+      file: 'packages/queue/test/driver/automatic-attempts.test.ts',
       title: 'a worker whose key falls due then attempts two calls a second at most',
     },
   },

@@ -49,7 +49,7 @@ export abstract class Batcher<Request, Reply> {
   #batchesInFlight = 0
   #watch: Timer | undefined
   /** Batches without an answer yet, and how to go on without it. */
-  readonly #flights = new Map<readonly BatchJob<Request, Reply>[], () => void>()
+  readonly #unanswered = new Map<readonly BatchJob<Request, Reply>[], () => void>()
   #idle: (() => void)[] = []
 
   /**
@@ -106,11 +106,11 @@ export abstract class Batcher<Request, Reply> {
   /** Rejects every job that has no answer yet, since the queue is closed. */
   giveUp(): void {
     for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
-    for (const [flight, goOn] of [...this.#flights]) {
-      for (const job of flight) {
+    for (const [batch, goOn] of [...this.#unanswered]) {
+      for (const job of batch) {
         rejectJob(job, unknownOutcome('the queue was closed before the store answered'))
       }
-      this.#removeFlight(flight)
+      this.#removeBatch(batch)
       goOn()
     }
     const waiting = this.#waiting
@@ -183,7 +183,7 @@ export abstract class Batcher<Request, Reply> {
   #nextBatch(): BatchJob<Request, Reply>[] {
     const chosen = new Map<string, BatchJob<Request, Reply>>()
     const passed = new Set<string>(this.#late.keys())
-    for (const flight of this.#flights.keys()) for (const { key } of flight) passed.add(key)
+    for (const batch of this.#unanswered.keys()) for (const { key } of batch) passed.add(key)
     const left: BatchJob<Request, Reply>[] = []
     let kind: string | undefined
     let seen = 0
@@ -244,16 +244,16 @@ export abstract class Batcher<Request, Reply> {
     const answered = new Promise<void>((resolve) => {
       goOn = resolve
     })
-    this.#flights.set(jobs, goOn)
+    this.#unanswered.set(jobs, goOn)
     this.#startWatch()
     answer.then(
       (replies) => {
-        this.#removeFlight(jobs)
+        this.#removeBatch(jobs)
         this.#answered(jobs, replies)
         goOn()
       },
       (error: unknown) => {
-        this.#removeFlight(jobs)
+        this.#removeBatch(jobs)
         this.#failed(jobs, error)
         goOn()
       },
@@ -261,16 +261,16 @@ export abstract class Batcher<Request, Reply> {
     await answered
   }
 
-  #removeFlight(jobs: readonly BatchJob<Request, Reply>[]): void {
-    if (this.#flights.delete(jobs)) this.#inFlight -= jobs.length
+  #removeBatch(jobs: readonly BatchJob<Request, Reply>[]): void {
+    if (this.#unanswered.delete(jobs)) this.#inFlight -= jobs.length
   }
 
   #startWatch(): void {
     if (this.#watch !== undefined) return
     const now = systemClock.monotonicMs()
     let earliest = Infinity
-    for (const flight of this.#flights.keys()) {
-      for (const job of flight) {
+    for (const batch of this.#unanswered.keys()) {
+      for (const job of batch) {
         if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
       }
     }
@@ -288,13 +288,13 @@ export abstract class Batcher<Request, Reply> {
 
   #expire(): void {
     const now = systemClock.monotonicMs()
-    for (const [flight, goOn] of [...this.#flights]) {
-      for (const job of flight) {
+    for (const [batch, goOn] of [...this.#unanswered]) {
+      for (const job of batch) {
         if (job.deadline > now) continue
         rejectJob(job, unknownOutcome('the store did not answer in time'))
       }
-      if (!flight.every((job) => job.isAnswered)) continue
-      this.#removeFlight(flight)
+      if (!batch.every((job) => job.isAnswered)) continue
+      this.#removeBatch(batch)
       goOn()
     }
     const left: BatchJob<Request, Reply>[] = []

@@ -187,9 +187,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
    * late are handed out all the same.
    */
   #claim(limit: number): Promise<ClaimResult> {
-    const flight = this.inFlight.track(limit, this.#bring(limit))
+    const result = this.inFlight.track(limit, this.#bring(limit))
     this.#considerParallel()
-    return flight
+    return result
   }
 
   async #bring(limit: number): Promise<ClaimResult> {
@@ -315,12 +315,12 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** No key is left that was due at the shutdown, unless one is being given back now. */
   async #end(): Promise<void> {
-    const settling = this.#finishes.idle()
-    if (settling === undefined) {
+    const finishing = this.#finishes.idle()
+    if (finishing === undefined) {
       for (const waiter of this.#core.waiters.takeAll()) waiter.answer([])
       return
     }
-    await settling
+    await finishing
     this.#mustClaimAgain = true
   }
 
@@ -385,9 +385,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   async releasePrefetched(): Promise<void> {
-    const early = this.#prefetched.takeAll()
+    const unused = this.#prefetched.takeAll()
     this.#isInUse = false
-    await Promise.all(early.map((held) => giveBack(held)))
+    await Promise.all(unused.map((held) => giveBack(held)))
   }
 
   /** Repeats a call through transient errors, until the store answers or the queue is closed. */

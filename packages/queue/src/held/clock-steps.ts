@@ -19,7 +19,7 @@ export class ClockSteps {
   /** Between which bounds the store's time less the monotonic clock was, by its last answer. */
   #store: { readonly least: number; readonly most: number } | undefined
   /** The wall clock of this process less its monotonic clock. */
-  #wall: number | undefined
+  #wallOffset: number | undefined
   /** When the last step was detected, on the monotonic clock. */
   #steppedAt = -Infinity
   /** How many steps were detected. */
@@ -53,13 +53,13 @@ export class ClockSteps {
 
   /** Reads the wall clock of this process. */
   checkWallClock(): void {
-    const last = this.#wall
+    const last = this.#wallOffset
     const { handle, driver } = this.#calls
     // The store's time follows no wall clock, so that its steps mean nothing for leases.
     if (driver.capabilities.time === 'monotonic') return
-    const wall = handle.clock.now() - handle.clock.monotonicMs()
-    this.#wall = wall
-    if (last !== undefined && Math.abs(wall - last) > this.#stepMs) {
+    const offset = handle.clock.now() - handle.clock.monotonicMs()
+    this.#wallOffset = offset
+    if (last !== undefined && Math.abs(offset - last) > this.#stepMs) {
       // A store that follows this clock is expected to show the same step.
       this.#store = undefined
       this.#stepped()

@@ -175,7 +175,7 @@ export interface Inspect {
   pause(): Promise<OperateOutcome>
   /** Ends a pause, in all processes. */
   resume(): Promise<OperateOutcome>
-  /** Sets a key aside; a held one when it is given back. */
+  /** Parks a key; a held one when it is given back. */
   park(key: string): Promise<OperateOutcome>
   /** Puts a parked key back in line. */
   unpark(key: string, options?: { readonly forget?: boolean }): Promise<OperateOutcome>

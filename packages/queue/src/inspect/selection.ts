@@ -45,7 +45,7 @@ export interface BulkResult extends SelectionCount {
 export interface Selection {
   /** How many keys an operation would touch now. */
   count(): Promise<SelectionCount>
-  /** Sets the keys aside; held ones when they are given back. */
+  /** Parks the keys; held ones when they are given back. */
   park(options?: BulkOptions): Promise<BulkResult>
   /** Puts parked keys back in line. */
   unpark(options?: BulkOptions & { readonly forget?: boolean }): Promise<BulkResult>

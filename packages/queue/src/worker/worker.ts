@@ -74,7 +74,7 @@ export interface WorkerOptions<T> {
   /**
    * What a {@link TerminalError} does. `forget`, the default: the key is done, and starts from zero
    * when it is next added. `done`: it is done and keeps its failures, as in controller-runtime.
-   * `park`: it is set aside.
+   * `park`: it is parked.
    */
   readonly onTerminal?: 'done' | 'forget' | 'park'
   /** Called with every error of a handler, and with errors of giving keys back. */

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import { refusal } from '../support/refusal.ts'
+import { Scene, seen, setups, take } from '../support/setups.ts'
+
+describe.each(setups)('shutDownWithDrain over $way', (setup) => {
+  test('an empty queue is drained at once', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+    expect(queue.shuttingDown).toBe(true)
+  })
+
+  test('Q-20: waits for keys that this object holds', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.addMany(['a', 'b'])
+    const helds = await queue.getMany(2)
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.clock.step(1_000)
+    expect(drained.state).toBe('waiting')
+    await helds[0]?.done()
+    await scene.clock.step(1_000)
+    expect(drained.state).toBe('waiting')
+    await helds[1]?.done()
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('Q-21 as of section 4: waits for queued keys, however much time passes', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.addMany(['a', 'b', 'c'])
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.clock.step(60_000)
+    expect(drained.state).toBe('waiting')
+    for (const key of ['a', 'b', 'c']) {
+      const held = await take(queue)
+      expect([held.key, drained.state]).toEqual([key, 'waiting'])
+      await scene.clock.step(5)
+      await held.done()
+      await scene.quiet()
+      expect(drained.state).toBe(key === 'c' ? 'resolved' : 'waiting')
+    }
+  })
+
+  test('Q-21 as of section 4: waits for a key that is dirty while it drains', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    await queue.add('a')
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.clock.step(7)
+    await held.done()
+    await scene.clock.step(7)
+    expect(drained.state).toBe('waiting')
+    const again = await take(queue)
+    await again.done()
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('3 Shutdown: waits for a key that was released', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.clock.step(7)
+    await held.release()
+    await scene.clock.step(7)
+    expect(drained.state).toBe('waiting')
+    await (await take(queue)).done()
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('3 Shutdown: delayed, parked and paused keys do not count', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.limited()
+    await queue.addMany(['parked', 'retried'])
+    const [parked, retried] = await queue.getMany(2)
+    await queue.addAfter('delayed', 1)
+    const drained = seen(queue.shutDownWithDrain())
+    await parked?.park()
+    await retried?.retry()
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+    expect(await scene.states()).toEqual({
+      parked: 'parked',
+      retried: 'backoff',
+      delayed: 'delayed',
+    })
+  })
+
+  test('3 Shutdown: nor do the keys of a paused queue', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    await scene.operate.pause('q')
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('3 Shutdown: nor for keys that others add meanwhile', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const other = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.clock.step(1)
+    await other.add('new')
+    await held.done()
+    await scene.clock.step(1)
+    expect(drained.state).toBe('resolved')
+    expect(await queue.get()).toBe(undefined)
+    expect(await scene.states()).toEqual({ new: 'ready' })
+  })
+
+  test('3 Shutdown: nor for keys that others hold', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const other = scene.queue()
+    await other.add('a')
+    await take(other)
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('3 Shutdown: keys that others take count as taken', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const other = scene.queue()
+    await queue.add('a')
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    expect(drained.state).toBe('waiting')
+    await take(other)
+    await scene.clock.step(10_000)
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('Q-22 as of section 4: all drains end together', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    const drainers = [1, 2, 3].map(() => seen(queue.shutDownWithDrain()))
+    await scene.quiet()
+    expect(drainers.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting'])
+    await held.done()
+    await scene.quiet()
+    expect(drainers.map(({ state }) => state)).toEqual(['resolved', 'resolved', 'resolved'])
+  })
+
+  test('Q-23: a shutDown during a drain ends all drains', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    await take(queue)
+    const drainers = [1, 2].map(() => seen(queue.shutDownWithDrain()))
+    await scene.quiet()
+    await queue.shutDown()
+    await scene.quiet()
+    expect(drainers.map(({ state }) => state)).toEqual(['resolved', 'resolved'])
+    expect(await scene.states()).toEqual({ a: 'processing' })
+  })
+
+  test('Q-24: a drain after a shutDown waits', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    await queue.shutDown()
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.clock.step(5)
+    expect(drained.state).toBe('waiting')
+    await held.done()
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('Q-27: a shutDown together with the last done is not missed', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    const drained = seen(queue.shutDownWithDrain())
+    await Promise.all([held.done(), queue.shutDown()])
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('a drain that is aborted rejects with its reason, the others continue', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    const controller = new AbortController()
+    const giving = seen(queue.shutDownWithDrain({ signal: controller.signal }))
+    const staying = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    const reason = new Error('enough')
+    controller.abort(reason)
+    await scene.quiet()
+    expect([giving.error, staying.state]).toEqual([reason, 'waiting'])
+    await held.done()
+    await scene.quiet()
+    expect(staying.state).toBe('resolved')
+  })
+
+  test('a drain with a signal that is aborted already changes nothing', async () => {
+    const queue = new Scene(setup).queue()
+    const reason = new Error('never')
+    expect(await refusal(queue.shutDownWithDrain({ signal: AbortSignal.abort(reason) }))).toBe(
+      reason,
+    )
+    expect(queue.shuttingDown).toBe(false)
+    expect(await queue.add('a')).toBe('added')
+  })
+
+  test('workers and a drain: everything that was due is done when it resolves', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const keys = Array.from({ length: 20 }, (_, n) => `k${n}`)
+    await queue.addMany(keys)
+    const done: string[] = []
+    const worker = async (): Promise<void> => {
+      for await (const held of queue) {
+        await scene.quiet()
+        done.push(held.key)
+        await held.done()
+      }
+    }
+    const workers = Promise.all([worker(), worker(), worker()])
+    await queue.shutDownWithDrain()
+    expect(done.length).toBe(20)
+    await workers
+  })
+
+  test('a waiting drain does not keep asking: time passes without a storm of timers', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    void queue.shutDownWithDrain()
+    await scene.quiet()
+    const before = scene.clock.waiters()
+    await scene.clock.step(600_000)
+    expect(scene.clock.waiters()).toBeLessThanOrEqual(before)
+    expect((await take(queue)).key).toBe('a')
+  })
+})

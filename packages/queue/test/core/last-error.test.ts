@@ -1,0 +1,69 @@
+import { errorBytesMax } from '@sluice/core'
+import { expect, test } from 'vitest'
+import { createRateLimitingQueue, type LastError, memoryDriver } from '../../src/index.ts'
+import type { SceneOptions } from '../support/setups.ts'
+
+/** The stored text of an error, and the errors reported meanwhile. */
+async function kept(error: unknown, options: SceneOptions<string> = {}) {
+  const driver = memoryDriver()
+  const errors: unknown[] = []
+  const onError = (failure: unknown) => errors.push(failure)
+  const queue = createRateLimitingQueue<string>({ name: 'q', driver, onError, ...options })
+  await queue.add('k')
+  const held = await queue.get()
+  await held?.retry(error)
+  const { rows } = await driver.list('q', { keys: ['k'], limit: 1 })
+  const lastError = (await queue.inspect.get('k'))?.lastError as LastError
+  await queue.close()
+  return { lastError, text: rows[0]?.lastError ?? '', errors }
+}
+
+test('name, code and message are kept, and no stack', async () => {
+  const error = Object.assign(new RangeError('too far'), { code: 'EFAR', secret: 'x' })
+  const { lastError } = await kept(error)
+  expect(lastError).toEqual({ name: 'RangeError', code: 'EFAR', message: 'too far' })
+})
+
+test('a stack is stored if the option is set', async () => {
+  const { lastError } = await kept(new Error('no'), { errorStacks: true })
+  expect(lastError.stack).toContain('last-error.test.ts')
+})
+
+test.each([
+  ['ASCII', 'a'.repeat(5_000), 1_024],
+  ['text of many bytes', '\u{1F600}'.repeat(5_000), 1_024],
+])('a message of %s is cut to 1 kB', async (_name, message, bytes) => {
+  const { lastError } = await kept(new Error(message))
+  expect(Buffer.byteLength(lastError.message)).toBe(bytes)
+  expect(message.startsWith(lastError.message)).toBe(true)
+})
+
+test('an error that grows in JSON is cut further', async () => {
+  const error = new Error('\u0001'.repeat(5_000))
+  error.stack = '\u0002'.repeat(5_000)
+  const { lastError, text } = await kept(error, { errorStacks: true })
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(errorBytesMax)
+  expect(lastError.message.replaceAll('\u0001', '')).toBe('')
+})
+
+test('characters that no store holds are replaced', async () => {
+  const { lastError } = await kept(new Error('a\0b\ud800c'))
+  expect(lastError.message).toBe('a\u2400b\ufffdc')
+})
+
+test('a redaction decides what is stored', async () => {
+  const { lastError } = await kept(new Error('password=hunter2'), {
+    redactError: (error) => ({ ...error, message: error.message.replace(/=.*/, '=…') }),
+  })
+  expect(lastError.message).toBe('password=…')
+})
+
+test('a redaction that fails keeps nothing, and is reported', async () => {
+  const { lastError, errors } = await kept(new Error('password=hunter2'), {
+    redactError: () => {
+      throw new Error('no redaction')
+    },
+  })
+  expect(lastError.message).not.toContain('hunter2')
+  expect(errors).toEqual([expect.objectContaining({ message: 'no redaction' })])
+})

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { run } from '../support/program.ts'
+
+const ways = ['direct', 'batched', 'late']
+
+describe.each(ways)('3 Time: keeping a process alive over %s', { timeout: 30_000 }, (way) => {
+  test('is done by every wait, unless ref is false, and by nothing else', async () => {
+    const { lines } = await run('living', way)
+    expect(lines).toEqual([
+      'nothing: ends',
+      'get: lives',
+      'getMany: lives',
+      'iteration: lives',
+      'get of a delayed key: lives',
+      'drain: lives',
+      'drain of a ready key: lives',
+      'iteration while a key is held: lives',
+      'aborted get: ends',
+      'aborted drain: ends',
+      'ready keys: ends',
+      'delayed keys: ends',
+      'held keys: ends',
+      'answered get: ends',
+      'shut down: ends',
+      'closed: ends',
+      'get, ref: false: ends',
+      'drain of a ready key, ref: false: ends',
+      'iteration while a key is held, ref: false: ends',
+    ])
+  })
+
+  test('a process with keys but without waiters ends automatically', async () => {
+    expect(await run('living', way, 'delayed keys')).toMatchObject({ code: 0 })
+  })
+})

@@ -1,0 +1,238 @@
+import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
+import { describe, expect, test } from 'vitest'
+import { createQueue } from '../../src/index.ts'
+import { LateDriver } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { refusal } from '../support/refusal.ts'
+import { drainKeys, late, Scene, seen, setups, take } from '../support/setups.ts'
+
+describe.each(setups)('two queue objects of one name over $way', (setup) => {
+  test('see the same keys, and wake each other', async () => {
+    const scene = new Scene(setup)
+    const one = scene.queue()
+    const other = scene.delaying()
+    const waiting = seen(other.get())
+    await scene.quiet()
+    await one.add('a')
+    await scene.quiet()
+    expect(waiting.value?.key).toBe('a')
+    expect(await other.len()).toBe(0)
+  })
+
+  test('are woken by a delayed key of the other, in time', async () => {
+    const scene = new Scene(setup)
+    const one = scene.delaying()
+    const other = scene.delaying()
+    const waiting = seen(other.get())
+    await scene.clock.step(3_000)
+    await one.addAfter('a', 50)
+    await scene.clock.step(49)
+    expect(waiting.state).toBe('waiting')
+    await scene.clock.step(1)
+    expect(waiting.value?.key).toBe('a')
+  })
+
+  test('are woken by keys that the other gives back', async () => {
+    const scene = new Scene(setup)
+    const one = scene.queue()
+    const other = scene.queue()
+    await one.addMany(['done', 'released'])
+    const [done, released] = await one.getMany(2)
+    await one.add('done')
+    const waiting = [seen(other.get()), seen(other.get())]
+    await scene.quiet()
+    await done?.done()
+    await scene.quiet()
+    expect(waiting[0]?.value?.key).toBe('done')
+    await released?.release()
+    await scene.quiet()
+    expect(waiting[1]?.value?.key).toBe('released')
+  })
+
+  test('a key that one holds, the other does not get (S1)', async () => {
+    const scene = new Scene(setup)
+    const one = scene.queue()
+    const other = scene.queue()
+    await one.add('a')
+    const held = await take(one)
+    await other.add('a')
+    const waiting = seen(other.get())
+    await scene.quiet()
+    expect(waiting.state).toBe('waiting')
+    await held.done()
+    await scene.quiet()
+    expect(waiting.value?.token).toBeGreaterThan(held.token)
+  })
+
+  test('resume wakes all waiters', async () => {
+    const scene = new Scene(setup)
+    const queues = [scene.queue(), scene.queue()]
+    await scene.inner.open({ clock: scene.clock })
+    await scene.operate.pause('q')
+    await queues[0]?.addMany(['a', 'b'])
+    const waiting = queues.map((queue) => seen(queue.get()))
+    await scene.clock.step(30_000)
+    expect(waiting.map(({ state }) => state)).toEqual(['waiting', 'waiting'])
+    await scene.operate.resume('q')
+    await scene.quiet()
+    expect(waiting.map(({ state }) => state)).toEqual(['resolved', 'resolved'])
+  })
+
+  test('a pause accepts adds and lets held keys continue', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    await scene.operate.pause('q')
+    expect(await queue.add('b')).toBe('added')
+    expect(await queue.add('a')).toBe('added')
+    expect(await held.done()).toBe('ready')
+    const waiting = seen(queue.get())
+    await scene.clock.step(10_000)
+    expect(waiting.state).toBe('waiting')
+  })
+})
+
+describe.each(setups)('queues of different names over $way', (setup) => {
+  test('S12: share nothing', async () => {
+    const scene = new Scene(setup)
+    const names = ['q', 'q2', 'Q', 'q/', 'q\u0301']
+    const queues = names.map((name) => scene.queue({ name }))
+    for (const queue of queues) await queue.add('a')
+    const waiting = seen(queues[0]?.getMany(5) ?? Promise.resolve([]))
+    await scene.quiet()
+    expect(waiting.value?.length).toBe(1)
+    for (const queue of queues.slice(1)) expect(await drainKeys(queue)).toEqual(['a'])
+    await queues[0]?.shutDown()
+    expect(await queues[1]?.add('b')).toBe('added')
+  })
+})
+
+describe.each(setups)('a driver that queues share over $way', (setup) => {
+  test('2 Options: keeps its keys from one queue object to the next', async () => {
+    const scene = new Scene(setup)
+    const first = scene.delaying()
+    await first.add('ready')
+    await first.addAfter('delayed', 100)
+    await first.close()
+    const second = scene.queue()
+    expect(await drainKeys(second)).toEqual(['ready'])
+    await scene.clock.step(100)
+    expect(await drainKeys(second)).toEqual(['delayed'])
+  })
+
+  test('2 Options: one clock for all; a second is ERR_CLOCK_MISMATCH', async () => {
+    const scene = new Scene(setup)
+    const first = scene.queue()
+    await first.add('a')
+    expect(() => scene.queue({ clock: fakeClock() })).toThrow(
+      expect.objectContaining({ code: 'ERR_CLOCK_MISMATCH' }),
+    )
+    // Saying nothing means the clock that there is.
+    expect(await drainKeys(scene.queue({ clock: undefined as never }))).toEqual(['a'])
+  })
+
+  test('2 Options: after the last queue is closed it may have another clock', async () => {
+    const driver = setup.driver(memoryDriver())
+    const options = { name: 'q', driver, ...setup.options }
+    for (const used of [true, false, true]) {
+      const clock = fakeClock()
+      const queue = createQueue({ ...options, clock })
+      if (used) await queue.add('a')
+      await queue.close()
+    }
+  })
+
+  test('2 Options: a clock is too late for a driver that is open', async () => {
+    const driver = setup.driver(memoryDriver())
+    const options = { name: 'q', driver, ...setup.options }
+    const first = createQueue(options)
+    await first.add('a')
+    expect(() => createQueue({ ...options, clock: fakeClock() })).toThrow(
+      expect.objectContaining({ code: 'ERR_CLOCK_MISMATCH' }),
+    )
+    await first.close()
+    await createQueue({ ...options, clock: fakeClock() }).close()
+  })
+})
+
+describe('opening and closing', () => {
+  test('2 Options: opened by the first call of the first queue, closed with the last', async () => {
+    const scene = new Scene(late)
+    const driver = scene.late
+    const one = scene.queue()
+    const two = scene.queue({ name: 'two' })
+    expect(driver.count('open')).toBe(0)
+    await Promise.all([one.add('a'), two.add('a'), one.len()])
+    expect(driver.count('open')).toBe(1)
+    expect(driver.requests('open')).toEqual([{ clock: scene.clock }])
+    await one.close()
+    expect(driver.count('close')).toBe(0)
+    await two.close()
+    expect(driver.count('close')).toBe(1)
+    const three = scene.queue()
+    expect(await three.len()).toBe(1)
+    await three.close()
+    expect([driver.count('open'), driver.count('close')]).toEqual([2, 2])
+  })
+
+  test('a queue that begins while the driver closes waits for that, and opens it again', async () => {
+    const scene = new Scene(late)
+    const driver = scene.late
+    const one = scene.queue()
+    await one.add('a')
+    driver.hold('close')
+    const closing = one.close()
+    await scene.quiet()
+    const two = scene.queue()
+    const adding = seen(two.add('b'))
+    await scene.quiet()
+    expect(adding.state).toBe('waiting')
+    driver.letGo('close')
+    await closing
+    await scene.quiet()
+    expect(adding.value).toBe('added')
+    expect(driver.calls.map(({ verb }) => verb).filter((verb) => /open|close/.test(verb))).toEqual([
+      'open',
+      'close',
+      'open',
+    ])
+  })
+
+  test('a store that cannot be opened: calls reject, the next one tries again, and get waits', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const driver = scene.late
+    driver.before = ({ verb }) => {
+      if (verb === 'open') throw new Error('no such file')
+    }
+    const queue = scene.queue()
+    expect(String(await refusal(queue.add('a')))).toContain('no such file')
+    expect(String(await refusal(queue.len()))).toContain('no such file')
+    const waiting = seen(queue.get())
+    await scene.quiet()
+    expect(waiting.state).toBe('waiting')
+    driver.before = () => undefined
+    expect(await queue.add('a')).toBe('added')
+    await time.pass(2_000)
+    expect(waiting.value?.key).toBe('a')
+    expect(scene.errors.map(String)).toEqual(['Error: no such file'])
+    scene.takeErrors()
+  })
+
+  test('a driver that is being opened when the queue is closed is closed too', async () => {
+    const driver = new LateDriver(memoryDriver())
+    driver.hold('open')
+    const queue = createQueue({ name: 'q', driver })
+    const adding = seen(queue.add('a'))
+    await new Promise((resolve) => setImmediate(resolve))
+    const closing = queue.close()
+    driver.letGo('open')
+    await closing
+    expect(adding.value).toBe('added')
+    expect([driver.count('open'), driver.count('close')]).toEqual([1, 1])
+  })
+})

@@ -1,0 +1,283 @@
+import type { Capabilities, Clock, OpenOptions } from '@sluice/core'
+import { describe, expect, test } from 'vitest'
+import { createWorker, type Queue, SluiceError } from '../../src/index.ts'
+import { LateDriver } from '../support/late-driver.ts'
+import { late, Scene, type Setup, seen, take } from '../support/setups.ts'
+
+const leaseMs = 30_000
+const hour = 3_600_000
+const forward = [
+  ['a second', 1_000],
+  ['a lease', leaseMs],
+  ['an hour', hour],
+  ['ten years', 87_660 * hour],
+] as const
+
+/** For each clock the one that a store was opened with: always the same. */
+const followsWall = new WeakMap<Clock, Clock>()
+
+/** A clock for a store that follows each step of the wall clock, as those of servers do. */
+function wallOf(clock: Clock): Clock {
+  let wall = followsWall.get(clock)
+  if (wall === undefined) {
+    wall = {
+      now: () => clock.now(),
+      monotonicMs: () => clock.now(),
+      startTimer: (ms, callback) => clock.startTimer(ms, callback),
+      startTicker: (ms, callback) => clock.startTicker(ms, callback),
+    }
+    followsWall.set(clock, wall)
+  }
+  return wall
+}
+
+/** A driver of a store that follows the wall clock, and is reached over a network. */
+class WallDriver extends LateDriver {
+  override capabilities: Capabilities = { ...this.inner.capabilities, time: 'wall' }
+
+  override open(options: OpenOptions): Promise<void> {
+    return super.open({ clock: wallOf(options.clock as Clock) })
+  }
+}
+
+const following: Setup = { ...late, driver: (inner) => new WallDriver(inner) }
+
+/** Two processes with one clock and one store, of which each has a driver of its own. */
+class TwoProcesses extends Scene {
+  readonly otherDriver: LateDriver = new WallDriver(this.inner)
+  readonly other: Queue<string>
+  /** The keys that the other process got, and when, since {@link watch} or a step. */
+  taken: { readonly key: string; readonly afterMs: number }[] = []
+  #since = 0
+
+  constructor() {
+    super(following)
+    this.other = this.queue({ driver: this.otherDriver })
+  }
+
+  override async quiet(): Promise<void> {
+    do await super.quiet()
+    while (this.otherDriver?.inFlight > 0)
+  }
+
+  /** Has the other process take all it is given, and hold it. */
+  watch(): void {
+    void (async () => {
+      for (let held = await this.other.get(); held !== undefined; held = await this.other.get()) {
+        this.taken.push({ key: held.key, afterMs: this.clock.monotonicMs() - this.#since })
+      }
+    })()
+  }
+
+  /** Steps the wall clock of all. */
+  async stepWall(ms: number): Promise<void> {
+    this.clock.setTime(this.clock.now() + ms)
+    this.#since = this.clock.monotonicMs()
+    this.taken = []
+    this.otherDriver.calls = []
+    await this.quiet()
+  }
+
+  /** A notification wakes the other process, which then claims. */
+  async wakeOther(): Promise<void> {
+    await this.inner.add('q', [{ key: 'wake-up', item: undefined, priority: 0, delayMs: 0 }], {
+      dedupe: 'client-go',
+      failuresExpireMs: hour,
+    })
+    await this.quiet()
+    expect(this.taken.map(({ key }) => key)).toContain('wake-up')
+    const row = await this.row('wake-up')
+    await this.inner.finish(
+      'q',
+      [{ as: 'done', key: 'wake-up', token: row?.token ?? 0, forget: true }],
+      { dedupe: 'client-go', failuresExpireMs: hour },
+    )
+    this.taken = this.taken.filter(({ key }) => key !== 'wake-up')
+  }
+
+  /** Has a process take a key and never say anything again. */
+  async holdDead(key: string): Promise<void> {
+    await this.inner.open({ clock: wallOf(this.clock) })
+    const request = { limit: 1, holder: 'gone', claimId: 'gone', leaseMs }
+    const { claims } = await this.inner.claim('q', request)
+    expect(claims.map((claim) => claim.key)).toEqual([key])
+  }
+}
+
+/** When, since the last renewal, the wall clock is stepped: right after it, between, right before. */
+const moments = [0, 5_000, 9_999]
+
+describe.each(forward)('3 Time: a step forward by %s', (_name, ms) => {
+  test.each(moments)('hands out no key of a healthy holder, %d ms after a renewal', async (at) => {
+    const two = new TwoProcesses()
+    const queue = two.queue()
+    await queue.addMany(['a', 'b'])
+    const helds = await queue.getMany(2)
+    two.watch()
+    await two.clock.step(10_000 + at)
+    await two.stepWall(ms)
+    await two.wakeOther()
+    await two.clock.step(3 * leaseMs)
+    expect(two.taken).toEqual([])
+    expect(helds.map(({ signal }) => signal.aborted)).toEqual([false, false])
+    expect(await queue.doneMany(helds)).toEqual(['idle', 'idle'])
+  })
+
+  test.each(moments)('gives back that of a dead one within a lease, after %d ms', async (at) => {
+    const two = new TwoProcesses()
+    await two.delaying().add('a')
+    await two.holdDead('a')
+    two.watch()
+    await two.clock.step(at)
+    await two.stepWall(ms)
+    await two.wakeOther()
+    await two.clock.step(2 * leaseMs)
+    expect(two.taken.map(({ key }) => key)).toEqual(['a'])
+    // A back-off of 5 ms is added; a second less than a lease may have been left of the lease.
+    expect(two.taken[0]?.afterMs).toBeLessThanOrEqual(leaseMs + 5)
+  })
+
+  test('gives it back also if that is found at the next heartbeat only', async () => {
+    const two = new TwoProcesses()
+    await two.delaying().add('a')
+    await two.holdDead('a')
+    two.watch()
+    await two.clock.step(1)
+    await two.stepWall(ms)
+    await two.clock.step(2 * leaseMs)
+    expect(two.taken.map(({ key }) => key)).toEqual(['a'])
+    expect(two.taken[0]?.afterMs).toBeLessThanOrEqual(leaseMs + 10_000 + 5)
+  })
+})
+
+test('3 Time: the cost of a step for an idle process', async () => {
+  const two = new TwoProcesses()
+  await two.delaying().add('a')
+  await two.holdDead('a')
+  two.watch()
+  await two.clock.step(15_000)
+  await two.stepWall(hour)
+  await two.clock.step(leaseMs - 1_000)
+  const verbs = two.otherDriver.calls.map(({ verb }) => verb)
+  // One lease is extended, and looked whether more is due; then heartbeats only.
+  expect(verbs).toEqual(['claim', 'renew', 'tick', 'claim', 'tick', 'tick'])
+})
+
+describe('3 Time: a clock that is stepped again', () => {
+  test('after half a lease', async () => {
+    const two = new TwoProcesses()
+    const queue = two.queue()
+    await queue.addMany(['dead', 'alive'])
+    await two.holdDead('dead')
+    const held = await take(queue)
+    two.watch()
+    await two.clock.step(1)
+    await two.stepWall(hour)
+    await two.wakeOther()
+    await two.clock.step(leaseMs / 2)
+    await two.stepWall(hour)
+    await two.wakeOther()
+    await two.clock.step(2 * leaseMs)
+    expect(two.taken.map(({ key }) => key)).toEqual(['dead'])
+    expect(two.taken[0]?.afterMs).toBeLessThanOrEqual(leaseMs + 5)
+    expect(held.signal.aborted).toBe(false)
+  })
+
+  test('and again keeps the key of a dead holder for three leases and no longer', async () => {
+    const two = new TwoProcesses()
+    await two.delaying().add('dead')
+    await two.holdDead('dead')
+    two.watch()
+    await two.clock.step(1)
+    for (let steps = 1; two.taken.length === 0; steps += 1) {
+      expect(steps).toBeLessThan(8)
+      await two.stepWall(hour)
+      await two.wakeOther()
+      await two.clock.step(leaseMs / 2)
+    }
+    expect(two.taken.map(({ key }) => key)).toEqual(['dead'])
+  })
+})
+
+describe('3 Time: a holder after a step', () => {
+  test.each([
+    ['forward', hour],
+    ['back', -hour],
+  ])('%s renews at once', async (_way, ms) => {
+    const scene = new TwoProcesses()
+    const queue = scene.queue()
+    await queue.add('a')
+    await take(queue)
+    await scene.clock.step(12_500)
+    await scene.stepWall(ms)
+    const before = scene.late.count('renew')
+    await scene.clock.step(1_000)
+    expect(scene.late.count('renew')).toBe(before + 1)
+    // And from then on as before.
+    await scene.clock.step(9_499)
+    expect(scene.late.count('renew')).toBe(before + 1)
+    await scene.clock.step(1)
+    expect(scene.late.count('renew')).toBe(before + 2)
+  })
+
+  test('trusts its lease a third of it longer, if the renewal is not answered', async () => {
+    const scene = new TwoProcesses()
+    const queue = scene.queue()
+    await queue.add('a')
+    const held = await take(queue)
+    await scene.clock.step(10_500)
+    scene.late.hold('renew')
+    await scene.stepWall(hour)
+    await scene.clock.step(500 + leaseMs / 3 - 1)
+    expect(held.signal.aborted).toBe(false)
+    await scene.clock.step(1)
+    expect(SluiceError.is(held.signal.reason, 'ERR_LEASE_LOST')).toBe(true)
+    scene.late.letGo('renew')
+  })
+
+  test('starts nothing that was claimed ahead; it is put back', async () => {
+    const scene = new TwoProcesses()
+    const queue = scene.queue({ prefetch: 5 })
+    await queue.addMany(['a', 'b', 'c'])
+    await (await take(queue)).done()
+    await scene.quiet()
+    const { token } = (await scene.row('b')) ?? {}
+    expect(await scene.states()).toEqual({ b: 'processing', c: 'processing' })
+    await scene.stepWall(hour)
+    const next = await take(queue)
+    expect(next.key).toBe('b')
+    expect(next.token).toBeGreaterThan(token ?? Infinity)
+  })
+
+  test('starts nothing whose claim was under way meanwhile; it is claimed again', async () => {
+    const scene = new TwoProcesses()
+    const queue = scene.queue()
+    await queue.add('a')
+    scene.late.hold('claim')
+    const waiting = seen(queue.get())
+    await scene.quiet()
+    await scene.stepWall(hour)
+    scene.late.letGo('claim')
+    await scene.quiet()
+    expect(waiting.value?.key).toBe('a')
+    expect(scene.late.count('claim')).toBe(2)
+    const { token } = (await scene.row('a')) ?? {}
+    expect(waiting.value?.token).toBe(token)
+    expect(waiting.value).toMatchObject({ failures: 0, crashes: 0 })
+  })
+
+  test('whose clock alone was stepped does not notice more of it', async () => {
+    const scene = new TwoProcesses()
+    const queue = scene.queue()
+    await queue.addMany(['a', 'b', 'c'])
+    const ran: string[] = []
+    const worker = createWorker({ queue, concurrency: 2, handler: (item) => void ran.push(item) })
+    await scene.quiet()
+    await scene.stepWall(-hour)
+    await scene.stepWall(2 * hour)
+    await queue.add('d')
+    await scene.quiet()
+    expect(ran).toEqual(['a', 'b', 'c', 'd'])
+    await worker.stop()
+  })
+})

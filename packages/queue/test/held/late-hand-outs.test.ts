@@ -1,0 +1,129 @@
+import type { Clock } from '@sluice/core'
+import type { FakeClock } from '@sluice/core/testing'
+import { describe, expect, test } from 'vitest'
+import { createWorker, SluiceError } from '../../src/index.ts'
+import { late, leasedSetups, Scene, seen, take } from '../support/setups.ts'
+
+const leaseMs = 30_000
+const margin = 3_000
+
+/** A clock whose timers come late, as those of a process whose event loop is blocked. */
+class BlockedClock implements Clock {
+  readonly #clock: FakeClock
+  #blockedMs = 0
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock
+  }
+
+  /** Advances time by `ms` without firing a timer. */
+  block(ms: number): void {
+    this.#blockedMs += ms
+  }
+
+  now(): number {
+    return this.#clock.now() + this.#blockedMs
+  }
+
+  monotonicMs(): number {
+    return this.#clock.monotonicMs() + this.#blockedMs
+  }
+
+  startTimer: Clock['startTimer'] = (ms, callback) => this.#clock.startTimer(ms, callback)
+
+  startTicker: Clock['startTicker'] = (ms, callback) => this.#clock.startTicker(ms, callback)
+}
+
+/** Has another process end the lease of a key and take it. */
+async function takeAway(scene: Scene, key: string): Promise<number | undefined> {
+  const row = await scene.row(key)
+  const lease = { key, token: row?.token ?? 0 }
+  const ended = await scene.inner.expire('q', [lease], { dedupe: 'client-go', maxCrashes: 9 })
+  expect(ended).toEqual(['expired'])
+  const request = { limit: 1, holder: 'other', claimId: 'other', leaseMs: 10 * leaseMs }
+  const { claims } = await scene.inner.claim('q', request)
+  expect(claims.map((claim) => claim.key)).toEqual([key])
+  return claims[0]?.token
+}
+
+describe('3 Leases: nothing is handed out whose local deadline has passed', () => {
+  test('the answer of a claim that comes too late', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('a')
+    scene.late.hold('claim')
+    const waiting = seen(queue.get())
+    await scene.clock.step(leaseMs - margin)
+    scene.late.letGo('claim')
+    await scene.quiet()
+    // It is neither given back nor renewed: its lease ends it.
+    expect([waiting.state, (await scene.row('a'))?.state]).toEqual(['waiting', 'processing'])
+    await scene.clock.step(leaseMs - 1)
+    expect(waiting.state).toBe('waiting')
+    await scene.clock.step(leaseMs / 3)
+    expect(waiting.value).toMatchObject({ key: 'a', crashes: 1 })
+    expect(waiting.value?.signal.aborted).toBe(false)
+  })
+
+  test('one that is found again after its answer was lost', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('a')
+    let losses = 1
+    scene.late.after = ({ verb }) => {
+      if (verb !== 'claim' || losses-- <= 0) return
+      throw new SluiceError('ERR_UNKNOWN_OUTCOME', 'lost')
+    }
+    scene.late.hold('adopt')
+    const waiting = seen(queue.get())
+    await scene.clock.step(leaseMs - margin)
+    scene.late.letGo('adopt')
+    await scene.quiet()
+    expect([waiting.state, (await scene.row('a'))?.state]).toEqual(['waiting', 'processing'])
+    await scene.clock.step(leaseMs)
+    expect(waiting.value).toMatchObject({ key: 'a', crashes: 1 })
+  })
+})
+
+describe.each(leasedSetups)('3 Leases: after a blocked event loop, over $way', (setup) => {
+  test('a key that was claimed ahead is not handed out', async () => {
+    const scene = new Scene(setup)
+    const clock = new BlockedClock(scene.clock)
+    const queue = scene.queue({ clock, prefetch: 5 })
+    await queue.addMany(['first', 'second'])
+    await (await take(queue)).done()
+    await scene.quiet()
+    const theirs = await scene.row('second')
+    expect(theirs?.state).toBe('processing')
+    clock.block(leaseMs)
+    const token = await takeAway(scene, 'second')
+    const waiting = seen(queue.get())
+    await scene.quiet()
+    expect(waiting.state).toBe('waiting')
+    expect((await scene.row('second'))?.token).toBe(token)
+  })
+
+  test('a handler is not called for a key that was handed over before it', async () => {
+    const scene = new Scene(setup)
+    const clock = new BlockedClock(scene.clock)
+    const queue = scene.queue({ clock })
+    await queue.addMany(['first', 'second'])
+    const began: string[] = []
+    const worker = createWorker({
+      queue,
+      concurrency: 2,
+      handler: async (item, { signal }) => {
+        began.push(item)
+        if (item === 'first') {
+          // Both were handed over in one turn; this handler computes for longer than the lease.
+          clock.block(leaseMs)
+          await takeAway(scene, 'second')
+        }
+        expect(item === 'second' && signal.aborted).toBe(false)
+      },
+    })
+    await scene.quiet()
+    expect(began).toEqual(['first'])
+    await worker.stop()
+  })
+})

@@ -1,0 +1,193 @@
+import { fakeClock } from '@sluice/core/testing'
+import { describe, expect, test } from 'vitest'
+import {
+  createRateLimitingQueue,
+  createWorker,
+  exponential,
+  memoryDriver,
+  SluiceError,
+} from '../../src/index.ts'
+
+const leases = [
+  ['without a lease', Infinity],
+  ['with leases', 30_000],
+] as const
+
+describe.each(leases)('inspect %s', (_name, leaseMs) => {
+  function setUp() {
+    const clock = fakeClock()
+    const driver = memoryDriver()
+    const options = { name: 'orders', driver, leaseMs, clock }
+    const queue = createRateLimitingQueue<string>({
+      ...options,
+      limiter: exponential({ baseMs: 1_000, maxMs: 60_000 }),
+    })
+    return { clock, driver, queue, options }
+  }
+
+  test('walks a key through every state, and explains each', async () => {
+    const { clock, queue } = setUp()
+    const { inspect } = queue
+    const blockedBy = async () => (await inspect.explain('k')).blockedBy
+    const state = async () => (await inspect.explain('k')).state
+
+    expect([await state(), await blockedBy()]).toEqual(['absent', 'NOT_FOUND'])
+
+    await queue.addAfter('k', 5_000)
+    expect([await state(), await blockedBy()]).toEqual(['delayed', 'DELAYED'])
+    expect((await inspect.explain('k')).info).toEqual(await inspect.get('k'))
+    expect((await inspect.explain('k')).next).toEqual({ at: clock.now() + 5_000, to: 'ready' })
+
+    await clock.step(5_000)
+    expect(await state()).toBe('ready')
+    expect(await blockedBy()).toBe(queue.capabilities.workers ? 'NO_WORKERS' : undefined)
+
+    expect(await inspect.pause()).toBe('changed')
+    expect(await blockedBy()).toBe('QUEUE_PAUSED')
+    expect(await inspect.pause()).toBe('unchanged')
+    expect(await inspect.resume()).toBe('changed')
+
+    const held = await queue.get()
+    expect(await state()).toBe('processing')
+    const processing = (await inspect.explain('k')).conditions.find(
+      ({ code }) => code === 'PROCESSING',
+    )
+    expect(processing?.ok).toBe(false)
+    expect(processing?.evidence).toContain(`token ${held?.token}`)
+
+    await queue.add('k')
+    expect(await state()).toBe('dirty')
+    expect((await inspect.get('k'))?.held?.dirtySince).toBe(clock.now())
+    await queue.cancel('k')
+
+    await held?.retry(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+    expect(await state()).toBe('backoff')
+    const backoff = (await inspect.explain('k')).conditions.find(
+      ({ code }) => code === 'BACKOFF_ITEM',
+    )
+    expect(backoff).toMatchObject({ ok: false, until: clock.now() + 1_000 })
+    expect((await inspect.get('k'))?.lastError).toEqual({
+      name: 'Error',
+      code: 'ECONNREFUSED',
+      message: 'refused',
+    })
+
+    expect(await inspect.runNow('k')).toBe('changed')
+    expect(await state()).toBe('ready')
+    expect(await inspect.park('k')).toBe('changed')
+    expect([await state(), (await inspect.get('k'))?.parked]).toEqual(['parked', true])
+    expect((await inspect.explain('k')).conditions.find(({ code }) => code === 'PARKED')?.ok).toBe(
+      false,
+    )
+    expect(await inspect.unpark('k')).toBe('changed')
+    const again = await queue.get()
+    await again?.done()
+    expect(await state()).toBe('idle')
+    expect((await inspect.get('k'))?.failures).toBe(1)
+    await queue.forget('k')
+    expect(await state()).toBe('absent')
+    await queue.close()
+  })
+
+  test('a resume hands out pending keys', async () => {
+    const { queue } = setUp()
+    await queue.inspect.pause()
+    await queue.add('k')
+    const getting = queue.get()
+    await queue.inspect.resume()
+    const held = await getting
+    expect(held?.key).toBe('k')
+    await held?.done()
+    await queue.close()
+  })
+
+  test('counts each key once, and says how old the oldest is', async () => {
+    const { clock, queue } = setUp()
+    const { inspect } = queue
+    expect(await inspect.oldest()).toBeUndefined()
+    await queue.addMany(['a', 'b', 'c', 'd'])
+    await queue.addAfter('e', 1_000)
+    await queue.addRateLimited('f')
+    const held = await queue.get()
+    await queue.add('a')
+    const other = await queue.get()
+    await inspect.park('d')
+    expect(await inspect.counts()).toEqual({
+      ready: 1,
+      delayed: 1,
+      backoff: 1,
+      processing: 1,
+      dirty: 1,
+      parked: 1,
+      idle: 0,
+      capped: false,
+      paused: false,
+      oldestReadyAt: clock.now(),
+    })
+    await clock.step(500)
+    expect(await inspect.oldest()).toEqual({ readyAt: clock.now() - 500, ageMs: 500 })
+    await held?.done()
+    await other?.done()
+    await queue.close()
+  })
+
+  test('lists in pages, by state and by prefix', async () => {
+    const { queue } = setUp()
+    const { inspect } = queue
+    await queue.addMany(['b/1', 'a/2', 'a/1', 'c/1'])
+    const first = await inspect.list({ limit: 2 })
+    expect(first.keys.map(({ key }) => key)).toEqual(['a/1', 'a/2'])
+    const second = await inspect.list({ limit: 2, cursor: first.cursor ?? '' })
+    expect(second.keys.map(({ key }) => key)).toEqual(['b/1', 'c/1'])
+    expect(second.cursor).toBeUndefined()
+    const some = await inspect.list({ prefix: 'a/', state: 'ready' })
+    expect(some.keys.map(({ key }) => key)).toEqual(['a/1', 'a/2'])
+    await queue.close()
+  })
+
+  test('remove and purge leave the holder alone', async () => {
+    const { queue } = setUp()
+    const { inspect } = queue
+    await queue.addMany(['a', 'b', 'c'])
+    const held = await queue.get()
+    await queue.add('a')
+    expect(await inspect.remove('a')).toBe('changed')
+    expect(await inspect.remove('nobody')).toBe('missing')
+    expect((await inspect.get('a'))?.state).toBe('processing')
+    expect(await inspect.purge()).toBe(2)
+    expect(await held?.done()).toBe('idle')
+    await queue.close()
+  })
+
+  test('bad input names the parameter and changes nothing', async () => {
+    const { queue } = setUp()
+    const { inspect } = queue
+    const bad: [() => Promise<unknown>, string][] = [
+      [() => inspect.get(''), 'key'],
+      [() => inspect.counts({ cap: 0 }), 'options.cap'],
+      [() => inspect.list({ limit: 5_000 }), 'options.limit'],
+      [() => inspect.list({ state: 'odd' as never }), 'options.state'],
+      [() => inspect.unpark('k', { forget: 1 as never }), 'options.forget'],
+    ]
+    for (const [call, parameter] of bad) {
+      await expect(call()).rejects.toMatchObject({ code: 'ERR_INVALID_INPUT', parameter })
+    }
+    await queue.close()
+    await expect(inspect.get('k')).rejects.toSatisfy((error) => SluiceError.is(error, 'ERR_CLOSED'))
+  })
+})
+
+test('a worker registers, and is dropped when it has been gone for a while', async () => {
+  const clock = fakeClock()
+  const queue = createRateLimitingQueue<string>({ name: 'orders', clock })
+  const worker = createWorker<string>({ queue, concurrency: 3, handler: () => undefined })
+  await clock.step(0)
+  const [row] = await queue.inspect.workers()
+  expect(row).toMatchObject({ concurrency: 3, pid: process.pid, settings: { leaseMs: 'none' } })
+  await clock.step(55_000)
+  expect(await queue.inspect.workers()).toHaveLength(1)
+  await worker.stop()
+  await clock.step(61_000)
+  expect(await queue.inspect.workers()).toHaveLength(0)
+  await queue.close()
+})

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import type { KeyFilter, SelectionCount } from '../../src/index.ts'
+import { Scene, setups, take } from '../support/setups.ts'
+
+describe.each(setups)('many keys at once, over $way', (setup) => {
+  async function setUp() {
+    const scene = new Scene(setup)
+    const queue = scene.limited()
+    await queue.addMany(['a/1', 'a/2', 'b/1', 'b/2'])
+    for (const [key, code, times] of [
+      ['a/1', 'E1', 1],
+      ['a/2', 'E2', 2],
+    ] as const) {
+      for (let time = 0; time < times; time += 1) {
+        await queue.inspect.runNow(key)
+        const held = await take(queue)
+        expect(held.key).toBe(key)
+        await held.retry(Object.assign(new Error('no'), { code }))
+        if (time + 1 < times) await pastOthers(key)
+      }
+    }
+    /** Lets a key come first again. */
+    async function pastOthers(key: string) {
+      await queue.inspect.park('b/1')
+      await queue.inspect.park('b/2')
+      await queue.inspect.runNow(key)
+      const held = await take(queue)
+      expect(held.key).toBe(key)
+      await held.release()
+    }
+    await queue.inspect.unpark('b/1')
+    await queue.inspect.unpark('b/2')
+    return { scene, queue, inspect: queue.inspect }
+  }
+
+  test.each([
+    [{}, 4],
+    [{ state: 'ready' }, 2],
+    [{ state: 'backoff' }, 2],
+    [{ prefix: 'a/' }, 2],
+    [{ failuresMin: 2 }, 1],
+    [{ errorCode: 'E1' }, 1],
+    [{ prefix: 'a/', errorCode: 'E3' }, 0],
+  ] as [KeyFilter, number][])('%o finds %i', async (filter, count) => {
+    const { inspect } = await setUp()
+    expect(await inspect.select(filter).count()).toEqual({ count, capped: false })
+  })
+
+  test('parks and puts back, and doing it again changes nothing', async () => {
+    const { inspect } = await setUp()
+    const all = inspect.select({ prefix: 'a/' })
+    const done = { count: 2, capped: false, confirmed: true }
+    expect(await all.park()).toEqual({ ...done, changed: 2, unchanged: 0 })
+    expect(await all.park()).toEqual({ ...done, changed: 0, unchanged: 2 })
+    expect(await all.unpark({ forget: true })).toEqual({ ...done, changed: 2, unchanged: 0 })
+    expect(await all.unpark({ forget: true })).toEqual({ ...done, changed: 0, unchanged: 2 })
+    expect(await inspect.get('a/2')).toMatchObject({ failures: 0, parked: false })
+  })
+
+  test('ends back-offs, and removes', async () => {
+    const { scene, inspect } = await setUp()
+    expect((await inspect.select({ state: 'backoff' }).runNow()).changed).toBe(2)
+    expect((await inspect.counts()).ready).toBe(4)
+    expect((await inspect.select({ prefix: 'b/' }).remove()).changed).toBe(2)
+    expect(Object.keys(await scene.states())).toEqual(['a/1', 'a/2'])
+  })
+
+  test('calls confirm with the count before it does anything, and does nothing without its consent', async () => {
+    const { scene, inspect } = await setUp()
+    const told: SelectionCount[] = []
+    const before = await scene.states()
+    const result = await inspect.select({ prefix: 'a/' }).remove({
+      confirm: (found) => {
+        told.push(found)
+        return false
+      },
+    })
+    expect(told).toEqual([{ count: 2, capped: false }])
+    expect(result).toEqual({ count: 2, capped: false, confirmed: false, changed: 0, unchanged: 0 })
+    expect(await scene.states()).toEqual(before)
+  })
+
+  test('never touches more than the cap', async () => {
+    const { inspect } = await setUp()
+    const some = inspect.select({ cap: 3 })
+    expect(await some.count()).toEqual({ count: 3, capped: true })
+    expect(await some.park()).toMatchObject({ count: 3, capped: true, changed: 3 })
+    expect((await inspect.counts()).parked).toBe(3)
+  })
+
+  test('works through more keys than one step takes', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.addMany(Array.from({ length: 2_500 }, (_, index) => `key/${index}`))
+    const result = await queue.inspect.select({ prefix: 'key/' }).park()
+    expect(result).toMatchObject({ count: 2_500, changed: 2_500, unchanged: 0 })
+  })
+})
+
+test('bad filters are refused at once, naming the parameter', () => {
+  const { inspect } = new Scene(setups[0]!).queue()
+  const bad: [object, string][] = [
+    [{ state: 'odd' }, 'filter.state'],
+    [{ failuresMin: -1 }, 'filter.failuresMin'],
+    [{ cap: 0 }, 'filter.cap'],
+    [{ prefix: 1 }, 'filter.prefix'],
+    [{ errrorCode: 'x' }, 'filter.errrorCode'],
+  ]
+  for (const [filter, parameter] of bad) {
+    expect(() => inspect.select(filter as KeyFilter)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }),
+    )
+  }
+})

@@ -1,0 +1,227 @@
+import { SluiceError } from '@sluice/core'
+import { describe, expect, test } from 'vitest'
+import { batchedSetups, drainKeys, late, Scene, setups, take } from '../support/setups.ts'
+
+describe.each(setups)('addSoon over $way', (setup) => {
+  test('2 addSoon: returns nothing, and the key is there soon', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    expect(queue.addSoon('a')).toBe(undefined)
+    queue.addSoon('b', { priority: 5 })
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(await drainKeys(queue)).toEqual(['b', 'a'])
+  })
+
+  test('2 addSoon: wakes waiters', async () => {
+    const queue = new Scene(setup).queue()
+    const waiting = queue.get()
+    queue.addSoon('a')
+    expect((await waiting)?.key).toBe('a')
+  })
+
+  test('2 addSoon: is flushed by close', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const other = scene.queue()
+    for (let n = 0; n < 50; n += 1) queue.addSoon(`k${n}`)
+    await queue.close()
+    expect((await other.getMany(100)).length).toBe(50)
+  })
+
+  test('2 addSoon: an add that was accepted before a shutdown is stored', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    queue.addSoon('a')
+    await queue.shutDown()
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
+
+  test('2 addSoon: an item that changes afterwards changes nothing', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue<{ n: number }>({ keyOf: () => 'k' })
+    const item = { n: 1 }
+    queue.addSoon(item)
+    item.n = 2
+    expect((await take(queue)).item).toEqual({ n: 1 })
+  })
+
+  test('2 addSoon: never throws, also when onError does', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({
+      onError: () => {
+        throw new Error('bad listener')
+      },
+    })
+    queue.addSoon(undefined as never)
+    await queue.shutDown()
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(await scene.states()).toEqual({})
+  })
+})
+
+describe.each(batchedSetups.filter((setup) => setup.way !== 'batched at once'))(
+  'addSoon through trouble over $way',
+  (setup) => {
+    test('2 addSoon: at most 10,000 adds wait; onError is called for the others', async () => {
+      const scene = new Scene(setup)
+      const queue = scene.queue()
+      await queue.add('open')
+      scene.late.hold('add')
+      for (let n = 0; n < 10_003; n += 1) queue.addSoon(`k${n}`)
+      expect(scene.takeErrors()).toEqual(Array(3).fill('ERR_QUEUE_FULL'))
+      scene.late.letGo('add')
+      await scene.quiet()
+      expect(await queue.len()).toBe(10_001)
+      queue.addSoon('there is room again')
+      await scene.quiet()
+      expect(await queue.len()).toBe(10_002)
+    })
+  },
+)
+
+describe('addSoon and a store that is away', () => {
+  test('2 addSoon: is tried again until it is stored, and reported once', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('../support/real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('open')
+    let outages = 5
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add' || outages === 0) return
+      outages -= 1
+      throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(scene.takeErrors()).toEqual(['ERR_STORE'])
+    await time.pass(10_000)
+    await scene.quiet()
+    expect(outages).toBe(0)
+    expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
+  })
+
+  test('2 addSoon: the item added last wins, also after failed attempts in between', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('../support/real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue<{ id: number; state: string }>({ keyOf: ({ id }) => `k${id}` })
+    await queue.len()
+    let isAway = true
+    let stored = 0
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add') return
+      if (isAway) throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+      stored += 1
+    }
+    const ids = Array.from({ length: 12 }, (_, id) => id)
+    for (const id of ids) {
+      queue.addSoon({ id, state: 'created' }, { priority: 3 })
+      queue.addSoon({ id, state: 'paid' })
+    }
+    await time.pass(700)
+    for (const id of ids) queue.addSoon({ id, state: 'sent' })
+    await time.pass(700)
+    isAway = false
+    for (let seconds = 0; seconds < 60; seconds += 1) await time.pass(1_000)
+    const helds = await queue.getMany(100)
+    const items = helds.map(({ item }) => item).sort((a, b) => a.id - b.id)
+    expect(items).toEqual(ids.map((id) => ({ id, state: 'sent' })))
+    expect(new Set(helds.map(({ priority }) => priority))).toEqual(new Set([3]))
+    // What waits is replaced by the next.
+    expect(stored).toBeLessThanOrEqual(2 * ids.length)
+    scene.takeErrors()
+  })
+
+  test('2 addSoon: the tries of ten thousand keys are at most two a second together', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('../support/real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.len()
+    let tries = 0
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add') return
+      tries += 1
+      throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    for (let n = 0; n < 1_000; n += 1) queue.addSoon(`k${n}`)
+    await time.pass(1_000)
+    const before = tries
+    for (let n = 0; n < 1_000; n += 1) queue.addSoon(`later${n}`)
+    for (let seconds = 0; seconds < 30; seconds += 1) await time.pass(1_000)
+    expect(tries - before).toBeGreaterThan(10)
+    expect(tries - before).toBeLessThanOrEqual(60)
+    scene.takeErrors()
+    scene.late.before = () => {}
+    for (let seconds = 0; seconds < 30; seconds += 1) await time.pass(1_000)
+    expect(await queue.len()).toBe(2_000)
+  })
+
+  test('2 addSoon: an add that waits for its turn is tried once more by close, and reported', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('../support/real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.len()
+    let isAway = true
+    scene.late.before = ({ verb }) => {
+      if (verb === 'add' && isAway) throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    queue.addSoon('a')
+    await time.pass(100)
+    queue.addSoon('b')
+    expect(scene.takeErrors()).toEqual(['ERR_STORE'])
+    isAway = false
+    await queue.close()
+    expect(await scene.states()).toEqual({ a: 'ready', b: 'ready' })
+    expect(scene.takeErrors()).toEqual([])
+  })
+
+  test('2 addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async ({
+    onTestFinished,
+  }) => {
+    const { fakeRealTime } = await import('../support/real-time.ts')
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue({ maxPending: 1 })
+    await queue.add('first')
+    queue.addSoon('second')
+    await time.pass(100)
+    expect(scene.takeErrors()).toEqual(['ERR_QUEUE_FULL'])
+    const other = scene.queue({ name: 'other' })
+    other.addSoon('a')
+    await scene.quiet()
+    expect(await other.len()).toBe(1)
+    await (await take(queue)).done()
+    await time.pass(5_000)
+    expect((await take(queue)).key).toBe('second')
+  })
+
+  test('2 addSoon: a permanent error is reported, and the add not tried again', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('open')
+    let tries = 0
+    scene.late.before = ({ verb }) => {
+      if (verb !== 'add') return
+      tries += 1
+      throw new SluiceError('ERR_STORE_DAMAGED', 'damaged')
+    }
+    queue.addSoon('a')
+    await scene.quiet()
+    expect(scene.takeErrors()).toEqual(['ERR_STORE_DAMAGED'])
+    expect(tries).toBe(1)
+  })
+})

@@ -1,0 +1,65 @@
+import { memoryDriver, type ReadyOrder } from '@sluice/memory'
+import { describe, expect, test } from 'vitest'
+import { drainKeys, Scene, setups, take } from '../support/setups.ts'
+
+/** An order of the user's: last in, first out; a key that is touched goes to the top. */
+class Stack implements ReadyOrder {
+  readonly log: string[] = []
+  readonly #keys: string[] = []
+
+  push(key: string): void {
+    this.log.push(`push ${key}`)
+    this.#keys.push(key)
+  }
+
+  touch(key: string): void {
+    this.log.push(`touch ${key}`)
+    this.#keys.splice(this.#keys.indexOf(key), 1)
+    this.#keys.push(key)
+  }
+
+  pop(): string {
+    this.log.push('pop')
+    const key = this.#keys.pop()
+    if (key === undefined) throw new Error('popped while empty')
+    return key
+  }
+
+  len(): number {
+    return this.#keys.length
+  }
+}
+
+describe.each(setups)('an order of the user’s over $way', (setup) => {
+  test('CQ-02: decides the order of ready keys; an add of a pending key touches it', async () => {
+    const order = new Stack()
+    const queue = new Scene(setup, memoryDriver({ order })).queue()
+    expect(queue.capabilities.order).toBe('custom')
+    for (const key of ['a', 'b', 'c', 'a']) await queue.add(key)
+    expect(await drainKeys(queue)).toEqual(['a', 'c', 'b'])
+    expect(order.log.slice(0, 4)).toEqual(['push a', 'push b', 'push c', 'touch a'])
+  })
+
+  test('CQ-02, CQ-03: a held key is pushed at done, once, and not touched before', async () => {
+    const order = new Stack()
+    const queue = new Scene(setup, memoryDriver({ order })).queue()
+    await queue.add('a')
+    const held = await take(queue)
+    await queue.add('a')
+    await queue.add('a')
+    order.log.length = 0
+    await held.done()
+    expect(order.log).toEqual(['push a'])
+  })
+
+  test('CQ-01: it is never popped while it is empty', async () => {
+    const order = new Stack()
+    const scene = new Scene(setup, memoryDriver({ order }))
+    const queue = scene.delaying()
+    await queue.addAfter('a', 10)
+    const waiting = queue.get()
+    await scene.clock.step(10)
+    expect((await waiting)?.key).toBe('a')
+    expect(order.len()).toBe(0)
+  })
+})

@@ -1,0 +1,84 @@
+import { type SluiceEvent, sluiceChannel } from '@sluice/core'
+import { expect, onTestFinished, test } from 'vitest'
+import { createQueue, createWorker, SluiceError } from '../../src/index.ts'
+
+// real time: a blocked event loop is blocked in real time, and only a real timer can be late.
+
+function computeFor(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+function setUp() {
+  const errors: unknown[] = []
+  const events: SluiceEvent[] = []
+  const listener = {
+    start: (event: SluiceEvent) => {
+      if (event.verb === 'loop-blocked') events.push(event)
+    },
+  }
+  sluiceChannel.subscribe(listener as never)
+  onTestFinished(() => sluiceChannel.unsubscribe(listener as never))
+  const queue = createQueue<string>({ onError: (error) => errors.push(error) })
+  onTestFinished(() => queue.close())
+  return { queue, errors, events }
+}
+
+test('a handler that computes is named at once, and the worker is not ready', async () => {
+  const { queue, errors, events } = setUp()
+  await queue.addMany(['quick', 'slow'])
+  const worker = createWorker({
+    queue,
+    blockedMs: 100,
+    handler: (item) => {
+      if (item === 'slow') computeFor(300)
+    },
+  })
+  await worker.runUntilIdle()
+  expect(errors.every((error) => SluiceError.is(error, 'ERR_LOOP_BLOCKED'))).toBe(true)
+  // On a busy machine the loop may stand still for other reasons, too.
+  expect(events.map(({ request }) => request)).toContainEqual({
+    blockedMs: expect.any(Number),
+    keys: ['slow'],
+  })
+})
+
+test('one that computes after an await is named among those that were running', async () => {
+  const { queue, errors, events } = setUp()
+  await queue.addMany(['patient', 'slow'])
+  const done = Promise.withResolvers<void>()
+  const worker = createWorker({
+    queue,
+    blockedMs: 100,
+    concurrency: 2,
+    handler: async (item) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (item === 'slow') {
+        computeFor(300)
+        done.resolve()
+      }
+      await done.promise
+    },
+  })
+  await worker.runUntilIdle()
+  expect(errors).not.toEqual([])
+  expect(events.map(({ request }) => request)).toContainEqual({
+    blockedMs: expect.any(Number),
+    keys: expect.arrayContaining(['slow']),
+  })
+  expect(worker.health().ready).toBe(false)
+})
+
+test('many keys that never wait leave others their turn', async () => {
+  const { queue } = setUp()
+  await queue.addMany(Array.from({ length: 300 }, (_, index) => `key/${index}`))
+  let ticks = 0
+  // real time: the timer shows that other work had its turn
+  const ticker = setInterval(() => {
+    ticks += 1
+  }, 1)
+  const worker = createWorker({ queue, handler: () => computeFor(1) })
+  await worker.runUntilIdle()
+  clearInterval(ticker)
+  expect(ticks).toBeGreaterThan(5)
+})

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import {
+  createWorker,
+  type HandlerResult,
+  lowPriority,
+  SluiceError,
+  TerminalError,
+} from '../../src/index.ts'
+import { nextTurn } from '../support/late-driver.ts'
+import { late, leased, Scene, setups, take } from '../support/setups.ts'
+
+/** Runs one key through a worker whose first run ends in a certain way. */
+async function runOnce(scene: Scene, end: () => HandlerResult, options: object = {}) {
+  const queue = scene.limited()
+  // Two failed runs come before, so that the test sees whether they are forgotten.
+  await queue.add('k', { priority: 7 })
+  await (await take(queue)).retry()
+  await queue.inspect.runNow('k')
+  await (await take(queue)).retry()
+  await queue.inspect.runNow('k')
+  let runs = 0
+  const worker = createWorker({
+    queue,
+    handler: () => {
+      runs += 1
+      return runs === 1 ? end() : undefined
+    },
+    ...options,
+  })
+  await scene.clock.step(0)
+  const row = await scene.row('k')
+  await worker.stop()
+  return row
+}
+
+// The rules by which a controller of controller-runtime runs.
+describe.each(setups)('a controller, over $way', (setup) => {
+  test('28 low priority comes after everything else, and an event raises it', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.addMany(['initial/1', 'initial/2'], { priority: lowPriority })
+    await queue.add('event')
+    await queue.add('initial/2')
+    const seen: string[] = []
+    const worker = createWorker({
+      queue,
+      handler: (item, { priority }) => {
+        seen.push(`${item} at ${priority}`)
+      },
+    })
+    await worker.runUntilIdle()
+    expect(seen).toEqual(['event at 0', 'initial/2 at 0', 'initial/1 at -100'])
+  })
+
+  test('29 success forgets', async () => {
+    expect(await runOnce(new Scene(setup), () => undefined)).toBeUndefined()
+  })
+
+  test('29 an error comes back through the limiter, at its priority', async () => {
+    const fail = () => {
+      throw new Error('no')
+    }
+    const row = await runOnce(new Scene(setup), fail)
+    expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
+  })
+
+  test("29 a terminal error ends it, and forgets nothing with onTerminal: 'done'", async () => {
+    const fail = () => {
+      throw new TerminalError('never')
+    }
+    const row = await runOnce(new Scene(setup), fail, { onTerminal: 'done' })
+    expect(row).toMatchObject({ state: 'idle', failures: 2 })
+    expect(await runOnce(new Scene(setup), fail)).toBeUndefined()
+  })
+
+  test('29 requeueAfterMs forgets, and comes back then at its priority', async () => {
+    const scene = new Scene(setup)
+    const row = await runOnce(scene, () => ({ requeueAfterMs: 5_000 }))
+    expect(row).toMatchObject({ state: 'delayed', failures: 0, priority: 7 })
+    expect(row?.dueAt).toBe(scene.clock.now() + 5_000)
+  })
+
+  test('29 requeue comes back through the limiter, at its priority', async () => {
+    const row = await runOnce(new Scene(setup), () => ({ requeue: true }))
+    expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
+  })
+
+  test.each([
+    [
+      { requeueAfterMs: 5_000, priority: -3 },
+      { state: 'delayed', failures: 0, priority: -3 },
+    ],
+    [
+      { requeue: true, priority: 9 },
+      { state: 'backoff', failures: 3, priority: 9 },
+    ],
+  ] as const)('29 a result decides the priority: %o', async (result, expected) => {
+    expect(await runOnce(new Scene(setup), () => result)).toMatchObject(expected)
+  })
+
+  test('a priority that is none counts as a failure', async () => {
+    const errors: unknown[] = []
+    const row = await runOnce(new Scene(setup), () => ({ requeueAfterMs: 1, priority: 0.5 }), {
+      onError: (error: unknown) => errors.push(error),
+    })
+    expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
+    expect(errors).toHaveLength(1)
+  })
+
+  test('an onExhausted that fails parks the key, where operators see it', async () => {
+    const fail = () => {
+      throw new Error('no')
+    }
+    const errors: unknown[] = []
+    const row = await runOnce(new Scene(setup), fail, {
+      maxFailures: 1,
+      onExhausted: () => {
+        throw new Error('cannot decide')
+      },
+      onError: (error: unknown) => errors.push(String(error)),
+    })
+    expect(row).toMatchObject({ state: 'parked' })
+    expect(errors).toEqual(['Error: no', 'Error: cannot decide'])
+  })
+
+  test('a key that finds no room to come back to comes back as failed', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.limited({ maxPending: 1 })
+    await queue.add('k')
+    const worker = createWorker({
+      queue,
+      handler: async (item) => {
+        if (item === 'k') await queue.add('other')
+        return item === 'k' ? { requeueAfterMs: 5_000 } : undefined
+      },
+    })
+    await scene.clock.step(0)
+    expect(await scene.row('k')).toMatchObject({ state: 'backoff', failures: 1 })
+    await worker.stop()
+  })
+})
+
+// real time: trouble with a store is waited out in real time, whatever clock is given.
+test('a finished run is acknowledged as soon as the store is back', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  await queue.add('k')
+  let runs = 0
+  let failuresLeft = 2
+  scene.late.before = async ({ verb }) => {
+    await nextTurn()
+    if (verb !== 'finish' || failuresLeft === 0) return
+    failuresLeft -= 1
+    throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+  }
+  const told: unknown[] = []
+  const worker = createWorker({
+    queue,
+    onError: (error) => told.push(error),
+    handler: () => {
+      runs += 1
+    },
+  })
+  await expect.poll(async () => await scene.row('k')).toBeUndefined()
+  expect(runs).toBe(1)
+  expect(told).toHaveLength(1)
+  await worker.stop()
+})
+
+test('a store that stays away costs the key its lease, and a stop does not wait for it', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  await queue.add('k')
+  scene.late.before = async ({ verb }) => {
+    await nextTurn()
+    if (verb === 'finish') throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+  }
+  const worker = createWorker({ queue, handler: () => undefined })
+  await scene.clock.step(0)
+  const stopping = worker.stop({ graceMs: 500 })
+  await scene.clock.step(1_500)
+  await stopping
+  expect(await scene.row('k')).toMatchObject({ state: 'processing' })
+  expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
+  scene.late.before = nextTurn
+})
+
+test('a worker is stopped by its scope', async () => {
+  const scene = new Scene(leased)
+  const queue = scene.queue()
+  const worker = createWorker({ queue, handler: () => undefined })
+  await worker[Symbol.asyncDispose]()
+  expect(worker.health().reasons).toEqual(['STOPPED'])
+})

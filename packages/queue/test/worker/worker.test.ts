@@ -1,0 +1,394 @@
+import { fakeClock } from '@sluice/core/testing'
+import { describe, expect, test } from 'vitest'
+import {
+  createRateLimitingQueue,
+  createWorker,
+  exponential,
+  type HandlerContext,
+  type HandlerResult,
+  memoryDriver,
+  SluiceError,
+  TerminalError,
+} from '../../src/index.ts'
+
+/** A promise that the test settles. */
+function gate() {
+  return Promise.withResolvers<void>()
+}
+
+const leases = [
+  ['without a lease', Infinity],
+  ['with leases', 30_000],
+] as const
+
+describe.each(leases)('a worker %s', (_name, leaseMs) => {
+  function setUp() {
+    const clock = fakeClock()
+    const driver = memoryDriver()
+    const errors: unknown[] = []
+    const queue = createRateLimitingQueue<string>({
+      name: 'orders',
+      driver,
+      clock,
+      leaseMs,
+      limiter: exponential({ baseMs: 10, maxMs: 1_000 }),
+      onError: (error) => errors.push(error),
+    })
+    const row = async (key: string) =>
+      (await driver.list('orders', { keys: [key], limit: 1 })).rows[0]
+    return { clock, driver, queue, errors, row }
+  }
+
+  test('runs the handler for each key, and forgets failures of one that went well', async () => {
+    const { queue, clock, row } = setUp()
+    const seen: string[] = []
+    let failsLeft = 2
+    const worker = createWorker<string>({
+      queue,
+      handler: (item, { failures }) => {
+        seen.push(`${item}:${failures}`)
+        if (item === 'b' && failsLeft-- > 0) throw new Error('not yet')
+      },
+    })
+    await queue.addMany(['a', 'b', 'c'])
+    await clock.step(100)
+    expect(seen).toEqual(['a:0', 'b:0', 'c:0', 'b:1', 'b:2'])
+    expect(await row('b')).toBeUndefined()
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('runs as many handlers at a time as its concurrency, and no key twice at once', async () => {
+    const { queue, clock } = setUp()
+    const open = gate()
+    let running = 0
+    let most = 0
+    const worker = createWorker<string>({
+      queue,
+      concurrency: 3,
+      handler: async () => {
+        running += 1
+        most = Math.max(most, running)
+        await open.promise
+        running -= 1
+      },
+    })
+    await queue.addMany(['a', 'b', 'c', 'd', 'e'])
+    await clock.step(0)
+    expect(worker.running).toBe(3)
+    expect(await queue.add('a')).toBe('added')
+    await clock.step(0)
+    expect(worker.running).toBe(3)
+    open.resolve()
+    await worker.runUntilIdle()
+    expect(most).toBe(3)
+    await queue.close()
+  })
+
+  test('comes back after requeueAfterMs without counting a failure, and keeps the priority', async () => {
+    const { queue, clock, row } = setUp()
+    const results: HandlerResult[] = [{ requeueAfterMs: 500 }, undefined]
+    const seen: HandlerContext[] = []
+    const worker = createWorker<string>({
+      queue,
+      handler: (_item, context) => {
+        seen.push(context)
+        return results.shift()
+      },
+    })
+    await queue.add('a', { priority: 7 })
+    await clock.step(499)
+    expect(seen).toHaveLength(1)
+    expect(await row('a')).toMatchObject({ state: 'delayed', failures: 0, priority: 7 })
+    await clock.step(1)
+    expect(seen.map(({ failures, priority }) => [failures, priority])).toEqual([
+      [0, 7],
+      [0, 7],
+    ])
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('comes back through the limiter after requeue', async () => {
+    const { queue, clock, row } = setUp()
+    const results: HandlerResult[] = [{ requeue: true }]
+    const worker = createWorker<string>({ queue, handler: () => results.shift() })
+    await queue.add('a')
+    await clock.step(0)
+    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
+    await clock.step(10)
+    expect(await row('a')).toBeUndefined()
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('parks a key whose last allowed run has failed, and keeps adds made meanwhile', async () => {
+    const { queue, clock, row } = setUp()
+    let runs = 0
+    const worker = createWorker<string>({
+      queue,
+      maxFailures: 3,
+      handler: async (item) => {
+        runs += 1
+        if (runs === 3) await queue.add(item)
+        throw new Error(`no ${runs}`)
+      },
+    })
+    await queue.add('a')
+    await clock.step(10_000)
+    expect(runs).toBe(3)
+    const parked = await row('a')
+    expect(parked).toMatchObject({ state: 'parked', failures: 3 })
+    expect(JSON.parse(parked?.lastError ?? '')).toMatchObject({ message: 'no 3' })
+    expect(parked?.dueAt).toBeLessThan(Infinity)
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('drops a key whose last allowed run has failed, if onExhausted says so', async () => {
+    const { queue, clock, row } = setUp()
+    const asked: unknown[] = []
+    const worker = createWorker<string>({
+      queue,
+      maxFailures: 1,
+      onExhausted: (held, error) => {
+        asked.push([held.key, (error as Error).message])
+        return 'drop'
+      },
+      handler: () => {
+        throw new Error('no')
+      },
+    })
+    await queue.add('a')
+    await clock.step(0)
+    expect(asked).toEqual([['a', 'no']])
+    expect(await row('a')).toBeUndefined()
+    await worker.stop()
+    await queue.close()
+  })
+
+  test.each(['forget', 'park'] as const)('a terminal error: %s', async (onTerminal) => {
+    const { queue, clock, row } = setUp()
+    const errors: unknown[] = []
+    const worker = createWorker<string>({
+      queue,
+      onTerminal,
+      onError: (error) => errors.push(error),
+      handler: () => {
+        throw new TerminalError('never')
+      },
+    })
+    await queue.add('a')
+    await clock.step(10_000)
+    expect(errors).toHaveLength(1)
+    expect((await row('a'))?.state).toBe(onTerminal === 'park' ? 'parked' : undefined)
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('any value can be thrown, and none stops the worker', async () => {
+    const { queue, clock } = setUp()
+    const thrown: unknown[] = [null, undefined, Symbol('no'), 0, 'text', Object.create(null)]
+    const errors: unknown[] = []
+    let runs = 0
+    const worker = createWorker<string>({
+      queue,
+      onError: (error) => errors.push(error),
+      handler: () => {
+        runs += 1
+        if (thrown.length > 0) throw thrown.shift()
+      },
+    })
+    await queue.add('a')
+    await clock.step(10_000)
+    expect(runs).toBe(7)
+    expect(errors).toHaveLength(6)
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('aborts a handler that takes too long, and abandons one that does not stop', async () => {
+    const { queue, clock, row } = setUp()
+    const stuck = gate()
+    const reasons: unknown[] = []
+    const worker = createWorker<string>({
+      queue,
+      timeoutMs: 100,
+      abandonMs: 1_000,
+      handler: async (item, { signal }) => {
+        if (item === 'b') return
+        signal.addEventListener('abort', () => reasons.push(signal.reason))
+        await stuck.promise
+      },
+    })
+    await queue.addMany(['a', 'b'])
+    await clock.step(100)
+    expect(SluiceError.is(reasons[0], 'ERR_HANDLER_TIMEOUT')).toBe(true)
+    expect(worker.running).toBe(1)
+    expect(await row('b')).toMatchObject({ state: 'ready' })
+    await clock.step(1_000)
+    expect(await row('b')).toBeUndefined()
+    // Nothing is released under a running handler: only its lease, if it has one, can end that.
+    expect(await row('a')).toMatchObject({ state: 'processing' })
+    stuck.resolve()
+    await clock.step(0)
+    // Without a lease, nothing else would ever bring it back.
+    if (leaseMs === Infinity) expect(await row('a')).toBeUndefined()
+    else expect(await row('a')).toMatchObject({ state: 'processing' })
+    await worker.stop()
+    const closing = queue.close()
+    await clock.step(1_000)
+    await closing
+  })
+
+  test('stop waits for the grace, then aborts, then abandons handlers that do not end', async () => {
+    const { queue, clock, row, errors } = setUp()
+    const polite = gate()
+    const worker = createWorker<string>({
+      queue,
+      concurrency: 2,
+      handler: (item, { signal }) =>
+        new Promise<void>((resolve, reject) => {
+          if (item === 'polite') signal.addEventListener('abort', () => reject(signal.reason))
+          else void polite.promise.then(resolve)
+        }),
+    })
+    await queue.addMany(['polite', 'rude'])
+    await clock.step(0)
+    let isStopped = false
+    const stopping = worker.stop({ graceMs: 500 }).then(() => {
+      isStopped = true
+    })
+    await clock.step(499)
+    expect(await row('polite')).toMatchObject({ state: 'processing' })
+    await clock.step(1)
+    expect(await row('polite')).toMatchObject({ state: 'backoff', failures: 1 })
+    expect(isStopped).toBe(false)
+    await clock.step(1_000)
+    await stopping
+    expect(errors).toMatchObject([{ code: 'ERR_CLOSING' }])
+    expect(String(errors[0])).toContain('before these keys were given back: "rude"; they ')
+    expect(await row('rude')).toMatchObject({ state: 'processing' })
+    polite.resolve()
+    const closing = queue.close()
+    await clock.step(1_000)
+    await closing
+    expect(errors).toHaveLength(1)
+  })
+
+  test('ends when its queue is shut down, after keys that come back meanwhile', async () => {
+    const { queue, clock } = setUp()
+    const open = gate()
+    const seen: string[] = []
+    const worker = createWorker<string>({
+      queue,
+      concurrency: 2,
+      handler: async (item) => {
+        seen.push(item)
+        await open.promise
+      },
+    })
+    await queue.add('a')
+    await clock.step(0)
+    expect(await queue.add('a')).toBe('added')
+    await queue.shutDown()
+    open.resolve()
+    await worker.stopped
+    expect(seen).toEqual(['a', 'a'])
+    await queue.close()
+  })
+
+  test('runUntilIdle runs due keys, leaves delayed ones, and stops', async () => {
+    const { queue, row } = setUp()
+    const seen: string[] = []
+    await queue.addMany(['a', 'b'])
+    await queue.addAfter('later', 1_000)
+    const worker = createWorker<string>({
+      queue,
+      handler: async (item) => {
+        seen.push(item)
+        if (item === 'a') await queue.add('c')
+      },
+    })
+    await worker.runUntilIdle()
+    expect(seen).toEqual(['a', 'b', 'c'])
+    expect(await row('later')).toMatchObject({ state: 'delayed' })
+    await queue.close()
+  })
+
+  test.each([0, -1, -Infinity])('is done with a requeueAfterMs of %d', async (requeueAfterMs) => {
+    const { queue, clock, row, errors } = setUp()
+    let runs = 0
+    const handler = (): HandlerResult => {
+      runs += 1
+      if (runs === 1) throw new Error('counts one')
+      return { requeueAfterMs, priority: 3 }
+    }
+    const worker = createWorker<string>({ queue, handler })
+    await queue.add('a')
+    await clock.step(1_000)
+    expect([runs, await row('a'), errors]).toEqual([2, undefined, []])
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('lets requeueAfterMs win over requeue, unless it is zero or less', async () => {
+    const { queue, clock, row } = setUp()
+    const results: HandlerResult[] = [
+      { requeueAfterMs: 500, requeue: true },
+      { requeueAfterMs: 500, requeue: false },
+      { requeueAfterMs: 0, requeue: true },
+    ]
+    const worker = createWorker<string>({ queue, handler: () => results.shift() })
+    await queue.add('a')
+    for (const state of ['delayed', 'delayed', 'backoff']) {
+      await clock.step(0)
+      expect(await row('a')).toMatchObject({ state, failures: state === 'backoff' ? 1 : 0 })
+      await clock.step(500)
+    }
+    await worker.stop()
+    await queue.close()
+  })
+
+  test.each([
+    { requeueAfterMs: Number.NaN },
+    { requeueAfterMs: Number.NaN, requeue: true },
+    { requeueAfterMs: '5', requeue: true },
+    { requeueAfterMs: Infinity },
+    { priority: 5 },
+    {},
+    'ok',
+    7,
+    true,
+  ])('a result that means nothing counts as a failure: %j', async (result) => {
+    const { queue, clock, row } = setUp()
+    const worker = createWorker<string>({
+      queue,
+      handler: () => result as HandlerResult,
+    })
+    await queue.add('a')
+    await clock.step(0)
+    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
+    await worker.stop()
+    await queue.close()
+  })
+})
+
+test('bad options are refused at once, naming the parameter', () => {
+  const queue = createRateLimitingQueue<string>({})
+  const handler = () => undefined
+  const bad: [Record<string, unknown>, string][] = [
+    [{ queue: {}, handler }, 'queue'],
+    [{ queue }, 'handler'],
+    [{ queue, handler, concurrency: 0 }, 'concurrency'],
+    [{ queue, handler, timeoutMs: -1 }, 'timeoutMs'],
+    [{ queue, handler, maxFailures: 0 }, 'maxFailures'],
+    [{ queue, handler, onExhausted: 'explode' }, 'onExhausted'],
+    [{ queue, handler, concurency: 2 }, 'options.concurency'],
+  ]
+  for (const [options, parameter] of bad) {
+    expect(() => createWorker(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }),
+    )
+  }
+})
