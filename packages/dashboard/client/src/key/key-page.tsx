@@ -1,3 +1,5 @@
+// This folder is the screen of one key.
+
 import type { JSX } from 'preact'
 import type { KeyView } from '../../../src/wire.ts'
 import { useView } from '../live/live.ts'

@@ -1,3 +1,5 @@
+// This folder is the list of keys of a queue: filters, pages, selection and bulk actions.
+
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'

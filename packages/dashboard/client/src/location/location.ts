@@ -1,3 +1,5 @@
+// This folder is the location within the page, which the part of the address after `#` contains.
+
 import type { KeyQuery, KeyStateWord } from '../../../src/wire.ts'
 
 /** The columns by which queues can be sorted; `worst` is the order of the server. */

@@ -1,3 +1,5 @@
+// This folder is the screen with all queues.
+
 import type { JSX } from 'preact'
 import type { Overview as OverviewView, QueueRow } from '../../../src/wire.ts'
 import { useView } from '../live/live.ts'

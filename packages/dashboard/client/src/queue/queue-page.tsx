@@ -1,3 +1,5 @@
+// This folder is the screen of one queue; its keys are in `keys/`.
+
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { QueueView } from '../../../src/wire.ts'
