@@ -8,7 +8,7 @@ import {
   paramsOf,
 } from '../client/src/location/location.ts'
 
-const places: readonly PageLocation[] = [
+const locations: readonly PageLocation[] = [
   home,
   { at: 'overview', filter: 'p&d=#?', order: 'oldest' },
   { at: 'queue', queue: 'pods', keys: {}, cursors: [] },
@@ -25,8 +25,8 @@ const places: readonly PageLocation[] = [
 ]
 
 describe('an address', () => {
-  it.each(places)('contains the whole location, and leads back to it: %j', (place) => {
-    expect(locationOf(hashOf(place))).toEqual(place)
+  it.each(locations)('contains the whole location, and leads back to it: %j', (location) => {
+    expect(locationOf(hashOf(location))).toEqual(location)
   })
 
   it('leads to the overview when it is none', () => {
@@ -45,8 +45,8 @@ describe('an address', () => {
   })
 
   it('leaves out filters that mean nothing', () => {
-    const place = locationOf('#/queue?queue=a&state=nonsense&failuresMin=-1&prefix=&errorCode=')
-    expect(place).toEqual({ at: 'queue', queue: 'a', keys: {}, cursors: [] })
+    const location = locationOf('#/queue?queue=a&state=nonsense&failuresMin=-1&prefix=&errorCode=')
+    expect(location).toEqual({ at: 'queue', queue: 'a', keys: {}, cursors: [] })
     expect(locationOf('#/?order=nonsense')).toEqual(home)
   })
 

@@ -1,3 +1,5 @@
+// This folder is the commands, one per file, in folders by what they work on.
+
 import type { CommandSpec } from '../command.ts'
 import { dashboard } from './inspect/dashboard.ts'
 import { explain } from './inspect/explain.ts'

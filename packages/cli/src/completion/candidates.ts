@@ -1,3 +1,5 @@
+// This folder finds what a shell can complete, and has the scripts for each shell.
+
 import type { Argument, Command, Option } from 'commander'
 import type { ArgumentSpec, CommandSpec, OptionSpec, WordKind } from '../command.ts'
 

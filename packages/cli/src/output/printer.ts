@@ -1,3 +1,5 @@
+// This folder prints: formats, tables, colours, and texts that a terminal must not obey.
+
 import type { Terminal } from '../terminal.ts'
 import { isPlain, safeJson, shown } from './escape.ts'
 import { type Colour, type Paint, paintFor } from './paint.ts'

@@ -1,3 +1,5 @@
+// This folder is the rows that commands print and watch: queues, keys and rates.
+
 import type { EpochMs, WorkerRow } from '@sluice/core'
 import type { QueueCounts, StoreInspection } from 'sluice'
 import { formatAge } from '../duration.ts'

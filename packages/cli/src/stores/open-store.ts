@@ -1,3 +1,5 @@
+// This folder opens the store that an address names, and keeps passwords out of messages.
+
 import { existsSync } from 'node:fs'
 import type { Driver } from '@sluice/core'
 import type { StoreInspection } from 'sluice'

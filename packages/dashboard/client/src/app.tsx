@@ -30,9 +30,9 @@ function Screen(): JSX.Element {
     )
   }
   const at = currentLocation.value
-  if (at.at === 'overview') return <Overview place={at} />
-  if (at.at === 'queue') return <QueuePage key={at.queue} place={at} />
-  return <KeyPage key={hashOf(at)} place={at} />
+  if (at.at === 'overview') return <Overview location={at} />
+  if (at.at === 'queue') return <QueuePage key={at.queue} location={at} />
+  return <KeyPage key={hashOf(at)} location={at} />
 }
 
 export function App(): JSX.Element {

@@ -1,3 +1,5 @@
+// This folder authenticates visitors and says what each may do.
+
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Clock, TokenBucket } from 'sluice'
 import type { DashboardAuth } from '../dashboard.ts'

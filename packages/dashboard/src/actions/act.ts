@@ -1,3 +1,5 @@
+// This folder is the actions of visitors: checked, carried out and announced.
+
 import type { BulkResult, Inspect, OperateOutcome, StoreInspection } from 'sluice'
 import { yieldToEventLoop } from '../views/yield-to-event-loop.ts'
 import type { ActionName, ActionRequest, ActionResult } from '../wire.ts'

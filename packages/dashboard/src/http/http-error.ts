@@ -1,3 +1,6 @@
+// This folder reads requests and makes responses: query, body, origin, errors and the files of the
+// page.
+
 import { SluiceError } from 'sluice'
 import type { Refusal } from '../wire.ts'
 

@@ -1,3 +1,5 @@
+// This folder is the live views: one read per tick for all readers, sent as server-sent events.
+
 import type { Timer } from '@sluice/core'
 import type { Clock } from 'sluice'
 import { HttpError } from '../http/http-error.ts'

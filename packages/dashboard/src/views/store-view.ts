@@ -1,3 +1,5 @@
+// This folder reads the store and computes what the page shows of it.
+
 import type { QueueCounts, StoreInspection, WorkerRow } from 'sluice'
 import type { Overview, QueueRow } from '../wire.ts'
 import { type Figures, QueueHistory, sampling } from './queue-history.ts'

@@ -1,3 +1,5 @@
+// This folder is the commands that read; none of them changes a store.
+
 import type { CommandSpec } from '../../command.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 import { queueColumns, queueRows, settledRow } from '../../rows/queue-rows.ts'

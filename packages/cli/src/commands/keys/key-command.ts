@@ -1,3 +1,5 @@
+// This folder is the commands that change keys.
+
 import type { BulkOptions, BulkResult, Inspect, Selection } from 'sluice'
 import { type CommandSpec, type Example, type OptionSpec, queueArgument } from '../../command.ts'
 import { usageError } from '../../command-error.ts'

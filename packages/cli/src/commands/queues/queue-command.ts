@@ -1,3 +1,5 @@
+// This folder is the commands for whole queues.
+
 import type { OperateOutcome } from '@sluice/core'
 import type { Inspect } from 'sluice'
 import type { CommandSpec } from '../../command.ts'

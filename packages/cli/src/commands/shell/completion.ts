@@ -1,3 +1,5 @@
+// This folder is the commands that a shell uses to complete a command line.
+
 import type { CommandSpec } from '../../command.ts'
 import { scriptFor, shells } from '../../completion/scripts.ts'
 

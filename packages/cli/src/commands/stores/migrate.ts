@@ -1,3 +1,5 @@
+// This folder is the commands that manage and move stores, and test drivers.
+
 import type { CommandSpec } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'

@@ -1,3 +1,5 @@
+// This folder is the frame around every screen: the top bar, notices, shortcuts and sign-in.
+
 import type { ComponentChildren, JSX } from 'preact'
 import { MeaningPopover } from '../ui/meaning-popover.tsx'
 import { HelpDialog } from './help-dialog.tsx'

@@ -1,3 +1,5 @@
+// This folder is the screen of one key.
+
 import type { JSX } from 'preact'
 import type { KeyView } from '../../../src/wire.ts'
 import { useView } from '../live/live.ts'
@@ -64,7 +66,7 @@ function Facts({ view }: { readonly view: KeyView }): JSX.Element {
 }
 
 /** One key: why it does not run, its history, and what comes next. */
-export function KeyPage({ place }: { readonly place: KeyLocation }): JSX.Element {
+export function KeyPage({ location }: { readonly location: KeyLocation }): JSX.Element {
   const view = useView('key')
   if (view === undefined) return <p class="waiting">Loading the key …</p>
   return (
@@ -72,9 +74,9 @@ export function KeyPage({ place }: { readonly place: KeyLocation }): JSX.Element
       <header class="key-head">
         <div class="key-title">
           <h1 class="mono">
-            <Visible text={place.key} />
+            <Visible text={location.key} />
           </h1>
-          <CopyButton text={place.key} what="the key" />
+          <CopyButton text={location.key} what="the key" />
           <span class="key-state">
             <StateWord state={view.state} />
             <WhatIs state={view.state} />
@@ -95,7 +97,7 @@ export function KeyPage({ place }: { readonly place: KeyLocation }): JSX.Element
         <Panel title="Errors" none={view.errors.length === 0 && 'No run of this key has failed.'}>
           <ErrorList errors={view.errors} />
         </Panel>
-        <ItemPanel key={`${place.queue} ${place.key}`} view={view} />
+        <ItemPanel key={`${location.queue} ${location.key}`} view={view} />
       </div>
     </div>
   )

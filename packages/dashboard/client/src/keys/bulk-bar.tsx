@@ -28,8 +28,8 @@ const effects: Readonly<Record<BulkAction, string>> = {
 
 const actions: readonly BulkAction[] = ['runNow', 'park', 'unpark', 'remove']
 
-function filterWords(place: QueueLocation): string {
-  const { state, prefix, failuresMin, errorCode } = place.keys
+function filterWords(location: QueueLocation): string {
+  const { state, prefix, failuresMin, errorCode } = location.keys
   const parts = [
     state,
     prefix === undefined ? undefined : `starting with “${prefix}”`,
@@ -41,11 +41,11 @@ function filterWords(place: QueueLocation): string {
 
 /** The actions for the selected keys, or for every key that matches the filters. */
 export function BulkBar({
-  place,
+  location,
   ticked,
   onClear,
 }: {
-  readonly place: QueueLocation
+  readonly location: QueueLocation
   readonly ticked: ReadonlySet<string>
   readonly onClear: () => void
 }): JSX.Element {
@@ -66,7 +66,7 @@ export function BulkBar({
           </>
         ) : (
           <>
-            All that match: <span class="faint">{filterWords(place)}</span>
+            All that match: <span class="faint">{filterWords(location)}</span>
           </>
         )}
       </span>
@@ -90,7 +90,9 @@ export function BulkBar({
             verb={`${labels[asked.value]} ${many(ticked.size, 'key')}`}
             isDangerous={asked.value === 'remove'}
             onYes={async () => {
-              const isDone = await actOnEach(asked.peek() as ActionName, place.queue, [...ticked])
+              const isDone = await actOnEach(asked.peek() as ActionName, location.queue, [
+                ...ticked,
+              ])
               if (isDone) onClear()
               return isDone
             }}
@@ -99,7 +101,7 @@ export function BulkBar({
             <p>{effects[asked.value]}</p>
           </ConfirmDialog>
         ) : (
-          <AllDialog key={asked.value} place={place} action={asked.value} onClose={close} />
+          <AllDialog key={asked.value} location={location} action={asked.value} onClose={close} />
         ))}
     </div>
   )
@@ -107,17 +109,17 @@ export function BulkBar({
 
 /** Counts the matching keys before it asks for confirmation. */
 function AllDialog({
-  place,
+  location,
   action,
   onClose,
 }: {
-  readonly place: QueueLocation
+  readonly location: QueueLocation
   readonly action: BulkAction
   readonly onClose: () => void
 }): JSX.Element {
   const found = useSignal<Matching | string | undefined>(undefined)
   useEffect(() => {
-    countMatching(place.queue, paramsOf(place.keys)).then(
+    countMatching(location.queue, paramsOf(location.keys)).then(
       (matching) => {
         found.value = matching
       },
@@ -135,14 +137,14 @@ function AllDialog({
       verb={isCounted ? `${labels[action]} ${many(value.count, 'key')}` : 'Counting …'}
       isDangerous={action === 'remove'}
       isWaiting={!isCounted || value.count === 0}
-      typed={action === 'remove' ? place.queue : undefined}
+      typed={action === 'remove' ? location.queue : undefined}
       onYes={() =>
         act({
-          queue: place.queue,
+          queue: location.queue,
           action,
-          all: place.keys,
+          all: location.keys,
           ...(isCounted ? { expected: value.count } : {}),
-          ...(action === 'remove' ? { confirm: place.queue } : {}),
+          ...(action === 'remove' ? { confirm: location.queue } : {}),
         })
       }
       onClose={onClose}
@@ -152,7 +154,7 @@ function AllDialog({
       ) : (
         <p role="status">
           <b class="figures">{count}</b> {value?.count === 1 ? 'key matches' : 'keys match'}:{' '}
-          {filterWords(place)}.{' '}
+          {filterWords(location)}.{' '}
           {isCounted && value.capped && 'More keys match; this action does not change those. '}
           {effects[action]}
         </p>

@@ -6,12 +6,12 @@ import { keyStates } from '../text/state-words.ts'
 import { Icon } from '../ui/icon.tsx'
 
 /** The filters of the key list, which are kept in the address. */
-export function KeyFilters({ place }: { readonly place: QueueLocation }): JSX.Element {
-  const { keys } = place
+export function KeyFilters({ location }: { readonly location: QueueLocation }): JSX.Element {
+  const { keys } = location
   const change = (name: keyof KeyQuery, value: string | number | undefined) => {
     const { [name]: _, ...rest } = keys
     replaceLocation({
-      ...place,
+      ...location,
       keys: value === undefined || value === '' ? rest : ({ ...rest, [name]: value } as KeyQuery),
       cursors: [],
     })
@@ -78,7 +78,7 @@ export function KeyFilters({ place }: { readonly place: QueueLocation }): JSX.El
         <button
           type="button"
           class="link"
-          onClick={() => replaceLocation({ ...place, keys: {}, cursors: [] })}
+          onClick={() => replaceLocation({ ...location, keys: {}, cursors: [] })}
         >
           Clear
         </button>

@@ -47,8 +47,8 @@ function queryOf({ queue, keys, cursors }: QueueLocation): string {
  * The keys of a location; read again when the location changes, after every action, and periodically
  * while updates are not paused.
  */
-export function useKeyList(place: QueueLocation): KeyList {
-  const query = queryOf(place)
+export function useKeyList(location: QueueLocation): KeyList {
+  const query = queryOf(location)
   const list = useSignal<KeyList>({
     lines: known.get(query),
     trouble: undefined,

@@ -54,7 +54,7 @@ export function KeyRowView({
   readonly onSelect?: ((key: string, isOn: boolean, isRange: boolean) => void) | undefined
 }): JSX.Element {
   const { key, state, failures, crashes, priority, lastError } = line
-  const place = { at: 'key', queue, key } as const
+  const location = { at: 'key', queue, key } as const
   return (
     <tr
       role="row"
@@ -62,7 +62,7 @@ export function KeyRowView({
       class={`row ${isGone ? 'gone' : ''} ${isSelected ? 'selected' : ''}`}
       onClick={(event) => {
         const at = event.target
-        if (at instanceof Element && at.closest('a, button, input, label') === null) goTo(place)
+        if (at instanceof Element && at.closest('a, button, input, label') === null) goTo(location)
       }}
     >
       {onSelect !== undefined && (
@@ -76,7 +76,7 @@ export function KeyRowView({
         </td>
       )}
       <th role="rowheader" scope="row" class="name-cell">
-        <a href={hashOf(place)} data-row-link class="mono">
+        <a href={hashOf(location)} data-row-link class="mono">
           <Name text={key} />
         </a>
       </th>

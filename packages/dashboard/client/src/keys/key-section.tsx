@@ -1,3 +1,5 @@
+// This folder is the list of keys of a queue: filters, pages, selection and bulk actions.
+
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
@@ -27,8 +29,8 @@ interface Selected {
   readonly keys: ReadonlySet<string>
 }
 
-function Pages({ place, list }: { place: QueueLocation; list: KeyList }): JSX.Element {
-  const { cursors } = place
+function Pages({ location, list }: { location: QueueLocation; list: KeyList }): JSX.Element {
+  const { cursors } = location
   const { lines } = list
   const next = lines?.cursor
   const shown = lines?.keys.length ?? 0
@@ -48,7 +50,7 @@ function Pages({ place, list }: { place: QueueLocation; list: KeyList }): JSX.El
         aria-label="Previous page"
         aria-disabled={cursors.length === 0}
         onClick={() => {
-          if (cursors.length > 0) goTo({ ...place, cursors: cursors.slice(0, -1) })
+          if (cursors.length > 0) goTo({ ...location, cursors: cursors.slice(0, -1) })
         }}
       >
         <Icon name="left" />
@@ -59,7 +61,7 @@ function Pages({ place, list }: { place: QueueLocation; list: KeyList }): JSX.El
         aria-label="Next page"
         aria-disabled={next === undefined}
         onClick={() => {
-          if (next !== undefined) goTo({ ...place, cursors: [...cursors, next] })
+          if (next !== undefined) goTo({ ...location, cursors: [...cursors, next] })
         }}
       >
         <Icon name="right" />
@@ -69,10 +71,10 @@ function Pages({ place, list }: { place: QueueLocation; list: KeyList }): JSX.El
 }
 
 /** The keys of a queue, with filters, selection and bulk actions. */
-export function KeySection({ place }: { readonly place: QueueLocation }): JSX.Element {
-  const list = useKeyList(place)
+export function KeySection({ location }: { readonly location: QueueLocation }): JSX.Element {
+  const list = useKeyList(location)
   const hold = useHold()
-  const filter = paramsOf(place.keys).toString()
+  const filter = paramsOf(location.keys).toString()
   const ticked = useSignal<Selected>({ filter, keys: new Set() })
   const lastTicked = useRef<string>(undefined)
   const keys = ticked.value.filter === filter ? ticked.value.keys : new Set<string>()
@@ -100,10 +102,10 @@ export function KeySection({ place }: { readonly place: QueueLocation }): JSX.El
     <section class="keys" aria-label="Keys">
       <header class="keys-head">
         <h2>Keys</h2>
-        <KeyFilters place={place} />
-        <Pages place={place} list={list} />
+        <KeyFilters location={location} />
+        <Pages location={location} list={list} />
       </header>
-      {canTick && <BulkBar place={place} ticked={keys} onClear={() => tick(new Set())} />}
+      {canTick && <BulkBar location={location} ticked={keys} onClear={() => tick(new Set())} />}
       {list.trouble !== undefined && (
         <p class="none tone-bad" role="alert">
           The keys could not be read: {list.trouble}
@@ -138,7 +140,7 @@ export function KeySection({ place }: { readonly place: QueueLocation }): JSX.El
           {rows.map(({ id, row, isGone }) => (
             <KeyRowView
               key={id}
-              queue={place.queue}
+              queue={location.queue}
               line={row}
               isGone={isGone}
               isSelected={keys.has(id)}
@@ -147,11 +149,11 @@ export function KeySection({ place }: { readonly place: QueueLocation }): JSX.El
           ))}
         </tbody>
       </table>
-      {list.lines !== undefined && rows.length === 0 && <NoKeys place={place} />}
+      {list.lines !== undefined && rows.length === 0 && <NoKeys location={location} />}
       {list.lines?.cursor !== undefined && list.lines.keys.length < pageSize && (
         <p class="none">
           {list.lines.lookedAt} keys were searched.{' '}
-          <a href={hashOf({ ...place, cursors: [...place.cursors, list.lines.cursor] })}>
+          <a href={hashOf({ ...location, cursors: [...location.cursors, list.lines.cursor] })}>
             Continue the search
           </a>
         </p>

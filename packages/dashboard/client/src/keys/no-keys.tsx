@@ -4,15 +4,15 @@ import type { QueueLocation } from '../location/location.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 
 /** Shown instead of an empty list: how to see other keys, or how to add the first one. */
-export function NoKeys({ place }: { readonly place: QueueLocation }): JSX.Element {
-  if (Object.keys(place.keys).length > 0 || place.cursors.length > 0) {
+export function NoKeys({ location }: { readonly location: QueueLocation }): JSX.Element {
+  if (Object.keys(location.keys).length > 0 || location.cursors.length > 0) {
     return (
       <p class="none">
         No keys match.{' '}
         <button
           type="button"
           class="link"
-          onClick={() => replaceLocation({ ...place, keys: {}, cursors: [] })}
+          onClick={() => replaceLocation({ ...location, keys: {}, cursors: [] })}
         >
           Show all keys
         </button>

@@ -1,3 +1,5 @@
+// This folder is the connection to the server: requests, the event stream, the session and actions.
+
 import { batch, computed, effect, signal } from '@preact/signals'
 import type { About, Audit, Delta, StreamEvents, Views } from '../../../src/wire.ts'
 import { currentLocation } from '../location/current-location.ts'

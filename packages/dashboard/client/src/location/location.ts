@@ -1,3 +1,5 @@
+// This folder is the location within the page, which the part of the address after `#` contains.
+
 import type { KeyQuery, KeyStateWord } from '../../../src/wire.ts'
 
 /** The columns by which queues can be sorted; `worst` is the order of the server. */
@@ -92,20 +94,20 @@ function keysOf(params: URLSearchParams): KeyQuery {
 }
 
 /** The address of a location, from `#` on. Names are in the query, since a name may be `..`. */
-export function hashOf(place: PageLocation): string {
+export function hashOf(location: PageLocation): string {
   const params = new URLSearchParams()
-  if (place.at === 'overview') {
-    if (place.filter !== '') params.set('filter', place.filter)
-    if (place.order !== 'worst') params.set('order', place.order)
+  if (location.at === 'overview') {
+    if (location.filter !== '') params.set('filter', location.filter)
+    if (location.order !== 'worst') params.set('order', location.order)
   } else {
-    params.set('queue', place.queue)
-    if (place.at === 'key') params.set('key', place.key)
+    params.set('queue', location.queue)
+    if (location.at === 'key') params.set('key', location.key)
     else {
-      for (const [name, value] of paramsOf(place.keys)) params.set(name, value)
-      for (const cursor of place.cursors) params.append('cursor', cursor)
+      for (const [name, value] of paramsOf(location.keys)) params.set(name, value)
+      for (const cursor of location.cursors) params.append('cursor', cursor)
     }
   }
-  const path = place.at === 'overview' ? '' : place.at
+  const path = location.at === 'overview' ? '' : location.at
   const query = params.toString()
   return `#/${path}${query === '' ? '' : `?${query}`}`
 }
@@ -129,7 +131,7 @@ export function locationOf(hash: string): PageLocation {
 }
 
 /** The parent location: the queue of a key, or all queues. */
-export function above(place: PageLocation): PageLocation | undefined {
-  if (place.at === 'key') return { at: 'queue', queue: place.queue, keys: {}, cursors: [] }
-  return place.at === 'queue' ? home : undefined
+export function above(location: PageLocation): PageLocation | undefined {
+  if (location.at === 'key') return { at: 'queue', queue: location.queue, keys: {}, cursors: [] }
+  return location.at === 'queue' ? home : undefined
 }

@@ -1,3 +1,5 @@
+// This folder is the screen with all queues.
+
 import type { JSX } from 'preact'
 import type { Overview as OverviewView, QueueRow } from '../../../src/wire.ts'
 import { useView } from '../live/live.ts'
@@ -38,9 +40,9 @@ const columns: readonly Column[] = [
   { order: 'work', title: 'Work p95', hint: '95 % of runs took at most this long' },
 ]
 
-function Header({ place, column }: { place: OverviewLocation; column: Column }): JSX.Element {
+function Header({ location, column }: { location: OverviewLocation; column: Column }): JSX.Element {
   const { order, title, hint, state } = column
-  const isSorted = place.order === order
+  const isSorted = location.order === order
   const sort = isSorted ? (order === 'queue' ? 'ascending' : 'descending') : 'none'
   return (
     <th
@@ -54,7 +56,7 @@ function Header({ place, column }: { place: OverviewLocation; column: Column }):
           type="button"
           class="sort"
           title={hint}
-          onClick={() => replaceLocation({ ...place, order: isSorted ? 'worst' : order })}
+          onClick={() => replaceLocation({ ...location, order: isSorted ? 'worst' : order })}
         >
           {title}
           {isSorted && <span aria-hidden="true">{order === 'queue' ? ' ↑' : ' ↓'}</span>}
@@ -118,17 +120,17 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
   )
 }
 
-function Rows({ place, view }: { place: OverviewLocation; view: OverviewView }): JSX.Element {
+function Rows({ location, view }: { location: OverviewLocation; view: OverviewView }): JSX.Element {
   const hold = useHold()
-  const wanted = sortQueues(filterQueues(view.queues, place.filter), place.order)
-  const rows = useHeldRows(wanted, (row) => row.queue, hold.isHeld, hashOf(place))
+  const wanted = sortQueues(filterQueues(view.queues, location.filter), location.order)
+  const rows = useHeldRows(wanted, (row) => row.queue, hold.isHeld, hashOf(location))
   return (
     <>
       <table class="grid overview" role="table" aria-label="Queues">
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
-              <Header key={column.order} place={place} column={column} />
+              <Header key={column.order} location={location} column={column} />
             ))}
             <th role="columnheader" scope="col" class="spark-cell">
               <span class="head">5 minutes</span>
@@ -146,11 +148,11 @@ function Rows({ place, view }: { place: OverviewLocation; view: OverviewView }):
       </table>
       {rows.length === 0 && (
         <p class="none">
-          No queue has “{place.filter}” in its name.{' '}
+          No queue has “{location.filter}” in its name.{' '}
           <button
             type="button"
             class="link"
-            onClick={() => replaceLocation({ ...place, filter: '' })}
+            onClick={() => replaceLocation({ ...location, filter: '' })}
           >
             Show all
           </button>
@@ -167,7 +169,7 @@ function Rows({ place, view }: { place: OverviewLocation; view: OverviewView }):
 }
 
 /** Every queue of the store, worst first. */
-export function Overview({ place }: { readonly place: OverviewLocation }): JSX.Element {
+export function Overview({ location }: { readonly location: OverviewLocation }): JSX.Element {
   const view = useView('overview')
   if (view === undefined) return <p class="waiting">Loading the queues …</p>
   if (view.queues.length === 0) {
@@ -187,15 +189,15 @@ export function Overview({ place }: { readonly place: OverviewLocation }): JSX.E
             placeholder="Filter queues"
             spellcheck={false}
             autocomplete="off"
-            value={place.filter}
-            onInput={(event) => replaceLocation({ ...place, filter: event.currentTarget.value })}
+            value={location.filter}
+            onInput={(event) => replaceLocation({ ...location, filter: event.currentTarget.value })}
           />
           <span class="key-hint" aria-hidden="true">
             /
           </span>
         </label>
       </div>
-      <Rows place={place} view={view} />
+      <Rows location={location} view={view} />
     </div>
   )
 }

@@ -36,7 +36,7 @@ export function QueueRowView({
   readonly isGone: boolean
 }): JSX.Element {
   const { queue, counts, flow, severity, reason } = row
-  const place = { at: 'queue', queue, keys: {}, cursors: [] } as const
+  const location = { at: 'queue', queue, keys: {}, cursors: [] } as const
   const alarm = alarms[severity]
   const held = counts.processing + counts.dirty
   const count = (value: number) => counted(value, counts)
@@ -47,12 +47,12 @@ export function QueueRowView({
       class={`row alarm-${alarm} ${isGone ? 'gone' : ''}`}
       onClick={(event) => {
         if (event.target instanceof Element && event.target.closest('a, button') === null) {
-          goTo(place)
+          goTo(location)
         }
       }}
     >
       <th role="rowheader" scope="row" class="name-cell">
-        <a href={hashOf(place)} data-row-link>
+        <a href={hashOf(location)} data-row-link>
           <Icon name={alarm} class={`glyph-${alarm}`} />
           <Name text={queue} />
         </a>

@@ -1,3 +1,5 @@
+// This folder is the screen of one queue; its keys are in `keys/`.
+
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { QueueView } from '../../../src/wire.ts'
@@ -104,7 +106,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
 }
 
 /** One queue: its health, workers, failures and keys. */
-export function QueuePage({ place }: { readonly place: QueueLocation }): JSX.Element {
+export function QueuePage({ location }: { readonly location: QueueLocation }): JSX.Element {
   const view = useView('queue')
   if (view === undefined) return <p class="waiting">Loading the queue …</p>
   const alarm = alarms[view.severity]
@@ -136,7 +138,7 @@ export function QueuePage({ place }: { readonly place: QueueLocation }): JSX.Ele
         <LeasePanel view={view} />
         <LimiterPanel view={view} />
       </div>
-      <KeySection place={place} />
+      <KeySection location={location} />
     </div>
   )
 }

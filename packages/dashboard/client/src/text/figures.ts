@@ -1,3 +1,5 @@
+// This folder turns figures, durations, states and texts from outside into what is shown.
+
 import type { QueueRow } from '../../../src/wire.ts'
 import { keyStates } from './state-words.ts'
 

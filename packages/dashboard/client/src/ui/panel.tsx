@@ -1,3 +1,5 @@
+// This folder is the elements that several screens share.
+
 import type { ComponentChildren, JSX } from 'preact'
 
 /** A section of a screen with a title, and a sentence if it is empty. */
