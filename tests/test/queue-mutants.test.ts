@@ -9,11 +9,11 @@ const shareMax = 0.25
 const cases = queueCases(broken({}))
 
 /**
- * Cases of a store in trouble wait in real time until it is asked again: for as long as it takes, and
- * only with the mutants that are about trouble.
+ * Cases of a store that fails wait in real time until it is asked again: for as long as it takes, and
+ * only with the mutants that are about errors of the store.
  */
-const isTrouble = (caseId: string): boolean => caseId.startsWith('q-trouble.')
-const aboutTrouble = new Set([
+const isStoreError = (caseId: string): boolean => caseId.startsWith('q-errors.')
+const aboutErrors = new Set([
   'signal-hasty',
   'renew-nothing',
   'refusals-final',
@@ -31,10 +31,10 @@ describe('every broken queue is caught, and is a subtle one', () => {
     test(`${id}: ${title}`, { timeout: 120_000 }, async () => {
       const failed: string[] = []
       for (const { id: caseId } of cases) {
-        if (isTrouble(caseId) && !aboutTrouble.has(id)) continue
-        // Made anew for each case, so that no memory of one gets into the next.
+        if (isStoreError(caseId) && !aboutErrors.has(id)) continue
+        // Made for each case, so that no memory of one gets into the next.
         const [chosen] = queueCases(broken(breakage())).filter((each) => each.id === caseId)
-        const options = isTrouble(caseId)
+        const options = isStoreError(caseId)
           ? { timeoutMs: 10_000, hintMs: 1_000 }
           : { timeoutMs: 3_000, hintMs: 60 }
         const { verdict } = await runCase(chosen as Case, () => modelSubject(), options)

@@ -91,14 +91,12 @@ class FileDriver implements Driver {
           }
           pending += 1
         }
-        const { plan } = ask
-        const plannedMs = plan && buckets.delay(plan, before, ask.jitter, now)
-        const delayMs = plannedMs ?? ask.delayMs
+        const delayMs = buckets.delayOf(ask, before, now)
         const outcome = transitions.ask(state, ask, delayMs, options, now, this.#file.next())
         row.item = ask.item
-        if (plan !== undefined && outcome !== 'unchanged') buckets.charge()
+        if (outcome !== 'unchanged') buckets.charge()
         const { dueAt, failures } = state
-        return { outcome, dueAt, failures, ...(plannedMs !== undefined && { plannedMs }) }
+        return { outcome, dueAt, failures, ...(ask.plan && { plannedMs: delayMs }) }
       })
     })
   }
@@ -144,16 +142,12 @@ class FileDriver implements Driver {
       finishes.map((finish): FinishReply => {
         const row = this.#file.row(queue, finish.key)
         const { state } = row
-        const plan = finish.as === 'retry' ? finish.plan : undefined
-        let delayMs = finish.as === 'retry' ? finish.delayMs : 0
-        if (plan !== undefined && finish.as === 'retry') {
-          delayMs = buckets.delay(plan, state.failures, finish.jitter, now)
-        }
+        const delayMs = buckets.delayOf(finish, state.failures, now)
         const seq = this.#file.next()
         const outcome = transitions.finish(state, finish, delayMs, options, now, seq)
         if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
-        if (plan !== undefined) buckets.charge()
-        if ('error' in finish) row.lastError = finish.error ?? row.lastError
+        buckets.charge()
+        row.lastError = transitions.errorOf(finish) ?? row.lastError
         return { outcome, dueAt: state.dueAt, failures: state.failures }
       }),
     )

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { createQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { Interrupted } from '../src/index.ts'
@@ -62,7 +63,7 @@ test('an export that was cut off is refused when it is read', async () => {
   )
 })
 
-test('an export ends quietly when nobody reads any more', async () => {
+test('an export ends quietly when its reader has gone', async () => {
   const store = await filled()
   const closed = AbortSignal.abort()
   expect(await cli(['export', 'orders'], { store, closed })).toMatchObject({ code: 0, err: '' })
@@ -186,6 +187,28 @@ describe('migrate', () => {
     expect(await output(['migrate', '--verify'], { store })).toContain('is up to date')
   })
 
+  test('--prune drops functions of other versions, and says which', async () => {
+    const store = postgres.bare()
+    await output(['migrate'], { store })
+    const schema = new URL(store).searchParams.get('schema')
+    const client = new pg.Client({ connectionString: postgres.url() })
+    await client.connect()
+    await client.query(`create function ${schema}.add_01234567() returns int return 1`)
+    await client.end()
+    await output(['migrate'], { store })
+    expect(await output(['migrate', '--prune'], { store })).toMatch(
+      /^dropped the function add_01234567\n.* is up to date\n$/,
+    )
+    expect(JSON.parse(await output(['migrate', '--prune', '-o', 'json'], { store }))).toMatchObject(
+      {
+        upToDate: true,
+        pruned: [],
+      },
+    )
+    await output(['add', 'orders', 'a'], { store })
+    expect((await cli(['migrate', '--prune'], { store: newFile() })).code).toBe(2)
+  })
+
   test('makes a file, and does not with --verify', async () => {
     const store = newFile()
     expect((await cli(['migrate', '--verify'], { store })).code).toBe(1)
@@ -208,7 +231,7 @@ describe('migrate', () => {
 })
 
 describe('doctor', () => {
-  test('finds a file whole, in words and in JSON', async () => {
+  test('finds a file intact, as a table and as JSON', async () => {
     const store = await filled()
     const out = await output(['doctor'], { store })
     expect(out).toMatch(/^CHECK +LEVEL +FOUND\nintegrity +ok +every page/)
@@ -261,7 +284,7 @@ describe('doctor', () => {
 })
 
 describe('bench', () => {
-  test('measures a store in a queue that is gone afterwards', async () => {
+  test('measures a store in a queue that is removed afterwards', async () => {
     for (const store of [await filled(), await postgres.fresh()]) {
       const before = await json(['queues'], { store })
       const { results } = await json<{ results: object[] }>(['bench', '--keys', '300'], { store })

@@ -52,7 +52,7 @@ test('TB-03 time that goes back adds nothing and takes nothing away, and becomes
   expect(reserveToken(state, rate, at - 60_000).state).toEqual({ tokens: 2, lastMs: at - 60_000 })
 })
 
-test('TB-04 an infinite rate gives at once, whatever the burst, and touches nothing', () => {
+test('TB-04 an infinite rate gives at once with any burst, and changes nothing', () => {
   const rate = { perSecond: Infinity, burst: 0 }
   const state = { tokens: -3, lastMs: at }
   expect(reserveTokens(state, rate, at, 1_000, 0)).toEqual({ ok: true, delayMs: 0, state })

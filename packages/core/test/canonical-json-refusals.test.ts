@@ -129,7 +129,7 @@ describe('members', () => {
     assert.deepEqual(JSON.parse(canonical(value)), value)
   })
 
-  test('holes, and members besides the elements', () => {
+  test('holes, and members that are not elements', () => {
     // biome-ignore lint/suspicious/noSparseArray: the very thing that is refused.
     refused('type', 'item[1]', () => canonical([1, , 3]), /a hole in an array; use null/)
     refused('type', 'item[0]', () => canonical(new Array(5)), /hole/)

@@ -38,7 +38,7 @@ describe('checkNumber', () => {
     }
   })
 
-  test('infinities are out of range whatever the limits', () => {
+  test('infinities are out of range of any limits', () => {
     for (const value of [Infinity, -Infinity]) {
       refused('range', 'n', () => checkNumber('n', value), /a number, and finite; got -?Infinity/)
       refused('range', 'n', () => checkNumber('n', value, { min: 0, integer: true }))
@@ -146,7 +146,7 @@ describe('checkObject', () => {
   const known = ['leaseMs', 'keyOf', 'clock', 'maxPending']
   const check = (value: unknown) => checkObject('options', value, known)
 
-  test('objects of known members pass, whatever the members hold', () => {
+  test('objects of known members pass with any values', () => {
     for (const value of [{}, { leaseMs: 1, clock: undefined }, Object.create(null), new Map()]) {
       assert.equal(check(value), value)
     }
@@ -198,7 +198,7 @@ describe('checkObject', () => {
 })
 
 describe('checkSignal', () => {
-  test('signals pass, whoever made them', () => {
+  test('signals of any class pass', () => {
     const { signal } = new AbortController()
     assert.equal(checkSignal('signal', signal), signal)
     assert.ok(checkSignal('signal', AbortSignal.abort()))

@@ -59,7 +59,7 @@ describe('SluiceError.is', () => {
     assert.equal(SluiceError.is(proxy), false)
   })
 
-  test('holds for all three classes, and for a code if one is asked for', () => {
+  test('is true for all three classes, and compares a code if one is given', () => {
     const errors = [
       new SluiceError('ERR_INVALID_INPUT', 'm'),
       ...classes.map(([, Class]) => new Class('p', 'm')),

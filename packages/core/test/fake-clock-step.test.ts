@@ -158,7 +158,7 @@ describe('trouble', () => {
     assert.equal(clock.now(), 5)
   })
 
-  test('a callback that throws stops nobody, and the step rejects with its error', async () => {
+  test('a callback that throws stops no other one, and the step rejects with its error', async () => {
     const clock = fakeClock(0)
     const log: string[] = []
     const boom = new Error('boom')

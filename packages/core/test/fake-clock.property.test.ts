@@ -152,7 +152,7 @@ test('one long step is the same as many short ones', async () => {
   )
 })
 
-test('the wall is where it was set, and time never runs backwards between jumps', async () => {
+test('the wall clock is where it was set, and never runs backwards between jumps', async () => {
   const instants = fc.double({ min: -8.64e15, max: 8.64e15, noNaN: true })
   const stepsMs = fc.double({ min: 0, max: 1e12, noNaN: true })
   const jumpAndStep = fc.tuple(instants, stepsMs)

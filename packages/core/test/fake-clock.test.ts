@@ -20,7 +20,7 @@ function logged(): {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('standing still', () => {
-  test('it starts at the first instant of 2025, or where it is told to', () => {
+  test('it starts at the first instant of 2025, or at the given one', () => {
     assert.equal(new Date(fakeClock().now()).toISOString(), '2025-01-01T00:00:00.000Z')
     assert.equal(fakeClock(12.5).now(), 12.5)
     assert.equal(fakeClock(-1).now(), -1)
@@ -30,7 +30,7 @@ describe('standing still', () => {
     assert.throws(() => fakeClock(Infinity), RangeError)
   })
 
-  test('time moves only when told, however long the code runs', async () => {
+  test('time moves only by a step, however long the code runs', async () => {
     const clock = fakeClock()
     const [now, monotonic] = [clock.now(), clock.monotonicMs()]
     await turn()
@@ -98,7 +98,7 @@ describe('timers', () => {
     assert.equal(clock.waiters(), 0)
   })
 
-  test('stop tells whether it was pending, and then nothing fires', async () => {
+  test('stop returns whether it was pending, and then nothing fires', async () => {
     const { clock, log, note } = logged()
     const stopped = clock.startTimer(1, note('stopped'))
     const fired = clock.startTimer(1, note('fired'))
@@ -109,7 +109,7 @@ describe('timers', () => {
     assert.deepEqual(log, ['fired@1'])
   })
 
-  test('reset starts over from now, and tells whether it was pending', async () => {
+  test('reset starts over from now, and returns whether it was pending', async () => {
     const { clock, log, note } = logged()
     const timer = clock.startTimer(10, note('timer'))
     await clock.step(5)
@@ -118,7 +118,7 @@ describe('timers', () => {
     assert.deepEqual(log, [])
     await clock.step(1)
     assert.deepEqual(log, ['timer@15'])
-    // The original deadlocks when a timer that fired is armed anew and fires again.
+    // The original deadlocks when a timer that has fired is armed again and fires.
     assert.equal(timer.reset(1), false)
     await clock.step(1)
     assert.deepEqual(log, ['timer@15', 'timer@16'])
@@ -129,7 +129,7 @@ describe('timers', () => {
     assert.equal(log.length, 3)
   })
 
-  test('reset registers anew: among equals it goes last', async () => {
+  test('reset registers again: among equals it goes last', async () => {
     const { clock, log, note } = logged()
     const first = clock.startTimer(10, note('first'))
     clock.startTimer(10, note('second'))
@@ -205,7 +205,7 @@ describe('timers', () => {
 })
 
 describe('tickers', () => {
-  // The original drops all but one tick of a long step: it has nobody to give them to meanwhile.
+  // The original drops all but one tick of a long step: its channel holds only one.
   test('every tick fires at its own instant', async () => {
     const { clock, log, note } = logged()
     clock.startTicker(2, note('tick'))
@@ -254,7 +254,7 @@ describe('tickers', () => {
   })
 })
 
-describe('the wall', () => {
+describe('the wall clock', () => {
   test('setTime moves it both ways, at once, and moves nothing else', async () => {
     const { clock, log, note } = logged()
     clock.startTimer(10, note('timer'))
@@ -300,7 +300,7 @@ describe('the wall', () => {
     assert.equal(clock.now(), 7)
   })
 
-  test('a timer for an instant fires at that very instant, whatever the fractions', async () => {
+  test('a timer fires at its exact instant, with any fractions', async () => {
     const clock = fakeClock()
     await clock.step(0.1)
     for (const delayMs of [0.1, 0.3, 1 / 3, 1e-9, 12_345.678_9]) {

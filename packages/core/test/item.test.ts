@@ -55,12 +55,12 @@ describe('keyOfItem', () => {
     refused('range', 'item', () => keyOfItem(['é'.repeat(252)]), /makes one of 513 bytes/)
   })
 
-  test('what is not JSON is refused with its path', () => {
+  test('a value that is not JSON is refused with its path', () => {
     refused('type', 'item', () => keyOfItem(undefined))
     refused('type', 'item.at', () => keyOfItem({ at: new Date() }))
   })
 
-  test('with keyOf, the key is what that returns and nothing else is looked at', () => {
+  test('with keyOf, the key is its return value, and the item is not read', () => {
     assert.equal(keyOfItem({ id: 7 }, keyOf), 'order/7')
     assert.equal(keyOfItem({ id: 7, note: 5n } as unknown as Order, keyOf), 'order/7')
     assert.equal(
@@ -92,7 +92,7 @@ describe('keyOf', () => {
     }
   })
 
-  test('that throws is a typed error with the cause, whatever it throws', () => {
+  test('that throws anything is a typed error with the cause', () => {
     for (const cause of [new Error('boom'), undefined, 'text']) {
       const throws = () => {
         throw cause
@@ -119,7 +119,7 @@ describe('keyOf', () => {
 })
 
 describe('encodeItem', () => {
-  test('stores the canonical text beside a key that does not say it all', () => {
+  test('stores the canonical text with a key that does not give the item', () => {
     assert.deepEqual(encodeItem({ note: 'x', id: 7 }, { keyOf }), {
       key: 'order/7',
       text: '{"id":7,"note":"x"}',
@@ -128,7 +128,7 @@ describe('encodeItem', () => {
     assert.deepEqual(encodeItem(null, { keyOf: () => 'k' }), { key: 'k', text: 'null' })
   })
 
-  test('stores no text where the key does say it all', () => {
+  test('stores no text with a key that gives the item', () => {
     const itself = (item: unknown): string => String(item)
     assert.deepEqual(encodeItem('x', { keyOf: itself }), { key: 'x', text: undefined })
     const json = (item: unknown): string => `json:${JSON.stringify(item)}`
@@ -175,13 +175,13 @@ describe('encodeItem', () => {
 })
 
 describe('decodeItem', () => {
-  test('gives a value that nobody else has', () => {
+  test('gives a new value', () => {
     const { key, text } = encodeItem({ id: 1 }, { keyOf })
     assert.notEqual(decodeItem(key, text), decodeItem(key, text))
     assert.notEqual(decodeItem('json:[1]', undefined), decodeItem('json:[1]', undefined))
   })
 
-  test('reads names with escapes as they were written, whatever was parsed before', () => {
+  test('reads names with escapes as they were written, independent of earlier calls', () => {
     for (const [poison, item] of [
       ['{"h":[],"\\\\":0}', { h: 1, '\n': 2 }],
       ['{"h":[],"\\\\":0}', { h: 1, '"': 2 }],
@@ -194,7 +194,7 @@ describe('decodeItem', () => {
     }
   })
 
-  test('says so when the store holds something else', () => {
+  test('reports a store with another text as damaged', () => {
     for (const [key, text] of [
       ['json:{', undefined],
       ['json:', undefined],

@@ -40,7 +40,7 @@ describe('parseJson', () => {
     })
   }
 
-  test('reads every kind of value beside an escaped name', () => {
+  test('reads every kind of value next to an escaped name', () => {
     const text = '{"\\n":[0,-1.5e-7,1E3,true,false,null,"",[],{},[[{"":{}}]]]}'
     const values = [0, -1.5e-7, 1000, true, false, null, '', [], {}, [[{ '': {} }]]]
     assert.deepStrictEqual(parseJson(text), { '\n': values })

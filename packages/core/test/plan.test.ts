@@ -63,7 +63,7 @@ describe('planDelay', () => {
     expect(delays(plan, 2)).toEqual([10_000, 10_000])
   })
 
-  test('LIM-07 bucket: the delay is what the bucket answered, whatever the failures', () => {
+  test('LIM-07 bucket: the delay is that of the bucket, with any number of failures', () => {
     for (const failures of [0, 1, 1_000]) {
       expect(planDelay(bucket, failures, new Map([['b', 123.456789]]), 0)).toBe(123.456789)
     }

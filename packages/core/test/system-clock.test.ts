@@ -35,7 +35,7 @@ function activeTimers(): number {
 }
 
 describe('reading', () => {
-  test('now is the wall', () => {
+  test('now is the wall clock', () => {
     const before = Date.now()
     const now = systemClock.now()
     assert.ok(before <= now && now <= Date.now())
@@ -131,7 +131,7 @@ describe('timers', () => {
     }
   })
 
-  test('stop and reset tell whether it was pending', async () => {
+  test('stop and reset return whether it was pending', async () => {
     let fires = 0
     const fired = latch()
     const timer = systemClock.startTimer(60_000, () => {

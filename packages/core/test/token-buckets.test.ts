@@ -85,4 +85,19 @@ describe('token buckets of a batch', () => {
     assert.equal(buckets.put({ ...row, tokens: 1 }), false)
     assert.deepEqual(buckets.charged(), [row])
   })
+
+  test('delayOf takes the plan of an ask or a retry, or its delayMs', () => {
+    const buckets = new TokenBuckets()
+    const key = 'a'
+    const plan = bucket('b', 1)
+    const ask = { key, item: undefined, priority: 0, delayMs: 7 }
+    assert.equal(buckets.delayOf({ ...ask, plan }, 0, 1_000), 0)
+    buckets.charge()
+    assert.equal(buckets.delayOf({ as: 'retry', key, token: 1, delayMs: 7, plan }, 0, 1_000), 100)
+    assert.equal(buckets.delayOf(ask, 0, 1_000), 7)
+    assert.equal(buckets.delayOf({ as: 'retry', key, token: 1, delayMs: 8 }, 0, 1_000), 8)
+    assert.equal(buckets.delayOf({ as: 'release', key, token: 1 }, 0, 1_000), 0)
+    buckets.charge()
+    assert.equal(buckets.delayOf({ ...ask, plan }, 0, 1_000), 100, 'none of these took a token')
+  })
 })

@@ -16,7 +16,7 @@ function stateWith(more: Partial<KeyState> = {}): KeyState {
   return { ...emptyKeyState(), ...more }
 }
 
-/** A key that is owed a run at an instant, as it was asked for then. */
+/** A key with a run that is pending for an instant. */
 function owed(at: number, more: Partial<KeyState> = {}): KeyState {
   return stateWith({ dueAt: at, readyAt: at, askedAt: at, seq: 1, ...more })
 }
@@ -66,7 +66,7 @@ describe('a row on its way out', () => {
     expect(state.token).toBe(42)
   })
 
-  test('keeps what was asked for while it was held', () => {
+  test('keeps a run that was added while it was held', () => {
     const state = owed(500)
     transitions.claim(state, 42, never, now, 8)
     transitions.addAfter(state, 9_000, 'delay', 5, 'client-go', now, 9)

@@ -231,7 +231,7 @@ for (const dedupe of ['client-go', 'earliest'] as const) {
   `,
     (state) => transitions.release(state, token, dedupe, now, fresh),
   )
-  // The lease was over 1 ago, so the lost run is asked for at +5.
+  // The lease has expired 1 ago, so the lost run is due at +5.
   table(
     `lease end with a delay of 6, ${dedupe}`,
     dedupe === 'client-go'
@@ -259,7 +259,7 @@ test('release under earliest puts a second promise back that a claim had moved u
   expect(written(state)).toBe('-50/+5')
 })
 
-test('release restores the place in line, and a higher priority asked for meanwhile goes last', () => {
+test('release restores the position, and a higher priority that was added meanwhile goes last', () => {
   const plain = key('*-5/-')
   transitions.release(plain, token, 'client-go', now, fresh)
   expect(plain).toMatchObject({ ...claimed, token: noToken })
@@ -269,14 +269,14 @@ test('release restores the place in line, and a higher priority asked for meanwh
   expect(raised).toMatchObject({ priority: 9, readyAt: now, seq: fresh, askedAt: claimed.askedAt })
 })
 
-test('done sends what was asked for meanwhile to the tail, with its own priority', () => {
+test('done moves a run that was added meanwhile to the end, with its own priority', () => {
   const state = key('*-5/-')
   state.priority = 1
   transitions.done(state, token, false, now, fresh)
   expect(state).toMatchObject({ readyAt: now, seq: fresh, priority: 1 })
 })
 
-test('done keeps the place of what is due later', () => {
+test('done keeps the position of a run that is due later', () => {
   const state = key('*+5/-')
   transitions.done(state, token, false, now, fresh)
   expect(state).toMatchObject({ readyAt: now + 5, seq: 10 })
@@ -299,7 +299,7 @@ test('a raised priority goes to the tail of the new one, and a lower one changes
   expect(state).toMatchObject({ priority: 4, seq: fresh, readyAt: now, dueAt: now - 5 })
 })
 
-test('a held key that is asked for again has the priority of those asks alone', () => {
+test('a held key that is added again has the priority of those adds only', () => {
   const state = key('*-/-')
   state.priority = claimed.priority
   transitions.add(state, 1, 'client-go', now, fresh)
@@ -320,7 +320,7 @@ test('failures and crashes are counted apart, and forgotten together', () => {
   expect(transitions.forget(state)).toBe('unchanged')
 })
 
-test('done forgets only when it is told to', () => {
+test('done forgets failures only if it says so', () => {
   const kept = key('*-/-')
   kept.failures = 3
   transitions.done(kept, token, false, now, fresh)
@@ -360,7 +360,7 @@ test('a key of which only crashes were counted is gone when its run is done', ()
   expect(transitions.isGone(state)).toBe(true)
 })
 
-test('the crash that is one too many parks the key', () => {
+test('the last allowed crash parks the key', () => {
   const state = key('*-/-')
   state.crashes = 4
   expect(transitions.expire(state, token, 6, 5, 'client-go', now, fresh)).toBe('parked')
@@ -385,7 +385,7 @@ test('a lease end is refused while the lease lasts, and under another token', ()
   expect(transitions.expire(state, token, 6, 5, 'client-go', now, fresh)).toBe('expired')
 })
 
-test('a parked key merges what is asked of it, and runs it once unparked', () => {
+test('a parked key merges its adds, and runs once it is unparked', () => {
   const state = key('-/-')
   state.failures = 2
   expect(transitions.park(state)).toBe('changed')
@@ -412,7 +412,7 @@ test('park by the holder puts the run back, and counts a failure only if there w
   expect(decided.failures).toBe(0)
 })
 
-test('cancel and remove take back what is owed, and never touch the held half', () => {
+test('cancel and remove delete the pending runs, and never change the held half', () => {
   for (const verb of [transitions.cancel, transitions.remove]) {
     const state = key('*-5/+5')
     verb(state)
@@ -421,7 +421,7 @@ test('cancel and remove take back what is owed, and never touch the held half', 
   }
 })
 
-test('runNow takes the place of the delay', () => {
+test('runNow replaces the delay', () => {
   const state = key('+5/-')
   expect(transitions.runNow(state, now, fresh)).toBe('changed')
   expect(written(state)).toBe('now/-')
@@ -441,7 +441,7 @@ test('failures of an idle key expire, those of any other do not', () => {
   expect(transitions.countedFailures(waiting, now, 100)).toBe(4)
 })
 
-test('the state words tell every key apart', () => {
+test('every key has one state word', () => {
   const backoff = key('+5/-')
   backoff.why = 'backoff'
   const parked = key('-5/-')

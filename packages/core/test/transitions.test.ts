@@ -9,7 +9,7 @@ import {
   transitions,
 } from '../src/index.ts'
 
-test('the token of a key that nobody holds opens nothing', () => {
+test('the token of a key that is not held finishes nothing', () => {
   const state = emptyKeyState()
   transitions.add(state, 0, 'client-go', 1_000, 1)
   const before = { ...state }

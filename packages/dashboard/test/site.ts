@@ -24,13 +24,13 @@ export interface Answer<Body> {
   readonly body: Body
 }
 
-/** A dashboard, and somebody in front of it. */
+/** A dashboard and a client of it. */
 export class Site {
   readonly driver: Driver
   readonly clock: FakeClock
   readonly assembled: Assembled
   readonly errors: unknown[] = []
-  /** What the browser sends along once somebody has signed in. */
+  /** The headers that a browser sends after a sign-in. */
   headers: Record<string, string> = {}
 
   constructor(options: Partial<DashboardOptions> = {}, clock: FakeClock = fakeClock()) {
@@ -91,7 +91,7 @@ export class Site {
   }
 }
 
-/** A dashboard on which somebody has signed in who may act. */
+/** A dashboard on which a user with actions has signed in. */
 export async function actingSite(options: Partial<DashboardOptions> = {}): Promise<Site> {
   const site = new Site({ auth: { token }, allowActions: true, ...options })
   await site.signIn()

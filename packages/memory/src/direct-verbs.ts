@@ -281,18 +281,13 @@ export class DirectVerbs extends RowStore implements DirectQueue {
   private finishKey(request: Finish, options: AskOptions, now: EpochMs): FinishOutcome {
     const { cursor } = this
     const { buckets } = this.store
-    const plan = request.as === 'retry' ? request.plan : undefined
-    let delayMs = request.as === 'retry' ? request.delayMs : 0
-    if (plan !== undefined && request.as === 'retry') {
-      delayMs = buckets.delay(plan, cursor.failures, request.jitter, now)
-    }
+    const delayMs = buckets.delayOf(request, cursor.failures, now)
     this.seq += 1
     const outcome = transitions.finish(cursor, request, delayMs, options, now, this.seq)
     if (outcome === 'lost') return outcome
-    if (plan !== undefined) buckets.charge()
-    if ('error' in request && request.error !== undefined) {
-      this.table.setError(cursor.row, request.error)
-    }
+    buckets.charge()
+    const error = transitions.errorOf(request)
+    if (error !== undefined) this.table.setError(cursor.row, error)
     return outcome
   }
 }

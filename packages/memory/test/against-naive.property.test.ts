@@ -171,7 +171,7 @@ const addThroughTheDoor = step(
   },
 )
 
-/** Several keys, again and again: what was added in a row is told to be moot in that row. */
+/** Several keys, repeatedly: adds in the order of earlier ones are known to be no-ops. */
 const addInARow = step(
   'addInARow',
   fc.tuple(anyKeys, fc.integer({ min: 1, max: 4 }), anyPriority, anyDedupe),
@@ -394,7 +394,7 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: failures },
 )
 
-test('does what a plain map that is sorted for everything does', () => {
+test('does what a naive driver on a sorted map does', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { minLength: 1, maxLength: 100, size: 'max' }), (steps) => {
       const pair = new Pair()

@@ -83,7 +83,7 @@ describe.each(sizes)('with %d keys', (size) => {
     const request = { holder: 'h', limit: size + 1, failuresExpireMs: never }
     const { leaseEnds } = driver.tick('q', request) as TickReply
     expect(leaseEnds.map(({ key }) => key).sort()).toEqual([...ends.keys()])
-    // Those that are held for good are given back by their tokens, whatever slot these are in.
+    // Keys that are held until the end are given back by their tokens, in any slot.
     for (let at = 2; at < size; at += 4) {
       const { key, token } = rows.get(keyOf(at))!
       const finish = { as: 'done', key, token, forget: true } as const

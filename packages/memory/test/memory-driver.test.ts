@@ -63,7 +63,7 @@ test('refuses bad options, naming them', () => {
   )
 })
 
-test('holds more keys than it was told to expect', () => {
+test('holds more keys than expectedKeys', () => {
   for (const expectedKeys of [0, 1, 100, 5_000]) {
     const driver = memoryDriver({ expectedKeys })
     void driver.open({ clock: fakeClock() })
@@ -102,7 +102,7 @@ test('keeps its keys while it is closed', () => {
   expect(driver.finish('q', [finish], options)).toMatchObject([{ outcome: 'idle' }])
 })
 
-test('puts a hundred thousand released keys back in their old places', () => {
+test('puts a hundred thousand released keys back in their old positions', () => {
   const { clock, driver } = open()
   const keys = Array.from({ length: 100_000 }, (_, at) => `key-${at}`)
   for (let at = 0; at < keys.length; at += 1_000) {
@@ -150,7 +150,7 @@ test('names the holder of a key that another one released just before', () => {
   expect(rows.map(({ holder }) => holder)).toEqual([undefined, 'second'])
 })
 
-test('lists in the order of bytes, page by page, whatever is asked of it', () => {
+test('lists in the order of bytes, page by page, with every filter', () => {
   const { driver } = open()
   const keys = ['b', 'a/2', 'a/1', 'ä', '\u{1f600}', '\uffee', 'B', '0', 'a/10', 'ab']
   add(driver, keys)
@@ -170,7 +170,7 @@ test('lists in the order of bytes, page by page, whatever is asked of it', () =>
   expect(rows.map(({ key }) => key)).toEqual(['a/1', 'a/10', 'a/2'])
 })
 
-test('says of rows what is meant, also after another key had the row', () => {
+test('lists the members of a key correctly, also in a row that another key had', () => {
   const { driver } = open()
   const ask = { item: '"i"', priority: 3, delayMs: 5, failed: true }
   void driver.add('q', [{ ...ask, key: 'a' }], options)
@@ -214,7 +214,7 @@ test('wakes once for what one step of the program does through batches', async (
   expect(woken).toEqual(['q', 'other'])
 })
 
-test('wakes nobody after it was closed', async () => {
+test('calls no watcher after it was closed', async () => {
   const { driver } = open()
   const woken: (string | undefined)[] = []
   void driver.watch!((queue) => void woken.push(queue))
@@ -224,7 +224,7 @@ test('wakes nobody after it was closed', async () => {
   expect(woken).toEqual([])
 })
 
-test('sweeps away what is stale in bounded steps, oldest first', () => {
+test('deletes stale rows in bounded steps, oldest first', () => {
   const { clock, driver } = open()
   const failed = { item: undefined, priority: 0, delayMs: 0, failed: true }
   const keys = Array.from({ length: 25 }, (_, at) => `key-${at}`)
@@ -242,7 +242,7 @@ test('sweeps away what is stale in bounded steps, oldest first', () => {
   expect((driver.list('q', { limit: 99 }) as ListReply).rows).toEqual([])
 })
 
-test('adds sweep what is stale, so that rows do not grow without a worker', () => {
+test('adds delete stale rows, so that rows do not pile up without a worker', () => {
   const { clock, driver } = open()
   const queue = driver.direct!('q')
   const expireMs = 1_000
@@ -270,7 +270,7 @@ test('adds sweep what is stale, so that rows do not grow without a worker', () =
   expect(rows()).toBe(2)
 })
 
-test('workers that were not seen for a day are forgotten, however soon failures expire', () => {
+test('workers that were not seen for a day are deleted, however soon failures expire', () => {
   const { clock, driver } = open()
   const tick = (holder: string, failuresExpireMs: number): void => {
     const worker = { holder, host: 'h', pid: 1, concurrency: 1, settings: {} }
@@ -307,7 +307,7 @@ test('a claim takes nothing when the next token would be above 2^53', () => {
   expect(driver.counts('q', { cap: 9 })).toMatchObject({ ready: 1, processing: 2 })
 })
 
-test('an add through the door goes by when its own caller says that failures expire', () => {
+test('an add through the direct queue uses the expiry of its own caller', () => {
   const { clock, driver } = open()
   const queue = driver.direct!('q')
   const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0, failed: true }
@@ -320,7 +320,7 @@ test('an add through the door goes by when its own caller says that failures exp
   expect(claim(driver, 1)).toMatchObject([{ failures: 0 }])
 })
 
-test('adds in the order of earlier ones are told to be moot, until something would come of them', () => {
+test('adds in the order of earlier ones are known to be no-ops, until one would change a key', () => {
   const door = open().driver.direct!('q')
   const keys = ['a', 'b', 'c', 'd', 'e', 'f']
   const addAll = (): number => {
@@ -337,7 +337,7 @@ test('adds in the order of earlier ones are told to be moot, until something wou
   expect(addAll()).toBe(0)
 })
 
-test('an add is not moot once the key is claimed', () => {
+test('an add is no no-op once the key is claimed', () => {
   const { driver } = open()
   const door = driver.direct!('q')
   for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) door.add(key, undefined, 0, options)
@@ -346,7 +346,7 @@ test('an add is not moot once the key is claimed', () => {
   expect(door.isNoOp!('b', 0)).toBe(false)
 })
 
-test('a forged token, a stale one and that of another key open nothing', () => {
+test('a forged token, a stale one and that of another key finish nothing', () => {
   const { driver } = open()
   add(driver, ['a', 'b', 'c'])
   const [a, b] = claim(driver, 2)
@@ -375,7 +375,7 @@ test('queues of one driver share nothing but buckets', () => {
   expect(driver.queues!()).toEqual(['q', 'r', 's'])
 })
 
-test('errors of the driver are those of the house', () => {
+test('errors of the driver are SluiceErrors', () => {
   try {
     memoryDriver({ expectedKeys: Number.NaN })
     expect.unreachable()

@@ -56,7 +56,7 @@ export class NaiveQueue {
       const entry = this.#entry(ask.key)
       const { state } = entry
       const before = transitions.countedFailures(state, now, options.failuresExpireMs)
-      if (state.dueAt === never && this.#owed() >= (options.maxPending ?? Infinity)) {
+      if (state.dueAt === never && this.#pending() >= (options.maxPending ?? Infinity)) {
         this.#sweepGone()
         return { outcome: 'full', dueAt: never, failures: before }
       }
@@ -242,7 +242,7 @@ export class NaiveQueue {
       }))
   }
 
-  #owed(): number {
+  #pending(): number {
     return [...this.#entries.values()].filter(({ state }) => state.dueAt !== never).length
   }
 

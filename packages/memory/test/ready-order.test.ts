@@ -3,7 +3,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { memoryDriver, type ReadyOrder } from '../src/index.ts'
 
-/** An order by the text of the keys that writes down what it is told. */
+/** An order by the text of the keys that records its calls. */
 class Alphabet implements ReadyOrder {
   readonly told: string[] = []
   readonly #keys: string[] = []
@@ -96,7 +96,7 @@ test('CQ-02 push for new keys and for dirty ones at done, pop only while there a
   expect(drain(queue)).toEqual(['a', 'b'])
 })
 
-test('CQ-03 never given duplicates: keys that were taken back meanwhile are touched, not pushed', () => {
+test('CQ-03 never given duplicates: keys that were withdrawn meanwhile are touched, not pushed', () => {
   const { driver, order, queue } = scene()
   add(queue, 'b', 'a')
   expect(driver.cancel('q', ['a'])).toEqual(['cancelled'])
@@ -142,7 +142,7 @@ test('CQ-05 the order knows nothing of priorities and delays, only of what is re
   expect(driver.capabilities.order).toBe('custom')
 })
 
-test('a key that has crashed waits for the next claim, without losing its place', async () => {
+test('a key that has crashed waits for the next claim, without losing its position', async () => {
   const { clock, driver } = scene()
   add(driver.direct!('q'), 'b')
   const request = { holder: 'h', claimId: 'c', leaseMs: 100, limit: 10 }
@@ -158,7 +158,7 @@ test('a key that has crashed waits for the next claim, without losing its place'
   expect([claimed(), claimed(), claimed(), claimed()]).toEqual([['a'], ['b'], ['c'], []])
 })
 
-test('a claim of what was due at an instant passes over what was not, and keeps it', async () => {
+test('a claim with dueBy skips keys that were not due then, and keeps them', async () => {
   const { clock, driver, queue } = scene()
   add(queue, 'c')
   const dueBy = clock.now()
@@ -170,7 +170,7 @@ test('a claim of what was due at an instant passes over what was not, and keeps 
   expect(drain(queue)).toEqual(['a', 'b'])
 })
 
-test('an order that makes up keys, or gives one twice, cannot make two workers share one', () => {
+test('an order that invents keys, or returns one twice, cannot make two workers share one', () => {
   const keys = ['nobody', 'a', 'a', 'b']
   const order: ReadyOrder = {
     push: () => undefined,

@@ -6,7 +6,7 @@ import { noRow, RowLinks } from '../src/rows/row-links.ts'
 const rowsMax = 40
 const allRows = Array.from({ length: rowsMax }, (_, at) => at + 1)
 
-/** A heap beside the plain list that it stands for. */
+/** A heap, and the plain list that it must agree with. */
 class Pair {
   readonly heap: RowHeap
   readonly expected = new Map<number, { readonly instant: number; readonly tie: number }>()
@@ -77,7 +77,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-test('is in the order of instants and then of ties, whatever is moved and removed', () => {
+test('is in the order of instants and then of ties, after any moves and removals', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 200, size: 'max' }), (steps) => {
       const pair = new Pair()
@@ -96,7 +96,7 @@ test('is in the order of instants and then of ties, whatever is moved and remove
   )
 })
 
-test('names everything that is over, and no more than asked for', () => {
+test('lists every expired row up to the limit', () => {
   fc.assert(
     fc.property(
       fc.array(anyInstant, { maxLength: rowsMax }),

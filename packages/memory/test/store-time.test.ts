@@ -52,7 +52,7 @@ test('an exact reading is exact, and so are coarse ones after it', () => {
   expect(time.coarse()).toBe(1_000_005)
 })
 
-test('a clock that was handed in is looked at every time', () => {
+test('a clock that was passed is read every time', () => {
   const clock = new HandClock(7)
   const time = new StoreTime()
   time.follow(clock)
@@ -99,7 +99,7 @@ test.each(steps)('a clock that was handed in and is set by %d ms changes no time
   expect(time.exact(), 'opened again').toBe(before + 5)
 })
 
-test('time goes on where it was when another clock takes over', () => {
+test('time continues where it was with another clock', () => {
   const time = new StoreTime()
   const first = new HandClock(5_000)
   time.follow(first)
@@ -195,7 +195,7 @@ test('leases begin and end exactly', () => {
   expect(queue.claim(into, 'h', never)).toBe(true)
   queue.add('c', undefined, 0, options)
   pass(1)
-  // The door does not report leases that are over: whoever uses it has to ask the driver.
+  // A direct queue does not report expired leases: its caller has to use the driver.
   expect(queue.claim(into, 'h', never)).toBe(false)
   expect(driver.claim('q', request)).toMatchObject({ leaseEnds: [{ key: 'a' }], claims: [{}] })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hashOfEnd } from '../src/rows/string-hash.ts'
+import { hashOfEnd } from '../src/rows/hash-of-end.ts'
 import { type HashOfEnd, type IndexedRows, StringIndex } from '../src/rows/string-index.ts'
 
 /** Rows with nothing but a key and a hash. */
@@ -97,7 +97,7 @@ test('finds keys that share a long beginning', () => {
   expect(pair.index.method).toBe('table')
 })
 
-test('tells keys apart whose only difference is their length', () => {
+test('distinguishes keys that differ only in their length', () => {
   const pair = new Pair()
   for (const at of count(600)) pair.add('x'.repeat(at + 1))
   pair.check()
@@ -140,7 +140,7 @@ test('stays with the map once it has come to that, also after it was empty', () 
   pair.check()
 })
 
-test('has no use for room that was made in advance, but takes it', () => {
+test('works with room that was made in advance', () => {
   const pair = new Pair(hashOfEnd, 100_000)
   for (const at of count(1_000)) pair.add(`key-${at}`)
   pair.check()
@@ -172,7 +172,7 @@ const anyKey = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'é', 'e\u0301', '\u{1f600}'),
 )
 
-test('finds what a Map finds, whatever is added and removed', () => {
+test('finds what a Map finds, after any adds and removals', () => {
   fc.assert(
     fc.property(
       anyHash,

@@ -26,7 +26,7 @@ function failing(pattern: RegExp, code: string) {
 }
 
 describe('an input or output error', () => {
-  test('while committing leaves the outcome open, and the file is opened anew', async () => {
+  test('while committing leaves the outcome unknown, and the file is opened again', async () => {
     const { driver, library } = storeOn(scratchFile())
     await driver.open({})
     library.fault = failing(/^commit$/, 'SQLITE_IOERR_FSYNC')

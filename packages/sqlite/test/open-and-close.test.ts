@@ -60,7 +60,7 @@ test('a thread shares a file as a process does', async () => {
   assert.deepEqual((await examineStore({ file })).findings, [])
 })
 
-test('a store can be examined while it is in use, whatever its settings', async () => {
+test('a store can be examined while it is in use, with any settings', async () => {
   const file = scratchFile()
   const driver = sqliteDriver({ file, durability: 'process', library: 'node:sqlite' })
   await driver.open({})
@@ -71,7 +71,7 @@ test('a store can be examined while it is in use, whatever its settings', async 
   await driver.close()
 })
 
-test('a file system of a network is refused, unless told otherwise', () => {
+test('a network file system is refused, unless an option allows it', () => {
   const file = scratchFile()
   const settings = {
     file,

@@ -56,7 +56,7 @@ async function keysOf(driver: Driver): Promise<Set<string>> {
 }
 
 describe.skipIf(!canMount)('a file system of its own', () => {
-  test('that is full: nothing acknowledged is lost, and all goes on once there is room', async () => {
+  test('that is full: no acknowledged write is lost, and work continues once there is room', async () => {
     const folder = mounted('2m')
     const ballast = join(folder, 'ballast')
     writeFileSync(ballast, Buffer.alloc(400_000))
@@ -120,7 +120,7 @@ describe.skipIf(!canMount)('a file system of its own', () => {
   })
 })
 
-test('a file that another process has locked is waited for while this process goes on', async () => {
+test('the wait for a file that another process has locked does not block this process', async () => {
   const file = scratchFile()
   const driver = sqliteDriver({ file, durability: 'process' })
   await driver.open({})
@@ -175,7 +175,7 @@ function traced(file: string, calls: string, action: string, nth: number): Trace
   return { lines, wasHit: !isWhole }
 }
 
-/** What must and what must not be there, by what the program was told. */
+/** What must and what must not be there, by the replies to the program. */
 function checkStored(lines: readonly string[], stored: ReadonlySet<string>): void {
   const told = (what: string): boolean => lines.some((line) => line.startsWith(`${what} `))
   const refused = (what: string): boolean =>

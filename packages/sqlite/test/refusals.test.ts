@@ -91,7 +91,7 @@ describe('a file is refused', () => {
     assert.match(message, /damaged/)
   })
 
-  test('that is a database of somebody else', async () => {
+  test('that is a database of another program', async () => {
     const file = scratchFile()
     change(file, 'create table invoices (id integer primary key)')
     await refuses(file, 'ERR_STORE_FOREIGN')
@@ -170,7 +170,7 @@ describe('a file is refused', () => {
   })
 })
 
-test('a missing directory is a passing trouble: once it is there, opening succeeds', async () => {
+test('a missing directory is a retryable error: once it exists, opening succeeds', async () => {
   const file = join(dirname(scratchFile()), 'not', 'there', 'queue.db')
   const driver = sqliteDriver({ file })
   await assert.rejects(
@@ -182,7 +182,7 @@ test('a missing directory is a passing trouble: once it is there, opening succee
   await driver.close()
 })
 
-test('a new file is for its owner only, and nothing is left lying beside it', async () => {
+test('a new file is for its owner only, and no other file is left', async () => {
   const file = scratchFile()
   const driver = await opened({ file })
   assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -220,7 +220,7 @@ test('an examination finds what the tables allow and keys do not', async () => {
   )
   const { findings } = await examineStore({ file })
   for (const expected of [
-    /queue q counts 7 keys/,
+    /queue q counts 7 pending keys/,
     /key a has token .*never given out/,
     /token .* holds 2 keys/,
     /key b is held by nobody known/,
@@ -234,7 +234,7 @@ test('an examination finds what the tables allow and keys do not', async () => {
   }
 })
 
-test('the drivers of one file share a connection, whatever path leads to it', async () => {
+test('the drivers of one file share a connection, through any path', async () => {
   const file = scratchFile()
   const one = await opened({ file })
   symlinkSync(file, `${file}.link`)
@@ -249,7 +249,7 @@ test('the drivers of one file share a connection, whatever path leads to it', as
   await (await opened({ file, durability: 'process', library: 'node:sqlite' })).close()
 })
 
-test('a copy of a store goes on where the store was', async () => {
+test('a copy of a store continues where the store was', async () => {
   const file = scratchFile()
   await makeStore(file)
   copyFileSync(file, `${file}.copy`)

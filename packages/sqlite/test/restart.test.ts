@@ -7,14 +7,14 @@ import { scratchFile } from './scratch.ts'
 import { claimRequest } from './store.ts'
 
 // A real process adds, takes and finishes keys and is killed in the middle of it, again and again.
-// What it was told must be so in the next process. In CI it happens 100 times; `SLUICE_KILLS=5000`
+// Its replies must hold in the next process. In CI it happens 100 times; `SLUICE_KILLS=5000`
 // does it more often.
 
 const usual = process.env['SLUICE_REQUIRE_ALL'] === '1' ? 100 : 25
 const kills = Number(process.env['SLUICE_KILLS'] ?? usual)
 const program = new URL('children/worker-until-killed.ts', import.meta.url).pathname
 
-/** What one process was told before it was killed. */
+/** The replies to one process before it was killed. */
 interface Told {
   readonly added: string[]
   readonly tokens: Map<string, number>

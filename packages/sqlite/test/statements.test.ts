@@ -12,7 +12,7 @@ describe('the statements', () => {
     assert.equal(written, embeddedSql(folder), 'run `npm run embed`')
   })
 
-  // SQLite plans a statement anew each time when a parameter that it compares with gets another
+  // SQLite plans a statement again each time when a parameter that it compares with gets another
   // value, in case another plan would be better now. That takes ten times as long as running it. A
   // plus in front of the parameter hides it from the planner.
   for (const [name, text] of Object.entries(statementTexts)) {

@@ -9,7 +9,7 @@ import type { Library } from '../src/library/library.ts'
 import { SqliteDriver } from '../src/sqlite-driver.ts'
 import { FaultyLibrary } from './faulty-library.ts'
 
-/** An environment whose time moves only when told. */
+/** An environment whose time moves only by its clock's step. */
 export function fakeEnvironment(clock: Clock = fakeClock()): SqliteEnvironment & { where: string } {
   return {
     clock,

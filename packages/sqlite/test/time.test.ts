@@ -46,7 +46,7 @@ describe('after the wall clock was set back', () => {
     })
   }
 
-  test('a process that starts then goes on from the time of the others', async () => {
+  test('a process that starts then continues from the time of the others', async () => {
     const file = scratchFile()
     const clock = fakeClock()
     const one = await opened(file, clock)
@@ -79,7 +79,7 @@ describe('after the wall clock was set back', () => {
     await two.driver.close()
   })
 
-  test('what passed before that counts, if a process was only waiting meanwhile', async () => {
+  test('the time before it counts, if a process was only waiting meanwhile', async () => {
     const clock = fakeClock()
     const one = await opened(scratchFile(), clock)
     one.driver.watch(() => {})
@@ -142,7 +142,7 @@ test('a claim that finds nothing costs no more after an add with a clock that wa
   await driver.close()
 })
 
-test('an imported key that is due is ready, although its place is in the future of this store', async () => {
+test('an imported key that is due is ready, although its position is in the future of this store', async () => {
   const file = scratchFile()
   const clock = fakeClock()
   const { driver } = await opened(file, clock)
@@ -179,7 +179,7 @@ describe('the token counter', () => {
     await driver.close()
   })
 
-  test('is missed by every verb and by an examination if its row is gone', async () => {
+  test('is reported by every verb and by an examination if its row is missing', async () => {
     const file = scratchFile()
     const { driver, library } = await opened(file, fakeClock())
     await driver.add('q', [ask('a')], askOptions)

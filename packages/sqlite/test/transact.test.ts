@@ -29,7 +29,7 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       return { database, driver }
     }
 
-    test('the keys live beside its tables and leave its mark alone', async () => {
+    test('the keys are stored next to its tables, and its application_id stays', async () => {
       const { database, driver } = await setUp()
       assert.equal(
         (database.prepare('pragma application_id').get() as Record<string, unknown>)[
@@ -46,7 +46,7 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       database.close()
     })
 
-    test('a connection that is closed once its transaction is over disturbs nobody', async () => {
+    test('a connection that is closed after its transaction does no harm', async () => {
       const file = scratchFile()
       const driver = sqliteDriver({ file, library, durability: 'process' })
       await driver.open({})
@@ -88,7 +88,7 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       database.close()
     })
 
-    test('who watches is woken when it commits', async () => {
+    test('watchers are called when it commits', async () => {
       const { database, driver } = await setUp()
       const woken = new Promise<string | undefined>((resolve) => {
         void driver.watch?.((queue) => resolve(queue))

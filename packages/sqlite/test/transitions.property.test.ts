@@ -18,7 +18,7 @@ import { prepareStatements } from '../src/connection/statements.ts'
 import { sqliteDriver } from '../src/index.ts'
 import type { SqliteDatabase } from '../src/library/database.ts'
 
-// What SQL decides by itself, next to what the transitions decide: the same history is played to
+// What SQL decides, next to what the transitions decide: the same history is played to
 // the driver and to the model, and everything they answer and store has to be the same. Unlike the
 // histories of the conformance suite, these let the clock go back too.
 
@@ -230,12 +230,12 @@ function comparable(value: unknown, wall: number): unknown {
     JSON.stringify(value ?? null, (name, member: unknown) => {
       const { outcome } = (member ?? {}) as { readonly outcome?: unknown }
       if (outcome === 'lost') return outcome
-      // Which of several leases that are over comes first is nobody's promise.
+      // The order of several expired leases is not defined.
       if (name === 'leaseEnds') {
         return (member as readonly { readonly key: string }[]).map((lease) => lease.key).sort()
       }
       if (name === 'token') return typeof member === 'number' ? member > noToken : member
-      // A time that has come may be told in any way that says so.
+      // An instant in the past may be reported as any instant in the past.
       if (name === 'nextAt') return Math.max(now, (member as number | null) ?? 1e300)
       if (member === never) return 'never'
       return member

@@ -7,8 +7,8 @@ import { sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest, type Store, storeOn } from './store.ts'
 
-describe('who waits', () => {
-  test('is told at once, and once, of what this process did', async () => {
+describe('a watcher', () => {
+  test('is called at once, and once, after a change of this process', async () => {
     const { driver } = storeOn(scratchFile())
     await driver.open({})
     const wakes: (string | undefined)[] = []
@@ -22,7 +22,7 @@ describe('who waits', () => {
     await driver.close()
   })
 
-  test('is told within 5 ms of what another process did', async () => {
+  test('is called within 5 ms after a change of another process', async () => {
     const file = scratchFile()
     const one = storeOn(file)
     const two = storeOn(file)
@@ -39,7 +39,7 @@ describe('who waits', () => {
     await two.driver.close()
   })
 
-  test('is not woken by heartbeats and renewals of another process', async () => {
+  test('is not called for heartbeats and renewals of another process', async () => {
     const file = scratchFile()
     const one = storeOn(file)
     const two = storeOn(file)
@@ -87,7 +87,7 @@ describe('who waits', () => {
     },
   }
   for (const [what, act] of Object.entries(work)) {
-    test(`is woken by ${what} of another process`, async () => {
+    test(`is called for ${what} of another process`, async () => {
       const file = scratchFile()
       const one = storeOn(file)
       const two = storeOn(file)
@@ -108,7 +108,7 @@ describe('who waits', () => {
     })
   }
 
-  test('is woken by what was done while its connection was given up', async () => {
+  test('is called for a change while its connection was closed', async () => {
     const file = scratchFile()
     const one = storeOn(file)
     const two = storeOn(file)
@@ -163,7 +163,7 @@ describe('who waits', () => {
     assert.equal(one.real.waiters(), 0)
   })
 
-  test('costs nothing when nobody does', async () => {
+  test('costs nothing without a watcher', async () => {
     const { driver, library, real } = storeOn(scratchFile())
     await driver.open({})
     const stop = driver.watch(() => {})
@@ -175,7 +175,7 @@ describe('who waits', () => {
   })
 })
 
-test('an idle queue asks for nothing between ticks, and for little in one', async () => {
+test('an idle queue runs no statement between ticks, and few in one', async () => {
   const { driver, library, real } = storeOn(scratchFile())
   await driver.open({})
   driver.watch(() => {})
@@ -195,7 +195,7 @@ test('an idle queue asks for nothing between ticks, and for little in one', asyn
   await driver.close()
 })
 
-test('a process that waits for nothing takes a hundredth of a core at the most', async () => {
+test('an idle process takes at most a hundredth of a core', async () => {
   const program = new URL('children/idle.ts', import.meta.url).pathname
   const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
   const args = [...flags, program, scratchFile()]

@@ -20,13 +20,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a passing error of a pooler is taken for damage',
     edits: [
       {
-        file: 'packages/postgres/src/store-error.ts',
+        file: 'packages/postgres/src/connection/errors.ts',
         find: "new Set(['XX001', 'XX002'])",
         replace: "new Set(['XX000', 'XX001', 'XX002'])",
       },
     ],
     finder: {
-      file: 'packages/postgres/test/store-error.test.ts',
+      file: 'packages/postgres/test/connection/errors.test.ts',
       title: 'tuple concurrently updated',
     },
   },
@@ -34,13 +34,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'verbs of one transaction undo each other',
     edits: [
       {
-        file: 'packages/postgres/src/transaction.ts',
+        file: 'packages/postgres/src/verbs/transact.ts',
         find: '(turns.get(client) ?? Promise.resolve()).then(verb)',
         replace: 'Promise.resolve().then(verb)',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/transact.test.ts',
+      file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'verbs of one transaction that are called together',
     },
   },
@@ -104,7 +104,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'metrics keep every deadline that a delayed key ever had',
     edits: [
       {
-        file: 'packages/metrics/src/due-heap.ts',
+        file: 'packages/metrics/src/queue/due-heap.ts',
         find: 'this.#settle(this.#positions.get(entry.key) ?? this.#entries.length, entry)',
         replace: 'this.#settle(this.#entries.length, entry)',
       },
@@ -118,7 +118,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'metrics count a raised priority as an add',
     edits: [
       {
-        file: 'packages/metrics/src/queue-ledger.ts',
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
         find: ": dedupe !== 'earliest' || mark?.dueAt === dueAt || dueAt < now - dueBeforeMs",
         replace: ": dedupe !== 'earliest'",
       },
@@ -132,7 +132,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'metrics count in later what was only raised',
     edits: [
       {
-        file: 'packages/metrics/src/queue-ledger.ts',
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
         find: "if (dedupe === 'client-go' && !isPromised)",
         replace: 'if (!isPromised)',
       },
@@ -153,7 +153,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/memory/test/memory-driver.test.ts',
-      title: 'workers that were not seen for a day are forgotten',
+      title: 'workers that were not seen for a day are deleted',
     },
   },
   {
@@ -174,13 +174,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a role whose transactions are read-only by default only looks open',
     edits: [
       {
-        file: 'packages/postgres/src/survey.ts',
+        file: 'packages/postgres/src/schema/check-server.ts',
         find: " && row['read_only'] === 'off'",
         replace: '',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/migrate.test.ts',
+      file: 'packages/postgres/test/schema/migrate.test.ts',
       title: 'a role whose transactions are read-only by default is told to write',
     },
   },
@@ -218,12 +218,12 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/postgres-driver.ts',
-        find: 'buckets: () => this.#open.connected.buckets',
-        replace: 'buckets: () => this.#open.connected.sessions',
+        find: 'buckets: () => this.#open.target.buckets',
+        replace: 'buckets: () => this.#open.target.connections',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/transact.test.ts',
+      file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'limited verbs in transactions on all clients of a pool',
     },
   },

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises' // real time: other processes
 import { type Line, type Record, readRecord } from './record.ts'
 
 const program = new URL('../programs/witnessed-process.ts', import.meta.url).pathname

@@ -1,6 +1,8 @@
 import { type BucketState, reserveToken } from '../limiter/bucket.ts'
 import { bucketsOf, type LimiterPlan, type PlanBucket, planDelay } from '../limiter/plan.ts'
 import type { EpochMs } from '../time/clock.ts'
+import type { Ask } from './ask.ts'
+import type { Finish } from './claim.ts'
 import type { BucketRow } from './inspection.ts'
 
 interface Entry {
@@ -10,6 +12,8 @@ interface Entry {
   reserved: BucketState | undefined
   isCharged: boolean
 }
+
+const noRates: readonly PlanBucket[] = []
 
 /**
  * The token buckets that a batch of adds or finishes charges: each is read once, charged in the
@@ -22,7 +26,7 @@ export class TokenBuckets {
   readonly #delays: Map<string, number> = new Map()
   /** The last plan, which is nearly always the next one too, and its buckets. */
   #plan: LimiterPlan | undefined
-  #rates: readonly PlanBucket[] = []
+  #rates: readonly PlanBucket[] = noRates
 
   /** `read` gives the stored state of a bucket; it is called once for each name. */
   constructor(read: (name: string) => BucketState | undefined = () => undefined) {
@@ -48,7 +52,22 @@ export class TokenBuckets {
     return planDelay(plan, failures, this.#delays, jitter ?? 0)
   }
 
-  /** Takes the tokens of the last {@link delay}. */
+  /**
+   * The delay in milliseconds of an ask or a finish: that of its plan if it has one, as in
+   * {@link delay}, otherwise its `delayMs`. 0 for a finish that is not a retry.
+   */
+  delayOf(request: Ask | Finish, failures: number, now: EpochMs): number {
+    if ('as' in request && request.as !== 'retry') {
+      this.#clear()
+      return 0
+    }
+    const { plan, jitter, delayMs } = request
+    if (plan !== undefined) return this.delay(plan, failures, jitter, now)
+    this.#clear()
+    return delayMs
+  }
+
+  /** Takes the tokens of the last {@link delay} or {@link delayOf}; none if it had no plan. */
   charge(): void {
     for (const rate of this.#rates) {
       const entry = this.#entries.get(rate.name)!
@@ -77,6 +96,11 @@ export class TokenBuckets {
     entry.state = { tokens, lastMs: at }
     entry.isCharged = true
     return true
+  }
+
+  #clear(): void {
+    this.#plan = undefined
+    this.#rates = noRates
   }
 
   #entry(rate: PlanBucket): Entry {

@@ -126,7 +126,7 @@ export function parkHeld(
 
 /**
  * One {@link Finish} of a batch, whole. `delayMs` is the delay of a retry: that of its plan if it
- * has one. The caller stores the error of the finish unless the outcome is `lost`.
+ * has one. The caller stores {@link errorOf} the finish unless the outcome is `lost`.
  */
 export function finish(
   state: KeyState,
@@ -147,4 +147,9 @@ export function finish(
     case 'park':
       return parkHeld(state, token, request.error !== undefined, dedupe, now, seq)
   }
+}
+
+/** The error that a finish stores as the key's last one; `undefined` leaves the stored one. */
+export function errorOf(request: Finish): string | undefined {
+  return request.as === 'retry' || request.as === 'park' ? request.error : undefined
 }

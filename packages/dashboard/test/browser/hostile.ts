@@ -1,4 +1,4 @@
-/** What somebody may put into a key, a name, an item or an error, to see whether it is taken for more. */
+/** Texts for keys, names, items and errors that must never be interpreted. */
 export const hostile: readonly string[] = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(2)>',
@@ -21,7 +21,7 @@ export const hostile: readonly string[] = [
   '<base href="https://example.com/">',
   '<link rel=stylesheet href=https://example.com/x.css>',
   '{{constructor.constructor("alert(21)")()}}',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what it is.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is not a template.
   '${alert(22)}',
   '&lt;script&gt;alert(23)&lt;/script&gt;',
   '%3Cscript%3Ealert(24)%3C/script%3E',

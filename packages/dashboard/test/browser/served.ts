@@ -27,13 +27,13 @@ async function serveAnywhere(options: DashboardOptions): Promise<Serving> {
     try {
       return await serveDashboard(options, { port })
     } catch {
-      // Somebody else has it by now.
+      // Another process has taken the port meanwhile.
     }
   }
   return await serveDashboard(options)
 }
 
-/** Serves a store. Whoever signs in may act, unless told otherwise. */
+/** Serves a store. Signed-in users may act by default. */
 export async function serve(options: Partial<DashboardOptions> = {}): Promise<Served> {
   if (!existsSync(new URL('../../dist/client/index.html', import.meta.url))) {
     throw new Error('the page of the dashboard is not built: run `npm run build` first')

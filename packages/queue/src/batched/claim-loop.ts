@@ -201,7 +201,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     )
     this.#wasFull = claims.length === limit
     if (isDoubtful && claims.length > 0) {
-      // Spaced like claims in vain: a store whose answers keep contradicting each other is not stormed.
+      // Spaced like claims in vain: a store whose answers keep contradicting each other is not
+      // stormed.
       for (const held of claims) void giveBack(held)
       this.#onMiss()
     } else {

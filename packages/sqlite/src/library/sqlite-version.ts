@@ -9,7 +9,7 @@ const versionMin: readonly [number, number, number] = [3, 51, 3]
 
 /** Whether several connections may share a file with this version of SQLite. */
 export function isSafeVersion(version: string): boolean {
-  const parts = version.split('..').map(Number)
+  const parts = version.split('.').map(Number)
   for (const [index, least] of versionMin.entries()) {
     const part = parts[index] ?? 0
     if (part !== least) return part > least
@@ -27,6 +27,6 @@ export function unsafeVersionError(version: string): SluiceError {
   return new SluiceError(
     'ERR_STORE',
     `SQLite ${version} can damage a file that two connections share; install better-sqlite3 13, or ` +
-      `use a Node whose node:sqlite has SQLite ${versionMin.join('..')} or newer`,
+      `use a Node whose node:sqlite has SQLite ${versionMin.join('.')} or newer`,
   )
 }

@@ -155,13 +155,12 @@ function decide(
   if (state.dueAt === never && tx.pending >= maxPending) {
     return { outcome: 'full', dueAt: never, failures: before }
   }
-  const { plan } = ask
-  const plannedMs = plan && buckets.delay(plan, before, ask.jitter, tx.now)
+  const delayMs = buckets.delayOf(ask, before, tx.now)
   const outcome = tx.change(stored, () => {
     stored.item = ask.item ?? null
-    return transitions.ask(state, ask, plannedMs ?? ask.delayMs, options, tx.now, seq)
+    return transitions.ask(state, ask, delayMs, options, tx.now, seq)
   })
-  if (plan !== undefined && outcome !== 'unchanged') buckets.charge()
+  if (outcome !== 'unchanged') buckets.charge()
   const { dueAt, failures } = state
-  return { outcome, dueAt, failures, ...(plannedMs !== undefined && { plannedMs }) }
+  return { outcome, dueAt, failures, ...(ask.plan && { plannedMs: delayMs }) }
 }

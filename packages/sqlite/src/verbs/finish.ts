@@ -52,20 +52,13 @@ function finishKey(
   buckets: TokenBuckets,
 ): FinishReply {
   const { state } = key
-  const plan = finish.as === 'retry' ? finish.plan : undefined
   const outcome = tx.change(key, () => {
-    const delayMs = delayOf(finish, state.failures, buckets, tx.now)
+    const delayMs = buckets.delayOf(finish, state.failures, tx.now)
     const given = transitions.finish(state, finish, delayMs, options, tx.now, seq)
-    if (given !== 'lost' && 'error' in finish) key.lastError = finish.error ?? key.lastError
+    if (given !== 'lost') key.lastError = transitions.errorOf(finish) ?? key.lastError
     return given
   })
   if (outcome === 'lost') return lost
-  if (plan !== undefined) buckets.charge()
+  buckets.charge()
   return { outcome, dueAt: state.dueAt, failures: state.failures }
-}
-
-function delayOf(finish: Finish, failures: number, buckets: TokenBuckets, now: number): number {
-  if (finish.as !== 'retry') return 0
-  const { plan, jitter, delayMs } = finish
-  return plan === undefined ? delayMs : buckets.delay(plan, failures, jitter, now)
 }

@@ -110,7 +110,7 @@ while (next < keysMax) {
   for (let index = 0; index < 10 && next < keysMax; index += 1) {
     keys.add(`key-${next}`)
     next += many
-    // Three in ten are asked for again, by whoever comes across them.
+    // Three in ten are added again, by the process that has claimed them.
     if (random(10) < 3) keys.add(`key-${random(keysMax)}`)
   }
   await addSome([...keys])

@@ -1,4 +1,4 @@
-/** Adds a key to the file that it is given, in a thread, and waits until it is told to go. */
+/** Adds a key to the given file, in a thread, and waits for a message to exit. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { sqliteDriver } from '@sluice/sqlite'
 

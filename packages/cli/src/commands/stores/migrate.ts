@@ -11,6 +11,10 @@ export const migrate: CommandSpec = {
   group: 'Stores',
   options: [
     { flags: '--verify', summary: 'change nothing; fail unless the schema is up to date' },
+    {
+      flags: '--prune',
+      summary: 'drop functions of other versions; all programs must run this one (Postgres)',
+    },
     { flags: '--print-sql', summary: 'print the SQL instead of running it (Postgres)' },
     { flags: '--from <VERSION>', summary: 'with --print-sql: the current version (default: 0)' },
     { flags: '--roles', summary: 'print the SQL that grants rights to three roles (Postgres)' },
@@ -24,14 +28,18 @@ export const migrate: CommandSpec = {
   examples: [
     { line: 'sluice migrate -s sqlite:./queue.db', does: 'create or update a file' },
     { line: 'sluice migrate --print-sql > schema.sql', does: 'SQL for a database administrator' },
+    { line: 'sluice migrate --prune', does: 'after a roll-out: drop functions of older versions' },
   ],
-  json: '{ store, upToDate: true }',
+  json: '{ store, upToDate: true, pruned? }',
   async run(context) {
     const { input } = context
-    const ways = ['verify', 'printSql', 'roles'].filter((way) => input.flag(way))
-    if (ways.length > 1) throw usageError('--verify, --print-sql and --roles exclude each other')
+    const ways = ['verify', 'prune', 'printSql', 'roles'].filter((way) => input.flag(way))
+    if (ways.length > 1) {
+      throw usageError('--verify, --prune, --print-sql and --roles exclude each other')
+    }
     if (input.flag('printSql')) await printSql(context)
     else if (input.flag('roles')) await printRoles(context)
+    else if (input.flag('prune')) await prune(context, await context.address())
     else await applyOrVerify(context, await context.address())
     return undefined
   },
@@ -65,6 +73,23 @@ async function printRoles(context: Context): Promise<void> {
   const schema = await schemaOf(context)
   const { rolesSql } = await import('@sluice/postgres')
   await context.print.data(rolesSql({ schema, owner, runtime, readOnly }))
+}
+
+async function prune(context: Context, address: StoreAddress): Promise<void> {
+  if (address.kind !== 'postgres') {
+    throw usageError('only Postgres has functions to drop; a file has none')
+  }
+  const { migrate } = await import('@sluice/postgres')
+  const { connectionString, schema } = address
+  const { pruned } = await migrate({ connectionString, schema, poolSize: 1 }, { prune: true })
+  const { print } = context
+  if (print.isDocument) await print.document({ store: address.label, upToDate: true, pruned })
+  else {
+    await print.lines([
+      ...pruned.map((name) => `dropped the function ${name}`),
+      `${address.label} is up to date`,
+    ])
+  }
 }
 
 async function applyOrVerify(context: Context, address: StoreAddress): Promise<void> {

@@ -32,7 +32,7 @@ function priorities(step: number): number[] {
 function itemOf(bytes: number, filler: string, end: string): string {
   const width = Buffer.byteLength(filler)
   const room = bytes - 2 - end.length
-  return `"${filler.repeat(Math.floor(room / width))}${'..'.repeat(room % width)}${end}"`
+  return `"${filler.repeat(Math.floor(room / width))}${'.'.repeat(room % width)}${end}"`
 }
 
 /** Adds a key for each item, claims them all, and compares. */

@@ -176,7 +176,7 @@ export const countsAndListMutants: readonly Mutant[] = [
   ),
   listMutant('list-like', 'a prefix is a pattern', (driver, queue, request) => {
     const { prefix = '', ...rest } = request
-    const escaped = prefix.replaceAll('%', '.*').replaceAll('_', '..')
+    const escaped = prefix.replaceAll('%', '.*').replaceAll('_', '.')
     const pattern = new RegExp(`^${escaped}`, 'i')
     const reply = driver.list(queue, { ...rest, ...(prefix === '' ? {} : everything) })
     return { ...reply, rows: reply.rows.filter(({ key }) => pattern.test(key)) }

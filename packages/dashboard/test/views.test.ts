@@ -1,0 +1,363 @@
+import {
+  createRateLimitingQueue,
+  createWorker,
+  type Driver,
+  memoryDriver,
+  type RateLimitingQueue,
+} from 'sluice'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { KeyLines, KeyView, Overview, QueueView } from '../src/wire.ts'
+import { Site, withQuery } from './site.ts'
+
+const open: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+function siteOf(options: ConstructorParameters<typeof Site>[0] = {}): Site {
+  const site = new Site(options)
+  open.push(site)
+  return site
+}
+
+function queueOf<T = string>(site: Site, name: string): RateLimitingQueue<T> {
+  const { driver, clock } = site
+  const queue = createRateLimitingQueue<unknown>({ name, driver, clock })
+  open.push(queue)
+  return queue as RateLimitingQueue<T>
+}
+
+/** Names that have broken other dashboards or could break this one. */
+const hostile: readonly string[] = [
+  '..',
+  '.',
+  '/',
+  '../../etc/passwd',
+  'a/b?c=d&e#f',
+  '%2e%2e%2f',
+  '%00',
+  '__proto__',
+  'constructor',
+  'hasOwnProperty',
+  'toString',
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "'; drop table sluice_keys; --",
+  '\u202eright to left',
+  'line\nfeed\r\nevent: snapshot',
+  ' spaces ',
+  'ünïcödé 🚰 キー',
+  '\ud83d\udeb0'.repeat(30),
+  'json',
+  'x'.repeat(128),
+]
+
+describe('queues and keys of any name', () => {
+  test('are listed, shown and found under their exact names', async () => {
+    const site = siteOf()
+    for (const name of hostile) await queueOf(site, name).addMany([...hostile])
+    const { body: overview } = await site.ask<Overview>('/api/overview')
+    expect(overview.queues.map(({ queue }) => queue).sort()).toEqual([...hostile].sort())
+    for (const queue of hostile) {
+      const path = withQuery('/api/queue', { queue })
+      const { status, body } = await site.ask<QueueView>(path)
+      expect([status, body.queue, body.counts.ready], queue).toEqual([200, queue, hostile.length])
+      const keys = await site.ask<KeyLines>(withQuery('/api/keys', { queue }))
+      expect(keys.body.keys.map(({ key }) => key).sort(), queue).toEqual([...hostile].sort())
+    }
+    for (const key of hostile) {
+      const path = withQuery('/api/key', { queue: '__proto__', key })
+      expect((await site.ask<KeyView>(path)).body, key).toMatchObject({ key, state: 'ready' })
+    }
+    expect(({} as Record<string, unknown>)['queue']).toBeUndefined()
+  })
+
+  test('may have the maximum length, and are rejected beyond it', async () => {
+    const site = siteOf()
+    const key = 'ü'.repeat(256)
+    await queueOf(site, 'orders').add(key)
+    const found = await site.ask(withQuery('/api/key', { queue: 'orders', key }))
+    expect(found.body).toMatchObject({ key, state: 'ready' })
+    const wrong = [
+      { queue: 'orders', key: `${key}x` },
+      { queue: 'orders', key: '' },
+      { queue: 'x'.repeat(129), key },
+      { queue: 'or\0ders', key },
+      { key },
+      { queue: 'orders' },
+    ]
+    for (const query of wrong) {
+      const { status, body } = await site.ask(
+        withQuery('/api/key', query as Record<string, string>),
+      )
+      expect([status, body['code']], JSON.stringify(query)).toEqual([400, 'ERR_INVALID_INPUT'])
+    }
+  })
+})
+
+describe('a key that is not stored', () => {
+  test('is absent, and no error', async () => {
+    const site = siteOf()
+    const { status, body } = await site.ask<KeyView>('/api/key?queue=orders&key=none&item=1')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ state: 'absent', blockedBy: 'NOT_FOUND', steps: [], errors: [] })
+    expect(body).not.toHaveProperty('line')
+    expect((await site.ask<QueueView>('/api/queue?queue=none')).body.counts.ready).toBe(0)
+  })
+})
+
+describe('a key that changes while it is read', () => {
+  test('is shown as it was at one moment', async () => {
+    const inner = memoryDriver()
+    const asks = [{ key: 'a', item: '"a"', priority: 0, delayMs: 0, why: 'ask' }] as const
+    const options = { dedupe: 'earliest', failuresExpireMs: 1_000 } as const
+    let changed: Promise<unknown> = Promise.resolve()
+    const driver = new Proxy(inner, {
+      get(target, name) {
+        if (name === 'list') {
+          // Each read waits for the change after the one before.
+          return (...request: Parameters<Driver['list']>) => {
+            const listed = changed.then(() => target.list(...request))
+            changed = listed.then(() => target.add('orders', asks, options))
+            return listed
+          }
+        }
+        const member: unknown = Reflect.get(target, name, target)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+    const site = siteOf({ driver })
+    const queue = queueOf(site, 'orders')
+    await queue.add('a')
+    const held = await queue.get()
+    const { body } = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    expect([body.state, body.line?.state]).toEqual(['processing', 'processing'])
+    const next = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    expect([next.body.state, next.body.line?.state]).toEqual(['dirty', 'dirty'])
+    await held?.done()
+  })
+})
+
+describe('items', () => {
+  test('are sent only on request', async () => {
+    const site = siteOf()
+    await queueOf<object>(site, 'orders').add({ secret: 'Joe' })
+    const key = 'json:{"secret":"Joe"}'
+    const withKey = { queue: 'orders', key }
+    const paths = ['/api/overview', '/api/queue?queue=orders', '/api/keys?queue=orders']
+    for (const path of [...paths, withQuery('/api/key', withKey)]) {
+      const { text } = await site.ask(path)
+      expect(text.replaceAll(JSON.stringify(key).slice(1, -1), 'KEY'), path).not.toContain('Joe')
+    }
+    const lines = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
+    expect(lines.body.keys[0]).toMatchObject({ key, hasItem: true, item: { secret: 'Joe' } })
+    const one = await site.ask<KeyView>(withQuery('/api/key', { ...withKey, item: 1 }))
+    expect(one.body.line).toMatchObject({ hasItem: true, item: { secret: 'Joe' } })
+  })
+
+  test('pass redaction, with the queue and the key that they belong to', async () => {
+    const seen: unknown[] = []
+    const site = siteOf({
+      redact: (item, about) => {
+        seen.push(about)
+        return { ...(item as object), secret: '***' }
+      },
+    })
+    await queueOf<object>(site, 'orders').add({ secret: 'Joe', open: 1 })
+    const { body } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
+    expect(body.keys[0]?.item).toEqual({ secret: '***', open: 1 })
+    expect(seen).toEqual([{ queue: 'orders', key: body.keys[0]?.key }])
+  })
+
+  test('are not shown if redaction fails or returns a value that JSON cannot represent', async () => {
+    const site = siteOf({
+      redact: (item) => {
+        if (item === 'b') return undefined
+        throw new Error('no')
+      },
+    })
+    const queue = queueOf(site, 'orders')
+    await queue.addMany(['a', 'b'])
+    const { body } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
+    expect(body.keys.map(({ item }) => item)).toEqual([
+      '(not shown: it could not be redacted)',
+      null,
+    ])
+    expect(site.errors).toHaveLength(1)
+  })
+
+  test('named like members of Object.prototype are complete', async () => {
+    const site = siteOf()
+    const item: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":2}')
+    await queueOf<unknown>(site, 'orders').add(item as object)
+    const { text } = await site.ask('/api/keys?queue=orders&items=1')
+    expect(text).toContain('"item":{"__proto__":{"polluted":1},"constructor":2}')
+  })
+})
+
+describe('errors', () => {
+  async function failingSite(options: ConstructorParameters<typeof Site>[0]): Promise<Site> {
+    const site = siteOf(options)
+    const queue = queueOf(site, 'orders')
+    await queue.addMany(['a', 'b', 'c'])
+    for (let run = 0; run < 3; run += 1) {
+      const held = await queue.get()
+      const code = held?.key === 'c' ? undefined : 'ECONNREFUSED'
+      const error = new Error(`connect to 10.0.0.${run}`)
+      await held?.retry(code === undefined ? error : Object.assign(error, { code }))
+    }
+    return site
+  }
+
+  test('are grouped by what they have in common', async () => {
+    const site = await failingSite({})
+    const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
+    expect(body.failureGroups).toEqual([
+      expect.objectContaining({ code: 'ECONNREFUSED', keys: 2, failures: 2, example: 'a' }),
+      { name: 'Error', message: 'connect to 10.0.0.2', keys: 1, failures: 1, example: 'c' },
+    ])
+  })
+
+  test('pass redaction wherever they are shown', async () => {
+    const site = await failingSite({
+      redactError: ({ name }, { key }) => {
+        if (key === 'c') throw new Error('no')
+        return { name, message: `about ${key}` }
+      },
+    })
+    const paths = ['/api/overview', '/api/queue?queue=orders', '/api/keys?queue=orders']
+    for (const path of [...paths, '/api/key?queue=orders&key=a', '/api/key?queue=orders&key=c']) {
+      expect((await site.ask(path)).text, path).not.toContain('10.0.0')
+    }
+    const { body } = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    expect(body.errors).toEqual([{ name: 'Error', message: 'about a' }])
+    expect(body.line?.lastError?.message).toBe('about a')
+  })
+})
+
+describe('a list of keys', () => {
+  test('comes in pages, each key once, with every filter', async () => {
+    const site = siteOf()
+    const queue = queueOf(site, 'orders')
+    const keys = Array.from({ length: 450 }, (_, at) => `order/${String(at).padStart(3, '0')}`)
+    await queue.addMany(keys)
+    for (const key of ['order/200', 'order/201', 'order/449']) await queue.inspect.park(key)
+    const all = async (query: Record<string, string | number>): Promise<string[]> => {
+      const found: string[] = []
+      let cursor: string | undefined
+      do {
+        const path = withQuery('/api/keys', {
+          queue: 'orders',
+          ...query,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        const { body } = await site.ask<KeyLines>(path)
+        found.push(...body.keys.map(({ key }) => key))
+        cursor = body.cursor
+      } while (cursor !== undefined)
+      return found
+    }
+    expect(await all({})).toEqual(keys)
+    expect(await all({ limit: 200 })).toEqual(keys)
+    expect(await all({ limit: 7, prefix: 'order/04' })).toEqual(keys.slice(40, 50))
+    expect(await all({ state: 'parked', limit: 1 })).toEqual([
+      'order/200',
+      'order/201',
+      'order/449',
+    ])
+    expect(await all({ failuresMin: 1 })).toEqual([])
+  })
+
+  test('finds keys by their failures and by the code of the last error', async () => {
+    const site = siteOf()
+    const queue = queueOf(site, 'orders')
+    await queue.addMany(Array.from({ length: 300 }, (_, at) => `k${String(at).padStart(3, '0')}`))
+    for (let run = 0; run < 300; run += 1) {
+      const held = await queue.get()
+      if (run % 100 === 50) await held?.retry(Object.assign(new Error('x'), { code: `E${run}` }))
+      else await held?.release()
+    }
+    const find = async (query: Record<string, string | number>): Promise<KeyLines> =>
+      (await site.ask<KeyLines>(withQuery('/api/keys', { queue: 'orders', ...query }))).body
+    const failed = await find({ failuresMin: 1 })
+    expect(failed.keys.map(({ key }) => key)).toHaveLength(3)
+    expect(failed.lookedAt).toBe(300)
+    expect((await find({ errorCode: 'E150' })).keys).toHaveLength(1)
+    const first = await find({ failuresMin: 1, limit: 1 })
+    expect(first.keys).toHaveLength(1)
+    const rest = await find({ failuresMin: 1, cursor: first.cursor ?? '' })
+    expect([...first.keys, ...rest.keys]).toEqual(failed.keys)
+    const { body } = await site.ask('/api/matching?queue=orders&failuresMin=1')
+    expect(body).toEqual({ count: 3, capped: false })
+  })
+
+  test('rejects invalid parameters', async () => {
+    const site = siteOf()
+    const wrong = [
+      'state=happy',
+      'limit=0',
+      'limit=201',
+      'limit=x',
+      'failuresMin=-1',
+      'failuresMin=1.5',
+    ]
+    const texts = [`prefix=${'x'.repeat(600)}`, 'prefix=%00', 'errorCode=a%00', 'cursor=%00']
+    for (const query of [...wrong, ...texts]) {
+      const { status, body } = await site.ask(`/api/keys?queue=orders&${query}`)
+      expect([status, body['code']], query).toEqual([400, 'ERR_INVALID_INPUT'])
+    }
+    expect((await site.ask('/api/stream?about=everything')).status).toBe(400)
+  })
+})
+
+describe('a dashboard below a path', () => {
+  test('answers there and nowhere else, and leads to where its links work', async () => {
+    const site = siteOf({ basePath: '/tools/queues' })
+    const { status, headers } = await site.ask('/tools/queues')
+    expect([status, headers.get('location')]).toEqual([308, '/tools/queues/'])
+    expect((await site.ask('/tools/queues/api/overview')).status).toBe(200)
+    for (const path of [
+      '/',
+      '/api/overview',
+      '/tools/api/overview',
+      '/tools/queuesx/api/overview',
+    ]) {
+      expect((await site.ask(path)).status, path).toBe(404)
+    }
+    // What a browser makes of dots, it is what counts.
+    expect((await site.ask('/x/../tools/queues/api/session')).status).toBe(200)
+    expect((await site.ask('/tools/queues/%2e%2e/api/session')).status).toBe(404)
+  })
+})
+
+describe('a page of keys with items', () => {
+  test('leaves out items beyond a megabyte, which can be read one by one', async () => {
+    const site = siteOf()
+    const queue = createRateLimitingQueue<{ at: number; text: string }>({
+      ...{ name: 'orders', driver: site.driver, clock: site.clock },
+      keyOf: ({ at }) => `order/${at}`,
+    })
+    open.push(queue)
+    for (let at = 0; at < 40; at += 1) await queue.add({ at, text: 'x'.repeat(60_000) })
+    const { body, text } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
+    expect(body.keys).toHaveLength(40)
+    expect(body.keys.every(({ hasItem }) => hasItem)).toBe(true)
+    const shown = body.keys.filter((line) => 'item' in line)
+    expect(shown).toHaveLength(18)
+    expect(text.length).toBeLessThan(4_000_000)
+  })
+})
+
+describe('a queue of which every key is done', () => {
+  test('stays in the overview, since a worker is there for the next', async () => {
+    const site = siteOf()
+    const queue = queueOf(site, 'orders')
+    await queue.add('a')
+    const worker = createWorker({ queue, handler: async () => {} })
+    await site.ask('/api/overview')
+    await worker.runUntilIdle()
+    const { body } = await site.ask<Overview>('/api/overview')
+    expect(body.queues).toMatchObject([{ queue: 'orders', severity: 'ok', counts: { ready: 0 } }])
+  })
+})

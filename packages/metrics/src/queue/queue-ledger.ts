@@ -1,0 +1,293 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type EpochMs,
+  type ExpireOutcome,
+  type Failure,
+  type Finish,
+  type FinishReply,
+  type Lease,
+  never,
+} from '@sluice/core'
+import { secondsOf } from '../provider/seconds.ts'
+import { askDelayMs, retryDelayMs } from './ask-delay-ms.ts'
+import { DueHeap } from './due-heap.ts'
+import type { QueueMeters } from './queue-meters.ts'
+
+/** How many keys of a shared store are kept between their add and their claim. */
+const sharedMarksMax = 10_000
+
+/** A key that has been due for longer than any call takes was due before it was added again. */
+const dueBeforeMs = 1_000
+
+/**
+ * An instant by both clocks: the store's time, in which instants are given, and the monotonic
+ * clock.
+ */
+export interface Moment {
+  readonly now: EpochMs
+  readonly monotonicMs: number
+}
+
+/** The part of a claim that a ledger reads. Claims through a direct queue have no `readyAt`. */
+export interface SeenClaim {
+  readonly key: string
+  readonly token: number
+  readonly priority: number
+  readonly askedAt: EpochMs
+  readonly readyAt?: EpochMs
+}
+
+/** A key in the dirty set of the original: ready, or added again while it is held. */
+interface Mark {
+  /**
+   * When it entered the set, on the monotonic clock; `undefined`: known by the store's time only.
+   */
+  readonly since: number | undefined
+  readonly dueAt: EpochMs
+  priority: number
+  /** The priority under which it was counted into the depth. */
+  label: string
+  /** Whether the add was counted, here or by the process that made it. */
+  readonly isCounted: boolean
+}
+
+interface Running {
+  readonly key: string
+  readonly holder: string
+  readonly priority: number
+  readonly since: number
+  /** When the key had entered the queue; see {@link Mark.since}. */
+  readonly addedAt: number | undefined
+}
+
+/**
+ * The state of one queue of one store by the rules of client-go: which keys are in its dirty set,
+ * since when, and which are running.
+ *
+ * If only this process uses the store, the ledger is complete and exact. With other processes it
+ * would be neither complete nor small; then the claims contain the necessary times, and the entries
+ * here, of at most ten thousand keys, only make them more exact.
+ */
+export class QueueLedger {
+  readonly #meters: QueueMeters
+  readonly #isAlone: boolean
+  readonly #marks = new Map<string, Mark>()
+  readonly #running = new Map<number, Running>()
+  /** The due times of delayed keys, if no other process can change them. */
+  readonly #later = new DueHeap()
+
+  constructor(meters: QueueMeters, isAlone: boolean) {
+    this.#meters = meters
+    this.#isAlone = isAlone
+  }
+
+  /** Counts in the keys whose delays have ended. */
+  promote({ now, monotonicMs }: Moment): void {
+    for (;;) {
+      const due = this.#later.popDue(now)
+      if (due === undefined) return
+      const { key, dueAt, priority } = due
+      if (this.#marks.has(key)) continue
+      this.#enter(key, priority, monotonicMs - (now - dueAt), dueAt)
+    }
+  }
+
+  #enter(key: string, priority: number, since: number | undefined, dueAt: EpochMs): void {
+    this.#meters.adds.inc()
+    this.#mark(key, priority, { since, dueAt, isCounted: true })
+  }
+
+  #mark(key: string, priority: number, mark: Omit<Mark, 'label' | 'priority'>): void {
+    const label = this.#isAlone ? this.#meters.enter(priority) : ''
+    if (!this.#isAlone && this.#marks.size >= sharedMarksMax) {
+      const [oldest = ''] = this.#marks.keys()
+      this.#marks.delete(oldest)
+    }
+    this.#marks.set(key, { ...mark, label, priority })
+  }
+
+  #unmark(key: string): Mark | undefined {
+    const mark = this.#marks.get(key)
+    if (mark === undefined) return undefined
+    this.#marks.delete(key)
+    if (this.#isAlone) this.#meters.leave(mark.label)
+    return mark
+  }
+
+  /** The priority of a counted key has risen. */
+  #raise(mark: Mark, priority: number): void {
+    if (priority <= mark.priority) return
+    mark.priority = priority
+    if (!this.#isAlone) return
+    this.#meters.leave(mark.label)
+    mark.label = this.#meters.enter(priority)
+  }
+
+  #delay(key: string, dueAt: EpochMs, priority: number): void {
+    if (!this.#isAlone || dueAt === never) return
+    // A moved run keeps the highest priority of its adds.
+    const known = this.#later.get(key)?.priority ?? priority
+    this.#later.set({ key, dueAt, priority: Math.max(priority, known) })
+  }
+
+  asked(ask: Ask, reply: AskReply | Failure, { dedupe }: AskOptions, moment: Moment): void {
+    if (reply.outcome === 'failed' || reply.outcome === 'full') return
+    const delayMs = askDelayMs(ask, reply)
+    // An addAfter has a mode for merging with the pending run; an add has none.
+    const isRetry = ask.failed === true || delayMs > 0 || 'maxWaitMs' in ask
+    if (isRetry) this.#meters.retries.inc()
+    if (ask.failed === true) this.#meters.limiterDelay.observe(secondsOf(delayMs))
+    if (reply.outcome === 'unchanged') this.#meters.deduplicated.inc()
+    this.promote(moment)
+    if (reply.outcome === 'parked') return
+    if (delayMs > 0) this.#askedLater(ask, reply, delayMs, dedupe, moment)
+    else this.#askedNow(ask, reply, dedupe, moment)
+  }
+
+  #askedNow(
+    { key, priority }: Ask,
+    { outcome, dueAt }: AskReply,
+    dedupe: AskOptions['dedupe'],
+    { now, monotonicMs }: Moment,
+  ): void {
+    if (outcome === 'unchanged') return
+    const mark = this.#marks.get(key)
+    // A higher priority does not change the due time; a key that is brought forward is due now.
+    const wasDue = this.#isAlone
+      ? mark !== undefined
+      : dedupe !== 'earliest' || mark?.dueAt === dueAt || dueAt < now - dueBeforeMs
+    if (outcome === 'moved' && wasDue) {
+      if (mark !== undefined) this.#raise(mark, priority)
+      return
+    }
+    this.#unmark(key)
+    const known = this.#later.get(key)?.priority ?? priority
+    if (dedupe === 'earliest') this.#later.delete(key)
+    this.#enter(key, Math.max(priority, known), monotonicMs, dueAt)
+  }
+
+  #askedLater(
+    { key, priority }: Ask,
+    { outcome, dueAt }: AskReply,
+    delayMs: number,
+    dedupe: AskOptions['dedupe'],
+    { now }: Moment,
+  ): void {
+    if (outcome === 'unchanged') return
+    const mark = this.#marks.get(key)
+    if (mark === undefined) {
+      this.#delay(key, dueAt, priority)
+      return
+    }
+    // The reply describes the run that is due already. The move is a higher priority, or a second
+    // run that is earlier than before.
+    this.#raise(mark, priority)
+    const laterAt = now + delayMs
+    const isPromised = (this.#later.get(key)?.dueAt ?? never) <= laterAt
+    if (dedupe === 'client-go' && !isPromised) this.#delay(key, laterAt, priority)
+  }
+
+  claimed(claim: SeenClaim, holder: string, moment: Moment): void {
+    this.promote(moment)
+    const { key, token, priority, askedAt, readyAt } = claim
+    const { now, monotonicMs } = moment
+    const found = this.#unmark(key)
+    // An entry older than the run was claimed by another process, and the key was added again.
+    const mark =
+      found !== undefined && (this.#isAlone || askedAt <= found.dueAt) ? found : undefined
+    this.#running.set(token, { key, holder, priority, since: monotonicMs, addedAt: mark?.since })
+    if (!this.#wasCounted(claim, mark)) this.#meters.adds.inc()
+    const waitedMs =
+      mark?.since === undefined
+        ? now - (mark?.dueAt ?? readyAt ?? askedAt)
+        : monotonicMs - mark.since
+    this.#meters.latency.observe(secondsOf(waitedMs))
+  }
+
+  /** Whether the add was counted already: the key did not become due by time. */
+  #wasCounted({ askedAt, readyAt }: SeenClaim, mark: Mark | undefined): boolean {
+    if (mark !== undefined) return mark.isCounted || askedAt === mark.dueAt
+    return !this.#isAlone && askedAt === readyAt
+  }
+
+  finished(finish: Finish, reply: FinishReply | Failure, moment: Moment): void {
+    if (reply.outcome === 'failed') return
+    const { key, token } = finish
+    const { now, monotonicMs } = moment
+    const running = this.#running.get(token)
+    if (running !== undefined) {
+      this.#running.delete(token)
+      this.#meters.workDuration.observe(secondsOf(monotonicMs - running.since))
+    }
+    if (reply.outcome === 'lost') return
+    if (finish.as === 'retry') {
+      this.#meters.retries.inc()
+      this.#meters.limiterDelay.observe(secondsOf(retryDelayMs(finish, reply, now)))
+    }
+    this.promote(moment)
+    const priority = running?.priority ?? 0
+    if (reply.outcome === 'delayed') this.#delay(key, reply.dueAt, priority)
+    if (reply.outcome !== 'ready' || this.#marks.has(key)) return
+    const { dueAt } = reply
+    if (finish.as === 'release') {
+      this.#mark(key, priority, { since: running?.addedAt ?? monotonicMs, dueAt, isCounted: true })
+    } else if (this.#isAlone) {
+      this.#enter(key, priority, monotonicMs - Math.max(0, now - dueAt), dueAt)
+    } else {
+      this.#mark(key, priority, { since: undefined, dueAt, isCounted: false })
+    }
+  }
+
+  /** A lease is lost, or a Held was dropped: its run is no longer counted as running. */
+  lost(token: number): void {
+    this.#running.delete(token)
+  }
+
+  expired(leases: readonly Lease[], outcomes: readonly (ExpireOutcome | Failure)[]): void {
+    leases.forEach(({ token }, index) => {
+      const outcome = outcomes[index]
+      if (outcome !== 'expired' && outcome !== 'parked') return
+      this.#running.delete(token)
+      this.#meters.leaseExpirations.inc()
+    })
+  }
+
+  /** A key has no pending run any more. */
+  cancelled(key: string): void {
+    this.#unmark(key)
+    this.#later.delete(key)
+  }
+
+  /** A key was parked; its pending run stays. */
+  parked(key: string): void {
+    this.#unmark(key)
+  }
+
+  /** The delay of a key was ended by an operator. */
+  ranNow(key: string, { now, monotonicMs }: Moment): void {
+    const later = this.#later.get(key)
+    this.#later.delete(key)
+    if (!this.#isAlone || this.#marks.has(key)) return
+    this.#enter(key, later?.priority ?? 0, monotonicMs, now)
+  }
+
+  /** No key has a pending run any more. */
+  purged(): void {
+    for (const key of [...this.#marks.keys()]) this.#unmark(key)
+    this.#later.clear()
+  }
+
+  /** A queue object was closed: its held keys are no longer running. */
+  closed(holder: string): void {
+    for (const [token, running] of this.#running) {
+      if (running.holder === holder) this.#running.delete(token)
+    }
+  }
+
+  /** The claim time of each running key, on the monotonic clock. */
+  *startTimes(): Generator<number> {
+    for (const { since } of this.#running.values()) yield since
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  type Clock,
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkQueueName,
+  checkString,
+  type Driver,
+  SluiceTypeError,
+  systemClock,
+} from '@sluice/core'
+import type { MetricsProvider } from '../provider/provider.ts'
+
+/** Options of a recorder. */
+export interface RecorderOptions {
+  /** Records only queues on this driver. Default: all drivers of the process. */
+  readonly driver?: Driver
+  /**
+   * Records only these queues, from the beginning. Default: every queue with a name, from its first
+   * event on.
+   */
+  readonly queues?: readonly string[]
+  /** The clock of the queues, if they were given one. */
+  readonly clock?: Clock
+  /**
+   * Whether depth, delayed items and the oldest age are read from the store. Default true. If
+   * false, the depth of a store that several processes share is unknown, and stays 0.
+   */
+  readonly readsStore?: boolean
+  /** The maximum number of keys of each state to count in a reading. Default 100,000. */
+  readonly cap?: number
+  /** How long a reading may take before the old values are shown. Default 5 s. */
+  readonly timeoutMs?: number
+  /**
+   * Called with errors of recording. Default: errors are dropped, because they must not affect the
+   * queues.
+   */
+  readonly onError?: (error: unknown) => void
+}
+
+/** Options of {@link createRecorder}. */
+export interface CustomRecorderOptions extends RecorderOptions {
+  /** Creates the metrics of each queue. */
+  readonly provider: MetricsProvider
+  /**
+   * The name of the exporter. Processes with the same exporter elect the one that exports the state
+   * of the store. Default `custom`.
+   */
+  readonly exporter?: string
+}
+
+/** The names of the options that all adapters share. */
+export const recorderOptionNames: readonly (keyof RecorderOptions)[] = [
+  'driver',
+  'queues',
+  'clock',
+  'readsStore',
+  'cap',
+  'timeoutMs',
+  'onError',
+]
+
+/** Options after checking. */
+export type CheckedRecorderOptions = Required<Omit<CustomRecorderOptions, 'driver' | 'queues'>> &
+  Pick<CustomRecorderOptions, 'driver' | 'queues'>
+
+function checkQueues(queues: unknown): readonly string[] {
+  if (!Array.isArray(queues)) throw new SluiceTypeError('queues', 'must be an array of names')
+  return queues.map((name, index) => checkQueueName(`queues[${index}]`, name))
+}
+
+/** Checks the options of a recorder, and fills in the defaults. */
+export function checkRecorderOptions(options: CustomRecorderOptions): CheckedRecorderOptions {
+  checkObject('options', options, [...recorderOptionNames, 'provider', 'exporter'])
+  const { provider, driver, queues, clock, readsStore, cap, timeoutMs, onError, exporter } = options
+  checkObject('provider', provider)
+  if (driver !== undefined) checkObject('driver', driver)
+  return {
+    provider,
+    clock: clock ?? systemClock,
+    readsStore: checkBoolean('readsStore', readsStore ?? true),
+    cap: checkNumber('cap', cap ?? 100_000, { min: 1, integer: true }),
+    timeoutMs: checkNumber('timeoutMs', timeoutMs ?? 5_000, { above: 0 }),
+    onError: checkFunction('onError', onError ?? (() => undefined)),
+    exporter: checkString('exporter', exporter ?? 'custom', { empty: false, bytesMax: 40 }),
+    ...(driver === undefined ? {} : { driver }),
+    ...(queues === undefined ? {} : { queues: checkQueues(queues) }),
+  }
+}
