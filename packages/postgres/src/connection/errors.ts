@@ -104,7 +104,7 @@ function adviceFor(state: string | undefined): string {
     case '3F000':
     case '42P01':
     case '42883':
-      return "; the schema is not there or was changed: apply migrationSql(), or open with migrate: 'apply'"
+      return "; a table or function is missing: run `sluice migrate`, apply migrationSql(), or open with migrate: 'apply'"
     case '2200H':
       return '; fencing tokens end at 2^53 - 1, and the store has given out the last one'
     default:
