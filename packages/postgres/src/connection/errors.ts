@@ -127,3 +127,12 @@ export function storeError(error: unknown, progress: Progress): SluiceError {
         : `Postgres failed: ${said}`
   return new SluiceError(code, message, { cause: error, retryable })
 }
+
+/** The error of a step that may be repeated, so that an unknown outcome of it is no matter. */
+export function repeatableError(error: unknown, what: string): unknown {
+  if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
+  return new SluiceError('ERR_STORE', `${what}: ${error.message}`, {
+    cause: error,
+    retryable: true,
+  })
+}
