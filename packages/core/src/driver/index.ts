@@ -42,6 +42,7 @@ export {
 } from './driver.ts'
 export { type Environment, systemEnvironment } from './environment.ts'
 export type { BucketRow, Counts, KeyRow, ListReply, ListRequest } from './inspection.ts'
+export { leaseEndsMax, workerMsMax } from './lease-ends-max.ts'
 export {
   type AddOutcome,
   type CancelOutcome,
@@ -57,7 +58,6 @@ export {
   type OperateOutcome,
   type RenewOutcome,
 } from './outcomes.ts'
-export { leaseEndsMax, workerMsMax } from './row-limits.ts'
 export type { TickReply, TickRequest } from './tick.ts'
 export { TokenBuckets } from './token-buckets.ts'
 export { isUnchanged, type TransferRow } from './transfer-row.ts'
