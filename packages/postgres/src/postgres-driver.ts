@@ -30,6 +30,7 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core'
+import { repeatableError } from './connection/errors.ts'
 import { type Statements, statementsFor } from './connection/statements.ts'
 import { Store } from './connection/store.ts'
 import { type Target, targetOf } from './connection/target.ts'
@@ -182,10 +183,8 @@ class PostgresDriver implements Driver {
       this.#opened = { target, store, wakeSignal, watching, unlisten }
     } catch (error) {
       await closeAll(target)
-      // Reading and migrating may be repeated, so no outcome is unknown.
-      if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
-      const message = `the store was not opened: ${error.message}`
-      throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
+      // Reading and migrating may be repeated.
+      throw repeatableError(error, 'the store was not opened')
     }
   }
 

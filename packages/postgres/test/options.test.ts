@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { doctor, migrationSql, postgresDriver, rolesSql } from '../src/index.ts'
+import { doctor, migrate, migrationSql, postgresDriver, rolesSql } from '../src/index.ts'
 import { channelOf, inSchema, quoteIdentifier } from '../src/schema/schema-name.ts'
 
 const connectionString = 'postgres://nobody:hush@127.0.0.1:1/none'
@@ -48,6 +48,16 @@ test('a server that is not there is a retryable failure, and no password is told
   await expect(driver.tick('q', { holder: 'h', limit: 1, failuresExpireMs: 1 })).rejects.toThrow(
     /not open/,
   )
+})
+
+test('options of migrate that are not known are refused', async () => {
+  const wrong = { code: 'ERR_INVALID_INPUT' }
+  const unknown = migrate({ connectionString }, { prunes: true } as never)
+  await expect(unknown).rejects.toMatchObject(wrong)
+  await expect(migrate({ connectionString }, { prune: true })).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: true,
+  })
 })
 
 test.each([undefined, null, 5, 'text', [], { schemas: 'mine' }])(

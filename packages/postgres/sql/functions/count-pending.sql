@@ -1,7 +1,8 @@
 -- Counts the pending keys of a queue up to in_most, in the indexes of waiting, held and parked keys, so
 -- that keys with nothing but a failure count are not read. With in_lock, no other transaction counts
 -- until this one ends, so that adds together stay below a limit. Every add of a queue with a limit
--- waits for that lock, so it may wait longer than for a key.
+-- waits for that lock, so it may wait longer than for a key. All versions of Sluice have to
+-- take the same lock.
 create or replace function sluice.count_pending(in_queue text, in_most int, in_lock boolean) returns int
 language plpgsql
 -- @include settings

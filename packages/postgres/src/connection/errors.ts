@@ -104,7 +104,7 @@ function adviceFor(state: string | undefined): string {
     case '3F000':
     case '42P01':
     case '42883':
-      return "; the schema is not there or was changed: apply migrationSql(), or open with migrate: 'apply'"
+      return "; a table or function is missing: run `sluice migrate`, apply migrationSql(), or open with migrate: 'apply'"
     case '2200H':
       return '; fencing tokens end at 2^53 - 1, and the store has given out the last one'
     default:
@@ -126,4 +126,13 @@ export function storeError(error: unknown, progress: Progress): SluiceError {
         ? `a row is locked by another transaction: ${said}`
         : `Postgres failed: ${said}`
   return new SluiceError(code, message, { cause: error, retryable })
+}
+
+/** The error of a step that may be repeated, so that an unknown outcome of it is no matter. */
+export function repeatableError(error: unknown, what: string): unknown {
+  if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
+  return new SluiceError('ERR_STORE', `${what}: ${error.message}`, {
+    cause: error,
+    retryable: true,
+  })
 }

@@ -1,5 +1,6 @@
 import { checkObject } from '@sluice/core'
 import type { Connection, Connections } from '../connection/connection.ts'
+import { repeatableError } from '../connection/errors.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type MigrateMode, type PostgresOptions } from '../postgres-options.ts'
 import { checkServer } from './check-server.ts'
@@ -45,6 +46,8 @@ export async function migrate(
     const installed = await bringUpToDate(connections, schema, mode)
     const pruned = migrateOptions.prune === true ? await prune(connections, schema) : []
     return { version: schemaVersion, installed, pruned }
+  } catch (error) {
+    throw repeatableError(error, 'the schema was not brought up to date')
   } finally {
     await connections.close()
   }

@@ -16,7 +16,7 @@ interface Applied {
   readonly breaking: boolean
 }
 
-/** What is installed in a schema. */
+/** The migrations and functions that are installed in a schema. */
 export class SchemaState {
   readonly schema: string
   /** Whether there is a schema of that name. */
@@ -45,7 +45,7 @@ export class SchemaState {
     return this.#applied.at(-1)?.version ?? 0
   }
 
-  /** Whether everything is there that this package needs. */
+  /** Whether all tables and functions exist that this package needs. */
   get isComplete(): boolean {
     return this.missingMigrations.length === 0 && this.missingFunctions.length === 0
   }
@@ -77,14 +77,14 @@ export class SchemaState {
     )
   }
 
-  /** What to throw if something is missing that is not to be, or cannot be, installed. */
+  /** The error for a schema that lacks something that is not to be, or cannot be, installed. */
   older(): SluiceError {
     const name = JSON.stringify(this.schema)
     const { version } = this
     if (version === 0) {
       return new SluiceError(
         'ERR_SCHEMA_OLDER',
-        `the schema ${name} has not been made; apply the SQL that migrationSql() gives, or open with migrate: 'apply'`,
+        `the schema ${name} has no tables of Sluice; run \`sluice migrate\`, apply the SQL of migrationSql(), or open with migrate: 'apply'`,
       )
     }
     const lacks =
@@ -93,7 +93,7 @@ export class SchemaState {
         : `lacks functions that this program calls: ${this.missingFunctions.map((one) => one.name).join(', ')}`
     return new SluiceError(
       'ERR_SCHEMA_OLDER',
-      `the schema ${name} ${lacks}; its owner has to run \`sluice migrate\`, or apply the SQL that migrationSql() gives`,
+      `the schema ${name} ${lacks}; the owner of the schema has to run \`sluice migrate\`, or apply the SQL of migrationSql()`,
     )
   }
 }

@@ -8,7 +8,7 @@ import {
 import { isPgliteLike, type PgClient } from '../connection/client-shapes.ts'
 import type { Connection, Connections } from '../connection/connection.ts'
 import { DeadlineError } from '../connection/deadline.ts'
-import { sqlStateOf, storeError } from '../connection/errors.ts'
+import { repeatableError, sqlStateOf, storeError } from '../connection/errors.ts'
 import { noticeOf } from '../connection/listener.ts'
 import { PgliteConnection } from '../connection/pglite-connection.ts'
 import { PgConnection, type PoolUse } from '../connection/pool-connections.ts'
@@ -155,7 +155,5 @@ async function savepoint(connection: Connection): Promise<void> {
 
 /** A token may be spent, but the outcome for the keys is known: the call is rolled back. */
 function notCharged(error: unknown): never {
-  if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
-  const message = `the bucket could not be charged: ${error.message}`
-  throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
+  throw repeatableError(error, 'the bucket could not be charged')
 }

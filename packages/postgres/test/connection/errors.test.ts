@@ -80,3 +80,26 @@ test('an error that needs an administrator says what to do', () => {
   expect(denied.message).toContain('rolesSql()')
   expect(storeError(serverError('42P01'), 'sent').message).toContain('migrationSql()')
 })
+
+test.each([
+  ['ECONNREFUSED', {}, 'unsent', 'ERR_STORE', true],
+  ['ECONNRESET', {}, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
+  [undefined, {}, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
+  ['57P01', { severity: 'FATAL' }, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
+  ['57P01', { severity: 'FATAL' }, 'unsent', 'ERR_STORE', true],
+  ['08006', { severity: 'FATAL' }, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
+  ['55P03', { severity: 'ERROR' }, 'sent', 'ERR_STORE_BUSY', true],
+  ['40001', { severity: 'ERROR' }, 'sent', 'ERR_STORE', true],
+  ['53100', { severity: 'ERROR' }, 'sent', 'ERR_STORE_FULL', true],
+  ['25006', { severity: 'ERROR' }, 'sent', 'ERR_STORE', true],
+  ['42501', { severity: 'ERROR' }, 'sent', 'ERR_STORE', false],
+  ['XX001', { severity: 'ERROR' }, 'sent', 'ERR_STORE_DAMAGED', false],
+] as const)('%s %o, %s, is %s', (code, more, progress, expected, retryable) => {
+  const error = Object.assign(new Error('why'), { ...(code !== undefined && { code }), ...more })
+  expect(storeError(error, progress)).toMatchObject({ code: expected, retryable, cause: error })
+})
+
+test('passwords do not get into messages', () => {
+  const error = new Error('cannot connect to postgres://me:hush@host/db')
+  expect(storeError(error, 'unsent').message).toContain('postgres://me:***@host')
+})

@@ -109,23 +109,23 @@ test('a connection that answers nothing any more is replaced within 15 seconds',
   expect(notices).toEqual([undefined, undefined])
 })
 
-const aside = { name: 'aside', text: 'aside' }
+const statement = { name: 'tick', text: 'tick' }
 
 test('a connection over which something is asked every 10 seconds is asked nothing else', async () => {
   await listener.start()
   const [connection] = made
   for (let beat = 0; beat < 10; beat += 1) {
     await clock.step(10_000)
-    expect(await listener.ask(aside, [])).toHaveLength(1)
+    expect(await listener.ask(statement, [])).toHaveLength(1)
   }
-  expect(connection!.sent).toEqual(['listen "sluice_x"', ...Array(10).fill('aside')])
+  expect(connection!.sent).toEqual(['listen "sluice_x"', ...Array(10).fill('tick')])
 })
 
 test('an answer that says that it does not listen makes it listen at once', async () => {
   await listener.start()
   const [connection] = made
   connection!.listens = false
-  await listener.ask(aside, [])
+  await listener.ask(statement, [])
   await clock.step(0)
   expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
   expect(notices).toEqual([undefined, undefined])
@@ -134,9 +134,9 @@ test('an answer that says that it does not listen makes it listen at once', asyn
 test('what is asked over a connection that answers nothing is given up, and it is replaced', async () => {
   await listener.start()
   made[0]!.isDeaf = true
-  const asked = listener.ask(aside, [])
+  const asked = listener.ask(statement, [])
   // One statement at a time: a second one takes another connection.
-  expect(await listener.ask(aside, [])).toBeUndefined()
+  expect(await listener.ask(statement, [])).toBeUndefined()
   await clock.step(4_500)
   expect(await asked).toBeUndefined()
   await clock.step(5_500)

@@ -166,11 +166,11 @@ test('another item for a key that waits is nothing to tell of', async () => {
 })
 
 test('what is to be told of later is told of before the driver is closed', async () => {
-  const there = await opened('owed')
+  const there = await opened('pending')
   const raw = await pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
-  await raw.query(`listen ${channelOf('owed')}`)
+  await raw.query(`listen ${channelOf('pending')}`)
   for (const key of ['a', 'b', 'c']) await there.add('q', [{ ...one, key }], options)
   await there.close()
   await raw.query('select 1')

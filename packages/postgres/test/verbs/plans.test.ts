@@ -173,7 +173,7 @@ test('a renewal needs no index entry: most are heap-only', async () => {
   expect((after.hot - before.hot) / 10_000).toBeGreaterThan(0.75)
 })
 
-test('adding what is owed already writes nothing', async () => {
+test('adding a pending key again writes nothing', async () => {
   const same = asks(500, 'same ')
   await driver.add('hot', same, options)
   const written = async (): Promise<number> => {
