@@ -4,10 +4,10 @@
 import tseslint from 'typescript-eslint'
 
 const inBrowsers = [
-  'apps/dashboard/client/**/*.{ts,tsx}',
-  'apps/dashboard/scripts/**/*.ts',
-  'apps/dashboard/test/browser/**/*.ts',
-  'apps/dashboard/test/**/*.browser.test.ts',
+  'packages/dashboard/client/**/*.{ts,tsx}',
+  'packages/dashboard/scripts/**/*.ts',
+  'packages/dashboard/test/browser/**/*.ts',
+  'packages/dashboard/test/**/*.browser.test.ts',
 ]
 
 const promises = {
@@ -47,6 +47,6 @@ export default tseslint.config(
   {
     files: inBrowsers,
     ...promises,
-    languageOptions: checkedBy('./apps/dashboard/client/tsconfig.json'),
+    languageOptions: checkedBy('./packages/dashboard/client/tsconfig.json'),
   },
 )

@@ -1,12 +1,13 @@
-// `pnpm new-driver NAME`: a package for a new driver, from templates/driver. What it makes is all
-// red: its tests say what is to be written.
+// `npm run new-driver NAME`: creates a package for a new driver from templates/driver and installs
+// it. Every case of its test fails until the driver is written.
 
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { ensureInstalled, run } from './toolbox.mjs'
 
-/** A name that can be part of a package, of a file and, in one word, of an identifier. */
+/** A name that is valid as a part of a package name, a file name and an identifier. */
 const nameShape = /^[a-z][a-z0-9]*$/
 
 const capitalised = (name) => name[0].toUpperCase() + name.slice(1)
@@ -14,13 +15,13 @@ const capitalised = (name) => name[0].toUpperCase() + name.slice(1)
 const renamed = (text, name) =>
   text.replaceAll('Template', capitalised(name)).replaceAll('template', name)
 
-/** Copies the template of the repository at `root` to packages/NAME; gives the folder. */
+/** Copies the template of the repository at `root` to packages/NAME; returns the folder. */
 export async function newDriver(root, name) {
   if (!nameShape.test(name ?? '')) {
     throw new Error(`a driver is named with lower-case letters and digits, such as redis: ${name}`)
   }
   const folder = join(root, 'packages', name)
-  if (existsSync(folder)) throw new Error(`${folder} is there already`)
+  if (existsSync(folder)) throw new Error(`${folder} already exists`)
   await mkdir(folder, { recursive: true })
   await cp(join(root, 'templates', 'driver'), folder, { recursive: true })
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -34,7 +35,7 @@ export async function newDriver(root, name) {
   return folder
 }
 
-/** The template is nobody's package; what is made of it will be. */
+/** Makes the manifest public: the template is private, the new package is not. */
 async function publish(path) {
   const { private: _, ...manifest } = JSON.parse(await readFile(path, 'utf8'))
   const whole = { ...manifest, publishConfig: { access: 'public' } }
@@ -52,13 +53,16 @@ async function reference(path, folder) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const name = process.argv[2]
   try {
+    await ensureInstalled()
     const folder = await newDriver(join(import.meta.dirname, '..'), name)
-    console.log(`${folder} is there. Now:
+    // The new package is not in the lockfile yet, which every other command installs from.
+    const code = await run('pnpm', ['install', '--no-frozen-lockfile'])
+    if (code !== 0) throw new Error('cannot install the new package: pnpm install failed')
+    console.log(`${folder} was created. Next:
 
-  pnpm install
   npm test -- packages/${name}
 
-and read docs/guides/writing-a-driver.md while it is red.`)
+Every case fails until the driver is written; see docs/guides/writing-a-driver.md.`)
   } catch (error) {
     console.error(error.message)
     process.exitCode = 2

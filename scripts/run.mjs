@@ -57,7 +57,7 @@ const commands = {
     await ensureInstalled('@sluice/demo', '@sluice/dashboard-page')
     say('building the page')
     const page = await run('pnpm', ['--silent', 'run', 'page'], {
-      cwd: join(root, 'apps', 'dashboard', 'client'),
+      cwd: join(root, 'packages', 'dashboard', 'client'),
     })
     if (page !== 0) return page
     say('starting the demo')
@@ -87,7 +87,7 @@ const commands = {
     return all(
       () => run('tsc', ['-b']),
       () => run('tsc', ['-p', 'tsconfig.check.json']),
-      () => run('tsc', ['-p', 'apps/dashboard/client']),
+      () => run('tsc', ['-p', 'packages/dashboard/client']),
     )
   },
 

@@ -23,7 +23,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'connection/statements.ts',
     from: "database.prepare('rollback')",
     to: "database.prepare('commit')",
-    caughtBy: 'whole.add',
+    caughtBy: 'atomic.add',
   },
   {
     id: 'sqlite-eight-priorities',
@@ -71,7 +71,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'connection/wake-signal.ts',
     from: 'for (const name of announced) this.#wake(name)',
     to: 'this.#wake(announced[0])',
-    caughtBy: 'company.queues.wake',
+    caughtBy: 'concurrent.queues.wake',
   },
   {
     id: 'sqlite-names-on-one-page',
@@ -111,7 +111,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'wake-signal.ts',
     from: '    this.#announced.add(queue)\n',
     to: '    if (this.#announced.size === 0) this.#announced.add(queue)\n',
-    caughtBy: 'company.queues.wake',
+    caughtBy: 'concurrent.queues.wake',
   },
   {
     id: 'memory-purges-a-thousand',

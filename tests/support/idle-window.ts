@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { needs } from '@sluice/needs'
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
 import { IdleProcess, type IdleReport } from './idle-processes.ts'
-import { type OwnServer, ownServer } from './postgres-server.ts'
 
 /** What the processes of one group, which share a store, did while there was nothing to do. */
 export interface IdleGroup {
@@ -68,7 +68,7 @@ export async function idleWindow(
 ): Promise<IdleWindow> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-idle-'))
   const log = new StatementLog()
-  const server = await ownServer({
+  const server = await startPostgres({
     settings: ['log_statement=all', 'log_line_prefix=db=%d ', 'autovacuum=off'],
     onLog: log.read,
   })
@@ -112,12 +112,12 @@ export async function idleWindow(
   } finally {
     await Promise.all(groups.flatMap(({ processes }) => processes.map((each) => each.end())))
     await watching.end()
-    await server.stop()
+    await server.dispose()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function databaseUrl({ url }: OwnServer, name: string): string {
+function databaseUrl({ url }: PostgresServer, name: string): string {
   const address = new URL(url)
   address.pathname = `/${name}`
   return address.href

@@ -67,7 +67,7 @@ export const readersMutants: readonly DriverMutant[] = [
     file: 'verbs/claim.ts',
     from: '    stored.claim = claim\n',
     to: '',
-    caughtBy: 'adopt.second-promise',
+    caughtBy: 'adopt.second-run',
   },
   {
     id: 'sqlite-finishes-share-a-place',

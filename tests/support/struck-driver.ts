@@ -23,7 +23,7 @@ export class Strike {
 }
 
 const groups: ReadonlySet<PropertyKey> = new Set(['operate', 'transfer'])
-/** The store is open before the power fails, and stays so for whoever looks at it afterwards. */
+/** The store is open before the power fails, and stays so for later looks at it. */
 const ignored: ReadonlySet<PropertyKey> = new Set(['open', 'close'])
 const absent: ReadonlySet<PropertyKey> = new Set(['watch', 'direct'])
 

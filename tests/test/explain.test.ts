@@ -25,7 +25,7 @@ const limiter: Limiter<string> = maxOf(
 
 const leaseMs = 30_000
 
-/** One key on one store, and somebody who looks at it from outside. */
+/** One key on one store, and an observer outside. */
 interface Scene {
   readonly clock: FakeClock
   readonly driver: Driver
@@ -67,7 +67,7 @@ type Told = { readonly [Member in keyof Explanation]?: Explanation[Member] | und
   readonly evidence?: RegExp
 }
 
-/** A way to bring a key into a state, and what is told of it then. */
+/** A way to bring a key into a state, and what is said about it then. */
 interface Row {
   readonly title: string
   bring(scene: Scene): Promise<unknown>

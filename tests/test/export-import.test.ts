@@ -1,5 +1,6 @@
 import { fakeClock } from '@sluice/core/testing'
-import { createQueue, exportQueue, importQueue } from 'sluice'
+import { createQueue } from 'sluice'
+import { exportQueue, importQueue } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
 import { fill, keepOpen, queueOn, rowsOf, shifted, steppedStore } from '../support/full-queue.ts'
 import { postgresKind } from '../support/postgres-kind.ts'

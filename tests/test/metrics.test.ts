@@ -252,7 +252,7 @@ test('two processes on one file: sums and maxima are what the store holds', asyn
   expect(await consumer.read(waited)).toBeCloseTo(1.001, 6)
   expect(await both(storeDepth)).toEqual([3, 0])
 
-  // Due by time: counted by whoever takes it.
+  // Due by time: counted by the process that takes it.
   await clock.step(5_000)
   const rest = await consumer.queue.getMany(4)
   expect(rest.map(({ item }) => item)).toEqual(['b', 'c', 'd', 'e'])

@@ -106,7 +106,7 @@ describe('what a run writes, what it asks for next, and its end', () => {
     await queue.add('order/1')
     const held = await queue.get()
     if (held === undefined) throw new Error('the queue has ended')
-    // Somebody else ends the lease behind the back of this process.
+    // Another process ends the lease, unseen by this one.
     database.exec('update sluice_keys set token = token + 1')
     const write = () =>
       transaction(() => {

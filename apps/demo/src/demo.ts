@@ -45,7 +45,7 @@ const queue = demoQueue(driver)
 const token = randomBytes(18).toString('base64url')
 const options = { driver, allowActions: true, auth: { token }, storeName: file }
 const dashboard = await serveDashboard(options, { port: Number(values.port) }).catch(() =>
-  // Somebody else has that port: any will do.
+  // The port is taken: any other will do.
   serveDashboard(options),
 )
 const address = dashboard.signInUrl ?? dashboard.url

@@ -16,14 +16,14 @@ export class ObjectSource {
   readonly #versions = new Map<string, number>()
   readonly #listeners = new Set<(event: ObjectEvent) => void>()
   #ticker: NodeJS.Timeout | undefined
-  /** How many changes it has told of. */
+  /** How many changes it has reported. */
   events = 0
 
   constructor() {
     for (const name of names) this.#versions.set(name, 1)
   }
 
-  /** Tells of every object there is, and from then on of every change. */
+  /** Reports every object that exists, and every change from then on. */
   watch(listener: (event: ObjectEvent) => void): void {
     this.#listeners.add(listener)
     this.#tellAll()

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 
-/** Opens an address in the browser of whoever sits there, if there is one. */
+/** Opens an address in the user’s browser, if there is one. */
 export function openInBrowser(address: string): void {
   const [command, ...args] = opener(process.platform)
   const child = spawn(command, [...args, address], { stdio: 'ignore', detached: true })
-  // The address has been printed; whoever has no browser here knows what to do with it.
+  // The address has been printed; a user without a browser here can open it elsewhere.
   child.on('error', () => undefined)
   child.unref()
 }

@@ -36,7 +36,7 @@ function usedBytes(): number {
 }
 
 async function sample(contestant: Contestant, count: number, into: Samples): Promise<void> {
-  // Made anew each time: a string that was a key of a Map before brings its hash along.
+  // Made again each time: a string that was a key of a Map before brings its hash along.
   const keys = Array.from({ length: keyCount }, (_, at) => `namespace/object-${at}`)
   globalThis.gc?.()
   const before = usedBytes()

@@ -11,6 +11,9 @@ export const backlogs = {
   'parked, at the highest of 10 priorities': { dueAt: '1', priority: '9', parked: 'true' },
 } as const
 
+/** What the driver's function queue_number gives for the queue q. */
+const queueNumber = "('x' || encode(substr(sha256('q'), 1, 8), 'hex'))::bit(64)::bigint"
+
 const askOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const claimsPerSample = 20
 
@@ -39,7 +42,7 @@ export class DeepStore {
     await server.sql(
       `insert into ${schema}.keys
         (queue_id, queue, key, due_at, ready_at, why, seq, priority, asked_at, parked)
-      select ${schema}.queue_number('q'), 'q', 'backlog-' || n, ${dueAt}, ${dueAt}, (${dueAt} > 1)::int, n, ${priority}, 1, ${parked}
+      select ${queueNumber}, 'q', 'backlog-' || n, ${dueAt}, ${dueAt}, (${dueAt} > 1)::int, n, ${priority}, 1, ${parked}
       from generate_series(1, ${depth}) as n`,
     )
     await server.sql('checkpoint')

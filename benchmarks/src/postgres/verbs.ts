@@ -54,7 +54,7 @@ async function sides(server: Server): Promise<Readonly<Record<string, Side>>> {
 
 /**
  * What client and server compute for each verb, in microseconds a key: one batch at a time, so that
- * nobody waits for anybody. All keys are added, then all are claimed, then all are finished.
+ * nothing waits. All keys are added, then all are claimed, then all are finished.
  */
 export async function verbs(
   server: Server,

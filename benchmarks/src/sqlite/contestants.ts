@@ -48,7 +48,7 @@ function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[
 export const insertText: string =
   'insert into jobs (key, item, priority, ready_at) values (?, ?, ?, ?) on conflict do nothing'
 
-/** The database of somebody who writes the loop by hand. */
+/** The database of a loop written by hand. */
 export function openHandWritten(task: Task): RawDatabase {
   const database = openRaw(task, 'hand-written.db')
   database.exec(

@@ -22,7 +22,7 @@ export class Shop {
     this.#webhooks = webhooks
   }
 
-  /** Writes an order, and that its webhook is owed; both, or neither. */
+  /** Writes an order, and that its webhook is pending; both, or neither. */
   save(id: string, total: number): void {
     this.#database.exec('begin immediate')
     try {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@sluice/core'
 
-/** One timer that is set again and again, and can be waited for. It keeps the process alive. */
+/** One timer that can be set again and awaited. It keeps the process alive. */
 export class Alarm {
   readonly #clock: Clock
   #timer: Timer | undefined
@@ -11,7 +11,7 @@ export class Alarm {
     this.#clock = clock
   }
 
-  /** Lets it ring `ms` from now, and forgets what was set before. */
+  /** Sets it to go off `ms` from now, instead of any earlier setting. */
   set(ms: number): void {
     this.#hasRung = false
     if (this.#timer === undefined) {
@@ -25,7 +25,7 @@ export class Alarm {
     this.#wake()
   }
 
-  /** Resolves when it has rung since it was set, or when `signal` is aborted. */
+  /** Resolves when it has gone off since it was set, or when `signal` is aborted. */
   async rung(signal: AbortSignal): Promise<void> {
     if (this.#hasRung || signal.aborted) return
     await new Promise<void>((resolve) => {

@@ -4,17 +4,17 @@ import type { BackoffManager } from './backoff-manager.ts'
 import { errorHandler, type LoopErrorOptions } from './loop-errors.ts'
 import { neverAborted } from './never-aborted.ts'
 
-/** What a loop runs. It is awaited; the signal says when the loop is to end. */
+/** The function of a loop. It is awaited; the signal is aborted when the loop has to end. */
 export type LoopFn = (signal: AbortSignal) => unknown
 
-/** When a loop ends, and how it waits. */
+/** Options of {@link backoffUntil}. */
 export interface BackoffUntilOptions extends LoopErrorOptions {
-  /** Ends the loop. Left out, only an error does. */
+  /** Ends the loop. By default, only an error ends it. */
   readonly signal?: AbortSignal | undefined
   /**
    * True, the default: the wait begins when the function has ended. False: it begins when the
-   * function begins; a run that takes longer is followed by the next at once, and what was missed
-   * is not made up for.
+   * function begins; a run that takes longer is followed by the next at once, and missed runs are
+   * not made up for.
    */
   readonly sliding?: boolean | undefined
 }
@@ -22,12 +22,12 @@ export interface BackoffUntilOptions extends LoopErrorOptions {
 const members = ['signal', 'sliding', 'onError', 'report']
 
 /**
- * Runs `fn` again and again until the signal is aborted, and waits in between for what the manager
- * says. The first run is at once.
+ * Runs `fn` in a loop until the signal is aborted, and waits in between as the manager decides. The
+ * first run starts at once.
  *
- * Resolves when it was stopped: not before a run that is under way has ended, be it by throwing the
- * signal's reason, and without waiting after it. Stopping comes first: `fn` is not run any more once the signal is aborted, even if the
- * wait ended at the same time. While it waits it keeps the process alive.
+ * Resolves when it was stopped: after the current run has ended, even by throwing the signal's
+ * reason, and without waiting after it. An abort takes precedence: `fn` does not run again, even if
+ * the wait ended at the same time. While it waits it keeps the process alive.
  */
 export async function backoffUntil(
   fn: LoopFn,
@@ -49,7 +49,7 @@ export async function backoffUntil(
       try {
         await fn(signal)
       } catch (error) {
-        // Whoever passes the signal on is stopped by it, and says so.
+        // A function that passes the signal on ends with its reason: that is no failure.
         if (signal.aborted && error === signal.reason) return
         handleError(error)
       }

@@ -12,34 +12,36 @@ import { checkCap, checkDuration } from './duration.ts'
 import { jittered } from './jitter.ts'
 import { defaultRandom, type Random } from './random.ts'
 
-/** How a {@link Backoff} starts and grows. */
+/** Options of a {@link Backoff}. */
 export interface BackoffOptions {
   /** The first delay, in milliseconds. It is not capped. */
   readonly durationMs: number
   /** Each delay is this many times the one before. 0, the default, keeps it and ignores the cap. */
   readonly factor?: number | undefined
   /**
-   * Each delay that is handed out is made longer by a random share of up to `jitter` times itself,
-   * also beyond the cap; what it grows from is not. Zero, the default, and less mean none.
+   * A random part of up to `jitter` times the delay is added to each returned delay, also beyond
+   * the cap, but not to the delay from which the next one is computed. Zero, the default, and less
+   * mean none.
    */
   readonly jitter?: number | undefined
   /**
-   * How often it grows, and how often a loop such as `exponentialBackoff` tries. Below 1 it does not
-   * grow. A whole number, or `Infinity`; 0 by default.
+   * How often the delay grows, and how often a loop such as `exponentialBackoff` tries. Below 1 the
+   * delay does not grow. A whole number, or `Infinity`; 0 by default.
    */
   readonly steps?: number | undefined
-  /** What a delay grows to at the most. 0, the default, and `Infinity` mean ten years. */
+  /** The longest delay it grows to. 0, the default, and `Infinity` mean ten years. */
   readonly capMs?: number | undefined
   /**
    * Whether growing beyond `capMs` uses up all steps that are left, so that a loop ends there. True
-   * by default, as in the original; set it to false to go on at the cap until the steps are used up.
+   * by default, as in the original; set it to false to continue at the cap until the steps are used
+   * up.
    */
   readonly endsAtCap?: boolean | undefined
-  /** Where the chance of the jitter comes from: numbers from 0 to below 1. */
+  /** The source of randomness: numbers from 0 to below 1. */
   readonly random?: Random | undefined
 }
 
-/** Gives the next delay, in milliseconds, each time it is called. */
+/** Returns the next delay, in milliseconds, on each call. */
 export type DelayFn = () => number
 
 const members = ['durationMs', 'factor', 'jitter', 'steps', 'capMs', 'endsAtCap', 'random']
@@ -51,8 +53,8 @@ function checkSteps(parameter: string, steps: unknown): number {
 /**
  * Delays that grow from step to step, in whole nanoseconds.
  *
- * It is used up by stepping. To start over, make another one, or use {@link Backoff.copy},
- * {@link Backoff.delayFn} and {@link Backoff.delayWithReset}, which leave this one as it is.
+ * Stepping uses it up. To start over, create another one, or use {@link Backoff.copy}, {@link
+ * Backoff.delayFn} and {@link Backoff.delayWithReset}, which do not change this one.
  */
 export class Backoff {
   readonly factor: number
@@ -93,7 +95,7 @@ export class Backoff {
     return this.#steps
   }
 
-  /** The delay of this step, in milliseconds. The next one is longer, as long as steps are left. */
+  /** The delay of this step, in milliseconds. The next one is longer while steps are left. */
   step(): number {
     const { durationMs } = this
     if (this.#steps < 1) this.#steps = 0
@@ -112,7 +114,7 @@ export class Backoff {
     if (isCapped && this.endsAtCap) this.#steps = 0
   }
 
-  /** Another one that goes on from where this one is, by itself. */
+  /** A copy that continues from here independently. */
   copy(): Backoff {
     const { durationMs, factor, jitter, steps, capMs, endsAtCap } = this
     const random = this.#random
@@ -126,8 +128,8 @@ export class Backoff {
   }
 
   /**
-   * A function that steps through a copy, and starts over when more than `resetMs` have passed since
-   * it was made or last started over, however often it was called in between.
+   * A function that steps through a copy, and starts over when more than `resetMs` have passed
+   * since its creation or its last start, regardless of the calls in between.
    *
    * Without a factor nothing grows, so there is nothing to reset. With `resetMs` 0 it never grows.
    */

@@ -4,10 +4,10 @@ import { timedOut } from './interrupted.ts'
 import { neverAborted } from './never-aborted.ts'
 import { pause } from './pause.ts'
 
-/** Whether what is waited for has come about. The signal says when nobody waits any more. */
+/** Returns whether the awaited condition is true. The signal is aborted when the wait ends. */
 export type Condition = (signal: AbortSignal) => boolean | PromiseLike<boolean>
 
-/** What can be said about {@link exponentialBackoff}. */
+/** Options of {@link exponentialBackoff}. */
 export interface ExponentialBackoffWaitOptions {
   /** Ends the wait: before the next try, and in the middle of a pause. */
   readonly signal?: AbortSignal | undefined
@@ -15,15 +15,16 @@ export interface ExponentialBackoffWaitOptions {
 }
 
 /**
- * Tries `condition` until it holds, at most as often as `backoff` has steps, and pauses in between
- * for what `backoff` says. A copy is stepped through; the one that was given stays as it is.
+ * Tries `condition` until it is true, at most as often as `backoff` has steps, and pauses in
+ * between for the delays of `backoff`. It steps through a copy, so that the argument does not
+ * change.
  *
- * Resolves when the condition holds. Rejects with `ERR_TIMEOUT` when the steps are used up, without
- * a pause after the last try; with the error of the condition when that throws or rejects; and with
- * the signal's reason when that is aborted.
+ * Resolves when the condition is true. Rejects with `ERR_TIMEOUT` when the steps are used up,
+ * without a pause after the last try; with the error of the condition when that throws or rejects;
+ * and with the signal's reason when that is aborted.
  *
- * As in the original, a backoff that grows beyond its cap uses up its steps by that: there is one
- * more pause and then no try. Give it `endsAtCap: false` to go on at the cap.
+ * As in the original, growing beyond the cap uses up the steps: one more pause follows, and no try.
+ * Use `endsAtCap: false` to continue at the cap.
  */
 export async function exponentialBackoff(
   backoff: Backoff,

@@ -1,3 +1,12 @@
+/**
+ * Back-off for code without a queue, as in Kubernetes' `apimachinery`. `Backoff` computes the delays; a
+ * `BackoffManager` also decides when they start over. `exponentialBackoff` and `pollUntil` wait for a
+ * condition; `backoffUntil`, `until` and `jitterUntil` run a function in a loop. Every function that waits
+ * takes a `clock` and a `signal`.
+ *
+ * @packageDocumentation
+ */
+
 export { Backoff, type BackoffOptions, type DelayFn } from './backoff.ts'
 export type { BackoffManager } from './backoff-manager.ts'
 export { type BackoffUntilOptions, backoffUntil, type LoopFn } from './backoff-until.ts'

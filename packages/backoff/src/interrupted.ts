@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 
-/** The error of a wait whose time, or whose tries, ran out. */
+/** The error of a wait that has used up its time or its tries. */
 export function timedOut(): SluiceError {
   return new SluiceError('ERR_TIMEOUT', 'timed out waiting for the condition')
 }
@@ -11,9 +11,9 @@ function isOne(error: unknown): boolean {
 }
 
 /**
- * Whether `error` says that a wait was cut short: its time or its tries ran out, or its signal was
- * aborted without a reason of its own. Holds for errors that have such a one as their cause, too;
- * not for errors of the condition.
+ * Whether `error` means that a wait was interrupted: it has used up its time or its tries, or its
+ * signal was aborted without a custom reason. Also true for errors with such an error as their
+ * cause; not for errors of the condition.
  */
 export function isInterrupted(error: unknown): boolean {
   const seen = new Set<unknown>()

@@ -3,8 +3,8 @@ import { checkDuration } from './duration.ts'
 import { defaultRandom, type Random } from './random.ts'
 
 /**
- * Makes a duration longer by chance: by up to `factor` times itself, evenly spread. As in the
- * original, a factor of zero or less is taken for 1: up to twice as long.
+ * Adds a random part to a duration: up to `factor` times the duration, evenly distributed. As in
+ * the original, a factor of zero or less counts as 1: up to twice as long.
  *
  * In whole nanoseconds, and never beyond ten years.
  */
@@ -14,7 +14,7 @@ export function jitter(ms: number, factor: number, random: Random = defaultRando
   return jittered(checkDuration('ms', ms), factor > 0 ? factor : 1, random)
 }
 
-/** The same where zero and less mean none, as they do wherever jitter is an option. */
+/** The same, but zero and less mean none, as in all options named jitter. */
 export function jittered(ms: number, factor: number, random: Random): number {
   return factor > 0 ? msOfNs(jitteredNs(nsOfMs(ms), factor, random())) : ms
 }

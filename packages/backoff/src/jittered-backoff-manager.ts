@@ -4,18 +4,18 @@ import { checkDuration } from './duration.ts'
 import { jittered } from './jitter.ts'
 import { defaultRandom, type Random } from './random.ts'
 
-/** What a {@link jitteredBackoffManager} waits. */
+/** Options of a {@link jitteredBackoffManager}. */
 export interface JitteredBackoffOptions {
   /** The wait, in milliseconds. */
   readonly durationMs: number
-  /** A random share of up to `jitter` times the wait is added. Zero, the default, and less: none. */
+  /** A random part of up to `jitter` times the wait is added. Zero, the default, and less: none. */
   readonly jitter?: number | undefined
   readonly clock?: Clock | undefined
-  /** Where the chance of the jitter comes from: numbers from 0 to below 1. */
+  /** The source of randomness: numbers from 0 to below 1. */
   readonly random?: Random | undefined
 }
 
-/** Waits for the same time each time, made longer by chance. */
+/** Waits for the same time each time, plus jitter. */
 export function jitteredBackoffManager(options: JitteredBackoffOptions): BackoffManager {
   const {
     durationMs: ms,

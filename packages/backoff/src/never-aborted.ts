@@ -1,4 +1,4 @@
-/** A signal for a wait that nobody can stop. A new one each time, so that listeners do not pile up. */
+/** A signal that is never aborted. A new one each time, so that listeners do not pile up. */
 export function neverAborted(): AbortSignal {
   return new AbortController().signal
 }

@@ -14,28 +14,28 @@ import { timedOut } from './interrupted.ts'
 import { neverAborted } from './never-aborted.ts'
 import { pause } from './pause.ts'
 
-/** How {@link pollUntil} polls, and for how long. */
+/** Options of {@link pollUntil}. */
 export interface PollOptions {
   /**
-   * How long to wait before each poll, in milliseconds. A number is an interval: 0 polls again and
-   * again, and lets other work run in between. A function, such as `backoff.delayFn()`, is called
-   * once for each wait and returns how long it is; zero and less mean none.
+   * How long to wait before each poll, in milliseconds. A number is an interval: 0 polls
+   * continuously, and lets other work run in between. A function, such as `backoff.delayFn()`, is
+   * called once for each wait and returns how long it is; zero and less mean none.
    */
   readonly intervalMs: number | DelayFn
   /**
-   * True: a wait begins when the condition has answered. False, the default: it begins when the
+   * True: a wait begins when the condition has returned. False, the default: it begins when the
    * condition is called; a condition that takes longer than the wait is called again right after,
    * and missed polls are not made up for.
    */
   readonly sliding?: boolean | undefined
-  /** Gives up after this many milliseconds. Left out, never. */
+  /** Gives up after this many milliseconds. By default, never. */
   readonly timeoutMs?: number | undefined
   /**
-   * Polls at once instead of after the first wait. That first poll happens even if the time is up
+   * Polls at once instead of after the first wait. That first poll happens even if the timeout is 0
    * or the signal is aborted already.
    */
   readonly immediate?: boolean | undefined
-  /** Gives up when it is aborted, with its reason. */
+  /** Gives up when this signal is aborted, with its reason. */
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
 }
@@ -43,16 +43,15 @@ export interface PollOptions {
 const members = ['intervalMs', 'sliding', 'timeoutMs', 'immediate', 'signal', 'clock']
 
 /**
- * Polls `condition` until it holds: each interval, or after delays that grow.
+ * Polls `condition` until it is true: at each interval, or with growing delays.
  *
- * Resolves when it holds. Rejects with `ERR_TIMEOUT` after `timeoutMs`, with the reason of the
- * signal, or with the error of the condition or of the delay function. Giving up comes first: once
- * the time is up the condition is not called again, even if its next poll is due at the same time.
- * The signal that the condition is given is then aborted; a call that is running is awaited, and
- * its answer counts.
+ * Resolves when it is true. Rejects with `ERR_TIMEOUT` after `timeoutMs`, with the reason of the
+ * signal, or with the error of the condition or of the delay function. Giving up takes precedence:
+ * after the timeout the condition is not called again, even if its next poll is due at the same
+ * time. The condition's signal is then aborted; a running call is awaited, and its result counts.
  *
- * An interval that is not sliding keeps its rhythm: after a slow condition, polls go on at multiples
- * of the interval since the start.
+ * A non-sliding interval keeps its rhythm: after a slow condition, polls continue at multiples of
+ * the interval since the start.
  */
 export async function pollUntil(condition: Condition, options: PollOptions): Promise<void> {
   checkFunction('condition', condition)
@@ -72,7 +71,7 @@ export async function pollUntil(condition: Condition, options: PollOptions): Pro
   if (signal.aborted) onAbort()
   else if (timeoutMs === 0) onTimeout()
   signal.addEventListener('abort', onAbort, { once: true })
-  // Armed before anything else, so that it goes first when several are due.
+  // Started before any other timer, so that it runs first when several are due.
   const timeout = timeoutMs === undefined ? undefined : clock.startTimer(timeoutMs, onTimeout)
   try {
     const schedule = sliding || typeof interval === 'function' ? delays(interval) : ticks(interval)
@@ -89,14 +88,16 @@ function checkInterval(intervalMs: unknown): number | DelayFn {
   return () => checkDelay('options.intervalMs()', delayFn())
 }
 
-/** When the wait that begins now ends; both in milliseconds since the start. */
+/** The end of the wait that begins now; both in milliseconds since the start. */
 type Schedule = (elapsedMs: number) => number
 
 function delays(interval: number | DelayFn): Schedule {
   return (elapsedMs) => elapsedMs + (typeof interval === 'function' ? interval() : interval)
 }
 
-/** Multiples of the interval. Counted, so that an interval that no float holds exactly adds up. */
+/**
+ * Multiples of the interval. Counted, so that an interval without an exact float does not drift.
+ */
 function ticks(intervalMs: number): Schedule {
   if (intervalMs === 0) return delays(0)
   let tick = 0
@@ -121,7 +122,7 @@ async function poll(
     if (sliding) dueMs = schedule(elapsedMs())
   }
   for (;;) {
-    // A pause even if nothing is left: a condition that never waits would let nothing else run.
+    // A pause even if no time is left: a synchronous condition would let nothing else run.
     await pause(clock, Math.max(0, dueMs - elapsedMs()), over)
     over.throwIfAborted()
     if (!sliding) dueMs = schedule(elapsedMs())

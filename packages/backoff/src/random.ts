@@ -1,5 +1,5 @@
-/** A source of chance: numbers from 0 to below 1, evenly spread. */
+/** A source of randomness: numbers from 0 to below 1, evenly distributed. */
 export type Random = () => number
 
-/** The chance of the runtime, for callers who bring none. The one place that takes it. */
+/** The randomness of the runtime, as the default. The only place that uses it. */
 export const defaultRandom: Random = () => Math.random()

@@ -5,15 +5,15 @@ import { jitteredBackoffManager } from './jittered-backoff-manager.ts'
 import type { LoopErrorOptions } from './loop-errors.ts'
 import type { Random } from './random.ts'
 
-/** What can be said about a loop with a fixed period. */
+/** Options of a loop with a fixed period. */
 export interface ForeverOptions extends LoopErrorOptions {
-  /** Measures the period. */
+  /** The clock that measures the period. */
   readonly clock?: Clock | undefined
 }
 
 /** The same, for a loop that can be stopped. */
 export interface UntilOptions extends ForeverOptions {
-  /** Ends the loop. Left out, only an error does. */
+  /** Ends the loop. By default, only an error ends it. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -21,7 +21,7 @@ export interface UntilOptions extends ForeverOptions {
 export interface JitterUntilOptions extends UntilOptions {
   /** See {@link BackoffUntilOptions.sliding}. */
   readonly sliding?: boolean | undefined
-  /** Where the chance of the jitter comes from: numbers from 0 to below 1. */
+  /** The source of randomness: numbers from 0 to below 1. */
   readonly random?: Random | undefined
 }
 
@@ -52,8 +52,8 @@ export async function nonSlidingUntil(
 }
 
 /**
- * Runs `fn` at once and then once each period until it is stopped, each period longer by a random
- * share of up to `jitterFactor` times itself; zero and less mean none.
+ * Runs `fn` at once and then once each period until it is stopped, each period plus a random part
+ * of up to `jitterFactor` times the period; zero and less mean none.
  */
 export async function jitterUntil(
   fn: LoopFn,

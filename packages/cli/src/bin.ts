@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The only file that touches the process: everything else is handed what it needs.
+// The only file that uses the process; every other file gets what it needs as an argument.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
@@ -9,15 +9,15 @@ import { systemClock } from '@sluice/core'
 import { runCli } from './run-cli.ts'
 import { Interrupted, type Terminal, type TerminalOutput } from './terminal.ts'
 
-// A list of processes shows arguments to everybody, and one may be an address with a password.
+// A process list shows arguments to every user, and an argument may be an address with a password.
 process.title = 'sluice'
 
-// Said by old versions of Node about its own SQLite; nobody here can do anything about it.
+// Printed by older versions of Node about its own SQLite; the user cannot act on it.
 process.removeAllListeners('warning')
 
 function outputTo(stream: WriteStream): TerminalOutput {
   const closed = new AbortController()
-  // A reader that has seen enough, as `head` has, is no error.
+  // A reader that stops reading, such as `head`, is not an error.
   stream.on('error', () => closed.abort())
   return {
     isTTY: stream.isTTY === true,
@@ -46,7 +46,7 @@ function interruption(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const reason = new Interrupted(signal)
-      // Asked twice, it does not wait for anything any more.
+      // The second signal ends the process at once.
       if (controller.signal.aborted) process.exit(reason.exitCode)
       controller.abort(reason)
     })
@@ -82,5 +82,5 @@ const terminal: Terminal = {
 }
 
 const code = await runCli(process.argv.slice(2), terminal)
-// What was written has been written, and what was opened was closed; nothing may hold up the shell.
+// All output is written and all stores are closed; nothing may delay the exit.
 process.exit(code)

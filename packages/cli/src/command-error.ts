@@ -1,8 +1,8 @@
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 
-/** Why a command was not done, in words for whoever typed it. */
+/** The error of a command, with a message for the user. */
 export class CommandError extends Error {
-  /** Stable, for programs that read the message. */
+  /** A stable code, for programs that read the message. */
   readonly code: string
   readonly exitCode: ExitCode
 
@@ -14,17 +14,17 @@ export class CommandError extends Error {
   }
 }
 
-/** It was called in a way that makes no sense. */
+/** The command line is invalid. */
 export function usageError(message: string, cause?: unknown): CommandError {
   return new CommandError('ERR_USAGE', message, exitCodes.usage, cause)
 }
 
-/** What it was to work on is not there. */
+/** A key that the command names does not exist. */
 export function notFoundError(message: string): CommandError {
   return new CommandError('ERR_NOT_FOUND', message, exitCodes.notFound)
 }
 
-/** Nobody has said that it shall be done. */
+/** The command was not confirmed. */
 export function notConfirmedError(message: string): CommandError {
   return new CommandError('ERR_NOT_CONFIRMED', message, exitCodes.usage)
 }

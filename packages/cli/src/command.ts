@@ -1,58 +1,58 @@
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 
-/** What a word of a command line can be, which is what a shell offers for it. */
+/** The kind of a word on the command line, which decides what a shell completes it with. */
 export type WordKind = 'queue' | 'key' | 'file' | 'store' | 'text'
 
-/** A place in a command line. */
+/** A positional argument. */
 export interface ArgumentSpec {
-  /** As it is shown: `QUEUE`. */
+  /** The name that help shows: `QUEUE`. */
   readonly name: string
   readonly summary: string
   readonly kind: WordKind
   readonly optional?: boolean
-  /** It takes all words that are left. */
+  /** Takes all remaining words. */
   readonly variadic?: boolean
   readonly choices?: readonly string[]
 }
 
-/** An option. One that takes a value names it in capitals: `-s, --store <URL>`. */
+/** An option. The name of its value is in capitals: `-s, --store <URL>`. */
 export interface OptionSpec {
   readonly flags: string
   readonly summary: string
   readonly kind?: WordKind
   readonly choices?: readonly string[]
-  /** It may be given more than once. */
+  /** May be given more than once. */
   readonly repeatable?: boolean
 }
 
-/** A command line that does something, and what it does. */
+/** An example: a command line and what it does. */
 export interface Example {
   readonly line: string
   readonly does: string
 }
 
-/** One command: how it is called, and what it does then. */
+/** One command: its arguments, options and texts, and the function that runs it. */
 export interface CommandSpec {
   readonly name: string
   readonly alias?: string
-  /** One line, without a full stop. */
+  /** One line without a full stop. */
   readonly summary: string
-  /** What else there is to know: whole sentences. */
+  /** Further sentences for help. */
   readonly details?: string
-  /** The heading that it stands under. */
-  readonly group: 'Looking' | 'Keys' | 'Queues' | 'Stores' | 'More'
+  /** The heading in help. */
+  readonly group: 'Inspect' | 'Keys' | 'Queues' | 'Stores' | 'More'
   readonly hidden?: boolean
   readonly positionals?: readonly ArgumentSpec[]
   readonly options?: readonly OptionSpec[]
   readonly examples?: readonly Example[]
-  /** The document that `-o json` prints, in the notation of types. Stable within a major version. */
+  /** The document that `-o json` prints, as a type. Stable within a major version. */
   readonly json?: string
-  /** It ends by itself soon after its signal was aborted, and wants to. */
+  /** The command ends on its own soon after its signal is aborted, and must not be cut off. */
   readonly windsUp?: boolean
-  /** Options that it does not know are its own business. */
+  /** Passes unknown options on instead of rejecting them. */
   readonly takesAnything?: boolean
-  /** Does it. Reads all of its input before it touches a store. Without a code it went well. */
+  /** Runs the command. Reads all input before it opens a store. No exit code means success. */
   run(context: Context): Promise<ExitCode | undefined>
 }
 
@@ -63,5 +63,18 @@ export const queueArgument: ArgumentSpec = {
   kind: 'queue',
 }
 
-/** A single key of a queue. */
+/** The positional of commands for one key. */
 export const keyArgument: ArgumentSpec = { name: 'KEY', summary: 'a key of the queue', kind: 'key' }
+
+/** The positionals of commands that read queues of one store and write them to another. */
+export const queuesOfStores: readonly ArgumentSpec[] = [
+  { name: 'FROM', summary: 'the store to read from', kind: 'store' },
+  { name: 'TO', summary: 'the store to write to', kind: 'store' },
+  {
+    name: 'QUEUE',
+    summary: 'the queues (default: all)',
+    kind: 'queue',
+    optional: true,
+    variadic: true,
+  },
+]

@@ -12,7 +12,7 @@ const msOf: Readonly<Record<string, number>> = {
 const whole = /^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/
 const part = /(\d+(?:\.\d+)?)(ms|[smhdw])/g
 
-/** Reads `5s`, `1m30s`, `2h`, `250ms` as milliseconds; bare numbers only where `bare` says so. */
+/** Parses `5s`, `1m30s`, `2h` or `250ms` to milliseconds; numbers without a unit if `bare` is `ms`. */
 export function parseDuration(name: string, text: string, bare: 'ms' | 'none' = 'none'): number {
   if (bare === 'ms' && /^\d+(?:\.\d+)?$/.test(text)) return Number(text)
   if (!whole.test(text)) {
@@ -26,7 +26,7 @@ export function parseDuration(name: string, text: string, bare: 'ms' | 'none' = 
   return ms
 }
 
-/** Two units at the most, the second only where the first leaves much open. */
+/** An age in at most two units, the second only where the first is coarse. */
 export function formatAge(ms: number): string {
   const seconds = Math.floor(Math.max(0, ms) / 1_000)
   if (seconds < 120) return `${seconds}s`
@@ -47,7 +47,7 @@ function pair(first: number, unit: string, second: number, smaller: string): str
   return second === 0 ? `${first}${unit}` : `${first}${unit}${second}${smaller}`
 }
 
-/** A span to compare with others: milliseconds below a second, then as an age. */
+/** A duration: milliseconds below a second, otherwise as an age. */
 export function formatSpan(ms: number): string {
   if (ms < 1) return '<1ms'
   if (ms < 1_000) return `${Math.round(ms)}ms`

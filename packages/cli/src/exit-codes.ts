@@ -1,14 +1,14 @@
-/** What `sluice` exits with. */
+/** The exit codes of `sluice`. */
 export const exitCodes = {
-  /** It was done. */
+  /** Success. */
   ok: 0,
-  /** It could not be done; a line on stderr says why. */
+  /** Failed; a line on stderr says why. */
   failed: 1,
-  /** It was called wrongly, or not confirmed; nothing was done. */
+  /** A usage error, or not confirmed; nothing was changed. */
   usage: 2,
-  /** `doctor` has found something that is not as it has to be. */
+  /** `doctor` found a problem. */
   unhealthy: 3,
-  /** A key that was named is not there. */
+  /** A named key does not exist. */
   notFound: 4,
 } as const
 

@@ -6,13 +6,13 @@ import { oneLine } from './output/escape.ts'
 /** The values of the options, by their long names in camelCase. */
 export type OptionValues = Readonly<Record<string, unknown>>
 
-/** What bounds a number. */
+/** The bounds of a number. */
 export interface WholeLimits {
   readonly min: number
   readonly max?: number
 }
 
-/** What was typed, checked as it is read: each reader throws a usage error that names the place. */
+/** The arguments and options, checked when they are read; a usage error names the argument. */
 export class Input {
   readonly #positionals: readonly string[]
   readonly #options: OptionValues
@@ -22,27 +22,27 @@ export class Input {
     this.#options = options
   }
 
-  /** The positional of this place, if there is one. */
+  /** The positional at this index, if there is one. */
   positional(index: number): string | undefined {
     return this.#positionals[index]
   }
 
-  /** The positionals from this place on. */
+  /** The positionals from this index on. */
   positionals(from: number): readonly string[] {
     return this.#positionals.slice(from)
   }
 
-  /** The positional of this place as the name of a queue. */
+  /** The positional at this index as the name of a queue. */
   queue(index = 0): string {
     return checkedQueue(this.#positionals[index] ?? '')
   }
 
-  /** The same where it may be left out. */
+  /** The positional at this index as the name of a queue; `undefined` if it is left out. */
   queueIfGiven(index = 0): string | undefined {
     return this.#positionals[index] === undefined ? undefined : this.queue(index)
   }
 
-  /** The positionals from this place on as keys. */
+  /** The positionals from this index on as keys. */
   keys(from: number): readonly string[] {
     return this.positionals(from).map((key) => checkedKey(key))
   }
@@ -90,12 +90,12 @@ export class Input {
   }
 }
 
-/** `failuresMin` as it is typed. */
+/** The flag of an option: `failuresMin` is `--failures-min`. */
 function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** Runs a check of core, so that what it says becomes a usage error. */
+/** Runs a check of core and turns its error into a usage error. */
 function checked<T>(check: () => T): T {
   try {
     return check()
@@ -104,17 +104,17 @@ function checked<T>(check: () => T): T {
   }
 }
 
-/** Holds for the name of a queue. */
+/** Checks the name of a queue. */
 export function checkedQueue(name: string): string {
   return checked(() => checkQueueName('QUEUE', name))
 }
 
-/** Holds for a key. */
+/** Checks a key. */
 export function checkedKey(key: string): string {
   return checked(() => checkKey('KEY', key))
 }
 
-/** Reads JSON that somebody typed. */
+/** Parses JSON from the command line. */
 export function parsedJson(place: string, text: string): unknown {
   try {
     return parseJson(text)

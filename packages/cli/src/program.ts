@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts'
-import { commands } from './commands/all.ts'
+import { commands } from './commands/commands.ts'
 import { Input } from './input.ts'
 import { formats } from './output/printer.ts'
 
@@ -8,24 +8,28 @@ import { formats } from './output/printer.ts'
 export const globalOptions: readonly OptionSpec[] = [
   {
     flags: '-s, --store <URL>',
-    summary: 'where the queues are; @FILE reads it from a file (default: $SLUICE_STORE)',
+    summary: 'the store; @FILE reads its address from a file (default: $SLUICE_STORE)',
     kind: 'store',
   },
-  { flags: '-o, --output <FORMAT>', summary: `how to print (default: table)`, choices: formats },
-  { flags: '--no-headers', summary: 'no line with the names of the columns' },
+  {
+    flags: '-o, --output <FORMAT>',
+    summary: `the output format (default: table)`,
+    choices: formats,
+  },
+  { flags: '--no-headers', summary: 'omit the header of a table' },
   { flags: '--no-color', summary: 'no colours, as with $NO_COLOR' },
-  { flags: '-y, --yes', summary: 'go ahead without asking' },
-  { flags: '--timeout <DURATION>', summary: 'give up after so long, as in 30s or 5m' },
+  { flags: '-y, --yes', summary: 'confirm without asking' },
+  { flags: '--timeout <DURATION>', summary: 'give up after this time, such as 30s or 5m' },
   { flags: '--debug', summary: 'show where an error comes from' },
 ]
 
-/** What was asked for: a command, and what it was given. */
+/** A parsed command line: the command, its arguments and its options. */
 export interface Invocation {
   readonly spec: CommandSpec
   readonly input: Input
 }
 
-const intro = 'Sees into the queues of Sluice, works on them, and moves them between stores.'
+const intro = 'Inspect, operate and move Sluice queues.'
 
 const outro = `
 The store is named by -s or by SLUICE_STORE:
@@ -34,13 +38,13 @@ The store is named by -s or by SLUICE_STORE:
 Exit codes: 0 done, 1 failed, 2 called wrongly or not confirmed, 3 unhealthy, 4 no such key.
 `
 
-/** The words of commander for the commands there are. `chosen` is told which one was called. */
+/** Builds the commander program of all commands. `chosen` is called with the command line. */
 export function buildProgram(version: string, chosen: (invocation: Invocation) => void): Command {
   const program = new Command('sluice')
     .description(intro)
     .version(version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print how it is called')
-    .helpCommand('help [COMMAND]', 'print how a command is called')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [COMMAND]', 'print help for a command')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', outro)
     .exitOverride()
@@ -74,7 +78,7 @@ function commandOf(spec: CommandSpec, chosen: (invocation: Invocation) => void):
     .description(
       spec.details === undefined ? `${spec.summary}.` : `${spec.summary}. ${spec.details}`,
     )
-    .helpOption('-h, --help', 'print how it is called')
+    .helpOption('-h, --help', 'print help')
     .helpGroup(`${spec.group}:`)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()

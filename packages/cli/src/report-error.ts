@@ -3,18 +3,18 @@ import { CommandError } from './command-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import { oneLine } from './output/escape.ts'
 import type { Printer } from './output/printer.ts'
-import type { Secrets } from './redact.ts'
+import type { Secrets } from './stores/secrets.ts'
 
-/** What to do about an error, where its own message does not say. */
+/** Advice for errors whose messages contain none. */
 const remedies: Readonly<Record<string, string>> = {
   ERR_SCHEMA_OLDER: 'run `sluice migrate` with the same store',
   ERR_SCHEMA_NEWER: 'install a newer @sluice/cli',
   ERR_STORE_BUSY: 'try again; another process holds a lock',
-  ERR_STORE_FULL: 'make room, then try again',
+  ERR_STORE_FULL: 'free some space, then try again',
   ERR_STORE_DAMAGED: 'run `sluice doctor` with the same store',
-  ERR_UNKNOWN_OUTCOME: 'look before trying again: it may have been done',
+  ERR_UNKNOWN_OUTCOME: 'check the result before trying again: the change may have been made',
   EADDRINUSE: 'choose another --port',
-  ERR_CONTRACT_VERSION: 'install versions of @sluice/cli and the drivers that belong together',
+  ERR_CONTRACT_VERSION: 'install matching versions of @sluice/cli and the drivers',
 }
 
 interface Failure {
@@ -34,20 +34,20 @@ function failureOf(error: unknown): Failure {
       ? (error as Error & { code?: unknown })
       : { message: String(error), code: undefined }
   return {
-    message: message === '' ? 'something failed, and did not say what' : message,
+    message: message === '' ? 'failed without a message' : message,
     code: typeof code === 'string' ? code : 'ERR_UNEXPECTED',
     exitCode: exitCodes.failed,
   }
 }
 
-/** Every stack of an error and of what caused it. */
+/** The stacks of an error and of its causes. */
 function stacksOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 8) return String(error)
   const own = error.stack ?? error.message
   return error.cause === undefined ? own : `${own}\ncaused by ${stacksOf(error.cause, depth + 1)}`
 }
 
-/** Says on stderr what went wrong, in one line; with `debug`, also where. Gives the exit code. */
+/** Prints an error to stderr in one line, with `debug` also its stack. Returns the exit code. */
 export async function reportError(
   error: unknown,
   print: Printer,

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { type Command, CommanderError } from 'commander'
 import { usageError } from './command-error.ts'
-import { commands } from './commands/all.ts'
+import { commands } from './commands/commands.ts'
 import { exitCodes } from './exit-codes.ts'
 import { formats, Printer } from './output/printer.ts'
 import { buildProgram, globalOptions, type Invocation } from './program.ts'
-import { Secrets } from './redact.ts'
 import { reportError } from './report-error.ts'
 import { Run } from './run.ts'
+import { Secrets } from './stores/secrets.ts'
 import { Interrupted, type Terminal } from './terminal.ts'
 
 function versionHere(): string {
@@ -15,12 +15,12 @@ function versionHere(): string {
   return /"version": "([^"]+)"/.exec(text)?.[1] ?? 'unknown'
 }
 
-/** The program with all of its commands: what the reference and the completion are made from. */
+/** The program with all commands, from which the reference and the completion are generated. */
 export function describeProgram(): Command {
   return buildProgram(versionHere(), () => undefined)
 }
 
-/** What is printed before any command runs: help, or what commander has to say of an error. */
+/** The output before a command runs: help, or commander's error. */
 interface Said {
   out: string
   err: string
@@ -54,9 +54,9 @@ function parsed(argv: readonly string[], terminal: Terminal, said: Said): Invoca
   return invocation
 }
 
-/** What commander says of an error, in one line, and where more is said. */
+/** Commander's error as a usage error in one line that refers to help. */
 function asUsage({ message, code }: CommanderError, argv: readonly string[]): Error {
-  // All that it says of `help` with a command that is not there.
+  // Commander gives no other detail for `help` with an unknown command.
   if (code === 'commander.help') return usageError('no such command; see `sluice --help`')
   const text = message
     .replace(/^error: /, '')
@@ -80,8 +80,8 @@ function printerOf(invocation: Invocation | undefined, terminal: Terminal): Prin
 }
 
 /**
- * Runs one command line to its end; resolves to what the process should exit with. Never rejects,
- * and touches nothing of the process but what the terminal gives.
+ * Runs one command line and resolves to its exit code. Never rejects, and uses nothing of the process
+ * but the given terminal.
  */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   const secrets = new Secrets()

@@ -6,19 +6,19 @@ import type { Grammar } from './completion/candidates.ts'
 import type { Context } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Input } from './input.ts'
-import { type OpenStore, openStore, type StoreUse } from './open-store.ts'
 import { oneLine } from './output/escape.ts'
 import type { Printer } from './output/printer.ts'
 import type { Invocation } from './program.ts'
-import type { Secrets } from './redact.ts'
-import { parseStoreAddress, type StoreAddress } from './store-address.ts'
+import { type OpenStore, openStore, type StoreUse } from './stores/open-store.ts'
+import type { Secrets } from './stores/secrets.ts'
+import { parseStoreAddress, type StoreAddress } from './stores/store-address.ts'
 import type { Terminal } from './terminal.ts'
 import { aborted } from './wait.ts'
 
-/** How long the end of a command may take after it was given up, in milliseconds. */
+/** How long a command may take to end after it was aborted, in milliseconds. */
 const endMs = 2_000
 
-/** One command on its way: what it may use, and what must be closed after it. */
+/** One run of a command: its environment, and the functions that run when it has ended. */
 export class Run implements Context {
   readonly input: Input
   readonly terminal: Terminal
@@ -45,7 +45,7 @@ export class Run implements Context {
     this.signal = AbortSignal.any([terminal.interrupted, this.#outOfTime.signal])
   }
 
-  /** Runs the command, and closes what it has opened. */
+  /** Runs the command, and closes everything it has opened. */
   async toEnd(): Promise<number> {
     const timeoutMs = this.input.durationMs('timeout')
     if (timeoutMs !== undefined) this.#startTimeout(timeoutMs)
@@ -58,7 +58,7 @@ export class Run implements Context {
       this.signal.throwIfAborted()
       return code ?? exitCodes.ok
     } catch (error) {
-      // Whatever else went wrong then, went wrong because of it.
+      // Any other error after the abort is a consequence of it.
       throw this.signal.aborted ? this.signal.reason : error
     } finally {
       abort.forget()
@@ -80,7 +80,7 @@ export class Run implements Context {
 
   async #end(): Promise<void> {
     for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop()) {
-      // What could not be closed goes with the process.
+      // The process ends; resources that could not be closed end with it.
       const ending = Promise.resolve()
         .then(end)
         .catch(() => {})
@@ -101,9 +101,7 @@ export class Run implements Context {
   async address(): Promise<StoreAddress> {
     const text = this.input.text('store') ?? this.terminal.env['SLUICE_STORE'] ?? ''
     if (text === '') {
-      throw usageError(
-        'no store is named; give one with -s, as in -s sqlite:./queue.db, or set SLUICE_STORE',
-      )
+      throw usageError('no store is given; use -s, as in -s sqlite:./queue.db, or set SLUICE_STORE')
     }
     return this.#addressOf(text)
   }
@@ -116,7 +114,7 @@ export class Run implements Context {
       return this.#noted(readFileSync(path, 'utf8').trim())
     } catch (error) {
       if (error instanceof CommandError) throw error
-      throw usageError(`the file with the address of the store cannot be read: ${path}`, error)
+      throw usageError(`the file with the store address cannot be read: ${path}`, error)
     }
   }
 
@@ -148,12 +146,12 @@ export class Run implements Context {
 
   async confirm(what: string): Promise<boolean> {
     if (this.input.flag('yes')) return true
-    if (!this.isSomebodyThere) throw notConfirmedError(`${what}: say --yes if that is meant`)
-    const answer = await this.ask(`${what}. Go on? [y/N] `)
+    if (!this.isInteractive) throw notConfirmedError(`${what} Re-run with --yes to confirm.`)
+    const answer = await this.ask(`${what} Continue? [y/N] `)
     return /^y(?:es)?$/i.test(answer.trim())
   }
 
-  get isSomebodyThere(): boolean {
+  get isInteractive(): boolean {
     return this.terminal.stdin.isTTY && this.terminal.stderr.isTTY
   }
 

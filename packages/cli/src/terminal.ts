@@ -1,55 +1,55 @@
 import type { Clock } from '@sluice/core'
 
-/** A stream that a command writes to. */
+/** An output stream of a command. */
 export interface TerminalOutput {
   readonly isTTY: boolean
-  /** How many columns a line has; `undefined` where lines have no end. */
+  /** The width of a line in columns; `undefined` if it is not limited. */
   readonly columns: number | undefined
-  /** How many lines it shows; `undefined` where there is no end to them. */
+  /** The number of visible lines; `undefined` if it is not limited. */
   readonly rows?: number | undefined
-  /** Aborted once nobody reads any more; what is written after that goes nowhere. */
+  /** Aborted when the reader has gone; later writes are dropped. */
   readonly closed: AbortSignal
-  /** Writes, and resolves when there is room for more. Never rejects. */
+  /** Writes; resolves when the stream can take more. Never rejects. */
   write(text: string): void | Promise<void>
 }
 
-/** The stream that a command reads from. */
+/** The input stream of a command. */
 export interface TerminalInput {
   readonly isTTY: boolean
-  /** What comes, line by line, without line feeds. */
+  /** The lines of the input, without line feeds. */
   lines(): AsyncIterable<string>
 }
 
 /**
- * Everything that a command line knows of the process it runs in. A test hands in its own.
+ * Everything that a command line uses of its process. Tests pass their own.
  */
 export interface Terminal {
   readonly stdin: TerminalInput
-  /** For data, and nothing else. */
+  /** For data only. */
   readonly stdout: TerminalOutput
   /** For progress, questions and errors. */
   readonly stderr: TerminalOutput
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where relative paths begin. */
+  /** The base of relative paths. */
   readonly cwd: string
   readonly clock: Clock
-  /** Aborted with an {@link Interrupted} when the command is to end. */
+  /** Aborted with an {@link Interrupted} when the command must end. */
   readonly interrupted: AbortSignal
-  /** A text that no other run of this program has. */
+  /** Returns a text that is unique to this run. */
   uniqueId(): string
-  /** Shows an address in a browser; false if that cannot be done. */
+  /** Opens an address in a browser; false if that fails. */
   browse(url: string): Promise<boolean>
 }
 
-/** The reason why a command has to end before it is done: somebody sent a signal. */
+/** The reason of an abort by a signal. */
 export class Interrupted extends Error {
-  /** What the process exits with. */
+  /** The exit code of the process. */
   readonly exitCode: number
 
   constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     super(`ended by ${signal}`)
     this.name = 'Interrupted'
-    // 128 and the number of the signal, as shells have it.
+    // 128 plus the number of the signal, as in shells.
     this.exitCode = 128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal]
   }
 }

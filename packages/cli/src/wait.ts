@@ -1,6 +1,6 @@
 import type { Clock } from '@sluice/core'
 
-/** Waits so long; true, or false as soon as the signal says that it is no use. */
+/** Waits for a time; resolves to true, or to false as soon as the signal is aborted. */
 export async function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false
   return await new Promise((resolve) => {

@@ -6,7 +6,7 @@ import { newFile, postgresForFile } from './stores.ts'
 
 const postgres = postgresForFile()
 
-describe('called wrongly, it says so in one line, exits with 2 and changes nothing', () => {
+describe('a usage error is one line, exits with 2 and changes nothing', () => {
   test.each([
     [['quues'], /unknown command 'quues'; did you mean queues\?; see `sluice --help`/],
     [['help', 'quues'], /no such command; see `sluice --help`/],
@@ -25,13 +25,14 @@ describe('called wrongly, it says so in one line, exits with 2 and changes nothi
     [['add', 'q', 'a', '--priority', '1001'], /--priority must be a whole number from -1000 to/],
     [['add', 'q', 'a', '--items'], /--items goes with --stdin/],
     [['add-after', 'q', 'soon', 'a'], /DELAY must be a duration such as 500ms, 5s/],
-    [['add-after', 'q', '11000000h', 'a'], /DELAY must be ten years at the most/],
-    [['park', 'q'], /name a KEY, or say --all/],
-    [['park', 'q', 'a', '--all'], /name keys, or say --all, but not both/],
-    [['park', 'q', 'a', '--state', 'ready'], /options that choose keys go with --all/],
+    [['add-after', 'q', '11000000h', 'a'], /DELAY must be at most ten years/],
+    [['park', 'q'], /name a KEY, or give --all/],
+    [['park', 'q', 'a', '--all'], /name keys or give --all, not both/],
+    [['park', 'q', 'a', '--state', 'ready'], /options that select keys require --all/],
     [['queues', '--timeout', '5'], /--timeout must be a duration such as 500ms/],
     [['migrate', '--verify', '--roles'], /exclude each other/],
-    [['copy', 'a.db', 'b.db', '--keep', '--no-resume'], /--no-resume goes without --keep/],
+    [['copy', 'a.db', 'b.db', '--keep'], /unknown option '--keep'/],
+    [['copy', 'a.db', 'b.db', '--no-resume'], /unknown option '--no-resume'/],
     [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
     [['dashboard', '--port', '70000'], /--port must be a whole number from 0 to 65535/],
   ])('%j', async (argv, words) => {
@@ -40,19 +41,23 @@ describe('called wrongly, it says so in one line, exits with 2 and changes nothi
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(words)
     expect(err).toMatch(/^sluice: .* \[ERR_USAGE\]\n$/)
-    // Nothing was opened, or it would be there.
+    // No store was opened, or the file would exist.
     expect((await cli(['queues'], { store })).err).toContain('does not exist')
   })
 })
 
 describe('the store', () => {
   test.each<[string, World['env'], RegExp]>([
-    ['', {}, /no store is named; give one with -s/],
-    ['mysql://x', {}, /'mysql:\/\/x' is not the address of a store; it looks like sqlite:/],
+    ['', {}, /no store is given; use -s/],
+    [
+      'mysql://x',
+      {},
+      /'mysql:\/\/x' is not the address of a store; valid addresses look like sqlite:/,
+    ],
     ['nonsense', {}, /'nonsense' is not the address/],
     ['sqlite:', {}, /must be followed by the path of a file/],
     ['postgres://h/d?schema=Robert"); drop', {}, /the schema must be lower-case letters/],
-    ['@/does/not/exist', {}, /the file with the address of the store cannot be read/],
+    ['@/does/not/exist', {}, /the file with the store address cannot be read/],
   ])('%j is refused with words', async (store, env, words) => {
     const { code, err } = await cli(['queues'], { store, env: env ?? {} })
     expect(code).toBe(2)
@@ -71,7 +76,7 @@ describe('the store', () => {
     expect((await cli(['queues'], world)).err).toContain('sqlite:./other.db does not exist')
   })
 
-  test('is not made by commands that look or work on what is there', async () => {
+  test('is not created by commands that need an existing one', async () => {
     const commands = [
       ['queues'],
       ['ls', 'q'],
@@ -98,11 +103,11 @@ describe('the store', () => {
     for (const argv of commands) {
       const { code, err } = await cli(argv, { store })
       expect(code, argv.join(' ')).toBe(1)
-      expect(err).toMatch(/does not exist, and looking at it does not make it; .*\[ERR_STORE\]\n$/)
+      expect(err).toMatch(/does not exist, and this command does not create it; .*\[ERR_STORE\]\n$/)
     }
   })
 
-  test('that is something else is refused with its code', async () => {
+  test('that is not a store is rejected with its code', async () => {
     const folder = scratchFolder()
     writeFileSync(join(folder, 'queue.db'), 'hello, this is no database at all'.repeat(100))
     const { code, err } = await cli(['queues'], { store: './queue.db', cwd: folder })
@@ -111,7 +116,7 @@ describe('the store', () => {
   })
 })
 
-describe('a password is shown by no error, on no way there is', () => {
+describe('no error shows a password', () => {
   const secret = 'h%40rd+to.guess'
   const decoded = 'h@rd+to.guess'
   test.each<[string, readonly string[], World]>([
@@ -123,12 +128,12 @@ describe('a password is shown by no error, on no way there is', () => {
     ['one that should be encoded', ['queues', '-s', `postgres://me:/${secret}?@h:1/db`], {}],
     ['a bad schema', ['queues', '-s', `postgres://me:${secret}@h/db?schema=UPPER`], {}],
     ['a password in the query', ['queues', '-s', `postgres://h:1/db?password=${secret}`], {}],
-    ['the wrong place', ['queues', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
-    [
-      'copy',
-      ['copy', `postgres://me:${secret}@127.0.0.1:1/db`, 'postgres://h:x@127.0.0.1:1/y'],
+    ['the wrong argument', ['queues', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
+    ...['copy', 'move'].map((command): [string, readonly string[], World] => [
+      command,
+      [command, `postgres://me:${secret}@127.0.0.1:1/db`, 'postgres://h:x@127.0.0.1:1/y'],
       {},
-    ],
+    ]),
     ['doctor', ['doctor', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
     ['dashboard', ['dashboard', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
     ['migrate', ['migrate', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
@@ -141,10 +146,10 @@ describe('a password is shown by no error, on no way there is', () => {
     }
   })
 
-  test('a wrong one, told by the server', async () => {
+  test('a wrong one, rejected by the server', async () => {
     const store = postgres.url().replace(':secret@', ':not-the-one@')
     const { code, err } = await cli(['queues', '--debug'], { store })
-    // A server that trusts everybody would let anybody in.
+    // A server with `trust` authentication accepts every password.
     expect([0, 1]).toContain(code)
     expect(err).not.toContain('not-the-one')
   })
@@ -163,7 +168,7 @@ test('--debug shows where an error comes from, and what is under it', async () =
   expect(err).toMatch(/\n {4}at .*\n[\s\S]*caused by [\s\S]*ECONNREFUSED/)
 })
 
-test('it gives up after --timeout', async () => {
+test('a command gives up after --timeout', async () => {
   const store = newFile()
   await output(['add', 'orders', 'a'], { store })
   const { code, err } = await cli(['drain', 'orders', '--timeout', '50ms'], { store })

@@ -12,26 +12,26 @@ export interface Ended {
   readonly err: string
 }
 
-/** What is special about the terminal of a test. */
+/** How the terminal of a test differs from the default. */
 export interface World {
   readonly store?: string
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly stdin?: readonly string[] | AsyncIterable<string>
-  /** Whether somebody sits there. */
+  /** Whether stdin and stderr are a terminal. */
   readonly isTTY?: boolean
   readonly columns?: number
   readonly clock?: Clock
   readonly interrupted?: AbortSignal
   readonly closed?: AbortSignal
   readonly browse?: (url: string) => Promise<boolean>
-  /** Told of everything that is written to stdout, as it comes. */
+  /** Called with every write to stdout. */
   readonly onOut?: (text: string) => void
-  /** The same of stderr. */
+  /** Called with every write to stderr. */
   readonly onErr?: (text: string) => void
 }
 
-/** A folder of its own for a test, gone when the test has ended. */
+/** A temporary folder that is deleted when the test has ended. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -46,6 +46,10 @@ describe('what is offered', () => {
       ['copy', ''],
       ['sqlite:', 'postgres://'],
     ],
+    [
+      ['move', ''],
+      ['sqlite:', 'postgres://'],
+    ],
     [['-s', 'pos'], ['postgres://']],
     [['nonsense', ''], ['']],
     [['add-after', 'q', ''], ['']],
@@ -64,7 +68,7 @@ describe('what is offered', () => {
     expect(await offered(['ls', `--store=${store}`, 'or'])).toEqual(['orders'])
   })
 
-  test('a store that is not there offers nothing, and says nothing', async () => {
+  test('a missing store offers nothing and prints nothing', async () => {
     expect(await offered(['ls', ''])).toEqual([''])
     expect(await offered(['ls', ''], 'postgres://127.0.0.1:1/x')).toEqual([''])
     expect(await offered(['ls', ''], '')).toEqual([''])

@@ -52,7 +52,7 @@ test('it serves the store that is named, on this machine, for looking only', asy
   const session = await fetch(new URL('api/session', address))
   expect(await session.json()).toMatchObject({ mayAct: false, mustSignIn: false })
   const { code, err } = await end()
-  expect({ code, err }).toEqual({ code: 130, err: `serving ${store}; Ctrl-C ends it\n` })
+  expect({ code, err }).toEqual({ code: 130, err: `serving ${store}; press Ctrl-C to stop\n` })
   await expect(fetch(address)).rejects.toThrow()
 })
 
@@ -79,11 +79,11 @@ describe('signing in', () => {
     expect(err).not.toContain('warning')
     chmodSync(join(folder, 'token'), 0o644)
     const open = await serve(['--token-file', 'token'], world)
-    expect((await open.end()).err).toContain('others on this machine can read the file')
+    expect((await open.end()).err).toContain('other users of this machine can read the token file')
     const env = { SLUICE_DASHBOARD_TOKEN: 'short' }
     const short = await cli(['dashboard'], { store, env })
     expect(short.code).toBe(2)
-    expect(short.err).toContain('the token must have at least 16 characters')
+    expect(short.err).toContain('the token must be at least 16 characters long')
     expect((await cli(['dashboard', '--token-file', 'nowhere'], world)).code).toBe(2)
   })
 })
@@ -114,7 +114,7 @@ test('a port that is taken is told of', async () => {
 test('the program serves until it is interrupted', async () => {
   const store = await filled()
   const program = start(['dashboard', store, '-o', 'json'])
-  await program.said('Ctrl-C ends it')
+  await program.said('press Ctrl-C to stop')
   const { url, openUrl } = JSON.parse(program.out()) as { url: string; openUrl: string }
   expect(openUrl).toBe(url)
   expect((await fetch(new URL('api/overview', url))).status).toBe(200)

@@ -8,7 +8,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     return (await json(['get', 'orders', key], { store }))['state']
   }
 
-  test('keys are parked, put back in line and removed by name', async () => {
+  test('keys are parked, unparked and removed by name', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a', 'b'], { store })
     expect(await output(['park', 'orders', 'a', 'b'], { store })).toBe('a parked\nb parked\n')
@@ -20,13 +20,13 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect((await cli(['get', 'orders', 'a'], { store })).code).toBe(4)
   })
 
-  test('a key that is not there is told of on stderr, and the others are still done', async () => {
+  test('a missing key is reported on stderr, and the other keys are still changed', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a'], { store })
     expect(await cli(['park', 'orders', 'nobody', 'a'], { store })).toEqual({
       code: 4,
       out: 'a parked\n',
-      err: 'nobody is not there\n',
+      err: 'nobody does not exist\n',
     })
     expect(JSON.parse((await cli(['park', 'orders', 'x', '-o', 'json'], { store })).out)).toEqual({
       queue: 'orders',
@@ -77,7 +77,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(await cli(['forget', 'orders', ...chosen, '--yes'], { store })).toEqual({
       code: 0,
       out: '1 key forgotten\n',
-      err: '1 key of orders will have their failures forgotten\n',
+      err: 'This will reset the failures of 1 key of orders.\n',
     })
     expect(await output(['forget', 'orders', 'bad'], { store })).toBe('bad unchanged\n')
   })
@@ -88,7 +88,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(await cli(['park', 'orders', '--all', '--prefix', 'a/'], { store })).toEqual({
       code: 2,
       out: '',
-      err: 'sluice: 2 keys of orders will be parked: say --yes if that is meant [ERR_NOT_CONFIRMED]\n',
+      err: 'sluice: This will park 2 keys of orders. Re-run with --yes to confirm. [ERR_NOT_CONFIRMED]\n',
     })
     expect(await stateOf(store, 'a/1')).toBe('ready')
     expect(await json(['park', 'orders', '--all', '--prefix', 'a/', '--yes'], { store })).toEqual({
@@ -110,8 +110,8 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     await output(['add', 'orders', 'a'], { store })
     const no = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [''] })
     expect(no.code).toBe(2)
-    expect(no.err).toContain('1 key of orders will be removed. Go on? [y/N] ')
-    expect(no.err).toContain('nothing was done')
+    expect(no.err).toContain('This will remove 1 key of orders. Continue? [y/N] ')
+    expect(no.err).toContain('nothing was changed')
     const yes = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: ['y'] })
     expect(yes.out).toBe('1 key removed\n')
   })
@@ -135,10 +135,10 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     const { code, err } = await cli(['purge', 'orders'], { store })
     expect({ code, err }).toEqual({
       code: 2,
-      err: 'sluice: 2 keys of orders will be removed: say --yes if that is meant [ERR_NOT_CONFIRMED]\n',
+      err: 'sluice: This will remove 2 keys of orders. Re-run with --yes to confirm. [ERR_NOT_CONFIRMED]\n',
     })
     const wrong = await cli(['purge', 'orders'], { store, isTTY: true, stdin: ['order'] })
-    expect(wrong.err).toContain('that is not its name; nothing was removed')
+    expect(wrong.err).toContain('the name does not match; nothing was removed')
     const typed = await cli(['purge', 'orders'], { store, isTTY: true, stdin: ['orders'] })
     expect(typed.out).toBe('2 keys of orders removed\n')
     expect(await json(['purge', 'orders', '--yes'], { store })).toEqual({

@@ -78,11 +78,11 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     })
   })
 
-  test('a key that is not there is exit code 4', async () => {
+  test('a missing key is exit code 4', async () => {
     const store = await fresh()
     const { code, out, err } = await cli(['get', 'orders', 'order/1'], { store })
     expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(err).toBe('sluice: nothing is stored of order/1 in orders [ERR_NOT_FOUND]\n')
+    expect(err).toBe('sluice: order/1 is not stored in orders [ERR_NOT_FOUND]\n')
   })
   test('there are more keys than are listed at first, and --all lists them page by page', async () => {
     const store = await fresh()
@@ -90,7 +90,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     await output(['add', 'orders', '--stdin'], { store, stdin })
     const first = await cli(['ls', 'orders', '--no-headers'], { store })
     expect(first.out.split('\n')).toHaveLength(101)
-    expect(first.err).toBe('there are more than 100: see --limit and --all\n')
+    expect(first.err).toBe('more than 100 keys match: see --limit and --all\n')
     expect(await output(['ls', 'orders', '--all', '-o', 'name'], { store })).toBe(
       `${stdin.join('\n')}\n`,
     )

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { createQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { Interrupted } from '../src/index.ts'
@@ -69,10 +70,41 @@ test('an export ends quietly when nobody reads any more', async () => {
 })
 
 describe('copy', () => {
-  test('moves all queues to another file, and leaves the old ones paused', async () => {
+  test('copies queues and leaves the source as it was', async () => {
     const store = await filled()
     const second = newFile()
     expect(await output(['copy', store, second])).toBe(
+      'mails: 1 keys copied\norders: 4 keys copied\n',
+    )
+    expect(await names(second)).toBe(await names(store))
+    expect(await output(['queues'], { store })).not.toContain('paused')
+  })
+
+  test('copies the named queues, and merges into those that the target has', async () => {
+    const store = await filled()
+    const second = newFile()
+    await output(['add', 'orders', 'a', 'other'], { store: second })
+    expect(await json(['copy', store, second, 'orders'])).toEqual({
+      queues: [{ queue: 'orders', copied: 4 }],
+    })
+    expect(await names(second)).toBe('a\nb\nlater\nother\nparked\n')
+    expect(await names(second, 'mails')).toBe('')
+  })
+
+  test('refuses a source that does not exist, and creates no target for it', async () => {
+    const target = newFile()
+    const { code, err } = await cli(['copy', newFile(), target])
+    expect(code).toBe(1)
+    expect(err).toContain('does not exist')
+    expect((await cli(['queues'], { store: target })).err).toContain('does not exist')
+  })
+})
+
+describe('move', () => {
+  test('moves all queues to another file, and leaves the old ones paused', async () => {
+    const store = await filled()
+    const second = newFile()
+    expect(await output(['move', store, second])).toBe(
       'mails: 1 keys moved\norders: 4 keys moved\n',
     )
     expect(await names(second)).toBe('a\nb\nlater\nparked\n')
@@ -95,25 +127,25 @@ describe('copy', () => {
     const store = await filled()
     const server = await postgres.fresh()
     const moved = 'mails: 1 keys moved\norders: 4 keys moved\n'
-    expect(await output(['copy', store, server])).toBe(moved)
+    expect(await output(['move', store, server])).toBe(moved)
     expect(await names(server)).toBe('a\nb\nlater\nparked\n')
     const lines = (await output(['export', 'orders'], { store: server })).trimEnd().split('\n')
     expect(await output(['import', 'again'], { store: server, stdin: lines })).toBe(
       'again: 4 imported, 0 merged, 0 unchanged\n',
     )
     const back = newFile()
-    expect(await output(['copy', server, back, 'mails', 'orders'])).toBe(moved)
+    expect(await output(['move', server, back, 'mails', 'orders'])).toBe(moved)
     expect(await names(back)).toBe('a\nb\nlater\nparked\n')
   })
 
-  test('waits for whoever holds a key, can be interrupted, and goes on when it is made again', async () => {
+  test('waits until no key is held, can be interrupted, and is safe to repeat', async () => {
     const store = await filled()
     const driver = await driverOf(store)
     const queue = createQueue<string>({ name: 'orders', driver })
     const held = await queue.get()
     const second = newFile()
     const interruption = new AbortController()
-    const { code } = await cli(['copy', store, second, 'orders'], {
+    const { code } = await cli(['move', store, second, 'orders'], {
       isTTY: true,
       interrupted: interruption.signal,
       onErr: (text) => {
@@ -123,28 +155,18 @@ describe('copy', () => {
     expect(code).toBe(130)
     await held?.done()
     await queue.close()
-    expect(await output(['copy', store, second, 'orders'])).toBe('orders: 3 keys moved\n')
+    expect(await output(['move', store, second, 'orders'])).toBe('orders: 3 keys moved\n')
   })
 
-  test('says how far it is, on a terminal', async () => {
+  test('shows progress on a terminal', async () => {
     const store = await filled()
-    const { err } = await cli(['copy', store, newFile(), 'orders'], { isTTY: true })
+    const { err } = await cli(['move', store, newFile(), 'orders'], { isTTY: true })
     expect(err).toContain('orders: 4 keys moved')
   })
 
-  test('with --keep leaves everything where it was', async () => {
-    const store = await filled()
-    const second = newFile()
-    expect(await output(['copy', '--keep', store, second])).toBe(
-      'mails: 1 keys copied\norders: 4 keys copied\n',
-    )
-    expect(await names(second)).toBe(await names(store))
-    expect(await output(['queues'], { store })).not.toContain('paused')
-  })
-
-  test('refuses a source that is not there, and makes no target for it', async () => {
+  test('refuses a source that does not exist, and creates no target for it', async () => {
     const target = newFile()
-    const { code, err } = await cli(['copy', newFile(), target])
+    const { code, err } = await cli(['move', newFile(), target])
     expect(code).toBe(1)
     expect(err).toContain('does not exist')
     expect((await cli(['queues'], { store: target })).err).toContain('does not exist')
@@ -163,6 +185,28 @@ describe('migrate', () => {
       /^postgres:\/\/postgres:\*\*\*@.* is up to date\n$/,
     )
     expect(await output(['migrate', '--verify'], { store })).toContain('is up to date')
+  })
+
+  test('--prune drops functions of other versions, and says which', async () => {
+    const store = postgres.bare()
+    await output(['migrate'], { store })
+    const schema = new URL(store).searchParams.get('schema')
+    const client = new pg.Client({ connectionString: postgres.url() })
+    await client.connect()
+    await client.query(`create function ${schema}.add_01234567() returns int return 1`)
+    await client.end()
+    await output(['migrate'], { store })
+    expect(await output(['migrate', '--prune'], { store })).toMatch(
+      /^dropped the function add_01234567\n.* is up to date\n$/,
+    )
+    expect(JSON.parse(await output(['migrate', '--prune', '-o', 'json'], { store }))).toMatchObject(
+      {
+        upToDate: true,
+        pruned: [],
+      },
+    )
+    await output(['add', 'orders', 'a'], { store })
+    expect((await cli(['migrate', '--prune'], { store: newFile() })).code).toBe(2)
   })
 
   test('makes a file, and does not with --verify', async () => {
@@ -221,7 +265,7 @@ describe('doctor', () => {
     expect(out).toMatch(/^integrity +failure +\S/m)
   })
 
-  test('examines Postgres, and exits with 3 where the schema is not there', async () => {
+  test('checks Postgres, and exits with 3 if the schema is missing', async () => {
     const store = await postgres.fresh()
     expect(await output(['doctor', '--no-headers'], { store })).toMatch(
       /^schema +ok +the schema is/,
@@ -262,6 +306,6 @@ describe('bench', () => {
     expect(await output(['bench', '--keys', '50'], { store: 'memory:' })).toMatch(/^WHAT +KEYS/)
     const { code, err } = await cli(['queues'], { store: 'memory:' })
     expect(code).toBe(2)
-    expect(err).toContain('memory: is a store of one process')
+    expect(err).toContain('memory: is private to one process')
   })
 })

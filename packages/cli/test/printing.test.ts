@@ -5,8 +5,8 @@ import { oneLine, safeJson, shown } from '../src/output/escape.ts'
 import { formatInstant } from '../src/output/instant.ts'
 import { cutTo, Table } from '../src/output/table.ts'
 import { toYaml } from '../src/output/yaml.ts'
-import { Secrets, withoutPasswords } from '../src/redact.ts'
-import { parseStoreAddress } from '../src/store-address.ts'
+import { Secrets, withoutPasswords } from '../src/stores/secrets.ts'
+import { parseStoreAddress } from '../src/stores/store-address.ts'
 import { cli, json, output } from './cli.ts'
 import { newFile } from './stores.ts'
 
@@ -226,7 +226,9 @@ describe('a store with keys that mean harm', () => {
     const { keys: listed } = await json<{ keys: { key: string }[] }>(['ls', queue], { store })
     expect(new Set(listed.map(({ key }) => key))).toEqual(new Set(keys))
     const names = await cli(['ls', queue, '-o', 'name'], { store })
-    expect(names.err).toBe(`${hostile.length} of them shown as JSON strings, for what is in them\n`)
+    expect(names.err).toBe(
+      `${hostile.length} shown as JSON strings, since they contain special characters\n`,
+    )
   })
 })
 

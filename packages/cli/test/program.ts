@@ -8,10 +8,10 @@ import { scratchFolder } from './cli.ts'
 const bin = new URL('../src/bin.ts', import.meta.url).pathname
 const flags = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings', bin]
 
-/** The real program on its way. */
+/** The real program in a process of its own. */
 export interface Program {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>
-  /** Everything it has written so far. */
+  /** The output so far. */
   readonly out: () => string
   readonly err: () => string
   /** Resolves when it has written this on stdout or stderr; rejects if it ends before. */
@@ -19,7 +19,7 @@ export interface Program {
   readonly ended: Promise<{ code: number | null; signal: string | null; out: string; err: string }>
 }
 
-/** Starts the program in a process of its own, as a shell would. */
+/** Starts the program in a process of its own. */
 export function start(
   argv: readonly string[],
   env: Readonly<Record<string, string>> = {},

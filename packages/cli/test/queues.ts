@@ -1,13 +1,13 @@
 import { type Driver, SluiceError } from '@sluice/core'
 import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
 import { onTestFinished } from 'vitest'
-import { driverAt } from '../src/open-store.ts'
-import { parseStoreAddress } from '../src/store-address.ts'
+import { driverAt } from '../src/stores/open-store.ts'
+import { parseStoreAddress } from '../src/stores/store-address.ts'
 
 /** A driver on the store at an address, as a program of its own would have it. */
 export async function driverOf(store: string): Promise<Driver> {
   const address = parseStoreAddress(store, '/')
-  return await driverAt(address, 'make', { migrate: 'verify', warn() {} })
+  return await driverAt(address, 'create', { migrate: 'verify', warn() {} })
 }
 
 /** Has a key fail, as a worker would; it backs off for an hour. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { commands } from '../src/commands/all.ts'
+import { commands } from '../src/commands/commands.ts'
 import { cli, scratchFolder } from './cli.ts'
 
 const text = readFileSync(new URL('../README.md', import.meta.url), 'utf8')

@@ -1,64 +1,63 @@
 import { join } from 'node:path'
 import type { Argument, Command, Option } from 'commander'
 import { expect, test } from 'vitest'
-import { commands } from '../src/commands/all.ts'
+import { commands } from '../src/commands/commands.ts'
 import { describeProgram } from '../src/run-cli.ts'
 
 const preface = `# The command line
 
-Made from the commands themselves; \`npm test -- --project cli reference -u\` makes it anew. How to
-begin is in the [README of \`@sluice/cli\`](../../packages/cli/README.md).
+Generated from the commands by \`npm test -- --project cli reference -u\`. To get started, see the
+[README of \`@sluice/cli\`](../../packages/cli/README.md).
 
 ## The store
 
-\`-s\` names it, or \`SLUICE_STORE\`. \`-s @FILE\` reads the address from a file, so that it stands in no
-list of processes and no history of a shell. No address of a store with a password is ever printed
-whole.
+\`-s\` or \`SLUICE_STORE\` gives the address of the store. \`-s @FILE\` reads it from a file, which keeps it
+out of process lists and shell histories. Passwords in addresses are never printed.
 
-| address | is |
+| address | store |
 | --- | --- |
-| \`sqlite:./queue.db\`, \`./queue.db\` | a SQLite file, from the folder one is in |
-| \`sqlite:///srv/queue.db\` | a SQLite file by its whole path |
-| \`postgres://user:password@host:5432/database\` | a Postgres, with all that \`pg\` knows of such addresses |
-| \`…?schema=jobs\` | the same, in another schema than \`sluice\` |
-| \`memory:\` | a store of this one command, for \`bench\` alone |
+| \`sqlite:./queue.db\`, \`./queue.db\` | a SQLite file, relative to the current folder |
+| \`sqlite:///srv/queue.db\` | a SQLite file by its absolute path |
+| \`postgres://user:password@host:5432/database\` | a Postgres database, with every parameter that \`pg\` supports |
+| \`…?schema=jobs\` | a Postgres database, with a schema other than \`sluice\` |
+| \`memory:\` | a store of this command only, for \`bench\` |
 
-A file that is not there is made by \`add\`, \`add-after\`, \`import\`, \`migrate\` and as the target of \`copy\`,
-and by no other command. Only \`migrate\` changes the schema of a store that is there.
+A missing file is created by \`add\`, \`add-after\`, \`import\`, \`migrate\` and as the target of \`copy\` and
+\`move\`, and by no other command. Only \`migrate\` changes the schema of an existing store.
 
-## What is printed
+## Output
 
-Data goes to stdout, and everything else (questions, progress, warnings, errors) to stderr.
+Data goes to stdout; questions, progress, warnings and errors go to stderr.
 
 | \`-o\` | prints |
 | --- | --- |
-| \`table\` | columns for people; may change at any time |
+| \`table\` | columns for people; may change in any version |
 | \`wide\` | more columns |
-| \`json\` | one document, as described with each command; members are added, and none is taken away or changed within a major version |
+| \`json\` | one document, described with each command; within a major version, members are only added |
 | \`yaml\` | the same document as YAML |
-| \`name\` | names, one to a line |
+| \`name\` | names, one per line |
 
-Instants are milliseconds since 1970 in documents, and ages such as \`2m5s\` in tables. What is not known
-or does not apply is left out of a document, and \`<none>\` in a table. With \`--watch\` a document is one
-line for each change: \`{"event":"row","row":{…}}\`, or \`{"event":"gone","name":"…"}\`.
+Instants are milliseconds since 1970 in documents, and ages such as \`2m5s\` in tables. Unknown values are
+left out of a document, and shown as \`<none>\` in a table. With \`--watch\`, a document is one line per
+change: \`{"event":"row","row":{…}}\`, or \`{"event":"gone","name":"…"}\`.
 
-A key or a name with characters that a terminal would obey, or that nobody sees, is shown as a JSON
-string; so is one that begins with a quotation mark. \`-o json\` has all of them exactly.
+A key or a name with control or invisible characters is shown as a JSON string; so is one that begins
+with a quotation mark. \`-o json\` contains all of them exactly.
 
-Durations are typed as \`500ms\`, \`5s\`, \`1m30s\`, \`2h\`, \`1d\`.
+Durations are written as \`500ms\`, \`5s\`, \`1m30s\`, \`2h\`, \`1d\`.
 
-## How it exits
+## Exit codes
 
-| code | means |
+| code | meaning |
 | --- | --- |
-| 0 | it was done |
-| 1 | it could not be done; a line on stderr says why, with a [code](errors.md) |
-| 2 | it was called wrongly, or not confirmed; nothing was done |
-| 3 | \`doctor\` has found something that is not as it has to be |
-| 4 | a key that was named is not there; others were worked on |
-| 130, 143, 129 | it was ended by SIGINT, SIGTERM, SIGHUP |
+| 0 | success |
+| 1 | failed; a line on stderr says why, with a [code](errors.md) |
+| 2 | usage error, or not confirmed; nothing was changed |
+| 3 | \`doctor\` found a problem |
+| 4 | a named key does not exist; the other keys were changed |
+| 130, 143, 129 | ended by SIGINT, SIGTERM, SIGHUP |
 
-A reader that has seen enough, such as \`head\`, is no error. Besides the codes of the library there are
+A reader that stops reading, such as \`head\`, is not an error. In addition to the codes of the library, there are
 \`ERR_USAGE\`, \`ERR_NOT_CONFIRMED\`, \`ERR_NOT_FOUND\`, \`ERR_FILE\`, \`ERR_UNSUPPORTED\` and
 \`ERR_UNEXPECTED\`. \`--debug\` shows where an error comes from.
 `

@@ -1,6 +1,6 @@
 import { durationBoundsMs, type WorkerRow } from '@sluice/core'
 import { expect, test } from 'vitest'
-import { RunRates } from '../src/run-rates.ts'
+import { RunRates } from '../src/rows/run-rates.ts'
 import { cli, json, output } from './cli.ts'
 import { workOn } from './queues.ts'
 import { newFile } from './stores.ts'

@@ -110,7 +110,7 @@ test('drain tells how far it is, and ends when nothing is ready or held', async 
   expect({ code, out }).toEqual({ code: 0, out: 'orders is drained\n' })
   expect(err).toContain('orders: 2 ready, 0 held')
   expect(err).toContain('orders has no workers that were seen in the last minute')
-  expect(err).toContain('orders is paused: what is ready stays so until it is resumed')
+  expect(err).toContain('orders is paused: ready keys stay ready until it is resumed')
 })
 
 test('top draws over itself on a terminal, and puts the terminal back', async () => {

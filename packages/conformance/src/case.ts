@@ -1,10 +1,10 @@
 import type { Awaitable, Capabilities, Driver } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import type { Scene } from './scene.ts'
+import type { Scene } from './scene/scene.ts'
 
-/** A transaction of the store under examination, begun by the subject on the suite's behalf. */
+/** A transaction of the store under test, begun by the subject for the suite. */
 export interface SubjectTransaction {
-  /** What the driver's `transact` takes: a database, a client. */
+  /** The argument of the driver's `transact`: a database, a client. */
   readonly handle: unknown
   /** Makes everything done in the transaction visible to others. */
   commit(): Awaitable<void>
@@ -12,10 +12,10 @@ export interface SubjectTransaction {
   rollback(): Awaitable<void>
 }
 
-/** A process that has opened the store under examination, other than the one that the suite runs in. */
+/** Another process that has opened the store under test. */
 export interface OtherProcess {
   /**
-   * A driver on the same store whose verbs the other process carries out, not opened. It obeys the
+   * A driver on the same store whose verbs the other process carries out, not opened. It uses the
    * clock that `open` is given. `transact` and `direct` may be missing.
    */
   readonly driver: Driver
@@ -24,55 +24,54 @@ export interface OtherProcess {
 }
 
 /**
- * What is examined: a driver on a store of its own, and the ways to it that a program has.
- *
- * Whoever binds the suite makes one with each call of `create`; no two share a store.
+ * The subject of a case: a driver on its own store, and hooks for processes, power cuts and
+ * transactions. Each call of `create` returns a new one; no two subjects share a store.
  */
 export interface Subject {
   /** A driver that has not been opened. */
   readonly driver: Driver
-  /** The clock that the suite hands to the driver. Nothing but the suite moves it. */
+  /** The clock that the suite gives to the driver. Only the suite steps it. */
   readonly clock: FakeClock
   /**
-   * A driver on the same store as a process started later would make it, not opened. Required of
-   * `durable` drivers. The suite has closed the one before it.
+   * A driver on the same store as a later process would create it, not opened. Required of `durable`
+   * drivers. The suite has closed the driver before it.
    */
   readonly restart?: () => Awaitable<Driver>
   /**
-   * One more driver on the same store, at the same time, as another process would make it, not
+   * Another driver on the same store at the same time, as another process would create it, not
    * opened. Required where `peers` is declared.
    */
   readonly peer?: () => Awaitable<Driver>
   /**
    * Starts a process that opens the same store. `forkDriver` of
-   * `@sluice/conformance/other-process` makes one. Optional: without it, promises about several
-   * processes are not asked.
+   * `@sluice/conformance/other-process` starts one. Optional: without it, promises about several
+   * processes are not tested.
    */
   readonly otherProcess?: () => Awaitable<OtherProcess>
   /**
-   * Cuts the power of the machine that the store is on: every process that has opened the store
-   * ends, and the store loses what it has not made durable. Resolves to a driver on that store, not
+   * Cuts the power of the store's machine: every process that has opened the store ends, and the
+   * store loses all writes that it has not made durable. Resolves to a driver on that store, not
    * opened. The drivers from before the cut are still closed; that may fail. Optional: without it,
-   * promises about power cuts are not asked.
+   * promises about power cuts are not tested.
    */
   readonly cutPower?: () => Awaitable<Driver>
   /** Begins a transaction on the store. Required where `transact` is declared. */
   readonly begin?: () => Awaitable<SubjectTransaction>
-  /** Lets go of the store and removes it. Every driver made of it is closed by then. */
+  /** Removes the store. Every driver on it is closed by then. */
   readonly dispose?: () => Awaitable<void>
 }
 
-/** Makes a {@link Subject} with an empty store of its own. */
+/** Returns a new {@link Subject} with its own empty store. */
 export type CreateSubject = () => Awaitable<Subject>
 
 /**
- * What a case can be examined with only. The words are those of {@link Capabilities}; what is not
- * a capability is an optional verb that is there or is not.
+ * The needs of a case: capabilities, under the names of {@link Capabilities}, optional verbs, and
+ * hooks of the subject.
  */
 export interface Needs {
   readonly durable?: true
   readonly shared?: true
-  /** `strict` gives `per-producer` too; an order of the caller's own gives neither. */
+  /** `strict` includes `per-producer`; a custom order satisfies neither. */
   readonly order?: 'strict' | 'per-producer'
   readonly time?: Capabilities['time']
   readonly watch?: true
@@ -92,24 +91,24 @@ export interface Needs {
   readonly cutPower?: true
 }
 
-/** The needs that the subject meets, and not the driver. */
+/** The needs that the subject has to meet, not the driver. */
 const hooks = ['otherProcess', 'cutPower'] as const
 
-/** One promise, as data: what it is called, what it says, and how to see whether it is kept. */
+/** One promise, as data: its id, its sentence, and the test of it. */
 export interface Case {
   /** The promise as a dotted name, such as `done.dirty.requeues`. Stable: ids are API. */
   readonly id: string
   /** The promise as a sentence. */
   readonly title: string
-  /** What a driver must be able to do for the promise to mean anything. */
+  /** The capabilities without which the promise has no meaning. */
   readonly needs?: Needs
-  /** How long it may take where nobody says otherwise, if that is longer than usual. */
+  /** The default timeout of the case, if it is longer than usual. */
   readonly timeoutMs?: number
   /** Throws if the promise is broken. */
   run(scene: Scene): Promise<void>
 }
 
-/** What a driver can do, in the words of {@link Needs}; `undefined` if nothing is missing. */
+/** The reason why the driver cannot run the case; `undefined` if it can. */
 export function missingNeed(needs: Needs | undefined, subject: Subject): string | undefined {
   if (needs === undefined) return undefined
   const { driver } = subject
@@ -120,7 +119,7 @@ export function missingNeed(needs: Needs | undefined, subject: Subject): string 
     } else if (need === 'transfer') {
       if (driver.transfer === undefined) return 'the driver has no verbs to move keys'
     } else if (need === 'otherProcess' || need === 'cutPower') {
-      // Asked for by `missingHook`: the driver is not to blame.
+      // Checked by `missingHook`: these are hooks of the subject.
     } else if (need === 'order') {
       const { order } = able
       const isMet = order === 'strict' || order === needs.order
@@ -134,7 +133,7 @@ export function missingNeed(needs: Needs | undefined, subject: Subject): string 
   return undefined
 }
 
-/** What the subject does not offer that the case needs; `undefined` if nothing is missing. */
+/** The hook that the case needs and the subject lacks; `undefined` if nothing is missing. */
 export function missingHook(needs: Needs | undefined, subject: Subject): string | undefined {
   const missing = hooks.find((hook) => needs?.[hook] && subject[hook] === undefined)
   return missing && `the subject gives no ${missing}`

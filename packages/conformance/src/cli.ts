@@ -13,32 +13,32 @@ import {
   runCases,
 } from './run-cases.ts'
 
-/** The world of a command line, for whoever runs it: a terminal, or a test. */
+/** The environment of the command line: a terminal, or a test. */
 export interface CommandLineWorld {
-  /** Where relative paths begin. */
+  /** The folder against which relative paths are resolved. */
   readonly cwd: string
-  /** Whether somebody watches the lines come. */
+  /** Whether the output is a terminal. */
   readonly isTerminal: boolean
   out(text: string): void
   err(text: string): void
 }
 
-/** What the process should exit with: all is well, a promise is broken, or it was called wrongly. */
+/** Exit codes: every promise is kept, a promise is broken, or a usage error. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
 
 const usage = `Usage: sluice-conformance <module> [options]
 
-Examines a driver. The module exports \`create\`, a function that makes a subject:
+Tests a driver. The module exports \`create\`, a function that returns a subject:
 
   export const create = () => ({ driver: myDriver(), clock: fakeClock() })
 
 Options:
   --only <id>          only this case, or the cases that begin with this; repeatable
   --except <id=why>    a promise that the driver breaks on purpose; repeatable
-  --seed <n>           where chance begins; a run prints its own
+  --seed <n>           the seed of random histories; a run prints its own
   --model-runs <n>     how many histories are compared with the model
   --histories <n>      how many concurrent histories are recorded and checked
-  --path <p>           with --replay-path: one failed comparison again
+  --path <p>           with --replay-path: repeats one failed comparison
   --replay-path <p>
   --list               lists the cases and runs none
   --json               prints one JSON document
@@ -85,7 +85,7 @@ function chosenCases(only: readonly string[] | undefined): readonly Case[] {
   if (only === undefined) return allCases
   for (const name of only) {
     const isKnown = allCases.some(({ id }) => id === name || id.startsWith(`${name}.`))
-    if (!isKnown) throw new UsageError(`--only ${name}: there is no such case; see --list`)
+    if (!isKnown) throw new UsageError(`--only ${name}: no such case; see --list`)
   }
   return allCases.filter(({ id }) => only.some((name) => id === name || id.startsWith(`${name}.`)))
 }
@@ -94,10 +94,11 @@ function exceptions(given: readonly string[] | undefined): Record<string, string
   const except: Record<string, string> = {}
   for (const each of given ?? []) {
     const place = each.indexOf('=')
-    if (place < 1) throw new UsageError(`--except ${each}: say why, as in --except order.batch=why`)
+    if (place < 1)
+      throw new UsageError(`--except ${each}: a reason is missing, as in --except order.batch=why`)
     const id = each.slice(0, place)
     if (!allCases.some((known) => known.id === id)) {
-      throw new UsageError(`--except ${id}: there is no such case; see --list`)
+      throw new UsageError(`--except ${id}: no such case; see --list`)
     }
     except[id] = each.slice(place + 1)
   }
@@ -120,8 +121,8 @@ async function loaded(path: string, cwd: string): Promise<CreateSubject> {
 }
 
 /**
- * The command line of the suite: examines the driver of a module, prints a table by promise and
- * what went wrong, and answers with an exit code.
+ * The command line of the suite: tests the driver of a module, prints a table by promise and the
+ * failures, and returns an exit code.
  */
 export async function runCommandLine(
   argv: readonly string[],
@@ -194,7 +195,7 @@ async function collected(
 ): Promise<CaseResult[]> {
   const results: CaseResult[] = []
   const progress = (text: string): void => {
-    // Over the line before, and to the end of the line.
+    // Overwrites the previous line, up to its end.
     if (world.isTerminal && !isQuiet) world.err(`\r${text}\u001b[K`)
   }
   const ids = cases.map(({ id }) => id)
@@ -207,7 +208,7 @@ async function collected(
   return results
 }
 
-/** What is printable of an error. */
+/** The printable part of an error. */
 function shownError(error: unknown): string | undefined {
   if (error === undefined) return undefined
   return error instanceof Error ? error.message : String(error)
@@ -249,7 +250,7 @@ function asText(report: Report, path: string): string {
   for (const { id, reason } of notMet) lines.push(`not met: ${id}: ${reason}`)
   for (const result of failed) {
     lines.push(styleText('red', '─'.repeat(72)), failureText(result), '')
-    lines.push(`Again: ${replay(path, report, result)}`, '')
+    lines.push(`Repeat: ${replay(path, report, result)}`, '')
   }
   const { passed, skipped, 'not-asked': notAsked } = tally(results)
   const end = `${passed} kept, ${failed.length} broken, ${skipped} skipped, ${notAsked} not asked, ${notMet.length} not met`

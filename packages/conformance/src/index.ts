@@ -1,3 +1,13 @@
+/**
+ * The test suite that every driver passes. Begin with `examine` of `@sluice/conformance/vitest` or
+ * `@sluice/conformance/node-test`, or with the command `sluice-conformance`; all of them run `allCases` on
+ * a `Subject`, a driver on its own store. `queueCases` runs the second half, through a queue. The parts
+ * can be used separately: `ModelDriver` is the reference driver, `faulty` injects faults, `runHistory` and
+ * `checkHistory` record concurrent clients and check what they saw.
+ *
+ * @packageDocumentation
+ */
+
 export {
   type Case,
   type CreateSubject,
@@ -9,7 +19,6 @@ export {
   type SubjectTransaction,
 } from './case.ts'
 export { allCases } from './cases/all.ts'
-export { type FaultOptions, type Faults, faulty } from './faults.ts'
 export { Chance } from './histories/chance.ts'
 export {
   checkHistory,
@@ -25,9 +34,9 @@ export {
   contradiction,
   type Sequential,
 } from './histories/linearizable.ts'
-export { type Deed, History, type Operation, told } from './histories/operation.ts'
+export { type Action, describeOperation, History, type Operation } from './histories/operation.ts'
 export { type HistoryOptions, runHistory } from './histories/run-history.ts'
-export { type Sight, Sometimes } from './histories/sometimes.ts'
+export { Sometimes, type SometimesEvent } from './histories/sometimes.ts'
 export { memoryWitness, type Witness } from './histories/witness.ts'
 export { ModelDriver, type ModelOptions } from './model/model-driver.ts'
 export { ModelStore } from './model/model-store.ts'
@@ -48,7 +57,6 @@ export type {
 } from './queue-cases/public-api.ts'
 export type { QueueCase } from './queue-cases/queue-case.ts'
 export type { QueueScene } from './queue-cases/queue-scene.ts'
-export { CallLog, recorded } from './recorded.ts'
 export {
   byPromise,
   declaredReport,
@@ -69,7 +77,7 @@ export {
   runCases,
   type Verdict,
 } from './run-cases.ts'
-export { Scene } from './scene.ts'
+export { Scene } from './scene/scene.ts'
 export type {
   AskParts,
   ChanceOptions,
@@ -78,5 +86,7 @@ export type {
   OptionParts,
   RetryParts,
   SceneOptions,
-} from './scene-parts.ts'
-export { throughDirect } from './through-direct.ts'
+} from './scene/scene-parts.ts'
+export { type FaultOptions, type Faults, faulty } from './wrappers/faulty.ts'
+export { CallLog, recorded } from './wrappers/recorded.ts'
+export { throughDirect } from './wrappers/through-direct.ts'

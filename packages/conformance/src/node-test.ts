@@ -3,7 +3,7 @@ import type { Case, CreateSubject } from './case.ts'
 import { allCases } from './cases/all.ts'
 import { checkExceptions, failureText, type RunOptions, runCase } from './run-cases.ts'
 
-/** Examines a driver: one test of `node:test` for each case. */
+/** Tests a driver: one test of `node:test` for each case. */
 export function examine(
   name: string,
   create: CreateSubject,
@@ -11,7 +11,7 @@ export function examine(
 ): void {
   const { cases = allCases } = options
   checkExceptions(options.except, cases)
-  // node:test reports a suite that fails by itself; nobody waits for it.
+  // node:test reports a failing suite; the promise need not be awaited.
   void describe(name, () => {
     for (const chosen of cases) {
       void test(chosen.id, async (context) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type Clock, type Driver, SluiceError, systemClock } from '@sluice/core'
 import type { OtherProcess } from './case.ts'
 
-/** What a driver is, as far as a process can tell another one. */
+/** The description of a driver that one process sends to another. */
 interface Hello {
   readonly name: string
   readonly contractVersion: number
@@ -12,7 +12,7 @@ interface Hello {
   readonly verbs: readonly string[]
 }
 
-/** A reading of the clock of the process that calls. */
+/** A reading of the caller's clock. */
 interface Reading {
   readonly wall: number
   readonly monotonic: number
@@ -22,7 +22,7 @@ interface CallMessage {
   readonly id: number
   readonly verb: string
   readonly args: readonly unknown[]
-  /** Absent where the caller opened the driver without a clock. */
+  /** Absent if the caller opened the driver without a clock. */
   readonly time: Reading | undefined
 }
 
@@ -33,7 +33,7 @@ interface Told {
   readonly retryable?: boolean
 }
 
-/** Errors inside answers, which would arrive without their codes, travel as this. */
+/** An error inside an answer, in the form in which it keeps its code between processes. */
 interface ToldError {
   readonly told: Told
 }
@@ -97,7 +97,7 @@ function verbsOf(driver: Driver): string[] {
 }
 
 /**
- * Carries out what the parent process asks of `driver`: to be called by the module that
+ * Carries out the calls of the parent process on `driver`. Called by the module that
  * {@link forkDriver} starts, with its `process`.
  */
 export function serveDriver(driver: Driver, own: NodeJS.Process): void {
@@ -136,7 +136,7 @@ export function serveDriver(driver: Driver, own: NodeJS.Process): void {
   send({ hello: { name, contractVersion, capabilities: able, verbs: verbsOf(driver) } })
 }
 
-/** The calls that the other process has not answered, and what it says unasked. */
+/** The connection to the other process: calls without an answer, and its wakes. */
 class Line {
   readonly #child: ChildProcess
   readonly #waiting = new Map<
@@ -225,15 +225,15 @@ function remoteDriver(line: Line, hello: Hello, end: () => Promise<void>): Drive
 }
 
 /**
- * Starts `module` in a process of its own, which has to call {@link serveDriver}, and gives a driver
- * through which it can be asked. The process ends when that driver is closed.
+ * Starts `module`, which has to call {@link serveDriver}, in its own process, and returns a driver
+ * whose calls that process carries out. The process ends when the driver is closed.
  */
 export async function forkDriver(
   module: URL | string,
   args: readonly string[] = [],
   options: ForkOptions = {},
 ): Promise<OtherProcess> {
-  // Instants without end are no JSON.
+  // JSON has no infinite numbers.
   const child = fork(module, args, { ...options, serialization: 'advanced' })
   const line = new Line(child)
   const ended = once(child, 'exit')

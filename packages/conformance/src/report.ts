@@ -4,7 +4,7 @@ import { type CaseResult, type Verdict, whyNotAsked } from './run-cases.ts'
 
 /** The results of one driver, to be printed or rendered. */
 export interface Report {
-  /** What the driver calls itself, or what whoever ran it calls the set-up. */
+  /** The name of the driver, or of the set-up. */
   readonly driver: string
   readonly capabilities: Capabilities
   readonly seed: number
@@ -61,10 +61,9 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
 }
 
 /**
- * What the cases come to if the driver is as it says it is: a case is skipped for what it declares,
- * not asked where the subject lacks a hook, excepted where an exception is made, and passed
- * otherwise. Runs nothing; that the driver is as it
- * says is what its own examination shows.
+ * The report of a driver by its declarations: a case is skipped if a capability is missing, not asked
+ * if the subject lacks a hook, excepted if an exception is declared, and passed otherwise. Runs
+ * nothing; the driver's own tests show that its declarations are true.
  */
 export function declaredReport(
   name: string,
@@ -97,8 +96,8 @@ function cell(text: string): string {
 }
 
 /**
- * Promise by driver as Markdown, with the reason wherever a promise is not met. `heading` is what
- * the heading of each group begins with, `note` what the number of each footnote does.
+ * Promises by driver as Markdown, with the reason for each promise that is not met. `heading` begins
+ * the heading of each group, and `note` the number of each footnote.
  */
 export function renderMarkdown(
   reports: readonly Report[],

@@ -1,17 +1,17 @@
 import { type Driver, systemClock } from '@sluice/core'
 import { type Case, type CreateSubject, missingHook, missingNeed, type Subject } from './case.ts'
 import { allCases } from './cases/all.ts'
-import { CallLog } from './recorded.ts'
-import { Scene } from './scene.ts'
-import type { ChanceOptions } from './scene-parts.ts'
+import { Scene } from './scene/scene.ts'
+import type { ChanceOptions } from './scene/scene-parts.ts'
+import { CallLog } from './wrappers/recorded.ts'
 
 /**
- * What became of a case.
+ * The result of a case in one word.
  *
  * - `passed`, `failed`: the promise is kept, or broken.
- * - `skipped`: the driver declares that it cannot do what the promise is about.
+ * - `skipped`: the driver does not declare a capability that the case needs.
  * - `not-asked`: the subject lacks an optional hook (`otherProcess`, `cutPower`) that the case needs.
- * - `excepted`: the promise is broken, as announced, for a reason that was given.
+ * - `excepted`: the promise is broken, and an exception with a reason was declared.
  */
 export type Verdict = 'passed' | 'failed' | 'skipped' | 'not-asked' | 'excepted'
 
@@ -20,9 +20,9 @@ export interface CaseResult {
   readonly id: string
   readonly title: string
   readonly verdict: Verdict
-  /** Why it was skipped, not asked or excepted. */
+  /** The reason why the case was skipped, not asked or excepted. */
   readonly reason?: string
-  /** What a failed case threw. */
+  /** The error of a failed case. */
   readonly error?: unknown
   /** Every call that was made, with its answer, in order. */
   readonly history: readonly string[]
@@ -34,13 +34,13 @@ export interface CaseResult {
 export interface RunOptions {
   /** Promises that the driver breaks on purpose, by id, each with the reason. */
   readonly except?: Readonly<Record<string, string>>
-  /** How long one case may take, in milliseconds of real time. */
+  /** The timeout of one case, in milliseconds of real time. */
   readonly timeoutMs?: number
-  /** How long a hint that somebody watches for may take, in milliseconds of real time. */
+  /** How long a wake from another process may take, in milliseconds of real time. */
   readonly hintMs?: number
-  /** How much is left to chance, and which chance. */
+  /** The seed and the number of random histories. */
   readonly chance?: ChanceOptions
-  /** How long a lease lasts where a case does not care; 30 s unless given. */
+  /** The lease of cases that do not depend on its length; 30 s by default. */
   readonly leaseMs?: number
 }
 
@@ -51,7 +51,7 @@ export function timeoutOf(chosen: Case, options: RunOptions): number {
   return options.timeoutMs ?? chosen.timeoutMs ?? timeoutMsUsual
 }
 
-/** The verbs that every driver has, in the order in which they are best written. */
+/** The verbs that every driver has, in the order in which to implement them. */
 export const requiredVerbs: readonly (keyof Driver & string)[] = [
   'open',
   'close',
@@ -123,7 +123,7 @@ async function play(
   return { verdict: 'passed' }
 }
 
-/** The verdict on a case that the subject rules out; `undefined` if it can be examined. */
+/** The verdict on a case that the subject rules out; `undefined` if the case can run. */
 export function whyNotAsked(
   { needs }: Case,
   subject: Subject,
@@ -134,7 +134,7 @@ export function whyNotAsked(
   return hook === undefined ? undefined : { verdict: 'not-asked', reason: hook }
 }
 
-/** Runs one case on a subject of its own. Never rejects. */
+/** Runs one case on its own subject. Never rejects. */
 export async function runCase(
   chosen: Case,
   create: CreateSubject,
@@ -152,7 +152,7 @@ export async function runCase(
   try {
     const { verdict, ...why } = await play(chosen, create, options, log)
     if (verdict !== 'passed' || excuse === undefined) return result(verdict, why)
-    const message = `the promise is kept, so the exception made for it has to go: ${excuse}`
+    const message = `the promise is kept; remove the exception for it: ${excuse}`
     return result('failed', { error: new Error(message) })
   } catch (error) {
     if (excuse !== undefined) return result('excepted', { reason: excuse, error })
@@ -160,7 +160,7 @@ export async function runCase(
   }
 }
 
-/** Runs cases one after another, and gives each result as soon as there is one. */
+/** Runs cases one after another, and yields each result as soon as it is known. */
 export async function* runCases(
   create: CreateSubject,
   options: RunOptions & { readonly cases?: readonly Case[] } = {},
@@ -170,7 +170,7 @@ export async function* runCases(
   for (const chosen of cases) yield await runCase(chosen, create, options)
 }
 
-/** Throws if an exception is made for a promise that nobody gave. */
+/** Throws if an exception is declared for an unknown promise. */
 export function checkExceptions(
   except: Readonly<Record<string, string>> | undefined,
   cases: readonly Case[],
@@ -181,15 +181,15 @@ export function checkExceptions(
   }
 }
 
-/** What an error says, and what those underneath it say. */
+/** The message of an error and of its causes. */
 function messages({ message, cause }: Error): string[] {
   return cause instanceof Error ? [message, ...messages(cause)] : [message]
 }
 
-/** What a failed case has to say: the promise, what went wrong, and what was asked and answered. */
+/** The report of a failed case: the promise, the error, and every call with its answer. */
 export function failureText({ id, title, error, history }: CaseResult): string {
   const why = error instanceof Error ? messages(error).join('\n\n') : String(error)
   const calls = history.map((line, index) => `  ${String(index + 1).padStart(3)} ${line}`)
-  const told = calls.length === 0 ? [] : ['', 'What was asked and answered:', ...calls]
-  return [`${id}: ${title}`, '', why, ...told].join('\n')
+  const log = calls.length === 0 ? [] : ['', 'Calls and answers:', ...calls]
+  return [`${id}: ${title}`, '', why, ...log].join('\n')
 }

@@ -3,12 +3,12 @@ import type { Case, CreateSubject } from './case.ts'
 import { allCases } from './cases/all.ts'
 import { checkExceptions, failureText, type RunOptions, runCase, timeoutOf } from './run-cases.ts'
 
-/** How long a subject may take to come and go, in milliseconds. */
-const clearingUpMs = 20_000
+/** How long a subject may take to be created and disposed of, in milliseconds. */
+const teardownMs = 20_000
 
 /**
- * Examines a driver: one vitest test for each case. `create` makes a driver that has not been
- * opened, on an empty store of its own, and the clock that the suite moves.
+ * Tests a driver: one vitest test for each case. `create` returns a driver that has not been opened,
+ * on its own empty store, and the clock that the suite steps.
  */
 export function examine(
   name: string,
@@ -19,8 +19,8 @@ export function examine(
   checkExceptions(options.except, cases)
   describe(name, () => {
     for (const chosen of cases) {
-      // The case has its own end; the runner's comes after it, and after closing and clearing up.
-      const timeout = timeoutOf(chosen, options) + clearingUpMs
+      // The case has its own timeout; the runner's comes later, after closing and disposal.
+      const timeout = timeoutOf(chosen, options) + teardownMs
       test(chosen.id, { timeout }, async (context) => {
         const result = await runCase(chosen, create, options)
         if (result.verdict === 'failed') {

@@ -7,27 +7,27 @@ import {
   lostWork,
   overlappingWork,
 } from '../src/histories/checks.ts'
-import { type Deed, History } from '../src/histories/operation.ts'
+import { type Action, History } from '../src/histories/operation.ts'
 
-/** A history of one key, each deed after the one before unless it says otherwise. */
+/** A history of one key, each action after the one before by default. */
 function historyOf(
-  ...entries: { readonly deed: Deed; readonly now?: number; readonly end?: number }[]
+  ...entries: { readonly action: Action; readonly now?: number; readonly end?: number }[]
 ): History {
   const history = new History()
-  for (const [index, { deed, now = 1_000, end = index * 10 + 5 }] of entries.entries()) {
-    history.note({ key: 'a', client: 'c', start: index * 10, end, now, deed })
+  for (const [index, { action, now = 1_000, end = index * 10 + 5 }] of entries.entries()) {
+    history.note({ key: 'a', client: 'c', start: index * 10, end, now, action })
   }
   return history
 }
 
-const added: Deed = {
+const added: Action = {
   verb: 'add',
   ask: { key: 'a', item: '1', priority: 0, delayMs: 0 },
   dedupe: 'client-go',
   answer: { outcome: 'added', dueAt: 1_000, failures: 0 },
 }
 
-function claimed(token: number, parts: Partial<Claim> = {}): Deed {
+function claimed(token: number, parts: Partial<Claim> = {}): Action {
   const answer: Claim = {
     key: 'a',
     item: '1',
@@ -43,25 +43,28 @@ function claimed(token: number, parts: Partial<Claim> = {}): Deed {
   return { verb: 'claim', leaseMs: 40, answer }
 }
 
-function done(token: number, outcome = 'idle'): Deed {
+function done(token: number, outcome = 'idle'): Action {
   const finish = { as: 'done', key: 'a', token, forget: false } as const
   return { verb: 'finish', finish, dedupe: 'client-go', answer: { outcome } }
 }
 
-describe('a history that is as it should be', () => {
+describe('a correct history', () => {
   test('passes', () => {
-    checkHistory(historyOf({ deed: added }, { deed: claimed(1) }, { deed: done(1) }))
+    checkHistory(historyOf({ action: added }, { action: claimed(1) }, { action: done(1) }))
   })
 
   test('passes with a lost answer', () => {
-    const { answer: _, ...unanswered } = claimed(1) as Extract<Deed, { verb: 'claim' }>
+    const { answer: _, ...unanswered } = claimed(1) as Extract<Action, { verb: 'claim' }>
     checkHistory(
       historyOf(
-        { deed: added },
-        { deed: unanswered, end: Infinity },
-        { deed: { verb: 'expire', token: 1, dedupe: 'client-go', answer: 'expired' }, now: 1_040 },
-        { deed: claimed(2, { failures: 1, crashes: 1 }), now: 1_040 },
-        { deed: done(2), now: 1_040 },
+        { action: added },
+        { action: unanswered, end: Infinity },
+        {
+          action: { verb: 'expire', token: 1, dedupe: 'client-go', answer: 'expired' },
+          now: 1_040,
+        },
+        { action: claimed(2, { failures: 1, crashes: 1 }), now: 1_040 },
+        { action: done(2), now: 1_040 },
       ),
     )
   })
@@ -70,48 +73,51 @@ describe('a history that is as it should be', () => {
 describe('work that is', () => {
   test('lost', () => {
     const history = historyOf(
-      { deed: added },
-      { deed: claimed(1) },
-      { deed: done(1) },
-      { deed: added },
+      { action: added },
+      { action: claimed(1) },
+      { action: done(1) },
+      { action: added },
     )
     expect(lostWork(history)).toHaveLength(1)
     expect(() => checkHistory(history)).toThrow('work was lost')
   })
 
   test('taken back is not lost', () => {
-    const history = historyOf({ deed: added }, { deed: { verb: 'cancel', answer: 'cancelled' } })
+    const history = historyOf(
+      { action: added },
+      { action: { verb: 'cancel', answer: 'cancelled' } },
+    )
     expect(lostWork(history)).toEqual([])
   })
 
   test('invented', () => {
-    const history = historyOf({ deed: claimed(1) }, { deed: done(1) })
+    const history = historyOf({ action: claimed(1) }, { action: done(1) })
     expect(inventedWork(history)).toHaveLength(1)
-    const foreign = historyOf({ deed: added }, { deed: claimed(1, { item: '"other"' }) })
+    const foreign = historyOf({ action: added }, { action: claimed(1, { item: '"other"' }) })
     expect(inventedWork(foreign)).toHaveLength(1)
   })
 
-  test('done twice at a time', () => {
-    const history = historyOf({ deed: added }, { deed: claimed(1) }, { deed: claimed(2) })
+  test('done twice concurrently', () => {
+    const history = historyOf({ action: added }, { action: claimed(1) }, { action: claimed(2) })
     expect(overlappingWork(history)).toHaveLength(1)
   })
 
-  test('done again after its lease was over, and not twice at a time', () => {
+  test('done again after its lease expired, and not concurrently', () => {
     const history = historyOf(
-      { deed: added },
-      { deed: claimed(1) },
-      { deed: claimed(2), now: 1_040 },
+      { action: added },
+      { action: claimed(1) },
+      { action: claimed(2), now: 1_040 },
     )
     expect(overlappingWork(history)).toEqual([])
   })
 })
 
 test('tokens that do not rise are found', () => {
-  const history = historyOf({ deed: added }, { deed: claimed(2) }, { deed: claimed(1) })
+  const history = historyOf({ action: added }, { action: claimed(2) }, { action: claimed(1) })
   expect(fallingTokens(history)).toHaveLength(1)
 })
 
-test('an answer that makes no sense is found', () => {
-  const history = historyOf({ deed: added }, { deed: claimed(1) }, { deed: done(1, 'ready') })
+test('an impossible answer is found', () => {
+  const history = historyOf({ action: added }, { action: claimed(1) }, { action: done(1, 'ready') })
   expect(() => checkHistory(history)).toThrow('no order of these calls of a explains')
 })

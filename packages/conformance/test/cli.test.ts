@@ -33,7 +33,7 @@ describe('a driver that keeps every promise', () => {
     expect(err).toBe('')
   })
 
-  test('is told that an exception is not needed', async () => {
+  test('fails if an exception is not needed', async () => {
     const { code, out } = await run(
       './model.ts',
       '--only',
@@ -42,22 +42,24 @@ describe('a driver that keeps every promise', () => {
       'add.claimable=it seemed hard',
     )
     expect(code).toBe(exitCodes.failed)
-    expect(out).toContain('the exception made for it has to go: it seemed hard')
+    expect(out).toContain('remove the exception for it: it seemed hard')
   })
 })
 
 describe('a driver that breaks a promise', () => {
-  test('fails, with what was asked and how to see it again', async () => {
+  test('fails, with the calls and the command that repeats it', async () => {
     const { code, out } = await run('./forgetful.ts', '--only', 'done.dirty', '--seed', '7')
     expect(code).toBe(exitCodes.failed)
-    expect(out).toContain('done.dirty.requeues: a key added while claimed comes back after done')
-    expect(out).toContain('What was asked and answered:')
     expect(out).toContain(
-      'Again: sluice-conformance ./forgetful.ts --only done.dirty.requeues --seed 7',
+      'done.dirty.requeues: a key added while claimed is ready again after done',
+    )
+    expect(out).toContain('Calls and answers:')
+    expect(out).toContain(
+      'Repeat: sluice-conformance ./forgetful.ts --only done.dirty.requeues --seed 7',
     )
   })
 
-  test('passes if an exception is made, with the reason', async () => {
+  test('passes if an exception is declared, with the reason', async () => {
     const { code, out } = await run(
       './forgetful.ts',
       '--only',
@@ -89,7 +91,7 @@ describe('a driver that breaks a promise', () => {
   })
 })
 
-test('a driver is told which required verbs it lacks before anything is run', async () => {
+test('missing required verbs are reported before any case runs', async () => {
   const { code, out, err } = await run('./unfinished.ts')
   expect(code).toBe(exitCodes.failed)
   expect(out).toBe('')
@@ -102,15 +104,15 @@ test('the cases can be listed', async () => {
   expect(out).toContain('subject.isolated  two subjects do not see each other\n')
 })
 
-describe('called wrongly it says how it is called', () => {
+describe('a usage error prints the usage', () => {
   test.each([
     [[], 'name one module'],
     [['./model.ts', './forgetful.ts'], 'name one module'],
     [['./nothing.ts'], 'cannot be loaded'],
     [['./empty.ts', '--only', 'done'], 'does not export a function create'],
-    [['./model.ts', '--only', 'nonsense'], 'there is no such case'],
-    [['./model.ts', '--except', 'nonsense=why'], 'there is no such case'],
-    [['./model.ts', '--except', 'done.idle'], 'say why'],
+    [['./model.ts', '--only', 'nonsense'], 'no such case'],
+    [['./model.ts', '--except', 'nonsense=why'], 'no such case'],
+    [['./model.ts', '--except', 'done.idle'], 'a reason is missing'],
     [['./model.ts', '--seed', 'x'], '--seed must be a whole number'],
     [['./model.ts', '--nonsense'], 'nonsense'],
   ])('%j', async (argv, words) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Call, contradiction, type Sequential } from '../src/histories/linearizable.ts'
 
-/** A register: the smallest thing of which it is known by heart what is linearizable. */
+/** A register: the smallest object with well-known linearizable histories. */
 interface RegisterCall extends Call {
   readonly write?: number
   readonly read?: number
@@ -21,7 +21,7 @@ function isLinearizable(calls: readonly RegisterCall[]): boolean {
 }
 
 describe('the search for an order', () => {
-  test('finds none for a read of what was never written', () => {
+  test('finds none for a read of a value that was never written', () => {
     expect(isLinearizable([{ start: 1, end: 2, read: 5 }])).toBe(false)
   })
 
@@ -54,7 +54,7 @@ describe('the search for an order', () => {
     expect(isLinearizable([unknown, ...reads(1, 0)])).toBe(false)
   })
 
-  test('says how far it got', () => {
+  test('reports the longest order found', () => {
     const found = contradiction(
       [
         { start: 1, end: 2, write: 1 },
@@ -67,7 +67,7 @@ describe('the search for an order', () => {
     expect(found?.stuck).toEqual([{ start: 3, end: 4, read: 7 }])
   })
 
-  test('copes with eight at a time', () => {
+  test('handles eight concurrent calls', () => {
     const calls: RegisterCall[] = []
     for (let round = 0; round < 10; round += 1) {
       for (let client = 0; client < 8; client += 1) {

@@ -21,7 +21,7 @@ const least: Partial<Capabilities> = {
   transact: false,
 }
 
-/** What a driver does not have that declares the least. */
+/** The members that a driver with no optional capability lacks. */
 const absent = {
   operate: undefined,
   queues: undefined,

@@ -1,39 +1,39 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../src/case.ts'
 import { allCases } from '../src/cases/all.ts'
-import { companyCases } from '../src/cases/company.ts'
-import { historyCases } from '../src/cases/histories.ts'
-import { modelCases } from '../src/cases/model.ts'
-import { modelLargeCases } from '../src/cases/model-large.ts'
-import { powerCases } from '../src/cases/power.ts'
-import { processCases } from '../src/cases/processes.ts'
-import { sizeCases } from '../src/cases/size.ts'
-import { sizeGrowthCases } from '../src/cases/size-growth.ts'
-import { sizeLimitCases } from '../src/cases/size-limits.ts'
-import { wholeCases } from '../src/cases/whole.ts'
+import { concurrentCases } from '../src/cases/concurrent/concurrent.ts'
+import { processCases } from '../src/cases/concurrent/processes.ts'
+import { historyCases } from '../src/cases/random/histories.ts'
+import { modelCases } from '../src/cases/random/model.ts'
+import { modelLargeCases } from '../src/cases/random/model-large.ts'
+import { sizeCases } from '../src/cases/size/size.ts'
+import { sizeGrowthCases } from '../src/cases/size/size-growth.ts'
+import { sizeLimitCases } from '../src/cases/size/size-limits.ts'
+import { atomicCases } from '../src/cases/store/atomic.ts'
+import { powerCases } from '../src/cases/store/power.ts'
 import { runCase } from '../src/run-cases.ts'
 import { allMutants } from './mutants/all.ts'
-import { companyMutants, processMutants } from './mutants/company-mutants.ts'
+import { concurrentMutants, processMutants } from './mutants/concurrent/concurrent-mutants.ts'
+import { raceMutants } from './mutants/concurrent/race-mutants.ts'
 import type { Mutant } from './mutants/mutant.ts'
-import { namesMutants } from './mutants/names-mutants.ts'
-import { raceMutants } from './mutants/race-mutants.ts'
 import { sizeMutants } from './mutants/size-mutants.ts'
+import { namesMutants } from './mutants/store/names-mutants.ts'
 import { theEleven } from './mutants/the-eleven.ts'
 
-/** A mutant that breaks more than this share of the promises proves nothing about any of them. */
+/** A mutant that breaks a larger share of the promises proves nothing about any of them. */
 const shareMax = 0.25
 
-/** Cases that search, and take longer: tried on those mutants only that need them. */
+/** Cases that search, and take longer: run only on the mutants that need them. */
 const searches = [...modelCases, ...modelLargeCases, ...historyCases]
 const searched = new Set([...raceMutants, ...theEleven])
 
-/** Cases of many keys or of much company, likewise. */
+/** Cases with many keys, drivers or processes, likewise. */
 const large: readonly (readonly [readonly Mutant[], readonly Case[]])[] = [
   [
     [...sizeMutants, ...namesMutants],
     [...sizeCases, ...sizeGrowthCases, ...sizeLimitCases],
   ],
-  [companyMutants, [...companyCases, ...wholeCases]],
+  [concurrentMutants, [...concurrentCases, ...atomicCases]],
   [processMutants, [...processCases, ...powerCases]],
 ]
 const elsewhere = new Set([...searches, ...large.flatMap(([, cases]) => cases)])
@@ -44,7 +44,7 @@ function casesFor(mutant: Mutant): readonly Case[] {
   return [...lookups, ...own, ...(searched.has(mutant) ? searches : [])]
 }
 
-/** Enough for the rarest of them to show. */
+/** Enough histories for the rarest of them to appear. */
 const chance = { seed: 7, histories: 80, modelRuns: 400 }
 
 const failuresOf = new Map<string, readonly string[]>()
@@ -74,12 +74,12 @@ test('every case is guarded by a subtle mutant', () => {
   expect(allCases.map(({ id }) => id).filter((id) => !guarded.has(id))).toEqual([])
 })
 
-test('what goes wrong only when calls meet is caught by histories', () => {
+test('faults of concurrent calls alone are caught by histories', () => {
   for (const { id } of raceMutants) {
     const failed = failuresOf.get(id) ?? []
     const byHistory = failed.filter((each) => each.startsWith('histories.'))
     expect(byHistory, id).not.toEqual([])
-    expect(failed.length - byHistory.length, `${id} is right one call after another`).toBe(0)
+    expect(failed.length - byHistory.length, `${id} is correct one call after another`).toBe(0)
   }
 })
 

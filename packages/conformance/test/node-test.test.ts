@@ -19,8 +19,8 @@ test('under node:test each case is a test', () => {
   expect(status).toBe(0)
 })
 
-test('under node:test a case that fails says what was promised', () => {
+test('under node:test a case that fails says what went wrong', () => {
   const { status, output } = underNodeTest('--broken')
-  expect(output).toContain('the exception made for it has to go: it is not broken')
+  expect(output).toContain('the promise is kept; remove the exception for it: it is not broken')
   expect(status).toBe(1)
 })

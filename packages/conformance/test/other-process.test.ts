@@ -15,7 +15,7 @@ const forked = () =>
     execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
   })
 
-/** Verbs, groups of verbs, instants without end, failures and wakes, all across processes. */
+/** Verbs, groups of verbs, infinite instants, failures and wakes, all across processes. */
 const parts = ['subject.clock', 'batch.', 'lease.', 'purge.', 'transfer.', 'wake.']
 
 examine(
@@ -54,7 +54,7 @@ test('errors keep their codes', async () => {
   await driver.close()
 })
 
-test('a case that needs a hook is not asked of a subject without it', async () => {
+test('a case that needs a hook is not run on a subject without it', async () => {
   const chosen = {
     id: 'a.b',
     title: 'a promise',

@@ -1,6 +1,6 @@
 import { checkFunction, checkObject, checkPlan, type Limiter, type LimiterPlan } from '@sluice/core'
 
-/** Holds for an object with the three methods of a limiter. */
+/** Asserts an object with the three methods of a limiter. */
 export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
   checkObject(parameter, limiter)
   checkFunction(`${parameter}.when`, limiter.when)
@@ -10,8 +10,8 @@ export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter
 }
 
 /**
- * The plan of a limiter made of others: there is one only if all of them have one, because the
- * others run in this process and cannot be asked by a store.
+ * The plan of a combined limiter: it has one only if all its parts have one, because a part without
+ * a plan runs in this process and a store cannot call it.
  */
 export function composedPlan<T>(
   limiters: readonly Limiter<T>[],

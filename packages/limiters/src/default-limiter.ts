@@ -4,15 +4,15 @@ import { exponential } from './exponential.ts'
 import { maxOf } from './max-of.ts'
 import { tokenBucket } from './token-bucket-limiter.ts'
 
-/** What can be said about a {@link defaultControllerLimiter}. */
+/** Options of a {@link defaultControllerLimiter}. */
 export interface DefaultControllerLimiterOptions {
-  /** Decides what time it is when the limiter is used alone; in a queue, the queue's clock does. */
+  /** The clock when the limiter is used alone; in a queue, the queue's clock is used. */
   readonly clock?: Clock | undefined
 }
 
 /**
- * What a queue uses that is told nothing else: 5 ms after the first failure of a key, doubling up
- * to 1,000 s; and for all keys together at most 10 failures per second, after a burst of 100.
+ * The default limiter of a queue: 5 ms after the first failure of a key, doubling up to 1,000 s;
+ * and for all keys together at most 10 failures per second, after a burst of 100.
  *
  * The bucket is the queue's own: two queues that both use this limiter do not slow each other down,
  * and all processes of one queue share one. The guide on rate limiting shows what the bucket does

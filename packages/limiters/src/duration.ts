@@ -1,6 +1,6 @@
 import { checkNumber, delayMsMax, msOfNs, nsOfMs } from '@sluice/core'
 
-/** Holds for a duration of zero or more; longer than ten years is ten years. In whole nanoseconds. */
+/** Asserts a duration of zero or more, in whole nanoseconds; longer than ten years is ten years. */
 export function checkDuration(parameter: string, ms: unknown): number {
   return msOfNs(nsOfMs(Math.min(checkNumber(parameter, ms, { min: 0 }), delayMsMax)))
 }

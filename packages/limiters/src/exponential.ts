@@ -2,7 +2,7 @@ import { checkObject, type PlannedLimiter, perKeyDelay } from '@sluice/core'
 import { checkBound, checkDuration } from './duration.ts'
 import { FailureCounts } from './failure-counts.ts'
 
-/** How an {@link exponential} limiter grows. */
+/** Options of an {@link exponential} limiter. */
 export interface ExponentialOptions {
   /** The delay after the first failure, in milliseconds. 0 stays 0. */
   readonly baseMs: number
@@ -14,8 +14,8 @@ export interface ExponentialOptions {
  * Doubles the delay of an item with every failure: `baseMs`, then twice that, and so on up to
  * `maxMs`, where it stays.
  *
- * Each item has a count of its own, which grows until `forget`. There is no jitter; see
- * {@link jittered}.
+ * Each item has its own count, which grows until `forget`. There is no jitter; see {@link
+ * jittered}.
  */
 export function exponential(options: ExponentialOptions): PlannedLimiter {
   checkObject('options', options, ['baseMs', 'maxMs'])

@@ -1,6 +1,6 @@
 import { keyOfItem } from '@sluice/core'
 
-/** Counts failures by item, in memory. Items that are equal as JSON are one. */
+/** Counts failures by item, in memory. Items that are equal as JSON share a count. */
 export class FailureCounts {
   readonly #counts = new Map<string, number>()
 

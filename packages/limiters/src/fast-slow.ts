@@ -2,17 +2,17 @@ import { checkNumber, checkObject, type PlannedLimiter, perKeyDelay } from '@slu
 import { checkDuration } from './duration.ts'
 import { FailureCounts } from './failure-counts.ts'
 
-/** The two delays of a {@link fastSlow} limiter, and when it changes over. */
+/** The two delays of a {@link fastSlow} limiter, and when it changes from one to the other. */
 export interface FastSlowOptions {
   /** The delay after each of the first `maxFast` failures, in milliseconds. */
   readonly fastMs: number
   /** The delay after each later one, in milliseconds. */
   readonly slowMs: number
-  /** How many failures are answered fast; 0 is slow at once. */
+  /** How many failures get the fast delay; with 0 every delay is slow. */
   readonly maxFast: number
 }
 
-/** Tries an item again quickly for a few failures, and slowly from then on, until `forget`. */
+/** Retries an item quickly for a few failures, and slowly after that, until `forget`. */
 export function fastSlow(options: FastSlowOptions): PlannedLimiter {
   checkObject('options', options, ['fastMs', 'slowMs', 'maxFast'])
   const plan = {

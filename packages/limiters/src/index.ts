@@ -1,3 +1,12 @@
+/**
+ * Rate limiters for work queues, as in client-go: a `Limiter` decides how long a failed item waits. Begin
+ * with `exponential` or `defaultControllerLimiter`, and combine limiters with `maxOf`, `withMaxWait` and
+ * `jittered`. Used alone, a limiter counts in memory; in a queue, the store counts by the limiter's plan.
+ * `TokenBucket` is the token bucket without a limiter, with reservations.
+ *
+ * @packageDocumentation
+ */
+
 export type { Limiter, LimiterPlan, PlannedLimiter } from '@sluice/core'
 export {
   type DefaultControllerLimiterOptions,

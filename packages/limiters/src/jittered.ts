@@ -12,15 +12,16 @@ import {
 import { checkLimiter, composedPlan } from './composed.ts'
 import { defaultRandom, type Random } from './random.ts'
 
-/** Where the chance of a {@link jittered} limiter comes from. */
+/** Options of a {@link jittered} limiter. */
 export interface JitteredOptions {
   /** Numbers from 0 to below 1 for when the limiter is used alone; a queue draws its own. */
   readonly random?: Random | undefined
 }
 
 /**
- * Makes the delays of another limiter longer by chance: by up to `factor` times themselves, evenly
- * spread, so that what failed together does not come back together. A factor of 0 changes nothing.
+ * Adds a random part to the delays of another limiter: up to `factor` times the delay, evenly
+ * distributed, so that keys that failed together are not retried together. A factor of 0 changes
+ * nothing.
  *
  * It only ever adds. Put {@link withMaxWait} around it to bound the result.
  */
@@ -48,7 +49,7 @@ export function jittered<T>(
     ...(plan && { plan }),
     when: (item) => {
       const ms = part.when(item)
-      // Nothing to add to; and not a number stays so, so that a broken limiter is noticed.
+      // Nothing to add to; and NaN stays NaN, so that a broken limiter is noticed.
       if (!(ms > 0)) return ms
       return msOfNs(jitteredNs(clampNs(nsOfMs(ms)), factor, random()))
     },

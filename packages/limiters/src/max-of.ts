@@ -1,7 +1,7 @@
 import type { Limiter, PlannedLimiter } from '@sluice/core'
 import { checkLimiter, composedPlan } from './composed.ts'
 
-/** The items that every one of several limiters takes. */
+/** The items that all of several limiters accept. */
 export type ItemOfAll<L extends Limiter<never>> = (
   L extends Limiter<infer T>
     ? (item: T) => void
@@ -11,13 +11,13 @@ export type ItemOfAll<L extends Limiter<never>> = (
   : never
 
 /**
- * Waits for the slowest of several limiters.
+ * Combines several limiters: the longest delay counts.
  *
- * Every one of them is asked every time, so all of them count and every bucket gives a token, also
- * when another limiter decides. `forget` reaches all of them, `numRequeues` is the highest count.
- * Without any limiter nothing waits.
+ * Each of them is called every time, so all of them count and a token is taken from every bucket,
+ * even if another limiter decides. `forget` is called on all of them, `numRequeues` is the highest
+ * count. Without any limiter there is no delay.
  *
- * If one of them has no plan, the whole has none and runs in this process.
+ * If one of them has no plan, the combined limiter has none and runs in this process.
  */
 export function maxOf(...limiters: PlannedLimiter[]): PlannedLimiter
 export function maxOf<L extends readonly Limiter<never>[]>(
@@ -28,7 +28,7 @@ export function maxOf<T>(...limiters: Limiter<T>[]): Limiter<T> {
   const plan = composedPlan(parts, (of) => ({ kind: 'maxOf', of }))
   return {
     ...(plan && { plan }),
-    // Not a number stays not a number, so that a broken limiter is noticed.
+    // NaN stays NaN, so that a broken limiter is noticed.
     when: (item) => parts.reduce((ms, part) => Math.max(ms, part.when(item)), 0),
     forget: (item) => {
       for (const part of parts) part.forget(item)

@@ -5,8 +5,8 @@ import { checkBound } from './duration.ts'
 /**
  * Bounds the delays of another limiter by `maxMs`.
  *
- * The other limiter counts and gives tokens as ever; so a bucket whose waits are cut short lets
- * through more than its rate. `Infinity` bounds nothing.
+ * The other limiter still counts and takes tokens; so a bucket whose waits are cut short lets
+ * through more than its rate. `Infinity` is no bound.
  */
 export function withMaxWait(limiter: PlannedLimiter, maxMs: number): PlannedLimiter
 export function withMaxWait<T>(limiter: Limiter<T>, maxMs: number): Limiter<T>

@@ -12,29 +12,29 @@ import {
 } from '@sluice/core'
 import { checkPerSecond, checkTokens } from './rate.ts'
 
-/** The bucket of a {@link tokenBucket} limiter. */
+/** Options of a {@link tokenBucket} limiter. */
 export interface TokenBucketLimiterOptions {
   /**
-   * Which bucket of the store it is. Everyone who gives the same name takes from the same bucket,
-   * also in other queues and other processes. Left out, each queue has one of its own, which all of
+   * The name of the bucket in the store. All limiters with the same name share the bucket, also in
+   * other queues and other processes. Without a name, each queue has its own bucket, which all of
    * its processes share.
    */
   readonly name?: string | undefined
-  /** Tokens that flow in per second. `Infinity` never delays; 0 never fills. See {@link every}. */
+  /** Tokens added per second. `Infinity` never delays; 0 never fills. See {@link every}. */
   readonly perSecond: number
-  /** The most tokens it holds; it starts full. 0 gives none: every delay is the longest there is. */
+  /** The capacity; the bucket starts full. With 0, every delay is the maximum. */
   readonly burst: number
-  /** Decides what time it is when the limiter is used alone; in a queue, the queue's clock does. */
+  /** The clock when the limiter is used alone; in a queue, the queue's clock is used. */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Lets through `burst` failures at once and then `perSecond`, whatever the items are: each takes a
- * token, and waits until its token has flowed in.
+ * Lets through `burst` failures at once and then `perSecond`, over all items: each failure takes a
+ * token, and waits until its token is available.
  *
- * There is no upper bound to the wait: after 10,000 failures at 10 per second the next one waits
- * more than a quarter of an hour. {@link withMaxWait} bounds it. In a queue, an add that changes
- * nothing takes no token. It counts nothing: `forget` does nothing, `numRequeues` is 0.
+ * The wait has no upper bound: after 10,000 failures at 10 per second the next one waits more than
+ * a quarter of an hour. {@link withMaxWait} bounds it. In a queue, an add that changes nothing
+ * takes no token. The limiter counts nothing: `forget` does nothing, `numRequeues` is 0.
  */
 export function tokenBucket(options: TokenBucketLimiterOptions): PlannedLimiter {
   checkObject('options', options, ['name', 'perSecond', 'burst', 'clock'])

@@ -17,44 +17,46 @@ import {
 } from '@sluice/core'
 import { checkPerSecond, checkTokens } from './rate.ts'
 
-/** How a {@link TokenBucket} starts. */
+/** Options of a {@link TokenBucket}. */
 export interface TokenBucketOptions {
-  /** Tokens that flow in per second. `Infinity`: everything is allowed, at once. 0: it never fills. */
+  /**
+   * Tokens added per second. `Infinity`: every call is allowed at once. 0: the bucket never fills.
+   */
   readonly perSecond: number
-  /** The most tokens it holds, and the most that can be taken at a time. It starts full. */
+  /** The capacity, and the most tokens that one call can take. The bucket starts full. */
   readonly burst: number
-  /** Says what time it is where a method is not told. */
+  /** The default time of each method. */
   readonly clock?: Clock | undefined
 }
 
-/** A promise of tokens, which may be there already or still to come. */
+/** A reservation of tokens, available now or in the future. */
 export interface Reservation {
-  /** Whether the tokens were given. If not, nothing was taken and `cancel` does nothing. */
+  /** Whether the tokens were reserved. If not, nothing was taken and `cancel` does nothing. */
   readonly ok: boolean
   /**
-   * How long to wait, from `at`, until the tokens may be used: 0 if they may be already, `Infinity`
-   * if they never may, or were not given.
+   * How long to wait, from `at`, until the tokens may be used: 0 if they are available, `Infinity`
+   * if they never will be, or were not reserved.
    */
   delayMs(at?: EpochMs): number
   /**
-   * Gives back, at `at`, as much as can be given back: not what was promised to others on top of
-   * this reservation, and nothing at all once the time to use it has passed. A reservation that
-   * could be used at once has passed a moment later, so cancel it with the instant it was made at.
-   * Call it once: as in the original, each call gives back again.
+   * Returns tokens at `at`: not those that later reservations were made on top of, and none at all
+   * once the time of this reservation has passed. A reservation that could be used at once has
+   * passed a moment later, so cancel it with the instant it was made at. Call it once: as in the
+   * original, each call returns tokens again.
    */
   cancel(at?: EpochMs): void
 }
 
-/** What ends a {@link TokenBucket.wait} early. */
+/** Options of {@link TokenBucket.wait}. */
 export interface WaitOptions {
-  /** Ends the wait with the signal's reason, and gives the tokens back. */
+  /** Ends the wait with the signal's reason, and returns the tokens. */
   readonly signal?: AbortSignal | undefined
-  /** An instant, in epoch milliseconds: a wait that would be longer is refused at once. */
+  /** An instant, in epoch milliseconds: a wait that would be longer is rejected at once. */
   readonly deadlineMs?: EpochMs | undefined
 }
 
 /**
- * An instant and what is to be added to it, kept apart: epoch milliseconds are too coarse for the
+ * An instant and an offset from it, kept separately: epoch milliseconds are too coarse for the
  * nanoseconds of a delay, and the difference of two such instants needs them.
  */
 interface Moment {
@@ -72,23 +74,23 @@ function isBefore(moment: Moment, at: EpochMs): boolean {
 
 const waitOptions = ['signal', 'deadlineMs']
 
-/** Half a nanosecond: closer than that, two moments are the same. */
+/** Half a nanosecond: two instants closer than that are equal. */
 const sameMs = 0.5e-6
 
 /**
  * A bucket that fills with `perSecond` tokens up to `burst`, from which callers take tokens: if
- * there are any (`allow`), waiting for them (`wait`), or being told how long to wait (`reserve`).
+ * some are available (`allow`), after waiting for them (`wait`), or in advance (`reserve`).
  *
- * It keeps no timer: what has flowed in is worked out when someone looks. Tokens can be promised
- * before they are there, so there may be less than none.
+ * The bucket has no timer: each call computes the refill since the last one. Tokens can be reserved
+ * in advance, so their number may be below zero.
  *
- * Every method takes its instant, `at`, in epoch milliseconds, and asks the clock if it is not told.
+ * Every method takes its instant, `at`, in epoch milliseconds; the default is the clock's present.
  * Time may go backwards: that neither adds nor removes tokens.
  */
 export class TokenBucket {
   #rate: BucketRate
   #state: BucketState | undefined
-  /** When the reservation made last may be used. */
+  /** When the latest reservation may be used. */
   #lastEvent: Moment = { at: -Infinity, plusMs: 0 }
   readonly #clock: Clock
 
@@ -101,29 +103,32 @@ export class TokenBucket {
     this.#clock = checkObject('options.clock', options.clock ?? systemClock)
   }
 
-  /** Tokens that flow in per second. */
+  /** Tokens added per second. */
   get limit(): number {
     return this.#rate.perSecond
   }
 
-  /** The most tokens the bucket holds. */
+  /** The capacity of the bucket. */
   get burst(): number {
     return this.#rate.burst
   }
 
-  /** How many tokens there are; below zero when later ones are promised already. */
+  /** How many tokens are available; below zero when future tokens are reserved. */
   tokens(at?: EpochMs): number {
     return tokensAt(this.#state, this.#rate, this.#instant(at))
   }
 
-  /** Takes `n` tokens if they are there, and says whether they were. Otherwise nothing changes. */
+  /**
+   * Takes `n` tokens if they are available, and returns whether they were. Otherwise nothing
+   * changes.
+   */
   allow(n: number = 1, at?: EpochMs): boolean {
     return this.#take(checkTokens('n', n), this.#instant(at), 0).ok
   }
 
   /**
-   * Takes `n` tokens, now or from those to come, and says how long to wait for them. Not `ok`, and
-   * nothing taken, if they are more than the bucket can hold.
+   * Takes `n` tokens, now or in advance, and returns how long to wait for them. Not `ok`, with
+   * nothing taken, if `n` is more than the bucket can hold.
    */
   reserve(n: number = 1, at?: EpochMs): Reservation {
     return this.#reserve(checkTokens('n', n), this.#instant(at), Infinity)
@@ -133,9 +138,9 @@ export class TokenBucket {
    * Resolves when `n` tokens may be used.
    *
    * Rejects without taking any if they are more than the bucket can hold (a typed error), if the
-   * signal is aborted already (with its reason), or if they would come after the deadline
-   * (`ERR_TIMEOUT`). When the signal aborts the wait, the tokens are given back. A wait keeps the
-   * process alive.
+   * signal is aborted already (with its reason), or if they would be available only after the
+   * deadline (`ERR_TIMEOUT`). When the signal aborts the wait, the tokens are returned. A wait
+   * keeps the process alive.
    */
   async wait(n: number = 1, options: WaitOptions = {}): Promise<void> {
     checkTokens('n', n)
@@ -164,14 +169,14 @@ export class TokenBucket {
     }
   }
 
-  /** Changes the rate from `at` on. Reservations made before keep their times. */
+  /** Changes the rate from `at` on. Earlier reservations keep their times. */
   setLimit(perSecond: number, at?: EpochMs): void {
     checkPerSecond('perSecond', perSecond)
     this.#advance(this.#instant(at))
     this.#rate = { ...this.#rate, perSecond }
   }
 
-  /** Changes how much the bucket holds, from `at` on. Tokens beyond it are lost. */
+  /** Changes the capacity from `at` on. Tokens beyond it are lost. */
   setBurst(n: number, at?: EpochMs): void {
     checkTokens('n', n)
     this.#advance(this.#instant(at))
@@ -196,7 +201,7 @@ export class TokenBucket {
   #reserve(n: number, at: EpochMs, maxWaitMs: number): Reservation {
     const { ok, delayMs } = this.#take(n, at, maxWaitMs)
     const due: Moment = { at, plusMs: delayMs }
-    // An infinite bucket keeps no account, so nothing can have been promised on top.
+    // An infinite bucket keeps no account, so no later reservation can exist.
     const perSecond = this.#rate.perSecond === Infinity ? 0 : this.#rate.perSecond
     return {
       ok,
@@ -223,7 +228,7 @@ export class TokenBucket {
     if (Math.abs(sinceMs) >= sameMs) return
     // This was the latest reservation: the one before it is the latest again.
     const backMs = msForTokens(n, perSecond)
-    // One that never came due goes back by as much as never is: to when it was made.
+    // A reservation that would never be due goes back to the instant at which it was made.
     const plusMs = due.plusMs === backMs ? 0 : due.plusMs - backMs
     const before: Moment = { at: due.at, plusMs }
     if (!isBefore(before, at)) this.#lastEvent = before

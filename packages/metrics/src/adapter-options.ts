@@ -4,7 +4,7 @@ import { type MetricId, metricIds, metricTable } from './names.ts'
 import { type RecorderOptions, recorderOptionNames } from './recorder-options.ts'
 import type { NamingOptions } from './table-provider.ts'
 
-/** What the Prometheus and the OpenTelemetry adapters have in common. */
+/** The options that the Prometheus and the OpenTelemetry adapters share. */
 export interface AdapterOptions extends RecorderOptions, NamingOptions {
   /**
    * The bounds of the histograms of a queue. Default `tidy`: 19 from 1 ms to 1,000 s. Presets of the
@@ -13,7 +13,7 @@ export interface AdapterOptions extends RecorderOptions, NamingOptions {
   readonly buckets?: Buckets
 }
 
-/** Options of an adapter after checking, apart by whom they are for. */
+/** Options of an adapter after checking, separated by consumer. */
 export interface SplitOptions {
   readonly recorder: RecorderOptions
   readonly naming: NamingOptions
@@ -21,7 +21,7 @@ export interface SplitOptions {
   bounds(id: MetricId): readonly number[]
 }
 
-/** Checks what adapters share, and takes it apart; `own` are the names of the adapter's options. */
+/** Checks and separates the shared options; `own` are the names of the adapter's own options. */
 export function splitOptions(options: AdapterOptions, own: readonly string[]): SplitOptions {
   const naming = ['buckets', 'controllers', 'controllerRuntime']
   checkObject('options', options, [...recorderOptionNames, ...naming, ...own])

@@ -1,13 +1,13 @@
 import type { EpochMs } from '@sluice/core'
 
-/** A key that is delayed, under which priority, and until when. */
+/** A delayed key, its priority and its due time. */
 export interface DelayedKey {
   readonly key: string
   readonly dueAt: EpochMs
   readonly priority: number
 }
 
-/** Delayed keys, each of them once, the one that is due next first. */
+/** Delayed keys, each once, in the order of their due times. */
 export class DueHeap {
   readonly #entries: DelayedKey[] = []
   readonly #positions = new Map<string, number>()
@@ -21,7 +21,7 @@ export class DueHeap {
     return at === undefined ? undefined : this.#entries[at]
   }
 
-  /** Puts a key in; one that is in already is moved. */
+  /** Inserts or moves a key. */
   set(entry: DelayedKey): void {
     this.#settle(this.#positions.get(entry.key) ?? this.#entries.length, entry)
   }
@@ -34,7 +34,7 @@ export class DueHeap {
     if (at < this.#entries.length) this.#settle(at, last)
   }
 
-  /** Takes out the first key if it is due at `now`. */
+  /** Removes and returns the first key if it is due at `now`. */
   popDue(now: EpochMs): DelayedKey | undefined {
     const first = this.#entries[0]
     if (first === undefined || first.dueAt > now) return undefined
@@ -47,7 +47,7 @@ export class DueHeap {
     this.#positions.clear()
   }
 
-  /** Puts an entry where it belongs, from the position `from`, whose own entry is dropped. */
+  /** Moves an entry to its position, starting at `from`, whose own entry is dropped. */
   #settle(from: number, entry: DelayedKey): void {
     const entries = this.#entries
     let at = from

@@ -2,26 +2,26 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Clock, Driver, EpochMs, WorkerRow } from '@sluice/core'
 import { bookNamePrefix, failuresExpireMsDefault, queueNameBytesMax } from '@sluice/core'
 
-/** How often a process that has not read twice yet is taken to read. */
+/** The assumed gap between readings of a process that has not read twice yet. */
 const firstEveryMs = 60_000
 
-/** The longest time between two readings after which a process still counts as there. */
+/** The longest gap between two readings of a process that still counts as present. */
 const longestEveryMs = 240_000
 
-/** How many readings may be missed, and how much later than expected the last may be. */
+/** How many readings a process may miss, and how late the last one may be. */
 const patience = { times: 2.5, ms: 5_000 }
 
-/** How many gaps between readings are remembered; one look in between by hand changes nothing. */
+/** How many gaps between readings are stored, so that a single manual reading changes nothing. */
 const gapsMax = 3
 
-/** What one reading settled. */
+/** The result of one reading. */
 export interface Verdict {
   readonly isElected: boolean
   /** The store's time. */
   readonly now: EpochMs
 }
 
-/** The name under which those who export a queue register; it never has keys. */
+/** The name under which exporters of a queue register; it never has keys. */
 function bookName(exporter: string, queue: string): string {
   const name = `${bookNamePrefix}${exporter}:${queue}`
   if (Buffer.byteLength(name) <= queueNameBytesMax) return name
@@ -29,12 +29,12 @@ function bookName(exporter: string, queue: string): string {
 }
 
 /**
- * Settles which process exports what the store says of one queue.
+ * Elects the process that exports the state of one queue in the store.
  *
- * Everybody who exports the queue registers in the store whenever it reads, with how often it does
- * so. Of those who are there, the one that came first is elected; no vote is taken, as all of them
- * see the same list. One that stays away for two and a half of its own gaps is not there any more,
- * and one that leaves says so.
+ * Each exporter of the queue registers in the store whenever it reads, with the gap between its
+ * readings. Of the present exporters, the one that registered first is elected; no vote is needed,
+ * because all of them see the same list. An exporter that is silent for two and a half of its own
+ * gaps is no longer present; one that leaves unregisters.
  */
 export class Election {
   readonly #driver: Driver
@@ -50,7 +50,7 @@ export class Election {
     this.#clock = clock
   }
 
-  /** Registers, and looks who is elected. */
+  /** Registers, and returns which process is elected. */
   async look(): Promise<Verdict> {
     const { capabilities } = this.#driver
     const isOpenToAll = capabilities.shared && capabilities.workers
@@ -87,7 +87,7 @@ export class Election {
     return Math.round(Math.min(longestEveryMs, longest))
   }
 
-  /** Makes room for the next one. */
+  /** Unregisters, so that the next exporter is elected. */
   async leave(): Promise<void> {
     const { capabilities } = this.#driver
     if (this.#readAt === undefined || !capabilities.shared || !capabilities.workers) return

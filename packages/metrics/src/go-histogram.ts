@@ -1,6 +1,6 @@
 import { Histogram } from 'prom-client'
 
-/** A number as Go and Prometheus write it: `1e-08`, where JavaScript writes `1e-8`. */
+/** A number in the format of Go and Prometheus: `1e-08`, where JavaScript writes `1e-8`. */
 function goNumber(value: number): string {
   const [mantissa, exponent] = value.toExponential().split('e')
   const power = Number(exponent)
@@ -16,9 +16,9 @@ interface Exporter {
   getForPromString(): Promise<Exported>
 }
 
-/** A histogram whose bounds are written as Go writes them: rules select buckets by that text. */
+/** A histogram whose bounds are formatted as in Go, because rules select buckets by that text. */
 export class GoHistogram extends Histogram {
-  /** What prom-client makes all its exports of. */
+  /** The values from which prom-client creates all its exports. */
   async getForPromString(): Promise<Exported> {
     const exporter = Histogram.prototype as unknown as Exporter
     const exported = await exporter.getForPromString.call(this)

@@ -1,7 +1,10 @@
 /**
- * Metrics of work queues, for any way out: what is measured, and when it moves. The ways to
- * Prometheus and to OpenTelemetry are `@sluice/metrics/prometheus` and
+ * Metrics of work queues, independent of the exporter: which metrics exist (`metricTable`), and when they
+ * change. `createRecorder` records all queues of the process, or some of them, into your own
+ * `MetricsProvider`. For Prometheus and OpenTelemetry begin with `@sluice/metrics/prometheus` or
  * `@sluice/metrics/opentelemetry`.
+ *
+ * @packageDocumentation
  */
 
 export type { Buckets } from './buckets.ts'

@@ -1,9 +1,9 @@
-/** How many keys are remembered between their adds and their run. */
+/** How many keys are kept between their adds and their run. */
 const keysMax = 10_000
 
 /**
- * What was added, by key: any number of adds collapse into one run, which is linked to the first of
- * them and to the last few. Bounded in both ways; the key that was first is forgotten first.
+ * The adds of each key: any number of adds are merged into one run, which is linked to the first
+ * and to the last few of them. Both numbers are bounded; the oldest key is dropped first.
  */
 export class KeyLinks<Context> {
   readonly #linksMax: number
@@ -23,12 +23,12 @@ export class KeyLinks<Context> {
       this.#contexts.set(key, [context])
       return
     }
-    // The first stays: it is what the run was first asked for.
+    // The first one stays: it requested the run.
     if (known.length >= this.#linksMax) known.splice(Math.min(1, known.length - 1), 1)
     known.push(context)
   }
 
-  /** Gives what was remembered of a key, and forgets it. */
+  /** Returns the adds of a key, and drops them. */
   take(key: string): readonly Context[] {
     const known = this.#contexts.get(key)
     if (known === undefined) return []

@@ -8,17 +8,17 @@ import {
   perKeyDelay,
 } from '@sluice/core'
 
-/** How long an ask was put off. Below zero and zero mean not at all. */
+/** The delay of an ask. Zero and less mean none. */
 export function askDelayMs({ plan, delayMs }: Ask, { plannedMs }: AskReply): number {
   return plan === undefined ? delayMs : (plannedMs ?? 0)
 }
 
 /**
- * How long a limiter made a retry wait, as far as can be told from here.
+ * The delay of a retry by its limiter, as far as this process knows it.
  *
- * A limiter without a plan has said so. A plan without buckets gives the same delay here as in the
- * store. What a bucket added only the store knows: then it is read off the time at which the next
- * run is due, or is unknown if an earlier promise stands in front of it.
+ * A limiter without a plan has returned it. A plan without buckets gives the same delay here as in
+ * the store. The delay of a bucket is known to the store only: then it is computed from the due
+ * time of the next run, or is unknown if an earlier run is pending.
  */
 export function retryDelayMs(
   { plan, delayMs, jitter = 0 }: Extract<Finish, { as: 'retry' }>,

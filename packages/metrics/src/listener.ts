@@ -1,18 +1,18 @@
 import { type SluiceEvent, sluiceChannel } from '@sluice/core'
 
-/** What to do with what is published. */
+/** Handlers of published events. */
 export interface Listener {
   /** A call begins. */
   started?(event: SluiceEvent): void
-  /** A call has ended well; it has its `result`. */
+  /** A call has succeeded; it has its `result`. */
   answered?(event: SluiceEvent): void
   /** A call has failed; it has its `error`. */
   failed?(event: SluiceEvent): void
-  /** A queue noticed something. */
+  /** A queue has published an event that is no call. */
   noticed?(event: SluiceEvent): void
 }
 
-/** What is only ever noticed, and never answered. */
+/** Events that are not calls. */
 const notices: ReadonlySet<string> = new Set([
   'lease-lost',
   'held-dropped',
@@ -26,8 +26,8 @@ const notices: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Listens to everything that Sluice publishes in this process, until the function it gives is
- * called. An error of a listener goes to `onError`: it must not reach the queue, nor be lost.
+ * Listens to all events of Sluice in this process, until the returned function is called. An error
+ * of a listener goes to `onError`: it must neither reach the queue nor be lost.
  */
 export function listen(listener: Listener, onError: (error: unknown) => void): () => void {
   const guarded = (take: ((event: SluiceEvent) => void) | undefined, event: SluiceEvent): void => {
@@ -43,7 +43,7 @@ export function listen(listener: Listener, onError: (error: unknown) => void): (
     },
     end: (event: SluiceEvent): void => {
       if (notices.has(event.verb)) guarded((e) => listener.noticed?.(e), event)
-      // An answer that comes later is not there yet.
+      // An asynchronous answer has no result yet.
       else if (event.result !== undefined) guarded((e) => listener.answered?.(e), event)
     },
     asyncEnd: (event: SluiceEvent): void => {

@@ -1,10 +1,10 @@
-/** What kind of instrument a metric is. */
+/** The kind of instrument of a metric. */
 export type MetricKind = 'counter' | 'gauge' | 'histogram'
 
-/** A label of a metric. None is ever a key: there are too many of those. */
+/** A label of a metric. No label is a key: there are too many of them. */
 export type LabelName = 'name' | 'controller' | 'priority' | 'reason' | 'result'
 
-/** What this package calls a metric. */
+/** The id of a metric in this package. */
 export type MetricId =
   | 'depth'
   | 'adds'
@@ -34,15 +34,15 @@ export interface MetricRow {
   readonly kind: MetricKind
   readonly unit: 'seconds' | 'items' | 'events'
   readonly labels: readonly LabelName[]
-  /** The help text; that of the original where there is one. */
+  /** The help text; the original's where there is one. */
   readonly help: string
-  /** When it moves. */
+  /** When it changes. */
   readonly moves: string
-  /** Where it comes from: the originals, or what their users have asked for. */
+  /** The origin: one of the original projects, or requests of their users. */
   readonly family: 'client-go' | 'controller-runtime' | 'sluice'
   /**
-   * What one process exports: what happened in it, or the state of the store, which one process
-   * exports and the others show as 0.
+   * The scope: events of the process, or the state of the store, which one process exports and the
+   * others show as 0.
    */
   readonly scope: 'process' | 'store'
 }
@@ -58,7 +58,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'items',
     labels: ['name', 'controller', 'priority'],
     help: 'Current depth of workqueue by workqueue and priority',
-    moves: '+1 when a key becomes ready or is asked for while held, -1 when it is taken',
+    moves: '+1 when a key becomes ready or is added while held, -1 when it is claimed',
     family: 'client-go',
     scope: 'store',
   },
@@ -68,7 +68,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'events',
     labels: queue,
     help: 'Total number of adds handled by workqueue',
-    moves: 'when a key that was neither ready nor asked for again becomes so',
+    moves: 'when a key that was neither ready nor dirty becomes so',
     family: 'client-go',
     scope: 'process',
   },
@@ -78,7 +78,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'seconds',
     labels: queue,
     help: 'How long in seconds an item stays in workqueue before being requested.',
-    moves: 'when a key is taken: since the first add that counted',
+    moves: 'when a key is claimed: the time since the first add that counted',
     family: 'client-go',
     scope: 'process',
   },
@@ -88,7 +88,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'seconds',
     labels: queue,
     help: 'How long in seconds processing an item from workqueue takes.',
-    moves: 'when a key is given back: since it was taken',
+    moves: 'when a key is finished: the time since it was claimed',
     family: 'client-go',
     scope: 'process',
   },
@@ -101,7 +101,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
       "How many seconds of work has done that is in progress and hasn't been observed by " +
       'work_duration. Large values indicate stuck threads. One can deduce the number of stuck ' +
       'threads by observing the rate at which this increases.',
-    moves: 'every 500 ms until the queue is shut down: the ages of all that is held, added up',
+    moves: 'every 500 ms until the queue is shut down: the sum of the ages of all running keys',
     family: 'client-go',
     scope: 'process',
   },
@@ -111,7 +111,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'seconds',
     labels: queue,
     help: 'How many seconds has the longest running processor for workqueue been running.',
-    moves: 'every 500 ms until the queue is shut down: the longest of those ages',
+    moves: 'every 500 ms until the queue is shut down: the highest of these ages',
     family: 'client-go',
     scope: 'process',
   },
@@ -130,7 +130,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     kind: 'gauge',
     unit: 'items',
     labels: ['name', 'controller', 'reason'],
-    help: 'Current number of items that wait for a delay that was asked for, or for a back-off.',
+    help: 'Current number of items that wait for a requested delay, or for a back-off.',
     moves: 'when it is read',
     family: 'sluice',
     scope: 'store',
@@ -150,7 +150,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     kind: 'gauge',
     unit: 'seconds',
     labels: queue,
-    help: 'How many seconds the item that has been ready longest waits to be requested.',
+    help: 'How long in seconds the oldest ready item has been ready.',
     moves: 'when it is read',
     family: 'sluice',
     scope: 'store',
@@ -160,8 +160,8 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     kind: 'counter',
     unit: 'events',
     labels: queue,
-    help: 'Total number of adds that asked for nothing that was not owed already.',
-    moves: 'with an add that is answered `unchanged`',
+    help: 'Total number of adds that were merged into one already pending.',
+    moves: 'with an add whose outcome is `unchanged`',
     family: 'sluice',
     scope: 'process',
   },
@@ -170,8 +170,8 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     kind: 'counter',
     unit: 'events',
     labels: queue,
-    help: 'Total number of leases that ended because nobody renewed them.',
-    moves: 'in the process that finds it out, once for each lease',
+    help: 'Total number of leases that have expired.',
+    moves: 'in the process that notices it, once for each lease',
     family: 'sluice',
     scope: 'process',
   },
@@ -221,7 +221,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'events',
     labels: controller,
     help: 'Total number of reconciliation timeouts per controller',
-    moves: 'when a run ends that took longer than timeoutMs',
+    moves: 'when a run ends that has taken longer than timeoutMs',
     family: 'controller-runtime',
     scope: 'process',
   },

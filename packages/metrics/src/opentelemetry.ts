@@ -1,7 +1,7 @@
 /**
- * The way to OpenTelemetry: {@link openTelemetryMetrics} and {@link openTelemetryTracing}.
+ * The exporter for OpenTelemetry: {@link openTelemetryMetrics} and {@link openTelemetryTracing}.
  *
- * The instruments have the very names that Prometheus shows, with the unit in them and none
+ * The instruments have exactly the names that Prometheus shows, with the unit in them and none
  * declared. The Prometheus exporter of OpenTelemetry for JavaScript leaves units out of names, so
  * that `workqueue.queue.duration` in seconds would lose its `_seconds` and fit no dashboard; and an
  * exporter that does append units would append one twice.
@@ -26,19 +26,19 @@ export {
   type TracingOptions,
 } from './tracing.ts'
 
-/** How queues are exported to OpenTelemetry. */
+/** Options of {@link openTelemetryMetrics}. */
 export interface OpenTelemetryOptions extends AdapterOptions {
-  /** The meter that makes the instruments. Default: that of the global meter provider. */
+  /** The meter that creates the instruments. Default: that of the global meter provider. */
   readonly meter?: Meter
 }
 
-/** Metrics under way to OpenTelemetry. */
+/** Running metrics for OpenTelemetry. */
 export interface OpenTelemetryMetrics {
   /** Stops recording, and leaves the election of the process that exports the state of a store. */
   close(): Promise<void>
 }
 
-/** One series of a gauge: the value that is observed when somebody collects. */
+/** One series of a gauge: the value that is observed at collection. */
 interface Cell {
   readonly instrument: ObservableGauge
   readonly attributes: Attributes
@@ -54,10 +54,10 @@ function checkMeter(meter: Meter): void {
 }
 
 /**
- * Gives the metrics of the queues of this process to a meter of OpenTelemetry, under the names that
- * Prometheus shows. Throws for bad options only.
+ * Registers the metrics of the queues of this process with a meter of OpenTelemetry, under the
+ * names that Prometheus shows. Throws for bad options only.
  *
- * What is read from a store is read when metrics are collected.
+ * The store is read when metrics are collected.
  */
 export function openTelemetryMetrics(options: OpenTelemetryOptions = {}): OpenTelemetryMetrics {
   const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['meter'])
@@ -81,7 +81,7 @@ export function openTelemetryMetrics(options: OpenTelemetryOptions = {}): OpenTe
       counter(id, labels) {
         const counter = counters.get(id) as Counter
         counter.add(0, labels)
-        // The interface of OpenTelemetry has no way to end a series of a counter.
+        // The OpenTelemetry API cannot end a series of a counter.
         return { inc: (by = 1) => counter.add(by, labels), drop: () => {} }
       },
       gauge(id, labels) {

@@ -6,18 +6,18 @@ import { type MetricId, metricTable } from './names.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import { type Labels, type Series, type SeriesFactory, tableProvider } from './table-provider.ts'
 
-/** How queues are exported to Prometheus. */
+/** Options of {@link prometheusMetrics}. */
 export interface PrometheusOptions extends AdapterOptions {
   /** The registry of prom-client that the metrics are put into. */
   readonly register: Registry
 }
 
-/** Metrics under way to Prometheus. */
+/** Running metrics for Prometheus. */
 export interface PrometheusMetrics {
   /**
    * Stops recording, leaves the election of the process that exports the state of a store, and
-   * takes the metrics out of the registry. Before the queues are closed, if another process is to
-   * take over at once.
+   * removes the metrics from the registry. Call it before the queues are closed, so that another
+   * process takes over at once.
    */
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface PrometheusMetrics {
  * that client-go and controller-runtime use. Throws for bad options only, and if the registry has
  * metrics of these names already.
  *
- * What is read from a store is read when the registry is: nobody who does not ask pays for it.
+ * The store is read when the registry is read; without a scrape it costs nothing.
  */
 export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics {
   const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['register'])
@@ -36,7 +36,7 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
   checkFunction('register.getSingleMetric', register.getSingleMetric)
   checkFunction('register.registerMetric', register.registerMetric)
   checkFunction('register.removeSingleMetric', register.removeSingleMetric)
-  // All or none: a registry with half of them would be in nobody's way but the next try's.
+  // All or none: half of the metrics in the registry would make the next attempt fail.
   const taken = ids.find((id) => register.getSingleMetric(metricTable[id].name) !== undefined)
   if (taken !== undefined) {
     throw new SluiceTypeError(
@@ -53,7 +53,8 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
     const flushes: Waiting = new Map()
     waiting.set(id, flushes)
     const collect = async (): Promise<void> => {
-      // Which of them is asked first is not ours to say, so each makes sure, and they share it.
+      // prom-client may collect them in any order, so each of them refreshes, and they share one
+      // refresh.
       if (scope === 'store') await recorder?.read()
       for (const each of flushes.values()) for (const flush of each) flush()
     }
@@ -79,14 +80,14 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
   }
 }
 
-/** How the numbers that series keep are handed over, by the labels of the series. */
+/** Writes the numbers of a series to prom-client, by the labels of the series. */
 type Waiting = Map<string, Set<() => void>>
 
 /**
- * Series that keep their numbers until somebody collects: finding a series by its labels takes
- * prom-client a microsecond, and an add moves two of them.
+ * Series that keep their numbers until the next collection: finding a series by its labels takes
+ * prom-client a microsecond, and an add changes two of them.
  *
- * Queues that go by the name of one controller share a series, which is dropped with the last of them.
+ * Queues with the same controller label share a series, which is dropped with the last of them.
  */
 function seriesOf(
   instruments: ReadonlyMap<MetricId, Counter | Gauge | Histogram>,

@@ -11,22 +11,22 @@ export interface SettableGaugeMetric {
 
 /** A count that only rises. */
 export interface CounterMetric {
-  /** Counts `by` more; 1 if left out. */
+  /** Adds `by`; 1 by default. */
   inc(by?: number): void
 }
 
-/** Collects values, to be shown by how many are below certain bounds. */
+/** Collects values, exported as counts by upper bound. */
 export interface HistogramMetric {
   observe(value: number): void
 }
 
-/** A depth that is kept for each priority. */
+/** A depth for each priority. */
 export interface PriorityDepthMetric {
   inc(priority: string): void
   dec(priority: string): void
 }
 
-/** What controller-runtime measures of one controller. */
+/** The metrics of controller-runtime for one controller. */
 export interface ReconcileMetrics {
   /** By result: `success`, `error`, `requeue` or `requeue_after`. */
   readonly total: { inc(result: string): void }
@@ -40,15 +40,14 @@ export interface ReconcileMetrics {
 }
 
 /**
- * Makes the metrics of a queue, by the queue's name: client-go's `MetricsProvider`, method by
- * method, and what Sluice measures beyond it. Times are in seconds.
+ * Creates the metrics of a queue, by the queue's name: client-go's `MetricsProvider`, method by
+ * method, plus the additional metrics of Sluice. Times are in seconds.
  *
- * There is no global provider. Each recorder has its own, so that two never take each other's
- * queues away. The methods without a question mark are called once for each queue, until it is
- * forgotten.
+ * There is no global provider. Each recorder has its own, so that two cannot take over each other's
+ * queues. The required methods are called once for each queue, until its record is dropped.
  */
 export interface MetricsProvider {
-  /** Also set as a whole, where the depth is read from a store that several processes share. */
+  /** Can also be set, because the depth of a shared store is read and not counted. */
   newDepthMetric(name: string): GaugeMetric & SettableGaugeMetric
   newAddsMetric(name: string): CounterMetric
   newLatencyMetric(name: string): HistogramMetric
@@ -57,7 +56,7 @@ export interface MetricsProvider {
   newLongestRunningProcessorSecondsMetric(name: string): SettableGaugeMetric
   newRetriesMetric(name: string): CounterMetric
 
-  /** Left out: the depth is one number for all priorities. */
+  /** If absent, the depth is one number for all priorities. */
   newPriorityDepthMetric?(name: string): PriorityDepthMetric
   newDelayedItemsMetric?(name: string, reason: 'delay' | 'backoff'): SettableGaugeMetric
   newRateLimiterDelayMetric?(name: string): HistogramMetric

@@ -15,19 +15,22 @@ import { askDelayMs, retryDelayMs } from './limiter-delay.ts'
 import type { QueueMeters } from './queue-meters.ts'
 import { secondsOf } from './seconds.ts'
 
-/** How many keys of a shared store are remembered between their add and their claim. */
+/** How many keys of a shared store are kept between their add and their claim. */
 const sharedMarksMax = 10_000
 
-/** A key that has been due for longer than any call takes was due before it was asked for again. */
+/** A key that has been due for longer than any call takes was due before it was added again. */
 const dueBeforeMs = 1_000
 
-/** A moment by both clocks: the store's time, in which instants are given, and one that never jumps. */
+/**
+ * An instant by both clocks: the store's time, in which instants are given, and the monotonic
+ * clock.
+ */
 export interface Moment {
   readonly now: EpochMs
   readonly monotonicMs: number
 }
 
-/** What a ledger reads of a claim. Those through the door of a driver have no `readyAt`. */
+/** The part of a claim that a ledger reads. Claims through a direct queue have no `readyAt`. */
 export interface SeenClaim {
   readonly key: string
   readonly token: number
@@ -36,15 +39,17 @@ export interface SeenClaim {
   readonly readyAt?: EpochMs
 }
 
-/** A key that is in the dirty set of the original: ready, or asked for again while it is held. */
+/** A key in the dirty set of the original: ready, or added again while it is held. */
 interface Mark {
-  /** When it came in, on the monotonic clock; `undefined`: known by the store's time only. */
+  /**
+   * When it entered the set, on the monotonic clock; `undefined`: known by the store's time only.
+   */
   readonly since: number | undefined
   readonly dueAt: EpochMs
   priority: number
-  /** Under which priority it was counted into the depth. */
+  /** The priority under which it was counted into the depth. */
   label: string
-  /** Whether the add was counted, here or by whoever made it. */
+  /** Whether the add was counted, here or by the process that made it. */
   readonly isCounted: boolean
 }
 
@@ -53,24 +58,24 @@ interface Running {
   readonly holder: string
   readonly priority: number
   readonly since: number
-  /** When the key had come into the queue; see {@link Mark.since}. */
+  /** When the key had entered the queue; see {@link Mark.since}. */
   readonly addedAt: number | undefined
 }
 
 /**
- * What one queue of one store has done, kept by the rules of client-go: which keys are in its dirty
- * set, since when, and which are worked on.
+ * The state of one queue of one store by the rules of client-go: which keys are in its dirty set,
+ * since when, and which are running.
  *
- * Where nobody but this process sees the keys, it is kept whole and is exact. Where others do, it
- * would be neither whole nor small; there a claim says what is needed, and what is remembered here,
- * of at most ten thousand keys, only makes it more exact.
+ * If only this process uses the store, the ledger is complete and exact. With other processes it
+ * would be neither complete nor small; then the claims contain the necessary times, and the entries
+ * here, of at most ten thousand keys, only make them more exact.
  */
 export class QueueLedger {
   readonly #meters: QueueMeters
   readonly #isAlone: boolean
   readonly #marks = new Map<string, Mark>()
   readonly #running = new Map<number, Running>()
-  /** When keys that are delayed will be due, if nobody else could change it. */
+  /** The due times of delayed keys, if no other process can change them. */
   readonly #later = new DueHeap()
 
   constructor(meters: QueueMeters, isAlone: boolean) {
@@ -78,7 +83,7 @@ export class QueueLedger {
     this.#isAlone = isAlone
   }
 
-  /** Counts in the keys whose delays are over. */
+  /** Counts in the keys whose delays have ended. */
   promote({ now, monotonicMs }: Moment): void {
     for (;;) {
       const due = this.#later.popDue(now)
@@ -111,7 +116,7 @@ export class QueueLedger {
     return mark
   }
 
-  /** A key that is counted in has risen to a priority. */
+  /** The priority of a counted key has risen. */
   #raise(mark: Mark, priority: number): void {
     if (priority <= mark.priority) return
     mark.priority = priority
@@ -122,7 +127,7 @@ export class QueueLedger {
 
   #delay(key: string, dueAt: EpochMs, priority: number): void {
     if (!this.#isAlone || dueAt === never) return
-    // A run that is moved keeps the highest priority that it was asked for with.
+    // A moved run keeps the highest priority of its adds.
     const known = this.#later.get(key)?.priority ?? priority
     this.#later.set({ key, dueAt, priority: Math.max(priority, known) })
   }
@@ -130,7 +135,7 @@ export class QueueLedger {
   asked(ask: Ask, reply: AskReply | Failure, { dedupe }: AskOptions, moment: Moment): void {
     if (reply.outcome === 'failed' || reply.outcome === 'full') return
     const delayMs = askDelayMs(ask, reply)
-    // An addAfter says how it meets what is owed; an add never does.
+    // An addAfter has a mode for merging with the pending run; an add has none.
     const isRetry = ask.failed === true || delayMs > 0 || 'maxWaitMs' in ask
     if (isRetry) this.#meters.retries.inc()
     if (ask.failed === true) this.#meters.limiterDelay.observe(secondsOf(delayMs))
@@ -149,7 +154,7 @@ export class QueueLedger {
   ): void {
     if (outcome === 'unchanged') return
     const mark = this.#marks.get(key)
-    // A higher priority leaves a key due when it was due; one that is brought forward is due now.
+    // A higher priority does not change the due time; a key that is brought forward is due now.
     const wasDue = this.#isAlone
       ? mark !== undefined
       : dedupe !== 'earliest' || mark?.dueAt === dueAt || dueAt < now - dueBeforeMs
@@ -176,8 +181,8 @@ export class QueueLedger {
       this.#delay(key, dueAt, priority)
       return
     }
-    // The reply speaks of the run that is due already. What it was moved by is the priority, or a
-    // second promise that is earlier than the one there was.
+    // The reply describes the run that is due already. The move is a higher priority, or a second
+    // run that is earlier than before.
     this.#raise(mark, priority)
     const laterAt = now + delayMs
     const isPromised = (this.#later.get(key)?.dueAt ?? never) <= laterAt
@@ -189,7 +194,7 @@ export class QueueLedger {
     const { key, token, priority, askedAt, readyAt } = claim
     const { now, monotonicMs } = moment
     const found = this.#unmark(key)
-    // One that is older than the run was claimed by somebody else, and the key was added anew.
+    // An entry older than the run was claimed by another process, and the key was added again.
     const mark =
       found !== undefined && (this.#isAlone || askedAt <= found.dueAt) ? found : undefined
     this.#running.set(token, { key, holder, priority, since: monotonicMs, addedAt: mark?.since })
@@ -201,7 +206,7 @@ export class QueueLedger {
     this.#meters.latency.observe(secondsOf(waitedMs))
   }
 
-  /** Whether somebody has counted the add already: it was not time that made the key due. */
+  /** Whether the add was counted already: the key did not become due by time. */
   #wasCounted({ askedAt, readyAt }: SeenClaim, mark: Mark | undefined): boolean {
     if (mark !== undefined) return mark.isCounted || askedAt === mark.dueAt
     return !this.#isAlone && askedAt === readyAt
@@ -235,7 +240,7 @@ export class QueueLedger {
     }
   }
 
-  /** A lease is lost, or a Held was dropped: whoever worked on it is not waited for any more. */
+  /** A lease is lost, or a Held was dropped: its run is no longer counted as running. */
   lost(token: number): void {
     this.#running.delete(token)
   }
@@ -249,18 +254,18 @@ export class QueueLedger {
     })
   }
 
-  /** Nothing is owed to a key any more. */
+  /** A key has no pending run any more. */
   cancelled(key: string): void {
     this.#unmark(key)
     this.#later.delete(key)
   }
 
-  /** A key is set aside; what it is owed it keeps. */
+  /** A key was parked; its pending run stays. */
   parked(key: string): void {
     this.#unmark(key)
   }
 
-  /** The delay of a key was ended by hand. */
+  /** The delay of a key was ended by an operator. */
   ranNow(key: string, { now, monotonicMs }: Moment): void {
     const later = this.#later.get(key)
     this.#later.delete(key)
@@ -268,20 +273,20 @@ export class QueueLedger {
     this.#enter(key, later?.priority ?? 0, monotonicMs, now)
   }
 
-  /** Nothing is owed to any key any more. */
+  /** No key has a pending run any more. */
   purged(): void {
     for (const key of [...this.#marks.keys()]) this.#unmark(key)
     this.#later.clear()
   }
 
-  /** A queue object was closed: what it held is not worked on any more. */
+  /** A queue object was closed: its held keys are no longer running. */
   closed(holder: string): void {
     for (const [token, running] of this.#running) {
       if (running.holder === holder) this.#running.delete(token)
     }
   }
 
-  /** When each key that is worked on was taken, on the monotonic clock. */
+  /** The claim time of each running key, on the monotonic clock. */
   *startTimes(): Generator<number> {
     for (const { since } of this.#running.values()) yield since
   }

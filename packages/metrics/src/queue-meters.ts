@@ -16,7 +16,7 @@ const noCounter: CounterMetric = { inc: nothing }
 const noHistogram: HistogramMetric = { observe: nothing }
 const noGauge: SettableGaugeMetric = { set: nothing }
 
-/** What the store says of one queue. */
+/** The state of one queue in the store. */
 export interface StoreGauges {
   /** `undefined`: the depth is counted here, from events. */
   readonly depth: number | undefined
@@ -63,7 +63,7 @@ export class QueueMeters {
     this.#reconcile = provider.newReconcileMetrics?.(name)
   }
 
-  /** Counts a key in; gives the label under which it must be counted out. */
+  /** Counts a key in, and returns the label under which it must be counted out. */
   enter(priority: number): string {
     if (this.#priorityDepth === undefined) {
       this.#depth.inc()
@@ -80,8 +80,8 @@ export class QueueMeters {
   }
 
   /**
-   * The depth is counted here, from 0: that of priority 0, which is exported although no key had that
-   * priority yet, and takes none of the labels.
+   * The depth is counted here, from 0. The series of priority 0 is exported before the first key of
+   * that priority, and takes none of the labels.
    */
   countDepth(): void {
     const depth = this.#priorityDepth ?? this.#depth
@@ -105,7 +105,7 @@ export class QueueMeters {
     this.#reconcile?.activeWorkers.set(this.#active)
   }
 
-  /** A run whose start was not seen is not counted at its end either. */
+  /** A run whose start was not recorded is not counted at its end either. */
   runEnded(run: RunResult | undefined, ms: number): void {
     this.#active -= 1
     const reconcile = this.#reconcile

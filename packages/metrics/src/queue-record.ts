@@ -5,7 +5,7 @@ import { QueueLedger } from './queue-ledger.ts'
 import type { QueueMeters } from './queue-meters.ts'
 import { secondsOf } from './seconds.ts'
 
-/** Whether nobody but this process sees what is in the store. */
+/** Whether only this process uses the store. */
 export function isAlone({ capabilities }: Driver): boolean {
   return !capabilities.shared && !capabilities.durable
 }
@@ -14,19 +14,19 @@ export function isAlone({ capabilities }: Driver): boolean {
 export interface StoreRecord {
   readonly driver: Driver
   readonly ledger: QueueLedger
-  /** The store's time less the monotonic time of this process, once the store has told it. */
+  /** The store's time minus the monotonic time of this process, once an answer has contained it. */
   offsetMs: number | undefined
-  /** Who exports what the store says. */
+  /** The election of the exporter of the store's state. */
   election: Election | undefined
 }
 
-/** The same moment by the time of a store. */
+/** The same instant by the time of a store. */
 export function inStore({ driver, offsetMs }: StoreRecord, { now, monotonicMs }: Moment): Moment {
   const storeNow = offsetMs === undefined ? now + (driver.ahead ?? 0) : monotonicMs + offsetMs
   return { now: storeNow, monotonicMs }
 }
 
-/** Everything that is recorded under one queue name. */
+/** The record of one queue name. */
 export class QueueRecord {
   readonly meters: QueueMeters
   readonly stores: Map<Driver, StoreRecord> = new Map()
@@ -42,7 +42,7 @@ export class QueueRecord {
     this.meters = meters
   }
 
-  /** The record of a store; made if it is new. */
+  /** The record of a store; created if it is new. */
   store(driver: Driver): StoreRecord {
     let store = this.stores.get(driver)
     if (store === undefined) {
@@ -55,7 +55,7 @@ export class QueueRecord {
     return store
   }
 
-  /** A queue object does something. */
+  /** A queue object has published an event. */
   seen(holder: string, driver: Driver): void {
     if (this.#holders.has(holder)) return
     this.#holders.set(holder, { driver, isShutDown: false })
@@ -67,7 +67,7 @@ export class QueueRecord {
     if (state !== undefined) state.isShutDown = true
   }
 
-  /** A queue object was closed; its store is forgotten with the last one. */
+  /** A queue object was closed; the record of its store is dropped with the last one. */
   closed(holder: string, driver: Driver): void {
     const store = this.stores.get(driver)
     store?.ledger.closed(holder)
@@ -81,7 +81,7 @@ export class QueueRecord {
     this.meters.longest.set(0)
   }
 
-  /** Whether the depth comes from a store that others use too. */
+  /** Whether the depth is that of a store shared with other processes. */
   get isDepthRead(): boolean {
     return this.#isDepthRead
   }
@@ -97,13 +97,13 @@ export class QueueRecord {
     return false
   }
 
-  /** Whether the gauges that are refreshed still move. */
+  /** Whether the refreshed gauges still change. */
   get isTicking(): boolean {
     for (const { isShutDown } of this.#holders.values()) if (!isShutDown) return true
     return false
   }
 
-  /** Sets the gauges that are refreshed. */
+  /** Sets the refreshed gauges. */
   refresh(moment: Moment): void {
     let unfinishedMs = 0
     let longestMs = 0
@@ -138,7 +138,7 @@ export class QueueRecord {
   }
 
   runStarted(event: SluiceEvent, concurrency: number, monotonicMs: number): void {
-    // A worker that started before anybody listened, unless its queue is closed by now.
+    // A worker that started before this recorder, unless its queue is closed by now.
     const { holder } = event
     if (this.#holders.has(holder) && !this.#concurrency.has(holder)) {
       this.workerStarted(holder, concurrency)

@@ -12,40 +12,40 @@ import {
 } from '@sluice/core'
 import type { MetricsProvider } from './provider.ts'
 
-/** What is recorded, and how. */
+/** Options of a recorder. */
 export interface RecorderOptions {
-  /** Only what happens on this driver is recorded. Default: on every driver of the process. */
+  /** Records only queues on this driver. Default: all drivers of the process. */
   readonly driver?: Driver
   /**
-   * Only these queues are recorded, and they are there from the beginning. Default: every queue that
-   * has a name, from the first thing that happens on it.
+   * Records only these queues, from the beginning. Default: every queue with a name, from its first
+   * event on.
    */
   readonly queues?: readonly string[]
   /** The clock of the queues, if they were given one. */
   readonly clock?: Clock
   /**
-   * Whether depth, delayed items and the oldest age are read from the store. Default true. Without,
-   * the depth of a store that several processes share is not known, and stays 0.
+   * Whether depth, delayed items and the oldest age are read from the store. Default true. If
+   * false, the depth of a store that several processes share is unknown, and stays 0.
    */
   readonly readsStore?: boolean
-  /** How many keys of each state are counted at the most in a reading. Default 100,000. */
+  /** The maximum number of keys of each state to count in a reading. Default 100,000. */
   readonly cap?: number
   /** How long a reading may take before the old values are shown. Default 5 s. */
   readonly timeoutMs?: number
   /**
-   * Told of what goes wrong while recording. Default: it is dropped, as the work must go on and
-   * there is nobody to tell.
+   * Called with errors of recording. Default: errors are dropped, because they must not affect the
+   * queues.
    */
   readonly onError?: (error: unknown) => void
 }
 
-/** How a recorder of one's own is made. */
+/** Options of {@link createRecorder}. */
 export interface CustomRecorderOptions extends RecorderOptions {
-  /** Makes the metrics of each queue. */
+  /** Creates the metrics of each queue. */
   readonly provider: MetricsProvider
   /**
-   * Names the way out. Processes that export the same way elect the one that shows the state of the
-   * store. Default `custom`.
+   * The name of the exporter. Processes with the same exporter elect the one that exports the state
+   * of the store. Default `custom`.
    */
   readonly exporter?: string
 }
@@ -70,7 +70,7 @@ function checkQueues(queues: unknown): readonly string[] {
   return queues.map((name, index) => checkQueueName(`queues[${index}]`, name))
 }
 
-/** Checks the options of a recorder, and fills in what was left out. */
+/** Checks the options of a recorder, and fills in the defaults. */
 export function checkRecorderOptions(options: CustomRecorderOptions): CheckedRecorderOptions {
   checkObject('options', options, [...recorderOptionNames, 'provider', 'exporter'])
   const { provider, driver, queues, clock, readsStore, cap, timeoutMs, onError, exporter } = options

@@ -26,13 +26,13 @@ import {
 } from './recorder-options.ts'
 import { StoreReader } from './store-reader.ts'
 
-/** How many queues are remembered, closed or not, before closed ones that are not read are dropped. */
+/** How many queues are kept, closed or not, before closed ones that are not read are dropped. */
 const namesMaxMin = 1_000
 
-/** How often the ages of what is worked on are brought up to date, as in the original. */
+/** How often the ages of running keys are updated, as in the original. */
 const refreshMs = 500
 
-/** What the shapes of requests and answers have in common, as far as they are looked at. */
+/** The members of requests and answers that are read here. */
 interface Seen {
   readonly asks: readonly Ask[]
   readonly options: AskOptions
@@ -45,15 +45,15 @@ interface Seen {
   readonly concurrency: number
 }
 
-/** Records what the queues of this process do. */
+/** Records the queues of this process. */
 export interface Recorder {
   /**
-   * Brings the metrics up to date that are read from the store. Calls made meanwhile share the
-   * reading. Resolves also if the store does not answer: in time the old values stand, and after an
-   * error, of which `onError` is told, there is nothing to export.
+   * Updates the metrics that are read from the store. Concurrent calls share one reading. Resolves
+   * even if the store does not answer: after the timeout the old values stay, and after an error,
+   * with which `onError` is called, nothing is exported.
    */
   read(): Promise<void>
-  /** Stops recording, and leaves the election. What was recorded stays as it is. */
+  /** Stops recording, and leaves the election. Recorded values stay. */
   close(): Promise<void>
 }
 
@@ -99,7 +99,7 @@ class ChannelRecorder implements Recorder {
     return queue
   }
 
-  /** Drops queues that are closed, except for those that were asked for by name. */
+  /** Drops closed queues, except those in the option `queues`. */
   #dropClosed(isDue: (queue: QueueRecord) => boolean): void {
     const { provider, queues: named } = this.#options
     for (const [name, queue] of this.#queues) {
@@ -109,7 +109,7 @@ class ChannelRecorder implements Recorder {
     }
   }
 
-  /** What was read once after a queue was closed is not read again. */
+  /** The metrics of a closed queue are read once more, and then dropped. */
   #dropRead(): void {
     this.#dropClosed((queue) => {
       const { wasReadClosed } = queue
@@ -118,7 +118,7 @@ class ChannelRecorder implements Recorder {
     })
   }
 
-  /** The record of the queue that an event is about; `undefined` if it is not to be recorded. */
+  /** The record of an event's queue; `undefined` if that queue is not recorded. */
   #recordOf({ queue: name, source }: SluiceEvent): QueueRecord | undefined {
     const { driver, queues } = this.#options
     if (name === '' || source === undefined) return undefined
@@ -139,8 +139,8 @@ class ChannelRecorder implements Recorder {
       const { concurrency } = event.request as RunRequest
       queue.runStarted(event, concurrency, this.#moment().monotonicMs)
     } else if (event.verb !== 'error') {
-      // Only a call of the driver shows that the queue object is open: the rest may come after it
-      // was closed.
+      // Only a call of the driver shows that the queue object is open: other events may follow its
+      // close.
       queue.seen(event.holder, event.source as Driver)
     }
     this.#startTicker()
@@ -151,7 +151,7 @@ class ChannelRecorder implements Recorder {
     this.#recordOf(event)?.runEnded(event, undefined, this.#moment().monotonicMs)
   }
 
-  /** A delay around a queue that is not ours, of which nothing but its retries is known. */
+  /** A delay around a queue of another library, of which only the retries are known. */
   #retried({ queue: name }: SluiceEvent): void {
     const { driver, queues, provider } = this.#options
     if (name === '' || driver !== undefined || queues?.includes(name) === false) return
@@ -204,8 +204,8 @@ class ChannelRecorder implements Recorder {
     const { ledger } = store
     const request = event.request as Seen
     const replies = event.result as readonly unknown[]
-    const told = (event.result as { readonly now?: unknown }).now
-    if (typeof told === 'number') store.offsetMs = told - here.monotonicMs
+    const now = (event.result as { readonly now?: unknown }).now
+    if (typeof now === 'number') store.offsetMs = now - here.monotonicMs
     const moment = inStore(store, here)
     switch (event.verb) {
       case 'add':
@@ -262,7 +262,7 @@ class ChannelRecorder implements Recorder {
     this.#ticker = this.#options.clock.startTicker(refreshMs, () => this.#tick())
   }
 
-  /** Refreshes the queues that are open. Those that are shut down stand still. */
+  /** Refreshes the open queues. The gauges of queues that are shut down do not change. */
   #tick(): void {
     const moment = this.#moment()
     let isAnyTicking = false
@@ -304,11 +304,11 @@ class ChannelRecorder implements Recorder {
 }
 
 /**
- * Starts to record what the queues of this process do, by the rules of client-go, until it is
- * closed. Throws for bad options only.
+ * Starts to record the queues of this process, by the rules of client-go, until it is closed.
+ * Throws for bad options only.
  *
- * It hears of everything from one channel, so it can be started at any time; what was ready before
- * then is counted when it is taken. Queues whose name is empty are not recorded.
+ * It subscribes to one channel, so it can be started at any time; keys that were ready before are
+ * counted when they are claimed. Queues with an empty name are not recorded.
  */
 export function createRecorder(options: CustomRecorderOptions): Recorder {
   return new ChannelRecorder(checkRecorderOptions(options))

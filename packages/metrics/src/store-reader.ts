@@ -6,7 +6,7 @@ import type { CheckedRecorderOptions } from './recorder-options.ts'
 
 const nothing: StoreGauges = { depth: 0, delayed: 0, backoff: 0, oldestReadyAgeMs: 0 }
 
-/** Reads what the stores say of the queues, where this process is the one to export it. */
+/** Reads the state of the queues from their stores, if this process is elected to export it. */
 export class StoreReader {
   readonly #options: CheckedRecorderOptions
   readonly #queues: ReadonlyMap<string, QueueRecord>
@@ -16,7 +16,7 @@ export class StoreReader {
     this.#queues = queues
   }
 
-  /** Brings the gauges up to date. Never rejects. */
+  /** Updates the gauges. Never rejects. */
   async read(): Promise<void> {
     if (!this.#options.readsStore) return
     const reading = Promise.all(
@@ -25,7 +25,7 @@ export class StoreReader {
     await this.#inTime(reading)
   }
 
-  /** Real time: whoever collects waits in it, whatever clock the queues obey. */
+  /** Real time: a scrape waits in real time, whatever clock the queues have. */
   #inTime(reading: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
       const timer = systemClock.startTimer(this.#options.timeoutMs, resolve)
@@ -42,7 +42,7 @@ export class StoreReader {
       try {
         all.push(await this.#readStore(name, store))
       } catch (error) {
-        // Not a zero that means none, but one that means not here: another may be elected by now.
+        // This zero means "not exported here": another process may be elected by now.
         this.#options.onError(error)
         all.push(isAlone(store.driver) ? { ...nothing, depth: undefined } : nothing)
       }
@@ -64,10 +64,10 @@ export class StoreReader {
     return gaugesOf(await driver.counts(name, { cap }), now, isCountedHere)
   }
 
-  /** Leaves every election, so that somebody else takes over at once. */
+  /** Leaves every election, so that another process takes over at once. */
   async leave(): Promise<void> {
     const stores = [...this.#queues.values()].flatMap((queue) => [...queue.stores.values()])
-    // A store that is away cannot be told, and finds out by itself.
+    // An unreachable store cannot be informed; the registration there expires.
     await this.#inTime(Promise.allSettled(stores.map(({ election }) => election?.leave())))
   }
 }

@@ -10,21 +10,21 @@ import type {
 /** The labels of one series. */
 export type Labels = Readonly<Record<string, string>>
 
-/** Something that is no longer exported after `drop`. */
+/** A series or metric that is no longer exported after `drop`. */
 export interface Series {
   drop(): void
 }
 
-/** Makes series of the metrics in the table; each begins at 0. */
+/** Creates series of the metrics in the table; each begins at 0. */
 export interface SeriesFactory {
   counter(id: MetricId, labels: Labels): CounterMetric & Series
   gauge(id: MetricId, labels: Labels): GaugeMetric & SettableGaugeMetric & Series
   histogram(id: MetricId, labels: Labels): HistogramMetric & Series
 }
 
-/** What all adapters can be told about the names they give. */
+/** The naming options of all adapters. */
 export interface NamingOptions {
-  /** The label `controller` of queues that are not to be called by their name. */
+  /** The label `controller` of queues for which it differs from the name. */
   readonly controllers?: Readonly<Record<string, string>>
   /** Whether controller-runtime's own metrics are exported too. Default true. */
   readonly controllerRuntime?: boolean
@@ -40,7 +40,7 @@ export function tableProvider(
 ): MetricsProvider {
   const controllerOf = (name: string): string =>
     Object.hasOwn(controllers, name) ? (controllers[name] as string) : name
-  /** The labels of a metric, of all that a queue could have. */
+  /** The labels of a metric, out of all labels of a queue. */
   const labelsOf = (id: MetricId, name: string, more: Labels = {}): Labels => {
     const all: Labels = { name, controller: controllerOf(name), ...more }
     return Object.fromEntries(metricTable[id].labels.map((label) => [label, all[label] ?? '']))
@@ -61,7 +61,7 @@ export function tableProvider(
   const depth = (name: string, priority: string) => gauge('depth', name, { priority })
 
   return {
-    // The series without a priority is made once it is needed: most queues count by priority.
+    // The series without a priority is created when it is needed: most queues count by priority.
     newDepthMetric(name) {
       let made: ReturnType<typeof depth> | undefined
       const metric = () => {

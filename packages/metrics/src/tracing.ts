@@ -29,51 +29,51 @@ import {
 import { KeyLinks } from './key-links.ts'
 import { listen } from './listener.ts'
 
-/** How queues are traced. */
+/** Options of {@link openTelemetryTracing}. */
 export interface TracingOptions {
   /** Makes the spans. Default: that of the global tracer provider. */
   readonly tracer?: Tracer
-  /** Only what happens on this driver is traced. Default: on every driver of the process. */
+  /** Traces only queues on this driver. Default: all drivers of the process. */
   readonly driver?: Driver
-  /** What is shown of a key; `undefined` shows nothing. Default: the key. */
+  /** Returns the text to show for a key; `undefined` shows nothing. Default: the key. */
   readonly showKey?: (key: string) => string | undefined
-  /** How many adds of one key a run is linked to, at the most. Default 8. */
+  /** The maximum number of adds that a run is linked to. Default 8. */
   readonly linksMax?: number
   /** The clock of the queues, if they were given one. */
   readonly clock?: Clock
-  /** Told of what goes wrong while tracing. Default: it is dropped. */
+  /** Called with errors of tracing. Default: errors are dropped. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Traces under way to OpenTelemetry. */
+/** A running tracer for OpenTelemetry. */
 export interface OpenTelemetryTracing {
   /**
-   * Makes a handler of a worker run inside the span of its run, so that spans that it starts become
-   * children of it.
+   * Wraps a worker's handler so that it runs inside the span of its run, as the parent of the spans
+   * that it starts.
    */
   inSpan<F extends (...given: never[]) => unknown>(handler: F): F
-  /** Calls `work` inside the span of a key that was taken without a worker. */
+  /** Calls `work` inside the span of a key that was claimed without a worker. */
   within<R>(held: { readonly key: string; readonly token: number }, work: () => R): R
-  /** Stops tracing. Spans that are open end now. */
+  /** Stops tracing. Open spans end now. */
   close(): void
 }
 
-/** A key between being taken and being given back. */
+/** A key from its claim to its finish. */
 interface Processing {
   readonly key: string
   readonly holder: string
   readonly span: Span
-  /** A worker runs a handler for it, which says how it ends. */
+  /** A worker runs a handler for the key, and the end of the handler sets the status. */
   hasRun: boolean
 }
 
-/** What is traced of one driver. */
-interface Trail {
+/** The tracing state of one driver. */
+interface TracedDriver {
   /** By queue. */
   readonly links: Map<string, KeyLinks<SpanContext>>
   /** By token. */
   readonly processing: Map<number, Processing>
-  /** The queue objects that use it; it is forgotten with the last one. */
+  /** The queue objects that use the driver; the state is dropped with the last one. */
   readonly holders: Set<string>
 }
 
@@ -92,10 +92,10 @@ class ChannelTracing implements OpenTelemetryTracing {
   readonly #driver: Driver | undefined
   readonly #showKey: (key: string) => string | undefined
   readonly #linksMax: number
-  readonly #trails = new Map<Driver, Trail>()
+  readonly #states = new Map<Driver, TracedDriver>()
   readonly #adds = new WeakMap<SluiceEvent, Span>()
   readonly #claimsFrom = new WeakMap<SluiceEvent, HrTime>()
-  /** The span of the run that the code is part of. */
+  /** The span of the run around the current code. */
   readonly #current = new AsyncLocalStorage<Span | undefined>()
   readonly #stopListening: () => void
 
@@ -119,26 +119,26 @@ class ChannelTracing implements OpenTelemetryTracing {
     )
   }
 
-  #trailOf({ source }: SluiceEvent): Trail | undefined {
-    return source === undefined ? undefined : this.#trails.get(source)
+  #stateOf({ source }: SluiceEvent): TracedDriver | undefined {
+    return source === undefined ? undefined : this.#states.get(source)
   }
 
-  /** The trail of a driver that is being called; made if it is new. */
-  #trailFor({ source, holder }: SluiceEvent): Trail | undefined {
+  /** The tracing state of a driver that is being called; created if it is new. */
+  #stateFor({ source, holder }: SluiceEvent): TracedDriver | undefined {
     if (source === undefined) return undefined
     if (this.#driver !== undefined && this.#driver !== source) return undefined
-    let trail = this.#trails.get(source)
-    if (trail === undefined) {
-      trail = { links: new Map(), processing: new Map(), holders: new Set() }
-      this.#trails.set(source, trail)
+    let state = this.#states.get(source)
+    if (state === undefined) {
+      state = { links: new Map(), processing: new Map(), holders: new Set() }
+      this.#states.set(source, state)
     }
-    trail.holders.add(holder)
-    return trail
+    state.holders.add(holder)
+    return state
   }
 
-  #linksOf(trail: Trail, queue: string): KeyLinks<SpanContext> {
-    const links = trail.links.get(queue) ?? new KeyLinks<SpanContext>(this.#linksMax)
-    trail.links.set(queue, links)
+  #linksOf(state: TracedDriver, queue: string): KeyLinks<SpanContext> {
+    const links = state.links.get(queue) ?? new KeyLinks<SpanContext>(this.#linksMax)
+    state.links.set(queue, links)
     return links
   }
 
@@ -153,7 +153,7 @@ class ChannelTracing implements OpenTelemetryTracing {
       'messaging.operation.name': operation,
       'messaging.operation.type': type,
       'sluice.driver': driver,
-      // Not the commit: a transaction of the caller's may still take it back.
+      // Not the commit: the caller's transaction may still be rolled back.
       'sluice.reports': 'statement',
     }
   }
@@ -163,22 +163,22 @@ class ChannelTracing implements OpenTelemetryTracing {
     return shown === undefined ? {} : { 'sluice.key': shown }
   }
 
-  /** The span inside which an event happens. */
+  /** The span around an event. */
   #spanFor(event: SluiceEvent): Span | undefined {
     if (event.verb !== 'run') return this.#current.getStore()
     const { token } = event.request as RunRequest
-    return this.#trailOf(event)?.processing.get(token)?.span
+    return this.#stateOf(event)?.processing.get(token)?.span
   }
 
   #started(event: SluiceEvent): void {
-    // Only a call of the driver shows that the queue is open: the rest may come after its end.
+    // Only a call of the driver shows that the queue is open: other events may follow its end.
     const isCall = event.verb !== 'run' && event.verb !== 'error'
-    const trail = isCall ? this.#trailFor(event) : this.#trailOf(event)
-    if (trail === undefined) return
+    const state = isCall ? this.#stateFor(event) : this.#stateOf(event)
+    if (state === undefined) return
     if (event.verb === 'add') this.#startAdd(event)
     else if (event.verb === 'claim') this.#claimsFrom.set(event, this.#now())
     else if (event.verb === 'run') {
-      const processing = trail.processing.get((event.request as RunRequest).token)
+      const processing = state.processing.get((event.request as RunRequest).token)
       if (processing !== undefined) processing.hasRun = true
     }
   }
@@ -207,20 +207,20 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   #answered(event: SluiceEvent): void {
-    const trail = this.#trailOf(event)
-    if (trail === undefined) return
-    if (event.verb === 'add') this.#endAdd(event, trail)
-    else if (event.verb === 'claim') this.#claimed(event, trail, event.result as SeenClaims)
-    else if (event.verb === 'finish') this.#finished(event, trail)
-    else if (event.verb === 'run') this.#ran(event, trail)
+    const state = this.#stateOf(event)
+    if (state === undefined) return
+    if (event.verb === 'add') this.#endAdd(event, state)
+    else if (event.verb === 'claim') this.#claimed(event, state, event.result as SeenClaims)
+    else if (event.verb === 'finish') this.#finished(event, state)
+    else if (event.verb === 'run') this.#ran(event, state)
   }
 
-  #endAdd(event: SluiceEvent, trail: Trail): void {
+  #endAdd(event: SluiceEvent, state: TracedDriver): void {
     const span = this.#adds.get(event)
     if (span === undefined) return
     const { asks } = event.request as { readonly asks: readonly Ask[] }
     const replies = event.result as readonly { readonly outcome: string }[]
-    const links = this.#linksOf(trail, event.queue)
+    const links = this.#linksOf(state, event.queue)
     asks.forEach(({ key }, index) => {
       const outcome = replies[index]?.outcome
       if (outcome !== 'failed' && outcome !== 'full') links.add(key, span.spanContext())
@@ -229,8 +229,8 @@ class ChannelTracing implements OpenTelemetryTracing {
     span.end(this.#now())
   }
 
-  #claimed(event: SluiceEvent, trail: Trail, { claims }: SeenClaims): void {
-    // One that found nothing is how a queue waits, and no news.
+  #claimed(event: SluiceEvent, state: TracedDriver, { claims }: SeenClaims): void {
+    // A claim that found nothing is part of waiting, and gets no span.
     if (claims.length === 0) return
     const now = this.#now()
     const get = this.#tracer.startSpan(`get ${event.queue}`, {
@@ -243,12 +243,12 @@ class ChannelTracing implements OpenTelemetryTracing {
       },
     })
     get.end(now)
-    const known = this.#linksOf(trail, event.queue)
+    const known = this.#linksOf(state, event.queue)
     for (const { key, token, failures } of claims) {
       const links: Link[] = [...known.take(key), get.spanContext()].map((to) => ({ context: to }))
       const span = this.#tracer.startSpan(`process ${event.queue}`, {
         kind: SpanKind.CONSUMER,
-        // A run is caused by any number of adds, and is a child of none.
+        // A run has any number of adds as its cause, and is a child of none.
         root: true,
         links,
         startTime: now,
@@ -259,15 +259,15 @@ class ChannelTracing implements OpenTelemetryTracing {
           'sluice.failures': failures,
         },
       })
-      trail.processing.set(token, { key, holder: event.holder, span, hasRun: false })
+      state.processing.set(token, { key, holder: event.holder, span, hasRun: false })
     }
   }
 
-  #finished(event: SluiceEvent, trail: Trail): void {
+  #finished(event: SluiceEvent, state: TracedDriver): void {
     const { finishes } = event.request as { readonly finishes: readonly Finish[] }
     const replies = event.result as readonly (Pick<FinishReply, 'outcome'> | undefined)[]
     finishes.forEach((finish, index) => {
-      const processing = trail.processing.get(finish.token)
+      const processing = state.processing.get(finish.token)
       const outcome = replies[index]?.outcome
       if (processing === undefined || (outcome as string) === 'failed') return
       const { span, hasRun } = processing
@@ -276,14 +276,14 @@ class ChannelTracing implements OpenTelemetryTracing {
       if (finish.as === 'retry' || (finish.as === 'park' && finish.error !== undefined)) {
         span.setStatus({ code: SpanStatusCode.ERROR, message: finish.error ?? '' })
       }
-      this.#end(trail, finish.token)
+      this.#end(state, finish.token)
     })
   }
 
-  #ran(event: SluiceEvent, trail: Trail): void {
+  #ran(event: SluiceEvent, state: TracedDriver): void {
     const { token } = event.request as RunRequest
     const { result, isTerminal, isTimedOut, error } = event.result as RunResult
-    const span = trail.processing.get(token)?.span
+    const span = state.processing.get(token)?.span
     if (span === undefined) return
     span.setAttributes({
       'sluice.result': result,
@@ -291,29 +291,29 @@ class ChannelTracing implements OpenTelemetryTracing {
       'sluice.timed_out': isTimedOut,
     })
     if (result === 'error') fail(span, error)
-    this.#end(trail, token)
+    this.#end(state, token)
   }
 
   #noticed(event: SluiceEvent): void {
-    const trail = this.#trailOf(event)
-    if (trail === undefined) return
+    const state = this.#stateOf(event)
+    if (state === undefined) return
     if (event.verb === 'closed') {
-      for (const [token, { holder }] of trail.processing) {
-        if (holder === event.holder) this.#end(trail, token)
+      for (const [token, { holder }] of state.processing) {
+        if (holder === event.holder) this.#end(state, token)
       }
-      trail.holders.delete(event.holder)
-      if (trail.holders.size === 0) this.#trails.delete(event.source as Driver)
+      state.holders.delete(event.holder)
+      if (state.holders.size === 0) this.#states.delete(event.source as Driver)
     } else if (event.verb === 'lease-lost' || event.verb === 'held-dropped') {
       const { token } = event.request as { readonly token: number }
-      const processing = trail.processing.get(token)
+      const processing = state.processing.get(token)
       processing?.span.addEvent(event.verb, {}, this.#now())
-      if (processing?.hasRun === false) this.#end(trail, token)
+      if (processing?.hasRun === false) this.#end(state, token)
     }
   }
 
-  #end(trail: Trail, token: number): void {
-    trail.processing.get(token)?.span.end(this.#now())
-    trail.processing.delete(token)
+  #end(state: TracedDriver, token: number): void {
+    state.processing.get(token)?.span.end(this.#now())
+    state.processing.delete(token)
   }
 
   inSpan<F extends (...given: never[]) => unknown>(handler: F): F {
@@ -325,7 +325,7 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   within<R>({ key, token }: { readonly key: string; readonly token: number }, work: () => R): R {
-    for (const { processing } of this.#trails.values()) {
+    for (const { processing } of this.#states.values()) {
       const found = processing.get(token)
       if (found?.key === key) return this.#with(found.span, work)
     }
@@ -339,10 +339,10 @@ class ChannelTracing implements OpenTelemetryTracing {
   close(): void {
     this.#stopListening()
     sluiceChannel.start.unbindStore(this.#current as AsyncLocalStorage<unknown>)
-    for (const trail of this.#trails.values()) {
-      for (const token of [...trail.processing.keys()]) this.#end(trail, token)
+    for (const state of this.#states.values()) {
+      for (const token of [...state.processing.keys()]) this.#end(state, token)
     }
-    this.#trails.clear()
+    this.#states.clear()
   }
 }
 
@@ -355,11 +355,11 @@ function fail(span: Span, error: unknown): void {
 
 /**
  * Starts to trace the queues of this process with OpenTelemetry: a span for each add, for each
- * reading that found keys, and for each key from being taken to being given back.
+ * claim that found keys, and for each key from its claim to its finish.
  *
- * The span of a run is linked to the adds it was made by, in this process, and to the reading; it is
- * never their child, as one run stands for any number of adds. Spans speak of statements, not of
- * commits: in a transaction of the caller's, an add is shown that may yet be taken back.
+ * The span of a run is linked to its adds in this process and to the claim; it is never their
+ * child, because one run may have any number of adds. Spans report statements, not commits: an add
+ * in a caller's transaction is shown even if it is rolled back later.
  */
 export function openTelemetryTracing(options: TracingOptions = {}): OpenTelemetryTracing {
   checkObject('options', options, ['tracer', 'driver', 'showKey', 'linksMax', 'clock', 'onError'])

@@ -42,7 +42,7 @@ test('add, get and process: linked, and never parent and child', async () => {
     queue.add('a', 'unchanged')
   })
   await clock.step(20)
-  // Taken in the context of whoever happened to wake the queue.
+  // Taken in the context of the call that happened to wake the queue.
   const token = context.with(trace.setSpan(context.active(), request), () => queue.claim('a'))
   await clock.step(1_500)
   queue.done('a', token)

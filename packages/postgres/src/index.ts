@@ -1,3 +1,12 @@
+/**
+ * The driver that keeps keys in Postgres, which any number of processes and machines may share. Call
+ * `postgresDriver` with a `connectionString` or a `pool`, and pass the result to a queue. `migrationSql`
+ * and `rolesSql` return the SQL for schemas that are migrated separately, and `doctor` checks the health
+ * of a store.
+ *
+ * @packageDocumentation
+ */
+
 export type {
   PgClient,
   PgliteLike,
@@ -5,14 +14,15 @@ export type {
   PgPool,
   PgPoolClient,
   PgQuery,
-} from './client-shapes.ts'
-export { doctor, type Finding, type Level } from './doctor.ts'
-export {
-  type MigrateMode,
-  type MigrationSqlOptions,
-  migrationSql,
-  schemaVersion,
-} from './migrate.ts'
-export type { PostgresOptions } from './options.ts'
+} from './connection/client-shapes.ts'
 export { postgresDriver } from './postgres-driver.ts'
-export { type Roles, rolesSql } from './roles.ts'
+export type { MigrateMode, PostgresOptions } from './postgres-options.ts'
+export { doctor, type Finding, type Level } from './schema/doctor.ts'
+export {
+  type MigrateOptions,
+  type MigrateReport,
+  migrate,
+} from './schema/migrate.ts'
+export { type MigrationSqlOptions, migrationSql } from './schema/migration-sql.ts'
+export { type Roles, rolesSql } from './schema/roles.ts'
+export { schemaVersion } from './schema/schema-state.ts'

@@ -30,31 +30,39 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core'
-import { add } from './asking-verb.ts'
-import { type Connected, connect } from './connect.ts'
-import { finish } from './finishing-verb.ts'
-import { adopt, claim, expire, type LeaseCursors, renew } from './holding-verbs.ts'
-import { buckets, counts, list, queues, tick, workers } from './looking-verbs.ts'
-import { migrate } from './migrate.ts'
-import { cancel, forget, operateOn } from './operating-verbs.ts'
-import { checkOptions, type PostgresOptions, type Settings } from './options.ts'
-import { channelOf } from './schema-name.ts'
-import { type Statements, statementsFor } from './statement.ts'
-import { Store } from './store.ts'
-import { StoreTime } from './store-time.ts'
-import { survey } from './survey.ts'
-import { transactionOn } from './transaction.ts'
-import { transferOn } from './transfer.ts'
-import { WakeBell } from './wake-bell.ts'
-import { Warnings } from './warnings.ts'
-import { Watching } from './watching.ts'
+import { type Statements, statementsFor } from './connection/statements.ts'
+import { Store } from './connection/store.ts'
+import { type Target, targetOf } from './connection/target.ts'
+import { WakeSignal } from './connection/wake-signal.ts'
+import { Warnings } from './connection/warnings.ts'
+import { Watch } from './connection/watch.ts'
+import { checkOptions, type PostgresOptions, type Settings } from './postgres-options.ts'
+import { StoreTime } from './rows/store-time.ts'
+import { checkServer } from './schema/check-server.ts'
+import { bringUpToDate } from './schema/migrate.ts'
+import { channelOf } from './schema/schema-name.ts'
+import { add } from './verbs/add.ts'
+import { cancel } from './verbs/cancel.ts'
+import { adopt, claim, type LeaseCursors } from './verbs/claim.ts'
+import { counts } from './verbs/counts.ts'
+import { expire } from './verbs/expire.ts'
+import { finish } from './verbs/finish.ts'
+import { forget } from './verbs/forget.ts'
+import { list } from './verbs/list.ts'
+import { operateOn } from './verbs/operate.ts'
+import { buckets, queues } from './verbs/queues.ts'
+import { renew } from './verbs/renew.ts'
+import { tick } from './verbs/tick.ts'
+import { transactionOn } from './verbs/transact.ts'
+import { transferOn } from './verbs/transfer.ts'
+import { workers } from './verbs/workers.ts'
 
-/** What there is while the driver is open. */
+/** The parts of an open driver. */
 interface Opened {
-  readonly connected: Connected
+  readonly target: Target
   readonly store: Store
-  readonly bell: WakeBell
-  readonly watching: Watching
+  readonly wakeSignal: WakeSignal
+  readonly watching: Watch
   readonly unlisten: (() => Promise<void>) | undefined
 }
 
@@ -66,9 +74,9 @@ export function postgresDriver(options: PostgresOptions): Driver {
   return new PostgresDriver(checkOptions(options))
 }
 
-async function closeAll({ sessions, buckets }: Connected): Promise<void> {
-  if (buckets !== sessions) await buckets.close()
-  await sessions.close()
+async function closeAll({ connections, buckets }: Target): Promise<void> {
+  if (buckets !== connections) await buckets.close()
+  await connections.close()
 }
 
 class PostgresDriver implements Driver {
@@ -88,20 +96,20 @@ class PostgresDriver implements Driver {
     this.#settings = settings
     this.#channel = channelOf(settings.schema)
     this.#statements = statementsFor(settings.schema, this.#channel)
-    this.#warnings = new Warnings(settings.machine, settings.onWarning)
+    this.#warnings = new Warnings(settings.environment, settings.onWarning)
     this.operate = operateOn(
       () => this.#store,
-      (queue) => this.#ring(queue),
+      (queue) => this.#wake(queue),
     )
     this.transfer = transferOn(
       () => this.#store,
-      (queue) => this.#ring(queue),
+      (queue) => this.#wake(queue),
     )
     const { client } = settings
     const dataDir = client?.dataDir ?? 'memory://'
     this.capabilities = {
       durable: client === undefined || !dataDir.startsWith('memory://'),
-      // One connection in one process is all that PGlite has.
+      // PGlite is one connection in one process.
       shared: client === undefined,
       clock: true,
       order: 'per-producer',
@@ -123,48 +131,58 @@ class PostgresDriver implements Driver {
 
   async open({ clock }: OpenOptions): Promise<void> {
     if (this.#opened !== undefined) return
-    const { machine, schema, migrate: mode, pollMs, notify } = this.#settings
-    const connected = await connect(this.#settings)
+    const { environment, schema, migrate: mode, pollMs, notify } = this.#settings
+    const target = await targetOf(this.#settings)
     try {
-      await survey(connected.sessions, connected.use.probe)
-      await migrate(connected.sessions, schema, mode)
+      await checkServer(target.connections, target.use.probe)
+      await bringUpToDate(target.connections, schema, mode)
       const send = async (payload: string): Promise<void> => {
-        await connected.sessions.run(this.#statements.notify, [this.#channel, payload])
+        await target.connections.run(this.#statements.notify, [this.#channel, payload])
       }
-      const bell = new WakeBell({ machine, channel: this.#channel, send, isHeard: notify })
-      const { makeListener } = connected
+      const wakeSignal = new WakeSignal({
+        environment,
+        channel: this.#channel,
+        send,
+        sendsNotices: notify,
+      })
+      const { makeListener } = target
       const listener = notify &&
         makeListener !== undefined && {
-          machine,
+          environment,
           channel: this.#channel,
           make: makeListener,
-          probe: connected.use.probe,
+          probe: target.use.probe,
           send,
-          onHint: (queue: string | undefined) => bell.hear(queue),
+          onNotice: (queue: string | undefined) => wakeSignal.wakeWatchers(queue),
           onWarning: (kind: string, message: string, cause: unknown) => {
             if (kind === 'unproven') this.#warnings.once(kind, message, cause)
             else this.#warnings.warn(kind, message, cause)
           },
         }
-      const watching = new Watching({ machine, bell, pollMs, listener: listener || undefined })
+      const watching = new Watch({
+        environment,
+        wakeSignal,
+        pollMs,
+        listener: listener || undefined,
+      })
       const time = new StoreTime(
         clock,
-        () => machine.clock.monotonicMs(),
-        () => void store.rise(),
+        () => environment.clock.monotonicMs(),
+        () => void store.raisePresent(),
       )
       const store = new Store(
-        connected.sessions,
+        target.connections,
         this.#statements,
-        machine,
+        environment,
         time,
         async (statement, values) => await watching.overListener(statement, values),
       )
       await store.start()
-      const unlisten = await this.#listenInside(bell)
-      this.#opened = { connected, store, bell, watching, unlisten }
+      const unlisten = await this.#listenOnPglite(wakeSignal)
+      this.#opened = { target, store, wakeSignal, watching, unlisten }
     } catch (error) {
-      await closeAll(connected)
-      // Looking and migrating may be repeated: there is nothing that is in doubt.
+      await closeAll(target)
+      // Reading and migrating may be repeated, so no outcome is unknown.
       if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
       const message = `the store was not opened: ${error.message}`
       throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
@@ -177,8 +195,8 @@ class PostgresDriver implements Driver {
     if (opened === undefined) return
     await opened.watching.stop()
     await opened.unlisten?.()
-    await opened.bell.tellAll()
-    await closeAll(opened.connected)
+    await opened.wakeSignal.flush()
+    await closeAll(opened.target)
   }
 
   async add(
@@ -186,8 +204,8 @@ class PostgresDriver implements Driver {
     asks: readonly Ask[],
     options: AskOptions,
   ): Promise<readonly (AskReply | Failure)[]> {
-    const { store, bell } = this.#open
-    return await add(store, bell, queue, asks, options)
+    const { store, wakeSignal } = this.#open
+    return await add(store, wakeSignal, queue, asks, options)
   }
 
   async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {
@@ -207,9 +225,9 @@ class PostgresDriver implements Driver {
     leases: readonly Lease[],
     options: ExpireOptions,
   ): Promise<readonly (ExpireOutcome | Failure)[]> {
-    const { store, bell } = this.#open
-    const outcomes = await bell.ringIfUnknown(queue, expire(store, queue, leases, options))
-    if (outcomes.includes('expired')) bell.ring(queue)
+    const { store, wakeSignal } = this.#open
+    const outcomes = await wakeSignal.wakeIfUnknown(queue, expire(store, queue, leases, options))
+    if (outcomes.includes('expired')) wakeSignal.wake(queue)
     return outcomes
   }
 
@@ -226,10 +244,10 @@ class PostgresDriver implements Driver {
     finishes: readonly Finish[],
     options: AskOptions,
   ): Promise<readonly (FinishReply | Failure)[]> {
-    const { store, bell } = this.#open
-    const replies = await bell.ringIfUnknown(queue, finish(store, queue, finishes, options))
+    const { store, wakeSignal } = this.#open
+    const replies = await wakeSignal.wakeIfUnknown(queue, finish(store, queue, finishes, options))
     const wakes = replies.some(({ outcome }) => outcome === 'ready' || outcome === 'delayed')
-    if (wakes) bell.ring(queue)
+    if (wakes) wakeSignal.wake(queue)
     return replies
   }
 
@@ -268,8 +286,8 @@ class PostgresDriver implements Driver {
   transact(transaction: unknown): DriverTransaction {
     return transactionOn(transaction, {
       store: async () => this.#store,
-      poolUse: () => this.#open.connected.use,
-      buckets: () => this.#open.connected.buckets,
+      poolUse: () => this.#open.target.use,
+      buckets: () => this.#open.target.buckets,
       channel: this.#channel,
     })
   }
@@ -285,16 +303,16 @@ class PostgresDriver implements Driver {
     return this.#open.store
   }
 
-  #ring(queue: string): void {
-    this.#opened?.bell.ring(queue)
+  #wake(queue: string): void {
+    this.#opened?.wakeSignal.wake(queue)
   }
 
-  /** PGlite tells those in its own process, over the connection that everybody shares. */
-  async #listenInside(bell: WakeBell): Promise<(() => Promise<void>) | undefined> {
+  /** PGlite sends notices within its process, over its only connection. */
+  async #listenOnPglite(wakeSignal: WakeSignal): Promise<(() => Promise<void>) | undefined> {
     const { client, notify } = this.#settings
     if (client?.listen === undefined || !notify) return undefined
     const stop = await client.listen(this.#channel, (payload) => {
-      if (payload.startsWith('q')) bell.hear(payload.slice(1))
+      if (payload.startsWith('q')) wakeSignal.wakeWatchers(payload.slice(1))
     })
     return typeof stop === 'function' ? (stop as () => Promise<void>) : undefined
   }

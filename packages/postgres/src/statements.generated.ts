@@ -1,5 +1,5 @@
-// Generated from sql/ by embed-sql.ts; change those files instead.
-import type { Migration } from './migration.ts'
+// Generated from sql/ by tools/embed-sql; change those files instead.
+import type { Migration, SqlFunction } from './schema/migration.ts'
 
 export const migrations: readonly Migration[] = [
   {
@@ -10,7 +10,7 @@ export const migrations: readonly Migration[] = [
 --
 -- The first schema. Instants are milliseconds since the epoch, as doubles; 'Infinity' is never.
 
--- Which migrations this schema has been through.
+-- The migrations that were applied.
 create table sluice.migrations (
   version int primary key,
   title text not null,
@@ -18,34 +18,33 @@ create table sluice.migrations (
   applied_at timestamptz not null default clock_timestamp()
 );
 
--- Fencing tokens. They start at the epoch microseconds of the schema's making, so that a schema
--- which was dropped and made anew gives out no token that an outside system has seen already. No
--- cache: the token of a key must rise with every claim, whichever connection makes it. The last one is
--- 2^53 - 1, the greatest number that a client in JavaScript can tell from the next: a claim beyond it
--- fails.
+-- Fencing tokens. They start at the time when the schema is created, in microseconds since the epoch, so
+-- that a schema that was dropped and created again gives out no token that an outside system has seen.
+-- No cache: the token of a key must rise with every claim, whichever connection makes it. The last one
+-- is 2^53 - 1, the greatest number that JavaScript can tell from the next: a claim beyond it fails.
 create sequence sluice.token maxvalue 9007199254740991;
 select setval('sluice.token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
 
--- Places in line: drawn once for each statement; position in the batch is added to it.
+-- Positions in the order of arrival: drawn once for each statement; the index in the batch is added.
 create sequence sluice.arrival increment by 1024 start with 1024;
 
--- One row for each key of which anything is stored.
+-- One row for each key that is pending, held, parked, or has a failure count.
 --
--- The order of the columns wastes no bytes on alignment. What only a held key has is null
+-- The order of the columns wastes no bytes on alignment. Columns that only a held key needs are null
 -- otherwise, which costs nothing in a row.
 create table sluice.keys (
-  -- The number of the queue, which stands for its name in every index: see queue_number.
+  -- The number of the queue, which stands for its name in every index: see functions/queue-number.sql.
   queue_id bigint not null,
-  -- What is owed.
+  -- The pending run.
   due_at float8 not null default 'Infinity',
   later_at float8 not null default 'Infinity',
   ready_at float8 not null default 'Infinity',
   asked_at float8,
   seq bigint not null default 0,
-  -- Who holds it.
+  -- The claim that holds the key.
   token bigint,
   lease_until float8,
-  -- What the claim took.
+  -- The run that the claim took.
   claimed_due_at float8,
   claimed_later_at float8,
   claimed_ready_at float8,
@@ -57,18 +56,18 @@ create table sluice.keys (
   claimed_priority int,
   failures int not null default 0,
   crashes int not null default 0,
-  -- Why it is due then: 0 add, 1 delay, 2 back-off.
+  -- The reason for due_at: 0 add, 1 delay, 2 back-off.
   why smallint not null default 0,
   later_why smallint not null default 0,
   claimed_why smallint,
-  -- What the last add did, for the statement that did it: 0 unchanged, 1 added, 2 moved, 3 parked,
-  -- 4 added a row.
+  -- The outcome of the last add, for its own statement: 0 unchanged, 1 added, 2 moved, 3 parked, 4 added
+  -- a row.
   change smallint not null default 0,
   parked boolean not null default false,
   key text collate "C" not null,
-  -- The name of the queue, for who reads the table.
+  -- The name of the queue, for readers of the table.
   queue text collate "C" not null,
-  -- JSON text. Not jsonb, which would give back other numbers and refuse some strings.
+  -- JSON text. Not jsonb, which changes some numbers and refuses some strings.
   item text,
   holder text collate "C",
   claim_id text collate "C",
@@ -77,8 +76,8 @@ create table sluice.keys (
 ) with (
   -- Room on each page for renewed leases to stay where they are.
   fillfactor = 70,
-  -- A queue turns its table over many times an hour: clean up after 5,000 dead rows however large
-  -- the table is, and without pauses.
+  -- A queue replaces all rows of its table many times an hour: vacuum after 5,000 dead rows, whatever
+  -- the size of the table, and without pauses.
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_threshold = -1,
@@ -87,24 +86,24 @@ create table sluice.keys (
   autovacuum_analyze_threshold = 50000
 );
 
--- A row is in at most one of the following four. What a renewal changes is in none, so that a
--- renewed row needs no new index entry (HOT).
+-- A row is in at most one of the following four indexes. No column that a renewal changes is in any, so
+-- that a renewed row needs no new index entry (HOT).
 
--- What may be claimed, now or later, in the order of claims.
+-- Keys to be claimed, now or later, in the order of claims.
 create index keys_waiting on sluice.keys (queue_id, priority desc, ready_at, seq)
   where token is null and not parked and due_at < 'Infinity';
 
--- What is held: by token, so that what is claimed comes last, where adding to an index is cheapest.
+-- Held keys, by token, so that new claims are appended, where adding to an index is cheapest.
 create index keys_held on sluice.keys (queue_id, token) where token is not null;
 
--- What is set aside.
+-- Parked keys.
 create index keys_parked on sluice.keys (queue_id, key) where token is null and parked;
 
--- What only a failure count is left of, the oldest first.
+-- Keys of which only a failure count is left, the oldest first.
 create index keys_idle on sluice.keys (queue_id, failed_at)
   where token is null and not parked and due_at = 'Infinity' and failed_at is not null;
 
--- What is said of a queue as a whole; without a row, it is not paused.
+-- The settings of a queue; one without a row is not paused.
 create table sluice.queues (
   name text collate "C" primary key,
   paused boolean not null default false
@@ -115,102 +114,62 @@ create table sluice.buckets (
   name text collate "C" primary key,
   per_second float8,
   burst float8,
-  -- Null in a row that was made only to be locked.
+  -- Null in a row that was created only to be locked.
   tokens float8,
   at float8
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- Who works on which queue.
+-- The workers of each queue.
 create table sluice.workers (
   queue text collate "C" not null,
   holder text collate "C" not null,
   host text not null,
   pid int not null,
   concurrency int not null,
-  -- What else it says of itself, as JSON: its settings, and what it has counted.
+  -- The worker's settings and statistics, as JSON.
   info text not null,
   started_at float8 not null,
   seen_at float8 not null,
   primary key (queue, holder)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- The number that stands for a queue: the first eight bytes of the SHA-256 of its name. An index
--- compares numbers in a fraction of the time that it takes for texts, and a claim is mostly that.
---
--- This function and the next are of one expression each, which is worked out where they are called;
--- what it names was looked up when they were made. This one is immutable but for the encoding of the
--- database; if it said so, it would be called for each statement, at 20 us each.
-create function sluice.queue_number(name text) returns bigint language sql stable
-return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
-  pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(name, 'UTF8')), 1, 8), 'hex'
-) as bit(64)) as bigint);
-
--- By how many microseconds the store's time is ahead of the server's clock, which is more than 0 once
--- that clock was set back; and the newest present that a tick has noted. Sequences rather than a row:
--- every statement reads the first, without a snapshot and without a plan.
+-- By how many microseconds the store's time is ahead of the server's clock: more than 0 after that clock
+-- was set back. And the newest present that a tick has noted. Sequences rather than a row: every
+-- statement reads the first one, without a snapshot and without a plan.
 create sequence sluice.ahead minvalue 0 start 0;
 select setval('sluice.ahead', 0);
 create sequence sluice.latest;
-select setval('sluice.latest', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
+select setval('sluice.latest', (extract(epoch from clock_timestamp()) * 1000000)::bigint);`,
+  },
+]
 
--- By how many milliseconds the store's time is ahead of the server's clock.
-create function sluice.ahead_ms() returns float8 language sql volatile
-return cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as float8)
-  operator(pg_catalog./) cast(1000 as float8);
-
--- The present of this store: the server's clock and what it was set back by, unless the caller brings
--- a clock. at_least is what the caller knows from its monotonic clock and earlier answers: the first
--- statement after a step back must not write instants of the past.
-create function sluice.present(given float8, at_least float8) returns float8 language sql volatile
+export const sqlFunctions: readonly SqlFunction[] = [
+  {
+    name: 'queue_number_6461402f',
+    sql: `create or replace function sluice.queue_number_6461402f(name text) returns bigint language sql stable
+return cast(cast('x' operator(pg_catalog.||) pg_catalog.encode(
+  pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(name, 'UTF8')), 1, 8), 'hex'
+) as bit(64)) as bigint);`,
+  },
+  {
+    name: 'present_4c1f74c0',
+    sql: `create or replace function sluice.present_4c1f74c0(given float8, at_least float8) returns float8 language sql volatile
 return coalesce(given, greatest(
   (cast(extract(epoch from pg_catalog.clock_timestamp()) as float8)
     operator(pg_catalog.*) cast(1000 as float8))
   operator(pg_catalog.+)
   (cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as float8)
     operator(pg_catalog./) cast(1000 as float8)),
-  at_least));
-
--- From now on the present is at least this; calling it again changes nothing. Answers with by how
--- many milliseconds the store's time is ahead of the server's clock.
-create function sluice.rise(in_least float8) returns float8 language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
-as $body$
-declare
-  missing float8;
-begin
-  perform pg_advisory_xact_lock(hashtextextended('sluice.ahead', 0));
-  missing := in_least - sluice.present(null, null);
-  if missing > 0 then
-    perform setval('sluice.ahead', ceil((sluice.ahead_ms() + missing) * 1000)::bigint);
-  end if;
-  return sluice.ahead_ms();
-end
-$body$;
-
--- Plain asks: no plan, no failure to count, no debounce, no limit on the queue.
---
--- The keys come sorted by their bytes, each once; in_places says where each stood in the caller's
--- batch. One upsert locks the rows in that order. Its conflict branch sees the locked, latest version
--- of the row, and its WHERE is false if nothing would change, so that adding a hot key again and
--- again writes no row. An expression of the conflict branch reads as the transition table does:
--- "k.due_at <= t or by_server and k.why = 0" is a run that is due already: an add of another
--- transaction may have read the server's clock a little later than this one, and been faster. It is
--- no delay. A given clock is taken at its word.
---
--- Answers first with (null, rows added anew, the store's time, 0). If not all rows are new, one row
--- follows for each row that was written: its key, what was done (see keys.change), when it is due,
--- its failures. If not all were written, one for each key of the batch: what was said of a key
--- before holds.
---
--- With in_channel, tells in_hint there when it commits, if anything was added or moved.
-create function sluice.add(
+  at_least));`,
+  },
+  {
+    name: 'add_c3578d70',
+    sql: `create or replace function sluice.add_c3578d70(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
-  in_places int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
-  in_channel text, in_hint text
+  in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
+  in_channel text, in_notice text
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -219,23 +178,23 @@ set enable_mergejoin = off
 set enable_sort = off
 set enable_material = off
 set jit = off
+set lock_timeout = '50ms'
 as $body$
 #variable_conflict use_column
 declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now, in_least);
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
   base bigint := nextval('sluice.arrival');
   by_server boolean := in_now is null;
-  -- Of the rows that were written.
   n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
 begin
   with written as (
     insert into sluice.keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.place, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_places)
-      as i(key, item, priority, delay, place)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
+      as i(key, item, priority, delay, index)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
@@ -309,7 +268,7 @@ begin
     count(*) filter (where w.change = 4), bool_or(w.change in (1, 2, 4))
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
-  if wakes and in_channel is not null then perform pg_notify(in_channel, in_hint); end if;
+  if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
   outcome := fresh; due_at := t; failures := 0;
   return next;
   if fresh < cardinality(in_keys) then
@@ -318,32 +277,26 @@ begin
   end if;
   if coalesce(cardinality(n_keys), 0) < cardinality(in_keys) then
     return query
-      -- The offset keeps it a look-up for each key; "any" may read all of the queue on an old server.
       select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
       from unnest(in_keys) as i(key) cross join lateral (
         select x.* from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
   end if;
 end
-$body$;
-
--- done, for a sorted batch of (key, token).
---
--- A row is found by its token: the index of what is held has one entry for it, where the primary key
--- has one for each version of the row. First deletes what is plainly clean, in the order of the keys:
--- the delete looks again at the latest version of a row it had to wait for, and leaves one that was
--- asked for meanwhile. Then updates what is left, in a statement of its own, whose snapshot sees what
--- was added meanwhile; it passes over locked rows, so that it never waits while it holds others (no
--- deadlock). What neither has written is not answered for: the caller settles it key by key, in a
--- transaction of its own.
---
--- Answers first with (null, rows deleted, null, 0); if those were not all, one row for each key that
--- was finished: its place, where it is now (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
-create function sluice.done(
-  in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_places int[],
-  in_now float8, in_least float8
-) returns table (place int, outcome int, due_at float8, failures int) language plpgsql
+$body$;`,
+  },
+  {
+    name: 'ahead_ms_a3187b88',
+    sql: `create or replace function sluice.ahead_ms_a3187b88() returns float8 language sql volatile
+return cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as float8)
+  operator(pg_catalog./) cast(1000 as float8);`,
+  },
+  {
+    name: 'claim_adopt_b1861782',
+    sql: `create or replace function sluice.claim_adopt_b1861782(in_queue text, in_claim_id text) returns table (
+  key text, item text, token bigint, failures int, crashes int, priority int, asked_at float8,
+  ready_at float8, at float8
+) language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -352,86 +305,24 @@ set enable_mergejoin = off
 set enable_sort = off
 set enable_material = off
 set jit = off
+set lock_timeout = '50ms'
 as $body$
 #variable_conflict use_column
 declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  base bigint; gone int[];
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
 begin
-  with d as (
-    delete from sluice.keys k
-    using (
-      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_places)
-        as u(key, token, forgets, place)
-      cross join lateral (
-        select k.ctid from sluice.keys k
-        where k.queue_id = this_queue and k.token = u.token offset 0) x
-      offset 0
-    ) i
-    where k.ctid = i.ctid
-      and k.token is not distinct from i.token and k.key = i.key
-      and k.due_at = 'Infinity' and not k.parked
-      and (i.forgets or k.failures = 0)
-    returning i.place
-  )
-  select array_agg(d.place) into gone from d;
-  outcome := coalesce(cardinality(gone), 0); failures := 0;
-  return next;
-  if outcome = cardinality(in_keys) then return; end if;
-
-  base := nextval('sluice.arrival');
-  return query select u.place, 0, 'Infinity'::float8, 0 from unnest(gone) as u(place);
   return query
-    with moment as materialized (
-      -- Within the statement: later than whatever its snapshot sees.
-      select sluice.present(in_now, in_least) as t
-    ), locked as materialized (
-      select x.ctid, i.place, i.forgets
-      from unnest(in_keys, in_tokens, in_forgets, in_places) as i(key, token, forgets, place)
-      cross join lateral (
-        select k.ctid from sluice.keys k
-        where k.queue_id = this_queue and k.token = i.token and k.key = i.key
-          and not (k.due_at = 'Infinity' and not k.parked
-            and (i.forgets or k.failures = 0))
-        for update skip locked
-      ) x
-    )
-    update sluice.keys k set
-      token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
-      claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
-      claimed_seq = null, claimed_priority = null, claimed_why = null,
-      later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
-        else k.later_at end,
-      ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
-      seq = case when k.due_at <= m.t then base + l.place else k.seq end,
-      failures = case when l.forgets then 0 else k.failures end,
-      crashes = 0,
-      failed_at = case when l.forgets then null else k.failed_at end
-    from locked l, moment m
-    where k.ctid = l.ctid
-    returning l.place,
-      case when k.parked then 3 when k.due_at = 'Infinity' then 0
-        when k.due_at <= m.t then 1 else 2 end,
-      k.due_at, k.failures;
+    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+      k.claimed_ready_at, k.lease_until
+    from sluice.keys k
+    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
+    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
 end
-$body$;
-
--- Claims up to in_limit keys, and reports leases that are over among in_looks of the keys that are
--- held: those claimed before the token in_before, the latest first, and when there are no more, again
--- from the latest.
---
--- Goes through the distinct priorities of waiting keys by single steps on the index, and takes the
--- due ones of each from its front: what is delayed costs nothing, at whatever priority and however
--- much of it there is. Rows that somebody has locked are passed over. The rows are picked in one
--- statement and updated in the next by their place in the table: no plan can claim more than that.
---
--- The first row: the store's time; until when the leases last; of the claims, a list for each thing
--- that is known of them, all in one order, with their places in line in ords; the leases that are over,
--- as two lists; and the token before which to look at leases next, if not all were looked at. Lists are
--- texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a fraction of the
--- time that thousands of short ones take. What there is none of is null. If one of the items is long,
--- they come in rows of their own instead, one for each claim, in the same order.
-create function sluice.claim(
+$body$;`,
+  },
+  {
+    name: 'claim_657b98f5',
+    sql: `create or replace function sluice.claim_657b98f5(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
@@ -440,7 +331,6 @@ create function sluice.claim(
   look_before bigint, item text
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -449,16 +339,17 @@ set enable_mergejoin = off
 set enable_sort = off
 set enable_material = off
 set jit = off
+set lock_timeout = '50ms'
 as $body$
 #variable_conflict use_column
 declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now, in_least);
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
   picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
 begin
   now := t;
-  -- Few statements: for a single key, starting one takes longer than what it does.
-  with recursive levels (priority, first_at) as (
+  with recursive
+  levels (priority, first_at) as (
     (select k.priority, k.ready_at from sluice.keys k
     where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
       and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
@@ -480,7 +371,6 @@ begin
       order by k.ready_at, k.seq limit in_limit for update skip locked
     ) r where l.first_at <= t limit in_limit
   ) p;
-  -- A key that has crashed a worker is handed out alone.
   firsts := array_position(alone, true);
   if firsts = 1 then picks := picks[1:1];
   elsif firsts > 1 then picks := picks[1:firsts - 1];
@@ -501,11 +391,10 @@ begin
         later_at = 'Infinity'
       from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
-      returning u.ord, k.ctid as place, k.key, k.item, k.token, k.failures, k.crashes,
+      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
         k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
     )
-    select array_agg(c.ord), array_agg(c.place), array_to_json(array_agg(c.key)),
-      -- Making JSON of a text takes its length in time.
+    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
@@ -514,8 +403,6 @@ begin
     into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
     from claimed c;
   end if;
-  -- Some of what is held, in turn: whoever asks often need not look at everything each time. From the
-  -- latest on, so that what is claimed meanwhile does not keep the turn from coming to an end.
   select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
     array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
   into ended_keys, ended_tokens, look_before
@@ -533,137 +420,17 @@ begin
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
       null::bigint, k.item
-    from unnest(written) with ordinality as i(place, nth) join sluice.keys k on k.ctid = i.place
+    from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
     order by i.nth;
   end if;
 end
-$body$;
-
--- The claims made under one name that are still held, in the order in which they were claimed: by
--- the index of held keys, of which there are as many as workers can hold.
-create function sluice.adopt(in_queue text, in_claim_id text) returns table (
-  key text, item text, token bigint, failures int, crashes int, priority int, asked_at float8,
-  ready_at float8, at float8
-) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-begin
-  return query
-    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
-      k.claimed_ready_at, k.lease_until
-    from sluice.keys k
-    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
-    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
-end
-$body$;
-
--- Renews leases, for a sorted batch of (key, token). Passes over rows that somebody has locked, and
--- touches no column that is in an index. Outcomes: 0 renewed, 1 lost, 2 locked.
-create function sluice.renew(
-  in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8, in_least float8
-) returns table (place int, outcome int, lease_until float8) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now, in_least);
-  picks tid[]; places int[];
-begin
-  select array_agg(x.ctid), array_agg(i.place) into picks, places
-  from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
-  cross join lateral (
-    select k.ctid from sluice.keys k
-    where k.queue_id = this_queue and k.token = i.token and k.key = i.key
-    for update skip locked) x;
-  return query
-    update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
-    from unnest(picks, places) as u(ctid, place) where k.ctid = u.ctid
-    returning u.place, 0, k.lease_until;
-  if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
-  return query
-    -- The offset keeps it a look-up for each key; "exists" may read all of the queue instead.
-    select i.place::int, case when x.token = i.token then 2 else 1 end, null::float8
-    from unnest(in_keys, in_tokens) with ordinality as i(key, token, place)
-    left join lateral (
-      select k.token from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x on true
-    where i.place <> all (coalesce(places, '{}'));
-end
-$body$;
-
--- What verbs need that are worked out by the caller: rows to lock, rows to write. Between the two
--- the caller keeps a short transaction open.
-
--- Locks keys, which come sorted, and shows them; with in_create, also those that are not there, as
--- empty rows. The store's time is read after the last lock, so that it is later than whatever the
--- rows say. Always gives a first row with a null key.
-create function sluice.lock_keys(
-  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8
-) returns table (now float8, base float8, state sluice.keys) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-begin
-  if in_create then
-    insert into sluice.keys as k (queue_id, queue, key)
-    select this_queue, in_queue, i.key from unnest(in_keys) as i(key)
-    on conflict (queue_id, key) do update set change = 0 where false;
-  else
-    -- Only what could be locked is shown. A key that somebody adds after this, and somebody else
-    -- claims, would be seen by the next statement, and written over by the caller.
-    in_keys := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-      select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
-      for update) x);
-  end if;
-  return query select sluice.present(in_now, in_least), nextval('sluice.arrival')::float8, null::sluice.keys;
-  return query
-    -- The offset keeps it a look-up for each key; otherwise a planner that believes the table to be
-    -- small would read all of the queue instead.
-    select null::float8, null::float8, k from unnest(in_keys) as i(key) cross join lateral (
-      select x from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) as r(k);
-end
-$body$;
-
--- How many keys of a queue are pending, as far as in_most: by the indexes of what waits, is held and is
--- parked, so that keys with nothing but a failure count are not read. With in_lock, no other
--- transaction counts until this one ends, so that together they stay below a limit; waits longer than
--- for a key, because every add of a queue with a limit passes through here.
-create function sluice.owed(in_queue text, in_most int, in_lock boolean) returns int
+$body$;`,
+  },
+  {
+    name: 'count_pending_a03b21d2',
+    sql: `create or replace function sluice.count_pending_a03b21d2(in_queue text, in_most int, in_lock boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -672,12 +439,13 @@ set enable_mergejoin = off
 set enable_sort = off
 set enable_material = off
 set jit = off
+set lock_timeout = '2s'
 as $body$
 declare
-  this_queue bigint := sluice.queue_number(in_queue);
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
 begin
   if in_lock then
-    perform pg_advisory_xact_lock(this_queue # hashtextextended('sluice.owed', 0));
+    perform pg_advisory_xact_lock(this_queue # hashtextextended('sluice.count_pending', 0));
   end if;
   return (select count(*) from (
     (select from sluice.keys k where k.queue_id = this_queue and k.token is null and not k.parked
@@ -693,18 +461,15 @@ begin
     order by k.queue_id, k.key limit in_most)
     limit in_most) x);
 end
-$body$;
-
--- Writes keys that lock_keys has locked; those of in_gone are deleted.
-create function sluice.write_keys(
-  in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
-  in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
-  in_ready_at float8[], in_seq bigint[], in_priority int[], in_asked_at float8[],
-  in_held boolean[], in_failures int[], in_crashes int[], in_failed_at float8[],
-  in_parked boolean[]
-) returns void language plpgsql
+$body$;`,
+  },
+  {
+    name: 'counts_3c858474',
+    sql: `create or replace function sluice.counts_3c858474(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
+  now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
+  paused boolean, oldest float8, capped boolean
+) language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -713,9 +478,572 @@ set enable_mergejoin = off
 set enable_sort = off
 set enable_material = off
 set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
+  n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
+  n_idle int; first_ready float8;
+begin
+  with recursive
+  levels (priority, first_at) as (
+    (select k.priority, k.ready_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select
+    (select count(*) from (select from levels l cross join lateral (
+      select from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority = l.priority and k.ready_at <= t
+      order by k.ready_at, k.seq limit in_cap + 1) x
+    limit in_cap + 1) y),
+    (select min(l.first_at) from levels l where l.first_at <= t)
+  into n_ready, first_ready;
+  with recursive
+  levels (priority, first_at) as (
+    (select k.priority, k.ready_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select count(*) filter (where y.why <> 2), count(*) filter (where y.why = 2)
+  into n_delayed, n_backoff
+  from (select x.why from levels l cross join lateral (
+    select k.why from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and k.priority = l.priority and k.ready_at > t
+    order by k.ready_at, k.seq limit 2 * in_cap + 1) x
+  limit 2 * in_cap + 1) y;
+  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
+  into n_processing, n_dirty
+  from (select k.due_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
+  select count(*) into n_parked from (select from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
+  select count(*) into n_idle from (select from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
+      and k.failed_at is not null limit in_cap + 1) x;
+  return query select t, least(n_ready, in_cap), least(n_delayed, in_cap),
+    least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
+    least(n_parked, in_cap), least(n_idle, in_cap),
+    exists (select from sluice.queues q where q.name = in_queue and q.paused),
+    coalesce(first_ready, 'Infinity'),
+    greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
+end
+$body$;`,
+  },
+  {
+    name: 'find_locked_keys_1e62c076',
+    sql: `create or replace function sluice.find_locked_keys_1e62c076(in_queue text, in_keys text[], in_create boolean)
+returns setof text language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '1ms'
 as $body$
 declare
-  this_queue bigint := sluice.queue_number(in_queue);
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  free text[]; seen text[]; one text;
+begin
+  free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
+    for update skip locked) x);
+  seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x);
+  return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
+  if not in_create then return; end if;
+  foreach one in array array(select i.key from unnest(in_keys) as i(key) where i.key <> all (seen))
+  loop
+    begin
+      insert into sluice.keys (queue_id, queue, key)
+      values (this_queue, in_queue, one) on conflict do nothing;
+      raise exception 'taken back' using errcode = 'SL000';
+    exception
+      when sqlstate 'SL000' then null;
+      when lock_not_available then return next one;
+    end;
+  end loop;
+end
+$body$;`,
+  },
+  {
+    name: 'finish_done_f04213ee',
+    sql: `create or replace function sluice.finish_done_f04213ee(
+  in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes int[],
+  in_now float8, in_least float8
+) returns table (index int, outcome int, due_at float8, failures int) language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  base bigint; gone int[];
+begin
+  with d as (
+    delete from sluice.keys k
+    using (
+      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+        as u(key, token, forgets, index)
+      cross join lateral (
+        select k.ctid from sluice.keys k
+        where k.queue_id = this_queue and k.token = u.token offset 0) x
+      offset 0
+    ) i
+    where k.ctid = i.ctid
+      and k.token is not distinct from i.token and k.key = i.key
+      and k.due_at = 'Infinity' and not k.parked
+      and (i.forgets or k.failures = 0)
+    returning i.index
+  )
+  select array_agg(d.index) into gone from d;
+  outcome := coalesce(cardinality(gone), 0); failures := 0;
+  return next;
+  if outcome = cardinality(in_keys) then return; end if;
+
+  base := nextval('sluice.arrival');
+  return query select u.index, 0, 'Infinity'::float8, 0 from unnest(gone) as u(index);
+  return query
+    with moment as materialized (
+      select sluice.present_4c1f74c0(in_now, in_least) as t
+    ), locked as materialized (
+      select x.ctid, i.index, i.forgets
+      from unnest(in_keys, in_tokens, in_forgets, in_indexes) as i(key, token, forgets, index)
+      cross join lateral (
+        select k.ctid from sluice.keys k
+        where k.queue_id = this_queue and k.token = i.token and k.key = i.key
+          and not (k.due_at = 'Infinity' and not k.parked
+            and (i.forgets or k.failures = 0))
+        for update skip locked
+      ) x
+    )
+    update sluice.keys k set
+      token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
+      claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
+      claimed_seq = null, claimed_priority = null, claimed_why = null,
+      later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
+        else k.later_at end,
+      ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
+      seq = case when k.due_at <= m.t then base + l.index else k.seq end,
+      failures = case when l.forgets then 0 else k.failures end,
+      crashes = 0,
+      failed_at = case when l.forgets then null else k.failed_at end
+    from locked l, moment m
+    where k.ctid = l.ctid
+    returning l.index,
+      case when k.parked then 3 when k.due_at = 'Infinity' then 0
+        when k.due_at <= m.t then 1 else 2 end,
+      k.due_at, k.failures;
+end
+$body$;`,
+  },
+  {
+    name: 'list_dc668bc6',
+    sql: `create or replace function sluice.list_dc668bc6(
+  in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
+  in_look int, in_now float8, in_least float8
+) returns table (now float8, next text, word int, state sluice.keys) language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
+  one sluice.keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
+  cur refcursor;
+begin
+  if in_keys is not null then
+    open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
+      select x.* from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
+  elsif in_state in (3, 4) then
+    open cur for select x.* from unnest(array(
+        select h.ctid from (
+          select k.ctid, k.key from sluice.keys k
+          where k.queue_id = this_queue and k.token is not null
+          order by k.queue_id, k.token offset 0) h
+        where h.key > in_after and h.key >= in_prefix
+      )) as i(ctid)
+      join sluice.keys x on x.ctid = i.ctid order by x.key;
+  elsif in_state = 5 then
+    open cur for select k.* from sluice.keys k where k.queue_id = this_queue and k.token is null
+      and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
+  else
+    open cur for select k.* from sluice.keys k where k.queue_id = this_queue
+      and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
+  end if;
+  loop
+    fetch cur into one;
+    exit when not found;
+    exit when in_keys is null and not starts_with(one.key, in_prefix);
+    if in_keys is null and (matched >= in_limit or looked >= in_look) then
+      has_more := true;
+      exit;
+    end if;
+    looked := looked + 1;
+    last := one.key;
+    is_state := case
+      when one.token is not null then case when one.due_at <= t then 4 else 3 end
+      when one.parked then 5
+      when one.due_at = 'Infinity' then 6
+      when one.due_at <= t then 0
+      when one.why = 2 then 2
+      else 1 end;
+    if in_state is null or is_state = in_state then
+      matched := matched + 1;
+      return query select null::float8, null::text, is_state, one;
+    end if;
+  end loop;
+  close cur;
+  return query select t, case when has_more then last end, null::int, null::sluice.keys;
+end
+$body$;`,
+  },
+  {
+    name: 'lock_buckets_e0943541',
+    sql: `create or replace function sluice.lock_buckets_e0943541(in_names text[])
+returns table (name text, tokens float8, at float8) language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $body$
+#variable_conflict use_column
+begin
+  insert into sluice.buckets as b (name) select i.name from unnest(in_names) as i(name)
+  on conflict (name) do update set tokens = b.tokens where false;
+  return query select b.name, b.tokens, b.at from sluice.buckets b where b.name = any (in_names);
+end
+$body$;`,
+  },
+  {
+    name: 'lock_keys_000141d1',
+    sql: `create or replace function sluice.lock_keys_000141d1(
+  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8
+) returns table (now float8, base float8, state sluice.keys) language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+begin
+  if in_create then
+    insert into sluice.keys as k (queue_id, queue, key)
+    select this_queue, in_queue, i.key from unnest(in_keys) as i(key)
+    on conflict (queue_id, key) do update set change = 0 where false;
+  else
+    in_keys := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+      select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
+      for update) x);
+  end if;
+  return query select sluice.present_4c1f74c0(in_now, in_least), nextval('sluice.arrival')::float8, null::sluice.keys;
+  return query
+    select null::float8, null::float8, k from unnest(in_keys) as i(key) cross join lateral (
+      select x from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) as r(k);
+end
+$body$;`,
+  },
+  {
+    name: 'operate_pause_443e8492',
+    sql: `create or replace function sluice.operate_pause_443e8492(in_queue text, in_paused boolean) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+begin
+  if in_paused then
+    insert into sluice.queues as q (name, paused) values (in_queue, true)
+    on conflict (name) do update set paused = true where not q.paused;
+  else
+    update sluice.queues q set paused = false where q.name = in_queue and q.paused;
+  end if;
+  return found;
+end
+$body$;`,
+  },
+  {
+    name: 'operate_purge_f01345cd',
+    sql: `create or replace function sluice.operate_purge_f01345cd(in_queue text, in_after text, in_limit int)
+returns table (changed int, next text) language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  seen text[]; picks tid[]; freed int; taken int;
+begin
+  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+    select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+    order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
+  get diagnostics freed = row_count;
+  update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
+    failed_at = null, parked = false
+  where k.ctid = any (picks) and k.token is not null
+    and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
+  get diagnostics taken = row_count;
+  return query select freed + taken,
+    case when cardinality(seen) = in_limit then seen[in_limit] end;
+end
+$body$;`,
+  },
+  {
+    name: 'queues_a872d137',
+    sql: `create or replace function sluice.queues_a872d137() returns setof text language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+begin
+  return query
+    with recursive found (id, name) as (
+      (select k.queue_id, k.queue from sluice.keys k order by k.queue_id, k.key limit 1)
+      union all
+      select x.queue_id, x.queue from found f cross join lateral (
+        select k.queue_id, k.queue from sluice.keys k where k.queue_id > f.id
+        order by k.queue_id, k.key limit 1) x
+    )
+    select f.name from found f
+    union select q.name from sluice.queues q where q.paused
+    union select w.queue from sluice.workers w;
+end
+$body$;`,
+  },
+  {
+    name: 'raise_present_479922ea',
+    sql: `create or replace function sluice.raise_present_479922ea(in_least float8) returns float8 language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $body$
+declare
+  missing float8;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('sluice.ahead', 0));
+  missing := in_least - sluice.present_4c1f74c0(null, null);
+  if missing > 0 then
+    perform setval('sluice.ahead', ceil((sluice.ahead_ms_a3187b88() + missing) * 1000)::bigint);
+  end if;
+  return sluice.ahead_ms_a3187b88();
+end
+$body$;`,
+  },
+  {
+    name: 'renew_49796185',
+    sql: `create or replace function sluice.renew_49796185(
+  in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8, in_least float8
+) returns table (index int, outcome int, lease_until float8) language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
+  picks tid[]; indexes int[];
+begin
+  select array_agg(x.ctid), array_agg(i.index) into picks, indexes
+  from unnest(in_keys, in_tokens) with ordinality as i(key, token, index)
+  cross join lateral (
+    select k.ctid from sluice.keys k
+    where k.queue_id = this_queue and k.token = i.token and k.key = i.key
+    for update skip locked) x;
+  return query
+    update sluice.keys k set lease_until = greatest(k.lease_until, t + in_lease)
+    from unnest(picks, indexes) as u(ctid, index) where k.ctid = u.ctid
+    returning u.index, 0, k.lease_until;
+  if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
+  return query
+    select i.index::int, case when x.token = i.token then 2 else 1 end, null::float8
+    from unnest(in_keys, in_tokens) with ordinality as i(key, token, index)
+    left join lateral (
+      select k.token from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x on true
+    where i.index <> all (coalesce(indexes, '{}'));
+end
+$body$;`,
+  },
+  {
+    name: 'tick_1ba1b7bd',
+    sql: `create or replace function sluice.tick_1ba1b7bd(
+  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
+  in_limit int, in_expire float8, in_now float8, in_least float8
+) returns table (
+  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
+) language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
+  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+begin
+  if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
+    perform setval('sluice.latest', (t * 1000)::bigint);
+  end if;
+  if in_host is not null then
+    insert into sluice.workers as w
+      (queue, holder, host, pid, concurrency, info, started_at, seen_at)
+    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_info, t, t)
+    on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
+      concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
+    delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+  end if;
+  delete from sluice.keys k where k.ctid = any (array(
+    select x.ctid from sluice.keys x
+    where x.queue_id = this_queue and x.token is null and not x.parked and x.due_at = 'Infinity'
+      and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t
+    order by x.failed_at limit in_limit for update skip locked))
+    and k.token is null and not k.parked and k.due_at = 'Infinity';
+  get diagnostics gone = row_count;
+  is_paused := exists (select from sluice.queues q where q.name = in_queue and q.paused);
+  select min(k.lease_until) into lease_at from sluice.keys k
+  where k.queue_id = this_queue and k.token is not null;
+  if not is_paused then
+    with recursive
+    levels (priority, first_at) as (
+      (select k.priority, k.ready_at from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      order by k.priority desc, k.ready_at, k.seq limit 1)
+      union all
+      select x.priority, x.ready_at from levels l cross join lateral (
+        select k.priority, k.ready_at from sluice.keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority < l.priority
+        order by k.priority desc, k.ready_at, k.seq limit 1) x
+    )
+    select min(l.first_at) into due_at from levels l;
+  end if;
+  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
+    null::bigint;
+  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
+    k.token
+  from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
+  limit in_limit;
+end
+$body$;`,
+  },
+  {
+    name: 'write_buckets_66cb0fcd',
+    sql: `create or replace function sluice.write_buckets_66cb0fcd(
+  in_names text[], in_rates float8[], in_bursts float8[], in_tokens float8[], in_at float8[],
+  in_unused text[]
+) returns void language plpgsql
+set search_path = pg_catalog, pg_temp
+as $body$
+begin
+  update sluice.buckets b set per_second = u.rate, burst = u.burst, tokens = u.tokens, at = u.at
+  from unnest(in_names, in_rates, in_bursts, in_tokens, in_at) as u(name, rate, burst, tokens, at)
+  where b.name = u.name;
+  delete from sluice.buckets b where b.name = any (in_unused) and b.tokens is null;
+end
+$body$;`,
+  },
+  {
+    name: 'write_keys_fb2bfc03',
+    sql: `create or replace function sluice.write_keys_fb2bfc03(
+  in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
+  in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
+  in_ready_at float8[], in_seq bigint[], in_priority int[], in_asked_at float8[],
+  in_held boolean[], in_failures int[], in_crashes int[], in_failed_at float8[],
+  in_parked boolean[]
+) returns void language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
 begin
   if cardinality(in_keys) > 0 then
     update sluice.keys k set
@@ -757,414 +1085,27 @@ begin
     where k.ctid = u.ctid;
   end if;
 end
-$body$;
-
--- Locks token buckets, which come sorted, making those that are not there. Waits longer than for a
--- key: everybody who charges a bucket passes through here, for a moment each.
-create function sluice.lock_buckets(in_names text[])
-returns table (name text, tokens float8, at float8) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
-as $body$
-#variable_conflict use_column
-begin
-  insert into sluice.buckets as b (name) select i.name from unnest(in_names) as i(name)
-  on conflict (name) do update set tokens = b.tokens where false;
-  return query select b.name, b.tokens, b.at from sluice.buckets b where b.name = any (in_names);
-end
-$body$;
-
--- Writes buckets that lock_buckets has locked, and drops those that nobody has charged.
-create function sluice.write_buckets(
-  in_names text[], in_rates float8[], in_bursts float8[], in_tokens float8[], in_at float8[],
-  in_unused text[]
-) returns void language plpgsql
-set search_path = pg_catalog, pg_temp
-as $body$
-begin
-  update sluice.buckets b set per_second = u.rate, burst = u.burst, tokens = u.tokens, at = u.at
-  from unnest(in_names, in_rates, in_bursts, in_tokens, in_at) as u(name, rate, burst, tokens, at)
-  where b.name = u.name;
-  delete from sluice.buckets b where b.name = any (in_unused) and b.tokens is null;
-end
-$body$;
-
--- Which of these keys somebody else has locked right now, for a batch that has met a lock. With
--- in_create, also keys that somebody is about to create: those can only be found by trying.
-create function sluice.busy_keys(in_queue text, in_keys text[], in_create boolean)
-returns setof text language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '1ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  free text[]; seen text[]; one text;
-begin
-  free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
-    for update skip locked) x);
-  seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x);
-  return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
-  if not in_create then return; end if;
-  foreach one in array array(select i.key from unnest(in_keys) as i(key) where i.key <> all (seen))
-  loop
-    begin
-      insert into sluice.keys (queue_id, queue, key)
-      values (this_queue, in_queue, one) on conflict do nothing;
-      raise exception 'taken back' using errcode = 'SL000';
-    exception
-      when sqlstate 'SL000' then null;
-      when lock_not_available then return next one;
-    end;
-  end loop;
-end
-$body$;
-
--- The heartbeat: registers a worker, reports expired leases, says when to look again, sweeps,
--- and notes the present, at most every nine seconds in the whole store.
---
--- Rows: kind 0 (the store's time, the next instant, whether paused, how many were swept), 2 (a lease
--- that is over). The next instant is read off the front of the index at each priority.
-create function sluice.tick(
-  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
-  in_limit int, in_expire float8, in_now float8, in_least float8
-) returns table (
-  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
-) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now, in_least);
-  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
-begin
-  if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
-    perform setval('sluice.latest', (t * 1000)::bigint);
-  end if;
-  if in_host is not null then
-    insert into sluice.workers as w
-      (queue, holder, host, pid, concurrency, info, started_at, seen_at)
-    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_info, t, t)
-    on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
-      concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
-    delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
-  end if;
-  delete from sluice.keys k where k.ctid = any (array(
-    select x.ctid from sluice.keys x
-    where x.queue_id = this_queue and x.token is null and not x.parked and x.due_at = 'Infinity'
-      and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t
-    order by x.failed_at limit in_limit for update skip locked))
-    and k.token is null and not k.parked and k.due_at = 'Infinity';
-  get diagnostics gone = row_count;
-  is_paused := exists (select from sluice.queues q where q.name = in_queue and q.paused);
-  select min(k.lease_until) into lease_at from sluice.keys k
-  where k.queue_id = this_queue and k.token is not null;
-  if not is_paused then
-    with recursive levels (priority, first_at) as (
-      (select k.priority, k.ready_at from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-      order by k.priority desc, k.ready_at, k.seq limit 1)
-      union all
-      select x.priority, x.ready_at from levels l cross join lateral (
-        select k.priority, k.ready_at from sluice.keys k
-        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-          and k.priority < l.priority
-        order by k.priority desc, k.ready_at, k.seq limit 1) x
-    )
-    select min(l.first_at) into due_at from levels l;
-  end if;
-  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::bigint;
-  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token
-  from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
-  limit in_limit;
-end
-$body$;
-
--- Counts keys by state, looking at in_cap and one more of each.
-create function sluice.counts(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
-  now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
-  paused boolean, oldest float8, capped boolean
-) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now, in_least);
-  n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
-  n_idle int; first_ready float8;
-begin
-  with recursive levels (priority, first_at) as (
-    (select k.priority, k.ready_at from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-    order by k.priority desc, k.ready_at, k.seq limit 1)
-    union all
-    select x.priority, x.ready_at from levels l cross join lateral (
-      select k.priority, k.ready_at from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority < l.priority
-      order by k.priority desc, k.ready_at, k.seq limit 1) x
-  )
-  select
-    (select count(*) from (select from levels l cross join lateral (
-      select from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority = l.priority and k.ready_at <= t
-      order by k.ready_at, k.seq limit in_cap + 1) x
-    limit in_cap + 1) y),
-    (select min(l.first_at) from levels l where l.first_at <= t)
-  into n_ready, first_ready;
-  with recursive levels (priority) as (
-    (select k.priority from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-    order by k.priority desc, k.ready_at, k.seq limit 1)
-    union all
-    select x.priority from levels l cross join lateral (
-      select k.priority from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority < l.priority
-      order by k.priority desc, k.ready_at, k.seq limit 1) x
-  )
-  select count(*) filter (where y.why <> 2), count(*) filter (where y.why = 2)
-  into n_delayed, n_backoff
-  from (select x.why from levels l cross join lateral (
-    select k.why from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-      and k.priority = l.priority and k.ready_at > t
-    order by k.ready_at, k.seq limit 2 * in_cap + 1) x
-  limit 2 * in_cap + 1) y;
-  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
-  into n_processing, n_dirty
-  from (select k.due_at from sluice.keys k
-    where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
-  select count(*) into n_parked from (select from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
-  select count(*) into n_idle from (select from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
-      and k.failed_at is not null limit in_cap + 1) x;
-  return query select t, least(n_ready, in_cap), least(n_delayed, in_cap),
-    least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
-    least(n_parked, in_cap), least(n_idle, in_cap),
-    exists (select from sluice.queues q where q.name = in_queue and q.paused),
-    coalesce(first_ready, 'Infinity'),
-    greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
-end
-$body$;
-
--- A page of keys in the order of their bytes, after in_after, at the most in_limit of the state
--- wanted (null: all), looking at no more than in_look. The last row has only the key at which the
--- next page begins; null if there is none. States: 0 ready, 1 delayed, 2 backoff, 3 processing,
--- 4 dirty, 5 parked, 6 idle.
-create function sluice.list(
-  in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
-  in_look int, in_now float8, in_least float8
-) returns table (now float8, next text, word int, state sluice.keys) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  t float8 := sluice.present(in_now, in_least);
-  one sluice.keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
-  cur refcursor;
-begin
-  if in_keys is not null then
-    open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
-      select x.* from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
-  elsif in_state in (3, 4) then
-    -- In the order of its keys by sorting: there is never more of it than workers can hold.
-    open cur for select x.* from unnest(array(
-        select h.ctid from (
-          select k.ctid, k.key from sluice.keys k
-          where k.queue_id = this_queue and k.token is not null
-          order by k.queue_id, k.token offset 0) h
-        where h.key > in_after and h.key >= in_prefix
-      )) as i(ctid)
-      join sluice.keys x on x.ctid = i.ctid order by x.key;
-  elsif in_state = 5 then
-    open cur for select k.* from sluice.keys k where k.queue_id = this_queue and k.token is null
-      and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
-  else
-    open cur for select k.* from sluice.keys k where k.queue_id = this_queue
-      and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
-  end if;
-  loop
-    fetch cur into one;
-    exit when not found;
-    exit when in_keys is null and not starts_with(one.key, in_prefix);
-    if in_keys is null and (matched >= in_limit or looked >= in_look) then
-      has_more := true;
-      exit;
-    end if;
-    looked := looked + 1;
-    last := one.key;
-    is_state := case
-      when one.token is not null then case when one.due_at <= t then 4 else 3 end
-      when one.parked then 5
-      when one.due_at = 'Infinity' then 6
-      when one.due_at <= t then 0
-      when one.why = 2 then 2
-      else 1 end;
-    if in_state is null or is_state = in_state then
-      matched := matched + 1;
-      return query select null::float8, null::text, is_state, one;
-    end if;
-  end loop;
-  close cur;
-  return query select t, case when has_more then last end, null::int, null::sluice.keys;
-end
-$body$;
-
--- The names of all queues that have keys, are paused, or have a worker on record; the keys by single
--- steps on the primary key.
-create function sluice.queue_names() returns setof text language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-begin
-  return query
-    with recursive found (id, name) as (
-      (select k.queue_id, k.queue from sluice.keys k order by k.queue_id, k.key limit 1)
-      union all
-      select x.queue_id, x.queue from found f cross join lateral (
-        select k.queue_id, k.queue from sluice.keys k where k.queue_id > f.id
-        order by k.queue_id, k.key limit 1) x
-    )
-    select f.name from found f
-    union select q.name from sluice.queues q where q.paused
-    union select w.queue from sluice.workers w;
-end
-$body$;
-
--- Pauses or resumes a queue; says whether that changed anything.
-create function sluice.set_paused(in_queue text, in_paused boolean) returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-begin
-  if in_paused then
-    insert into sluice.queues as q (name, paused) values (in_queue, true)
-    on conflict (name) do update set paused = true where not q.paused;
-  else
-    update sluice.queues q set paused = false where q.name = in_queue and q.paused;
-  end if;
-  return found;
-end
-$body$;
-
--- Removes up to in_limit keys after in_after, in the order of the keys; passes over locked rows.
--- Answers with how many it changed, and where to go on (null: at the end).
-create function sluice.purge(in_queue text, in_after text, in_limit int)
-returns table (changed int, next text) language plpgsql
-set search_path = pg_catalog, pg_temp
-set lock_timeout = '50ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number(in_queue);
-  seen text[]; picks tid[]; freed int; taken int;
-begin
-  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
-    select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
-    order by k.queue_id, k.key limit in_limit for update skip locked) x;
-  delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
-  get diagnostics freed = row_count;
-  update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
-    failed_at = null, parked = false
-  where k.ctid = any (picks) and k.token is not null
-    and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
-  get diagnostics taken = row_count;
-  return query select freed + taken,
-    case when cardinality(seen) = in_limit then seen[in_limit] end;
-end
 $body$;`,
   },
 ]
 
 export const statementTexts = {
-  add: `select key, outcome, due_at, failures from sluice.add(
+  add: `select key, outcome, due_at, failures from sluice.add_c3578d70(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
   $8::float8, $9::float8, $10::float8, $11::text, $12::text)`,
-  adopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at
-from sluice.adopt($1::text, $2::text)`,
   buckets: `select name, per_second, burst, tokens, at from sluice.buckets
 where tokens is not null order by name`,
-  busyKeys: 'select b.key from sluice.busy_keys($1::text, $2::text[], $3::boolean) as b(key)',
+  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at
+from sluice.claim_adopt_b1861782($1::text, $2::text)`,
   claim: `select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
   ended_keys, ended_tokens, look_before, item
-from sluice.claim(
+from sluice.claim_657b98f5(
   $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8,
   $10::float8)`,
-  countOwed: 'select sluice.owed($1::text, $2::int, $3::boolean) as owed',
-  counters: `select pg_catalog.pg_sequence_last_value('sluice.token')::text as token,
-  pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival`,
+  countPending: 'select sluice.count_pending_a03b21d2($1::text, $2::int, $3::boolean) as pending',
   counts: `select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped,
-  sluice.ahead_ms() as ahead
-from sluice.counts($1::text, $2::int, $3::float8, $4::float8)`,
+  sluice.ahead_ms_a3187b88() as ahead
+from sluice.counts_3c858474($1::text, $2::int, $3::float8, $4::float8)`,
   doctorHorizon: `select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from (
   select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name,
     age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds
@@ -1178,9 +1119,8 @@ from sluice.counts($1::text, $2::int, $3::float8, $4::float8)`,
     extract(epoch from clock_timestamp() - p.prepared)
   from pg_catalog.pg_prepared_xacts p
 ) h order by h.held desc nulls last limit 1`,
-  doctorLeases: `select count(*)::int as n, coalesce(max(sluice.present(null, null) - k.lease_until), 0) as late
-from sluice.keys k where k.token is not null and k.lease_until < sluice.present(null, null)`,
-  doctorSchema: 'select coalesce(max(version), 0) as version from sluice.migrations',
+  doctorLeases: `select count(*)::int as n, coalesce(max(sluice.present_4c1f74c0(null, null) - k.lease_until), 0) as late
+from sluice.keys k where k.token is not null and k.lease_until < sluice.present_4c1f74c0(null, null)`,
   doctorTable: `select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates,
   s.n_tup_hot_upd::float8 as hot,
   extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed,
@@ -1195,47 +1135,64 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present(
     where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
   doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
-where w.seen_at >= sluice.present(null, null) - $1::float8 order by w.queue, w.holder`,
-  done: `select place, outcome, due_at, failures from sluice.done(
+where w.seen_at >= sluice.present_4c1f74c0(null, null) - $1::float8 order by w.queue, w.holder`,
+  findLockedKeys: `select b.key
+from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(key)`,
+  finishDone: `select index, outcome, due_at, failures from sluice.finish_done_f04213ee(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
-  list: `select l.now, l.next, l.word, sluice.ahead_ms() as ahead, (l.state).*
-from sluice.list(
+  list: `select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead,
+  (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
+  (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,
+  (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
+  (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
+  (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
+  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error
+from sluice.list_dc668bc6(
   $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l`,
-  lockBuckets: 'select name, tokens, at from sluice.lock_buckets($1::text[])',
-  lockCounters: `select pg_catalog.pg_advisory_xact_lock(
-  pg_catalog.hashtextextended('sluice.token is being set', 0))`,
-  lockKeys: `select l.now, l.base, (l.state).*
-from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l`,
+  lockBuckets: 'select name, tokens, at from sluice.lock_buckets_e0943541($1::text[])',
+  lockKeys: `select l.now, l.base,
+  (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
+  (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,
+  (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
+  (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
+  (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
+  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error
+from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l`,
   notify: 'select pg_notify($1::text, $2::text)',
-  present: `select sluice.present(null, null) as now,
+  operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
+  operatePurge: `select changed, next
+from sluice.operate_purge_f01345cd($1::text, $2::text, $3::int)`,
+  present: `select sluice.present_4c1f74c0(null, null) as now,
   pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest,
-  sluice.ahead_ms() as ahead`,
-  purge: 'select changed, next from sluice.purge($1::text, $2::text, $3::int)',
-  queues: 'select q.name from sluice.queue_names() as q(name) order by q.name',
-  renew: `select place, outcome, lease_until
-from sluice.renew($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
+  sluice.ahead_ms_a3187b88() as ahead`,
+  queues: 'select q.name from sluice.queues_a872d137() as q(name) order by q.name',
+  raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
+  renew: `select index, outcome, lease_until
+from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
   $6::float8)`,
-  rise: 'select sluice.rise($1::float8) as ahead',
-  setArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",
-  setPaused: 'select sluice.set_paused($1::text, $2::boolean) as changed',
-  setToken: "select pg_catalog.setval('sluice.token', $1::bigint)",
-  skipTokens: `select max(pg_catalog.nextval('sluice.token'))
-from pg_catalog.generate_series(1, $1::int)`,
-  tickAside: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms() as ahead,
+  tickOverListener: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms_a3187b88() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $11::text)
     as listens
-from sluice.tick(
+from sluice.tick_1ba1b7bd(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8)`,
-  tick: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms() as ahead
-from sluice.tick(
+  tick: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms_a3187b88() as ahead
+from sluice.tick_1ba1b7bd(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8)`,
+  transferLock: `select pg_catalog.pg_advisory_xact_lock(
+  pg_catalog.hashtextextended('sluice.token is being set', 0))`,
+  transferSequences: `select pg_catalog.pg_sequence_last_value('sluice.token')::text as token,
+  pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival`,
+  transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",
+  transferSetToken: "select pg_catalog.setval('sluice.token', $1::bigint)",
+  transferSkipTokens: `select max(pg_catalog.nextval('sluice.token'))
+from pg_catalog.generate_series(1, $1::int)`,
   workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers
-where queue = $1::text and seen_at >= sluice.present($3::float8, $4::float8) - $2::float8 order by holder`,
-  writeBuckets: `select sluice.write_buckets(
+where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder`,
+  writeBuckets: `select sluice.write_buckets_66cb0fcd(
   $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,
-  writeKeys: `select sluice.write_keys(
+  writeKeys: `select sluice.write_keys_fb2bfc03(
   $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[],
   $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[],
   $16::int[], $17::float8[], $18::boolean[])`,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { doctor, migrationSql, postgresDriver, rolesSql } from '../src/index.ts'
-import { channelOf, inSchema, quoteIdentifier } from '../src/schema-name.ts'
+import { channelOf, inSchema, quoteIdentifier } from '../src/schema/schema-name.ts'
 
 const connectionString = 'postgres://nobody:hush@127.0.0.1:1/none'
 

@@ -1,21 +1,13 @@
-export {
-  Backoff,
-  type BackoffManager,
-  type BackoffOptions,
-  type BackoffUntilOptions,
-  backoffUntil,
-  type DelayFn,
-  exponentialBackoff,
-  exponentialBackoffManager,
-  forever,
-  isInterrupted,
-  jitter,
-  jitteredBackoffManager,
-  jitterUntil,
-  nonSlidingUntil,
-  pollUntil,
-  until,
-} from '@sluice/backoff'
+/**
+ * Work queues as in Kubernetes' client-go, made durable. Begin with `createRateLimitingQueue`, or with
+ * `createDelayingQueue` or `createQueue` where its verbs are enough; `createWorker` runs a handler for
+ * each key, and `stopOnSignals` ends workers and queues. A queue keeps its keys in memory unless it gets a
+ * driver, such as `sqliteDriver` of `@sluice/sqlite` or `postgresDriver` of `@sluice/postgres`.
+ * `inspectStore` looks into a store without a queue. Errors are `SluiceError` with a stable `code`.
+ * `sluice/testing` has a clock that tests step.
+ *
+ * @packageDocumentation
+ */
 export {
   type AddOutcome,
   type BucketRow,
@@ -60,15 +52,9 @@ export {
   withMaxWait,
 } from '@sluice/limiters'
 export { type MemoryDriverOptions, memoryDriver, type ReadyOrder } from '@sluice/memory'
-export type { AdaptOptions } from './adapted-queue.ts'
-export { createDelayingQueue, type WrapOptions } from './create-delaying-queue.ts'
-export { createQueue } from './create-queue.ts'
-export { createRateLimitingQueue, type WrapLimitedOptions } from './create-rate-limiting-queue.ts'
-export { createWorker } from './create-worker.ts'
-export { exportQueue } from './export.ts'
-export type { ForeignQueue } from './foreign-queue.ts'
-export type { DoneOptions, Held } from './held.ts'
-export { type ImportResult, importQueue } from './import.ts'
+export type { AdaptOptions } from './foreign/adapted-queue.ts'
+export type { ForeignQueue } from './foreign/foreign-queue.ts'
+export type { DoneOptions, Held } from './held/held.ts'
 export type {
   Condition,
   Estimate,
@@ -82,10 +68,23 @@ export type {
   QueueCounts,
   ReasonCode,
   RetryArithmetic,
-} from './inspect.ts'
-export { inspectStore } from './inspect-store.ts'
-export { type MigratedQueue, type MigrateOptions, migrate } from './migrate.ts'
-export type { JsonChecked, QueueOptions } from './options.ts'
+} from './inspect/inspect.ts'
+export { inspectStore } from './inspect/inspect-store.ts'
+export type {
+  BulkOptions,
+  BulkResult,
+  KeyFilter,
+  Selection,
+  SelectionCount,
+} from './inspect/selection.ts'
+export type {
+  InspectStoreOptions,
+  OperatorAsk,
+  StoreInspection,
+} from './inspect/store-inspection.ts'
+export { createQueue } from './queue/create-queue.ts'
+export { createDelayingQueue, type WrapOptions } from './queue/delaying-queue.ts'
+export type { JsonChecked, QueueOptions } from './queue/options.ts'
 export type {
   AddAfterOptions,
   AddOptions,
@@ -95,18 +94,18 @@ export type {
   QueueCapabilities,
   RateLimitingQueue,
   WaitOptions,
-} from './queue.ts'
-export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts'
-export type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } from './selection.ts'
+} from './queue/queue.ts'
+export { createRateLimitingQueue, type WrapLimitedOptions } from './queue/rate-limiting-queue.ts'
+export type { SchemaIssue, SchemaResult, StandardSchema } from './queue/schema.ts'
+export type { DatabaseNow, Within, WithinLater, WithinNow } from './queue/within.ts'
+export { createWorker } from './worker/create-worker.ts'
 export {
   type Closes,
   type StopOnSignalsOptions,
   type Stoppable,
   type Stops,
   stopOnSignals,
-} from './stop-on-signals.ts'
-export type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'
-export type { DatabaseNow, Within, WithinLater, WithinNow } from './within.ts'
+} from './worker/stop-on-signals.ts'
 export {
   type Handler,
   type HandlerContext,
@@ -117,5 +116,5 @@ export {
   TerminalError,
   type Worker,
   type WorkerOptions,
-} from './worker.ts'
-export type { HealthReason, WorkerHealth } from './worker-health.ts'
+} from './worker/worker.ts'
+export type { HealthReason, WorkerHealth } from './worker/worker-health.ts'

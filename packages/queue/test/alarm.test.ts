@@ -1,6 +1,6 @@
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import { Alarm } from '../src/alarm.ts'
+import { Alarm } from '../src/core/alarm.ts'
 
 /** An alarm that is set anew each time it rings, as if something were due in `inMs`. */
 function ringing(wall: number, inMs: () => number) {

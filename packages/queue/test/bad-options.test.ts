@@ -118,6 +118,26 @@ describe.each(factories)('$factory', ({ make }) => {
   })
 })
 
+test.each([
+  ['createQueue', () => createQueue()],
+  ['createDelayingQueue', () => createDelayingQueue()],
+  ['createRateLimitingQueue', () => createRateLimitingQueue<{ id: number } | string>()],
+])('%s without an argument makes a queue in memory', async (_, make) => {
+  const queue = make()
+  expect(queue.name).toBe('')
+  expect(queue.capabilities).toMatchObject({ durable: false, shared: false })
+  expect(await queue.add('a')).toBe('added')
+  expect(await make().len()).toBe(0)
+  await queue.close()
+})
+
+test('items that are not JSON are refused by the compiler, also without an argument', () => {
+  // @ts-expect-error a Date is not JSON
+  expect(createQueue<Date>().name).toBe('')
+  // @ts-expect-error a Date is not JSON
+  expect(createQueue<Date>({}).name).toBe('')
+})
+
 describe('capabilities', () => {
   test('are those of the driver, and where delays live', () => {
     const driver = memoryDriver()

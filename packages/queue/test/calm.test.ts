@@ -245,8 +245,8 @@ test('an answer that was overtaken by a younger one puts no key off', async () =
     dedupe: 'client-go',
     failuresExpireMs: 1_000,
   })
-  const { engine } = queue as unknown as { engine: { wake(): void } }
-  engine.wake()
+  const { core } = queue as unknown as { core: { wake(): void } }
+  core.wake()
   await scene.quiet()
   for (const answer of answers) answer()
   await scene.quiet()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { durationWords } from '../src/duration-words.ts'
+import { durationWords } from '../src/inspect/explain.ts'
 
 const minute = 60_000
 const hour = 60 * minute

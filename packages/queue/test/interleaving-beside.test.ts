@@ -1,14 +1,18 @@
 import { expect, test, vi } from 'vitest'
-import * as beside from '../src/beside.ts'
+import * as beside from '../src/batched/in-flight-limits.ts'
 import { examineOrders } from './orders.ts'
 
 // As if each key were many: then calls fly beside each other wherever they ever may.
-vi.mock('../src/beside.ts', () => ({ besideMin: 1, claimsMax: 3, finishesMax: 3 }))
+vi.mock('../src/batched/in-flight-limits.ts', () => ({
+  parallelMin: 1,
+  claimsInFlightMax: 3,
+  finishesInFlightMax: 3,
+}))
 
 test.each([0, 2, 5])(
   'S1 S2 S7 S9 L4 whatever the order in which calls beside each other arrive, prefetch %i',
   async (prefetch) => {
-    expect(beside.besideMin).toBe(1)
+    expect(beside.parallelMin).toBe(1)
     await examineOrders({ prefetch })
   },
 )

@@ -14,7 +14,7 @@ import {
   tokenBucket,
   withMaxWait,
 } from '../src/index.ts'
-import { retryArithmetic } from '../src/retry-arithmetic.ts'
+import { retryArithmetic } from '../src/inspect/retry-arithmetic.ts'
 import { Scene, setups, take } from './setups.ts'
 
 const now = 1_000_000

@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { RetryGate } from '../src/retry-gate.ts'
+import { RetryGate } from '../src/driver/retry-gate.ts'
 import { fakeRealTime } from './real-time.ts'
 import { seen } from './setups.ts'
 

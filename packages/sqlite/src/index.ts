@@ -1,3 +1,12 @@
+/**
+ * The driver that keeps keys in a SQLite file, which several processes of one machine may share. Call
+ * `sqliteDriver` with a `file`, or with a `database` that is open, and pass the result to a queue. It uses
+ * better-sqlite3 where that is installed, and `node:sqlite` otherwise. `examineStore` checks a file for
+ * damage.
+ *
+ * @packageDocumentation
+ */
+
 import type { Driver } from '@sluice/core/driver'
 import { sqliteEnvironment } from './connection/environment.ts'
 import { targetOf } from './connection/target.ts'

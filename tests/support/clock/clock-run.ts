@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { SteppedClock, startWithClock } from '@sluice/needs/stepped-clock'
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
-import { type OwnServer, ownServer } from '../postgres-server.ts'
 import { type Cell, cellsOf, type Told, watchMs } from './clock-cells.ts'
 
 /** Taken before a server is started, which borrows the environment of this process for its clock. */
@@ -79,7 +79,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-async function serverWall(server: OwnServer): Promise<number> {
+async function serverWall(server: PostgresServer): Promise<number> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
@@ -92,7 +92,7 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
   const clock = new SteppedClock()
   const ofServer = store === 'postgres-server'
   const server = store.startsWith('postgres')
-    ? await startWithClock(ofServer ? clock : undefined, () => ownServer())
+    ? await startWithClock(ofServer ? clock : undefined, () => startPostgres())
     : undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'))
   const address = server?.url ?? (store === 'memory' ? 'memory' : join(folder, 'queue.db'))
@@ -125,7 +125,7 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
     return cellsOf(told, steppedAt)
   } finally {
     await Promise.all(workers.map((worker) => worker.kill()))
-    await server?.stop()
+    await server?.dispose()
     clock.remove()
     rmSync(folder, { recursive: true, force: true })
   }

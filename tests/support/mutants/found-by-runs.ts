@@ -34,9 +34,9 @@ export const foundByRuns: readonly SourceMutant[] = [
     name: 'a key whose release fails is held, and renewed, for ever',
     edits: [
       {
-        file: 'packages/queue/src/give-back.ts',
-        find: 'engine.reportTrouble(error)\n        continue',
-        replace: 'engine.reportTrouble(error)\n        return',
+        file: 'packages/queue/src/held/give-back.ts',
+        find: 'owner.calls.reportTrouble(error)\n        continue',
+        replace: 'owner.calls.reportTrouble(error)\n        return',
       },
     ],
     finder: { torture: liveness },
@@ -45,7 +45,7 @@ export const foundByRuns: readonly SourceMutant[] = [
     name: 'getters hang after a shutdown whose claim brought some keys',
     edits: [
       {
-        file: 'packages/queue/src/claimer.ts',
+        file: 'packages/queue/src/batched/claim-loop.ts',
         find: "if (count > 0 || phase !== 'shutting-down') this.#mustClaimAgain = true\n      else if",
         replace: 'if (count === 0)\n      if',
       },
@@ -56,7 +56,7 @@ export const foundByRuns: readonly SourceMutant[] = [
     name: 'addMany of an array with holes never answers',
     edits: [
       {
-        file: 'packages/queue/src/plain-queue.ts',
+        file: 'packages/queue/src/queue/plain-queue.ts',
         find: 'Array.from(items, (item) => this.#encoded(item, priority))',
         replace: 'items.map((item) => this.#encoded(item, priority))',
       },
@@ -67,7 +67,7 @@ export const foundByRuns: readonly SourceMutant[] = [
     name: 'an import of something that has no lines is an untyped error',
     edits: [
       {
-        file: 'packages/queue/src/import.ts',
+        file: 'packages/queue/src/transfer/import-queue.ts',
         find: '  checkLines(lines)\n',
         replace: '',
       },

@@ -6,9 +6,15 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a queue that was never used does not open its store for a transaction',
     edits: [
       {
-        file: 'packages/queue/src/queue-transaction.ts',
-        find: "return then(inTime(this.#engine.open(), timeoutMs, 'open the store'), send) as Awaitable<R>",
-        replace: "void inTime(this.#engine.open(), timeoutMs, 'open the store')\n    return send()",
+        file: 'packages/queue/src/queue/queue-transaction.ts',
+        find: "return then(inTime(this.#core.calls.open(), timeoutMs, 'open the store'), send) as Awaitable<R>",
+        replace:
+          "void inTime(this.#core.calls.open(), timeoutMs, 'open the store')\n    return send()",
+      },
+      {
+        file: 'packages/queue/src/driver/driver-calls.ts',
+        find: 'if (!this.handle.isOpen) return this.opened(() => this.call(verb, request, send))',
+        replace: '',
       },
     ],
     finder: {
@@ -20,8 +26,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'trouble while a key is parked ends the waiter',
     edits: [
       {
-        file: 'packages/queue/src/item-inspection.ts',
-        find: 'void giveBack(this.#engine, held, () => held.park(problem))',
+        file: 'packages/queue/src/core/item-inspection.ts',
+        find: 'void giveBack(held, () => held.park(problem))',
         replace: 'await held.park(problem)',
       },
     ],
@@ -34,7 +40,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'an older item that was added soon is stored last',
     edits: [
       {
-        file: 'packages/queue/src/soon-buffer.ts',
+        file: 'packages/queue/src/queue/soon-buffer.ts',
         find: 'if (line !== undefined) {',
         replace: 'if (line !== undefined && this.#isFinal) {',
       },
@@ -48,9 +54,9 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a step of the clock goes unnoticed',
     edits: [
       {
-        file: 'packages/queue/src/clock-steps.ts',
-        find: 'this.count += 1\n    this.#engine.keeper.doubt()\n    void this.#engine.path.giveBackAhead()',
-        replace: 'this.#at = -Infinity',
+        file: 'packages/queue/src/held/clock-steps.ts',
+        find: 'this.count += 1\n    this.#onStep()',
+        replace: 'this.#steppedAt = -Infinity',
       },
     ],
     finder: {
@@ -62,9 +68,9 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a key that was claimed ahead is handed out after its lease',
     edits: [
       {
-        file: 'packages/queue/src/ahead.ts',
-        find: 'if (early.held.mayStart()) return',
-        replace: 'if (!early.held.isLost) return',
+        file: 'packages/queue/src/batched/prefetch-buffer.ts',
+        find: 'if (key.held.mayStart()) return',
+        replace: 'if (!key.held.isLost) return',
       },
     ],
     finder: {
@@ -76,7 +82,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'what a late claim brings is handed out',
     edits: [
       {
-        file: 'packages/queue/src/claimer.ts',
+        file: 'packages/queue/src/batched/claim-loop.ts',
         find: 'const claims = brought.filter((held) => held.mayStart())',
         replace: 'const claims = brought',
       },
@@ -90,7 +96,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a handler is called for a key whose lease ended after it was handed over',
     edits: [
       {
-        file: 'packages/queue/src/create-worker.ts',
+        file: 'packages/queue/src/worker/create-worker.ts',
         find: 'if (!held.mayStart()) continue',
         replace: '',
       },
@@ -104,8 +110,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'an answer that was overtaken puts off a due key',
     edits: [
       {
-        file: 'packages/queue/src/outlook.ts',
-        find: 'question < this.#heard ? Math.min(this.nextAt, nextAt) : nextAt',
+        file: 'packages/queue/src/batched/next-due.ts',
+        find: 'number < this.#lastAnswered ? Math.min(this.nextAt, nextAt) : nextAt',
         replace: 'nextAt',
       },
     ],
@@ -118,7 +124,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'counts of failures that have expired are deleted a hundred in ten seconds',
     edits: [
       {
-        file: 'packages/queue/src/outlook.ts',
+        file: 'packages/queue/src/batched/next-due.ts',
         find: 'if (reply.swept >= tickLimit) this.#sweepOn()',
         replace: '',
       },
@@ -132,7 +138,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a lease that is lost after a rollback goes unnoticed',
     edits: [
       {
-        file: 'packages/queue/src/commit-watch.ts',
+        file: 'packages/queue/src/core/commit-watch.ts',
         find: 'else held.mayBeGivenBack = false',
         replace: '',
       },
@@ -143,16 +149,16 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a migration raises fencing numbers only before it moves keys',
+    name: 'a move raises fencing numbers only before it moves keys',
     edits: [
       {
-        file: 'packages/queue/src/migrate.ts',
-        find: 'given out more.\n    await this.#raiseTokens()',
-        replace: 'given out more.',
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'given out more tokens.\n    await this.#raiseTokens()',
+        replace: 'given out more tokens.',
       },
     ],
     finder: {
-      file: 'tests/test/migrate.test.ts',
+      file: 'tests/test/move-queues.test.ts',
       title: 'fencing numbers stay above those of a source that is resumed',
     },
   },
@@ -160,7 +166,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'an import may raise fencing numbers to 2^53',
     edits: [
       {
-        file: 'packages/queue/src/transfer-lines.ts',
+        file: 'packages/queue/src/transfer/transfer-lines.ts',
         find: 'const tokenFloorMax = 2 ** 52',
         replace: 'const tokenFloorMax = 2 ** 53',
       },
@@ -174,7 +180,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: "done does not tell the user's limiter to forget",
     edits: [
       {
-        file: 'packages/queue/src/engine.ts',
+        file: 'packages/queue/src/core/queue-core.ts',
         find: "if (finish.as === 'done' && finish.forget && outcome !== 'lost') this.plans.forget(held)",
         replace: '',
       },
@@ -188,7 +194,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'requeue wins over requeueAfterMs',
     edits: [
       {
-        file: 'packages/queue/src/handler-result.ts',
+        file: 'packages/queue/src/worker/handler-result.ts',
         find: 'if (delayMs !== undefined && delayMs > 0) return',
         replace:
           "if (requeue === true) return { as: 'requeue', priority }\n  if (delayMs !== undefined && delayMs > 0) return",
@@ -203,7 +209,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a slow answer makes the time of the store seem earlier',
     edits: [
       {
-        file: 'packages/queue/src/store-time.ts',
+        file: 'packages/queue/src/driver/store-time.ts',
         find: 'if (known !== undefined && highest > known + driftMs && lowest <= known) return\n    this.#offsetMs = highest',
         replace: 'this.#offsetMs = lowest',
       },
@@ -217,12 +223,12 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a given clock is estimated from answers',
     edits: [
       {
-        file: 'packages/queue/src/store-time.ts',
+        file: 'packages/queue/src/driver/store-time.ts',
         find: 'if (this.#isGiven) {',
         replace: 'if (this.#isGiven && this.#offsetMs === undefined) {',
       },
       {
-        file: 'packages/queue/src/store-time.ts',
+        file: 'packages/queue/src/driver/store-time.ts',
         find: 'if (known !== undefined && highest > known + driftMs && lowest <= known) return\n    this.#offsetMs = highest',
         replace: 'this.#offsetMs = lowest',
       },
@@ -236,7 +242,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'an answer that is lost while the store opens is taken for that of the claim',
     edits: [
       {
-        file: 'packages/queue/src/store.ts',
+        file: 'packages/queue/src/driver/driver-handle.ts',
         find: "if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error",
         replace: 'if (error !== undefined) return error',
       },
@@ -250,7 +256,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a renewal without an answer is waited for',
     edits: [
       {
-        file: 'packages/queue/src/lease-keeper.ts',
+        file: 'packages/queue/src/held/lease-keeper.ts',
         find: 'if (this.#sentAt !== undefined && this.#realMs() - this.#sentAt < attemptMs(this.#leaseMs))',
         replace: 'if (this.#sentAt !== undefined)',
       },
@@ -264,7 +270,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a close waits for a store that does not answer',
     edits: [
       {
-        file: 'packages/queue/src/ending.ts',
+        file: 'packages/queue/src/core/lifecycle.ts',
         find: 'await endsBy(answered, endAt - leaveMs - settleMs)',
         replace: 'await answered',
       },
@@ -278,7 +284,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a thrown value that cannot be read takes a slot of the worker for good',
     edits: [
       {
-        file: 'packages/queue/src/handler-run.ts',
+        file: 'packages/queue/src/worker/handler-run.ts',
         find: 'try {\n    return error instanceof TerminalError\n  } catch {\n    return false\n  }',
         replace: 'return error instanceof TerminalError',
       },
@@ -292,7 +298,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a result that cannot be read leaves its key held',
     edits: [
       {
-        file: 'packages/queue/src/handler-run.ts',
+        file: 'packages/queue/src/worker/handler-run.ts',
         find: 'this.#report(error)\n      return this.#failed(error)',
         replace: 'this.#report(error)\n      throw error',
       },
@@ -306,8 +312,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'idle processes on one SQLite file wake each other',
     edits: [
       {
-        file: 'packages/queue/src/outlook.ts',
-        find: 'registers ? tally.dueWorker(store.clock.monotonicMs(), beatMs) : undefined',
+        file: 'packages/queue/src/batched/next-due.ts',
+        find: 'registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined',
         replace: 'tally.worker()',
       },
       {
@@ -325,9 +331,9 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a put-back that fails once is not tried again',
     edits: [
       {
-        file: 'packages/queue/src/give-back.ts',
-        find: 'engine.reportTrouble(error)\n        continue',
-        replace: 'engine.reportTrouble(error)\n        return',
+        file: 'packages/queue/src/held/give-back.ts',
+        find: 'owner.calls.reportTrouble(error)\n        continue',
+        replace: 'owner.calls.reportTrouble(error)\n        return',
       },
     ],
     finder: {
@@ -339,7 +345,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a store in trouble is asked without a pause',
     edits: [
       {
-        file: 'packages/queue/src/retry-gate.ts',
+        file: 'packages/queue/src/driver/retry-gate.ts',
         find: 'if (!this.#isClosed) return undefined',
         replace: 'return undefined',
       },

@@ -20,13 +20,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a passing error of a pooler is taken for damage',
     edits: [
       {
-        file: 'packages/postgres/src/store-error.ts',
+        file: 'packages/postgres/src/connection/errors.ts',
         find: "new Set(['XX001', 'XX002'])",
         replace: "new Set(['XX000', 'XX001', 'XX002'])",
       },
     ],
     finder: {
-      file: 'packages/postgres/test/store-error.test.ts',
+      file: 'packages/postgres/test/connection/errors.test.ts',
       title: 'tuple concurrently updated',
     },
   },
@@ -34,13 +34,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'verbs of one transaction undo each other',
     edits: [
       {
-        file: 'packages/postgres/src/transaction.ts',
+        file: 'packages/postgres/src/verbs/transact.ts',
         find: '(turns.get(client) ?? Promise.resolve()).then(verb)',
         replace: 'Promise.resolve().then(verb)',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/transact.test.ts',
+      file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'verbs of one transaction that are called together',
     },
   },
@@ -174,13 +174,13 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'a role whose transactions are read-only by default only looks open',
     edits: [
       {
-        file: 'packages/postgres/src/survey.ts',
+        file: 'packages/postgres/src/schema/check-server.ts',
         find: " && row['read_only'] === 'off'",
         replace: '',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/migrate.test.ts',
+      file: 'packages/postgres/test/schema/migrate.test.ts',
       title: 'a role whose transactions are read-only by default is told to write',
     },
   },
@@ -188,14 +188,14 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'wrong tokens of others keep the owner out',
     edits: [
       {
-        file: 'apps/dashboard/src/sessions.ts',
+        file: 'packages/dashboard/src/access/visitors.ts',
         find: 'if (!isSame(token, auth.token)) {\n      if (this.#wrong.allow()) {',
         replace:
           'const isAllowed = this.#wrong.allow()\n    if (!isAllowed || !isSame(token, auth.token)) {\n      if (isAllowed) {',
       },
     ],
     finder: {
-      file: 'apps/dashboard/test/sign-in.test.ts',
+      file: 'packages/dashboard/test/sign-in.test.ts',
       title: 'is not kept from the owner by the wrong tokens of others',
     },
   },
@@ -210,7 +210,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/sqlite/test/conformance.test.ts',
-      title: 'whole.add',
+      title: 'atomic.add',
     },
   },
   {
@@ -218,12 +218,12 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/postgres-driver.ts',
-        find: 'buckets: () => this.#open.connected.buckets',
-        replace: 'buckets: () => this.#open.connected.sessions',
+        find: 'buckets: () => this.#open.target.buckets',
+        replace: 'buckets: () => this.#open.target.connections',
       },
     ],
     finder: {
-      file: 'packages/postgres/test/transact.test.ts',
+      file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'limited verbs in transactions on all clients of a pool',
     },
   },

@@ -1,5 +1,5 @@
+import { startPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
-import { ownServer } from '../postgres-server.ts'
 import { type OutageReport, outage } from './outage.ts'
 import { canMount, fullDisk, goneFile, lockedFile, postgresTrouble } from './troubles.ts'
 
@@ -7,7 +7,7 @@ const modes = ['refuse', 'silent', 'half-open', 'cut'] as const
 
 /** Brings every kind of store into every kind of trouble at the same time, each with a process. */
 export async function allTroubles(ms: number): Promise<OutageReport[]> {
-  const server = await ownServer({ settings: ['max_connections=300'] })
+  const server = await startPostgres({ settings: ['max_connections=300'] })
   try {
     const client = new pg.Client({ connectionString: server.url })
     await client.connect()
@@ -22,6 +22,6 @@ export async function allTroubles(ms: number): Promise<OutageReport[]> {
     await client.end()
     return await Promise.all(troubles.map((trouble) => outage(trouble, ms)))
   } finally {
-    await server.stop()
+    await server.dispose()
   }
 }

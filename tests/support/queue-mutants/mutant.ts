@@ -4,7 +4,7 @@ import type { Breakage } from '../broken-queues.ts'
 export interface QueueMutant {
   readonly id: string
   readonly title: string
-  /** Made anew for each case. */
+  /** Made for each case. */
   breakage(): Breakage
 }
 

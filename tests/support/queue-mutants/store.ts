@@ -91,8 +91,9 @@ export const storeMutants: readonly QueueMutant[] = [
       }),
       claim: async (queue, request) => {
         const { ready } = await driver.counts(queue, { cap: 1 })
-        const own = ready > 0 && woken.has(driver)
-        return own ? await driver.claim(queue, request) : { claims: [], leaseEnds: [], now: 0 }
+        if (ready > 0 && woken.has(driver)) return await driver.claim(queue, request)
+        const { now } = await driver.list(queue, { limit: 1 })
+        return { claims: [], leaseEnds: [], now }
       },
       add(...args) {
         woken.add(driver)

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises' // real time: other processes
 import { type Line, type Record, readRecord } from './record.ts'
 
 const program = new URL('../programs/witnessed-process.ts', import.meta.url).pathname
@@ -19,6 +20,16 @@ interface Member {
   readonly child: ChildProcess
   readonly path: string
   readonly ended: Promise<number | null>
+}
+
+/** How long to wait for a process that is about to be killed to make an add, in milliseconds. */
+const addingMsMax = 2_000
+
+/** Whether the newest line of a process says that an add was sent. */
+function isAdding({ path }: Member): boolean {
+  if (!existsSync(path)) return false
+  const line = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+  return line.includes('"what":"sent"')
 }
 
 /** Processes that work on one store, and what can be done to them. */
@@ -75,11 +86,13 @@ export class Crowd {
     writeFileSync(this.#clock, `${aheadSeconds < 0 ? '' : '+'}${aheadSeconds}s`)
   }
 
-  /** Kills a process and starts another one. */
+  /** Kills a process, in the middle of an add if it makes one soon, and starts another one. */
   async kill(index: number): Promise<void> {
     const [member] = this.#members.splice(index % this.#members.length, 1)
     if (member === undefined) return
     this.#former.push(member)
+    const until = monotonicNow() + addingMsMax
+    while (monotonicNow() < until && !isAdding(member)) await nextTurn()
     member.child.kill('SIGKILL')
     await member.ended
     this.#start()

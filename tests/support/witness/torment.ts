@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Chance } from '@sluice/conformance'
+import { startPostgres } from '@sluice/test-postgres'
 import { canMount, fullDisk, lockedFile, type Trouble } from '../outage/troubles.ts'
-import { ownServer } from '../postgres-server.ts'
 import { driverAt } from '../store-address.ts'
 import { type ProxyMode, StoreProxy } from '../store-proxy.ts'
 import { checkRecords } from './check-records.ts'
@@ -84,7 +84,7 @@ export async function torment(options: TormentOptions): Promise<TormentReport> {
       await trouble.dispose()
     }
   }
-  const server = await ownServer()
+  const server = await startPostgres()
   const proxy = await StoreProxy.start(server.port)
   const url = new URL(server.url)
   url.port = String(proxy.port)
@@ -111,7 +111,7 @@ export async function torment(options: TormentOptions): Promise<TormentReport> {
     return await run(options, url.href, server.url, faults)
   } finally {
     await proxy.stop()
-    await server.stop()
+    await server.dispose()
   }
 }
 

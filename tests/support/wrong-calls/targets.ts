@@ -1,7 +1,7 @@
+import { Backoff } from '@sluice/backoff'
 import type { Driver } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
 import {
-  Backoff,
   createDelayingQueue,
   createRateLimitingQueue,
   createWorker,
@@ -24,6 +24,8 @@ export interface Target {
 const modules = [
   'sluice',
   'sluice/testing',
+  'sluice/transfer',
+  '@sluice/backoff',
   '@sluice/memory',
   '@sluice/sqlite',
   '@sluice/postgres',
@@ -38,7 +40,7 @@ const modules = [
 const waiting: ReadonlySet<string> = new Set([
   ...['backoffUntil', 'jitterUntil', 'until', 'nonSlidingUntil', 'pollUntil', 'forever'],
   ...['exponentialBackoff', 'queue.get', 'queue.getMany', 'queue.shutDownWithDrain'],
-  ...['worker.runUntilIdle', 'worker.stop', 'queue.close', 'migrate'],
+  ...['worker.runUntilIdle', 'worker.stop', 'queue.close', 'moveQueues'],
 ])
 
 /** What ends the thing that all calls go to, or the process; and what no user is to call. */

@@ -7,14 +7,47 @@
  *   `-- breaking: yes` or `no`.
  * - `sql/statements/some-name.sql` is a statement, under the name `someName` and without its
  *   comments.
+ * - `sql/functions/some-name.sql` is the function `sluice.some_name` of a database that has stored
+ *   functions, and `sql/parts/name.sql` a text that functions and statements include: see sql-functions.ts.
  *
  * `npm run embed` in the package writes the module; a test of the package fails if it is out of date.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  type SqlFunction,
+  type SqlTexts,
+  sqlFunctions,
+  withCalls,
+  withoutComments,
+  withParts,
+} from './sql-functions.ts'
 
 /** The generated module, below the folder of its package. */
 export const generatedFile = 'src/statements.generated.ts'
+
+/** The SQL files of a package. */
+export interface SqlSources {
+  readonly migrations: SqlTexts
+  readonly functions: SqlTexts
+  readonly parts: SqlTexts
+  readonly statements: SqlTexts
+}
+
+/** One migration, as the generated module has it. */
+export interface EmbeddedMigration {
+  readonly version: number
+  readonly title: string
+  readonly breaking: boolean
+  readonly sql: string
+}
+
+/** What the generated module exports. */
+export interface Embedded {
+  readonly migrations: readonly EmbeddedMigration[]
+  readonly sqlFunctions: readonly SqlFunction[]
+  readonly statementTexts: Readonly<Record<string, string>>
+}
 
 interface SqlFile {
   readonly stem: string
@@ -45,53 +78,91 @@ function camelCase(stem: string): string {
   return stem.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Comments are for readers of the file; the database would parse them at every start. */
-function withoutComments(text: string): string {
-  return text
-    .split('\n')
-    .filter((line) => !line.trimStart().startsWith('--'))
-    .join('\n')
-    .trim()
-}
-
 function literal(text: string): string {
   if (/[`\\]|\$\{/.test(text)) throw new Error(`not fit for a template literal: ${text}`)
   if (text.includes('\n')) return `\`${text}\``
   return text.includes("'") ? `"${text}"` : `'${text}'`
 }
 
-function migration({ stem, text }: SqlFile): string {
+function textsIn(folder: string): SqlTexts {
+  if (!existsSync(folder)) return new Map()
+  return new Map(sqlFilesIn(folder).map(({ stem, text }) => [stem, text]))
+}
+
+/** Reads the SQL files of the package in `packageFolder`. */
+export function readSql(packageFolder: string): SqlSources {
+  const sql = join(packageFolder, 'sql')
+  return {
+    migrations: new Map(migrationsIn(join(sql, 'tables')).map(({ stem, text }) => [stem, text])),
+    functions: textsIn(join(sql, 'functions')),
+    parts: textsIn(join(sql, 'parts')),
+    statements: textsIn(join(sql, 'statements')),
+  }
+}
+
+function migrationOf(stem: string, text: string): EmbeddedMigration {
   const [, version, title = ''] = /^(\d{4})-([a-z-]+)$/.exec(stem) ?? []
   const breaking = /^-- breaking: (yes|no)$/.exec(text.split('\n')[0] ?? '')?.[1]
   if (version === undefined || breaking === undefined) {
     throw new Error(`${stem}: needs a name like 0001-title and a first line "-- breaking: yes"`)
   }
-  return [
-    '  {',
-    `    version: ${Number(version)},`,
-    `    title: '${title}',`,
-    `    breaking: ${breaking === 'yes'},`,
-    `    sql: ${literal(text)},`,
-    '  },',
-  ].join('\n')
+  return { version: Number(version), title, breaking: breaking === 'yes', sql: text }
+}
+
+/** What the generated module of these sources exports. */
+export function embed({ migrations, functions, parts, statements }: SqlSources): Embedded {
+  const installed = sqlFunctions(functions, parts)
+  const statementTexts: Record<string, string> = {}
+  for (const [stem, text] of statements) {
+    statementTexts[camelCase(stem)] = withCalls(
+      withoutComments(withParts(text, parts)),
+      (name) => installed.get(name)?.name ?? name,
+    )
+  }
+  return {
+    migrations: [...migrations].map(([stem, text]) => migrationOf(stem, text)),
+    sqlFunctions: [...installed.values()],
+    statementTexts,
+  }
 }
 
 /** The text of the generated module of the package in `packageFolder`. */
 export function embeddedSql(packageFolder: string): string {
-  const sql = join(packageFolder, 'sql')
+  const { migrations, sqlFunctions: functions, statementTexts } = embed(readSql(packageFolder))
+  const types = functions.length > 0 ? 'Migration, SqlFunction' : 'Migration'
   return [
     '// Generated from sql/ by tools/embed-sql; change those files instead.',
-    "import type { Migration } from './schema/migration.ts'",
+    `import type { ${types} } from './schema/migration.ts'`,
     '',
     'export const migrations: readonly Migration[] = [',
-    ...migrationsIn(join(sql, 'tables')).map(migration),
+    ...migrations.flatMap(({ version, title, breaking, sql }) => [
+      '  {',
+      `    version: ${version},`,
+      `    title: '${title}',`,
+      `    breaking: ${breaking},`,
+      `    sql: ${literal(sql)},`,
+      '  },',
+    ]),
     ']',
     '',
+    ...(functions.length > 0 ? functionLines(functions) : []),
     'export const statementTexts = {',
-    ...sqlFilesIn(join(sql, 'statements')).map(
-      ({ stem, text }) => `  ${camelCase(stem)}: ${literal(withoutComments(text))},`,
-    ),
+    ...Object.entries(statementTexts).map(([name, text]) => `  ${name}: ${literal(text)},`),
     '} as const',
     '',
   ].join('\n')
+}
+
+function functionLines(functions: readonly SqlFunction[]): readonly string[] {
+  return [
+    'export const sqlFunctions: readonly SqlFunction[] = [',
+    ...functions.flatMap(({ name, sql }) => [
+      '  {',
+      `    name: '${name}',`,
+      `    sql: ${literal(sql)},`,
+      '  },',
+    ]),
+    ']',
+    '',
+  ]
 }

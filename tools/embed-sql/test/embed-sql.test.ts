@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { embeddedSql } from '../src/embed-sql.ts'
+import { embed, embeddedSql, readSql } from '../src/embed-sql.ts'
 
 function packageOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'embed-sql-'))
@@ -71,4 +71,84 @@ test.each([
 test('a text that a template literal would change is refused', () => {
   const folder = packageOf({ 'tables/none.txt': '', 'statements/a.sql': "select '\\n'" })
   expect(() => embeddedSql(folder)).toThrow('not fit for a template literal')
+})
+
+/** Functions of which each calls the one before it, and a statement that calls the last. */
+const functions = {
+  'tables/none.txt': '',
+  'functions/key-lock.sql': [
+    '-- Locks.',
+    'create or replace function sluice.key_lock(a int) returns int',
+    '-- @include settings',
+    'return a;',
+  ].join('\n'),
+  'functions/add.sql': [
+    'create or replace function sluice.add() returns int',
+    'as $$ begin',
+    "  perform setval('sluice.token', 1);",
+    '  -- @include step where true',
+    'end $$;',
+  ].join('\n'),
+  'parts/settings.sql': "set a = '1'\nset b = 2",
+  'parts/step.sql': '-- One step.\nperform sluice.key_lock(1)\n  -- @argument\n;',
+  'statements/add.sql': 'select sluice.add()',
+}
+
+function functionTexts(files: Readonly<Record<string, string>>): string {
+  return embed(readSql(packageOf(files)))
+    .sqlFunctions.map(({ sql }) => sql)
+    .join('\n')
+}
+
+test('functions are installed under the hash of what they are and call, with their parts', () => {
+  const { sqlFunctions, statementTexts } = embed(readSql(packageOf(functions)))
+  const [lock, add] = sqlFunctions
+  expect(lock?.name).toMatch(/^key_lock_[0-9a-f]{8}$/)
+  expect(lock?.sql).toBe(
+    `create or replace function sluice.${lock?.name}(a int) returns int\nset a = '1'\nset b = 2\nreturn a;`,
+  )
+  expect(add?.sql).toBe(
+    [
+      `create or replace function sluice.${add?.name}() returns int`,
+      'as $$ begin',
+      "  perform setval('sluice.token', 1);",
+      `  perform sluice.${lock?.name}(1)`,
+      '    where true',
+      '  ;',
+      'end $$;',
+    ].join('\n'),
+  )
+  expect(statementTexts).toEqual({ add: `select sluice.${add?.name}()` })
+  expect(embeddedSql(packageOf(functions))).toContain('export const sqlFunctions: readonly SqlF')
+})
+
+test('a comment changes no name; a changed callee changes those of its callers', () => {
+  const before = functionTexts(functions)
+  const said = functions['functions/add.sql'].replace('as $$', '-- Another word.\nas $$')
+  expect(functionTexts({ ...functions, 'functions/add.sql': said })).toBe(before)
+  const other = functionTexts({ ...functions, 'parts/settings.sql': "set a = '2'" })
+  const namesIn = (text: string) => text.match(/(?:add|key_lock)_[0-9a-f]{8}/g)
+  expect(namesIn(other)).toHaveLength(3)
+  expect(namesIn(other)?.filter((name) => namesIn(before)?.includes(name))).toEqual([])
+})
+
+test.each([
+  ['functions/add.sql', 'create function sluice.add() return 1;', 'has to begin with'],
+  ['parts/step.sql', 'perform sluice.add()', 'calls itself'],
+  [
+    'functions/key-lock.sql',
+    'create or replace function sluice.key_lock(\n-- @include x',
+    'no part',
+  ],
+])('a function that cannot be named is refused: %s', (file, text, message) => {
+  const files = { ...functions, [file]: text }
+  if (message === 'calls itself') {
+    files['functions/key-lock.sql'] = files['functions/key-lock.sql'].replace(
+      'return a',
+      'return sluice.add()',
+    )
+    files['functions/add.sql'] = functions['functions/add.sql'].replace('where true', '')
+    files['parts/step.sql'] = 'perform sluice.key_lock(1);'
+  }
+  expect(() => functionTexts(files)).toThrow(message)
 })

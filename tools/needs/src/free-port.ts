@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that systems give to whoever asks for any: those could be given away between the
- * moment in which one is found free and the one in which a server that takes its time listens there.
+ * Below the ephemeral ports, which the system could assign to another program between the moment a
+ * port is found free and the moment a slow server listens on it.
  */
 const lowest = 15_000
 const highest = 30_000
@@ -19,7 +19,7 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * A port of this machine on which nobody listens, for a program that must be told its port.
+ * A free port of this machine, for a program that needs its port as an argument.
  *
  * ```ts no-run
  * import { freePort } from '@sluice/needs/free-port'

@@ -1,9 +1,9 @@
 /**
  * Tells a test whether it can run, given that `thing` was `found` on this machine or not.
  *
- * A missing thing is a reason to skip on somebody's laptop, and a failure where everything is
- * meant to be there: with `SLUICE_REQUIRE_ALL=1`, as in CI, this throws instead of answering
- * false, so that no check ever goes quiet unnoticed.
+ * On a developer's machine, a test skips what is missing. Where everything must be installed, such as
+ * in CI, `SLUICE_REQUIRE_ALL=1` makes this throw instead of returning false, so that no check is
+ * skipped unnoticed.
  *
  * ```ts no-run
  * import { needs } from '@sluice/needs'

@@ -59,8 +59,12 @@ export function packageOf(path: string, packages: readonly Package[]): Package |
   return packages.find(({ folder }) => path.startsWith(`${folder}/`))
 }
 
+/** A hand-written source file of a package, or of the page inside of one. */
 export function isSource(path: string): boolean {
-  return /^(packages|apps|tools)\/[^/]+\/src\/.*\.ts$/.test(path)
+  return (
+    /^(packages|apps|tools)\/[^/]+\/(client\/)?src\/.*\.tsx?$/.test(path) &&
+    !/\.(generated|d)\.ts$/.test(path)
+  )
 }
 
 export function isTest(path: string): boolean {

@@ -1,25 +1,37 @@
 import type { Repository } from './repository.ts'
 import { anonymous } from './rules/anonymous.ts'
 import { arrows } from './rules/arrows.ts'
+import { circles } from './rules/circles.ts'
 import { decisions } from './rules/decisions.ts'
+import { exportedNames } from './rules/exported-names.ts'
+import { folders } from './rules/folders.ts'
+import { internals } from './rules/internals.ts'
 import { manifests } from './rules/manifests.ts'
 import { markdown } from './rules/markdown.ts'
 import { names } from './rules/names.ts'
 import { reachable } from './rules/reachable.ts'
+import { scripts } from './rules/scripts.ts'
 import { sizes } from './rules/sizes.ts'
 import { sleepless } from './rules/sleepless.ts'
+import { words } from './rules/words.ts'
 
-/** A rule reads the files and answers with one line per problem. */
+/** A rule reads the files and returns one line per problem, which begins with a path. */
 export type Rule = (repository: Repository) => string[]
 
-export const rules: Readonly<Record<string, Rule>> = {
+export const rules = {
   'arrows between packages point one way': arrows,
+  'circles of imports are small': circles,
   'a decision is numbered, indexed and complete': decisions,
+  'a file is named for what it exports': exportedNames,
+  'folders stay small': folders,
   'manifests, exports maps and references agree': manifests,
-  'a page has one title and no dead link': markdown,
-  'files are named for their idea': names,
+  'pages on internals name what exists': internals,
+  'a page has one title, no dead link and no stray row': markdown,
+  'file names are kebab-case and name an idea': names,
   'every source file is reachable': reachable,
+  'scripts name files that exist': scripts,
   'source files stay short': sizes,
   'tests do not sleep': sleepless,
+  'comments and documents use the words of the field': words,
   'no machine and no registry is named': anonymous,
-}
+} as const satisfies Readonly<Record<string, Rule>>

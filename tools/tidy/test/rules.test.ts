@@ -3,17 +3,23 @@ import { describe, test } from 'vitest'
 import type { Repository } from '../src/repository.ts'
 import { anonymous } from '../src/rules/anonymous.ts'
 import { arrows } from '../src/rules/arrows.ts'
+import { circles } from '../src/rules/circles.ts'
 import { decisions } from '../src/rules/decisions.ts'
+import { exportedNames } from '../src/rules/exported-names.ts'
+import { folders } from '../src/rules/folders.ts'
+import { internals } from '../src/rules/internals.ts'
 import { manifests } from '../src/rules/manifests.ts'
 import { markdown } from '../src/rules/markdown.ts'
 import { names } from '../src/rules/names.ts'
 import { reachable } from '../src/rules/reachable.ts'
+import { scripts } from '../src/rules/scripts.ts'
 import { sizes } from '../src/rules/sizes.ts'
 import { sleepless } from '../src/rules/sleepless.ts'
+import { words } from '../src/rules/words.ts'
 import type { Rule } from '../src/rules.ts'
 
-// Each rule meets made-up repositories: one that breaks it, which it must name, and one that does
-// not. A rule that never complains would otherwise look like a tidy house.
+// Each rule gets made-up repositories: one that breaks it, which it must report, and one that keeps
+// it. A rule that never complains would otherwise pass every test.
 function repository(files: Record<string, unknown>): Repository {
   return new Map(
     Object.entries(files).map(([path, content]) => [
@@ -179,6 +185,15 @@ test('markdown: one title, and links that lead somewhere', () => {
   )
 })
 
+test('markdown: no row outside of a table', () => {
+  says(markdown, { 'a.md': '# A\n| a | b |\n| --- | :-: |\n| 1 | 2 |\n\ntext' })
+  says(
+    markdown,
+    { 'a.md': '# A\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nA template.\n\n| 3 | 4 |\n| 5 | 6 |' },
+    /a\.md: a row outside of a table: \| 3 \| 4 \|/,
+  )
+})
+
 test('names: no attractors, kebab-case', () => {
   says(names, { 'packages/core/src/fake-clock.ts': '', 'vitest.config.ts': '' })
   says(names, { 'packages/core/src/utils.ts': '', 'a/FakeClock.ts': '' }, /"utils"/, /kebab-case/)
@@ -211,6 +226,97 @@ test('sizes: five hundred lines of code and no more', () => {
   says(sizes, { 'packages/core/src/a.ts': 'x\n'.repeat(501) }, /501 lines of code/)
 })
 
+test('folders: fifteen files, tests and generated files not counted', () => {
+  const files = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`packages/core/src/a/${at}.ts`, '']),
+    )
+  says(folders, {
+    ...files(15),
+    'packages/core/src/a/b/c.ts': '',
+    'packages/core/src/a/sql.generated.ts': '',
+    ...Object.fromEntries(
+      Array.from({ length: 16 }, (_, at) => [`packages/core/test/${at}.ts`, '']),
+    ),
+  })
+  says(folders, files(16), /^packages\/core\/src\/a\/: 16 files/)
+  says(folders, { 'packages/dashboard/client/src/ui/a.tsx': '', ...files(16) }, /16 files/)
+})
+
+test('circles: five files, imports of types included', () => {
+  const ring = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `packages/core/src/${at}.ts`,
+        `import type { A } from './${(at + 1) % count}.ts'`,
+      ]),
+    )
+  says(circles, { ...ring(5), 'packages/core/src/x.ts': "import { a } from './0.ts'" })
+  says(circles, ring(6), /0\.ts: a circle of 6 files.*5\.ts$/)
+})
+
+test('exported names: a file with one or two exports is named for one of them', () => {
+  const one = 'packages/core/src'
+  says(exportedNames, {
+    [coreFolder]: core,
+    [`${one}/index.ts`]: "export { sorted } from './sort-keys.ts'",
+    [`${one}/sort-keys.ts`]: 'export function sortKeysByName() {}\nexport interface Other {}',
+    [`${one}/keys/keys.ts`]: 'export const all = []',
+    [`${one}/copies/copy.ts`]: 'export const copies = []',
+    [`${one}/durations.ts`]: 'export const a = 1, b = 2\nexport type C = 1',
+    [`${one}/program.ts`]: 'console.log(1)',
+  })
+  says(
+    exportedNames,
+    {
+      [coreFolder]: core,
+      [`${one}/order.ts`]: 'export function sortKeys() {}\nfunction order() {}',
+      [`${one}/class.ts`]: 'export abstract class Sorter {}',
+    },
+    /order\.ts: .*\(sortKeys\)/,
+    /class\.ts: .*\(Sorter\)/,
+  )
+})
+
+test('words: comments and prose, not code', () => {
+  const word = 'owed'
+  says(words, {
+    'a.ts': `const ${word} = '${word}' // NOTHING_OWED\nconst url = 'http://${word}'`,
+    'a.tsx': `const a = <p>// ${word}</p>`,
+    'a.md': `\`${word}\`\n\`\`\`ts\n${word}\n\`\`\`\n`,
+    'a.sql': `select ${word}; -- pending`,
+    'a.generated.ts': `// ${word}`,
+  })
+  says(
+    words,
+    {
+      'a.ts': `const a = 1\n/** A run is ${word}. */\nf(a /* told\n * of */)`,
+      'a.md': `# A\nwhat is\n${word}`,
+      'a.sql': `select 1;\n-- Mends it.`,
+      'a.mjs': `// it ends by\n// itself`,
+    },
+    /a\.ts:2: "owed"; write: pending/,
+    /a\.ts:3: "told \* of"/,
+    /a\.md:3: "owed"/,
+    /a\.sql:2: "Mends"; write: fix/,
+    /a\.mjs:1: "by \/\/ itself"/,
+  )
+})
+
+test('scripts: they name files that exist', () => {
+  says(scripts, {
+    'package.json': { scripts: { test: 'node scripts/run.mjs test --config=a.json' } },
+    'scripts/run.mjs': '',
+    'a.json': '{}',
+    'packages/core/package.json': { scripts: { start: 'node dist/bin.js', build: 'tsc -b' } },
+  })
+  says(
+    scripts,
+    { 'packages/core/package.json': { scripts: { simulate: 'node --x scripts/simulate.ts' } } },
+    /the script simulate names scripts\/simulate\.ts/,
+  )
+})
+
 test('sleepless: real time needs a reason', () => {
   const timer = ['set', 'Timeout(done, 5)'].join('')
   says(sleepless, {
@@ -232,4 +338,36 @@ test('anonymous: neither a machine nor a registry', () => {
     /a\.ts:1: a path/,
     /b\.yaml:1: the name/,
   )
+})
+
+describe('internals', () => {
+  const sources = {
+    'packages/a/src/thing.ts': 'export class Thing {}',
+    'packages/a/sql/claim.sql': 'select 1',
+  }
+
+  test('paths that exist are fine, and so are names that their files contain', () => {
+    says(internals, {
+      ...sources,
+      'docs/internals/a.md':
+        'Paths are relative to `packages/a/`. `src/thing.ts` ›\n`Thing` calls `sql/claim.sql` in `sql/`; ' +
+        'see `packages/a/src/thing.ts` and `Driver`.',
+    })
+  })
+
+  test('a path or a name that is gone is named, and a page has to say where its paths begin', () => {
+    says(
+      internals,
+      {
+        ...sources,
+        'docs/internals/a.md':
+          'Paths are relative to `packages/a/`. `src/gone.ts`, `gone/`, `src/thing.ts` › `Other`.',
+        'docs/internals/b.md': 'Without a base.',
+      },
+      /a\.md: src\/gone\.ts does not exist/,
+      /a\.md: gone\/ does not exist/,
+      /a\.md: src\/thing\.ts does not contain Other/,
+      /b\.md: does not say/,
+    )
+  })
 })

@@ -1,39 +1,39 @@
 import type { Argument, Command, Option } from 'commander'
 import type { ArgumentSpec, CommandSpec, OptionSpec, WordKind } from '../command.ts'
 
-/** A name that only the store knows. */
+/** A name that is completed from the store. */
 export interface WantedName {
   readonly kind: 'queue' | 'key'
-  /** The queue that stands before it, if one does. */
+  /** The queue that precedes it, if any. */
   readonly queue?: string
-  /** What has to stand before each candidate: `--file=`. */
+  /** The prefix of each candidate: `--file=`. */
   readonly before?: string
 }
 
-/** What the word at the cursor can be. */
+/** The kinds of word that are possible at the cursor. */
 export type Wanted =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'file' | 'store'; readonly before?: string }
   | WantedName
   | { readonly kind: 'nothing' }
 
-/** What was found out about the words before the cursor. */
+/** The analysis of the words before the cursor. */
 export interface Reading {
   readonly wanted: Wanted
   /** The beginning of the word at the cursor. */
   readonly start: string
-  /** The store that the words name, if they do. */
+  /** The store that the words name, if any. */
   readonly store?: string
 }
 
-/** How a command line is put together: the tree of commander, and what we know besides. */
+/** The grammar of the command line: commander's tree, the specifications and the global options. */
 export interface Grammar {
   readonly program: Command
   readonly specs: readonly CommandSpec[]
   readonly globals: readonly OptionSpec[]
 }
 
-/** Reads the words up to the cursor; the last one is the one that is being typed. */
+/** Reads the words up to the cursor; the last one is being typed. */
 export function readWords({ program, specs, globals }: Grammar, words: readonly string[]): Reading {
   const start = words.at(-1) ?? ''
   let command: Command = program
@@ -65,7 +65,7 @@ export function readWords({ program, specs, globals }: Grammar, words: readonly 
     if (option.long === '--store') store = value
     if (inline !== undefined) continue
     at += 1
-    // The value of an option is what is being typed.
+    // The word being typed is the value of an option.
     if (at === before.length) {
       return {
         wanted: ofOption(option, spec, globals, positionals[0]),

@@ -1,8 +1,8 @@
-/** The shells that there is a script for. */
+/** The supported shells. */
 export const shells = ['bash', 'zsh', 'fish'] as const
 
-// Candidates come one to a line, from `sluice __complete` and the words up to the cursor. A line
-// that is `:files` asks the shell for names of files instead.
+// `sluice __complete` prints one candidate per line for the words up to the cursor. The line
+// `:files` asks the shell for file names instead.
 
 const bash = `# Completion of sluice for bash.
 _sluice() {

@@ -1,8 +1,8 @@
 import { shortened } from '@sluice/core'
 
 /**
- * What a terminal would obey, or a reader not see: control characters, marks that join, reorder or
- * separate text, and halves of surrogate pairs.
+ * Characters that a terminal obeys or that are invisible: control characters, marks that join,
+ * reorder or separate text, and lone surrogates.
  */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 const everyUnseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
@@ -15,26 +15,26 @@ function unicodeEscape(character: string): string {
   return escaped
 }
 
-/** Whether a text can be shown as it is, and be told from every other one. */
+/** Whether a text can be shown unchanged and stays distinguishable from every other text. */
 export function isPlain(text: string): boolean {
   return text !== '' && !unseen.test(text) && text.trim() === text && !text.startsWith('"')
 }
 
-/** A key or a name: as it is, or as a JSON string where that would not show it. */
+/** A key or a name: unchanged if it is plain, otherwise as a JSON string. */
 export function shown(text: string): string {
   return isPlain(text) ? text : safeJson(text)
 }
 
-/** A text of any kind in one line, with everything unseen escaped. */
+/** Any text in one line, with invisible characters escaped. */
 export function oneLine(text: string): string {
   return shortened(text, Infinity)
 }
 
-/** JSON that a terminal shows and does not obey; the same value when it is parsed. */
+/** JSON in which characters that a terminal obeys are escaped; it parses to the same value. */
 export function safeJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, undefined, indent) ?? 'null'
   return text.replace(everyUnseen, (character) =>
-    // The only ones outside of strings are those of the indentation.
+    // Outside of strings, only the indentation contains such characters.
     character === '\n' ? character : unicodeEscape(character),
   )
 }

@@ -1,13 +1,13 @@
 import type { EpochMs } from '@sluice/core'
 
-/** Swedes write dates as everybody can read them. */
+/** The Swedish format is ISO 8601. */
 const format = new Intl.DateTimeFormat('sv-SE', {
   timeZone: 'UTC',
   dateStyle: 'short',
   timeStyle: 'medium',
 })
 
-/** What a date can be at the most, in milliseconds. */
+/** The latest date, in milliseconds. */
 const latest = 8.64e15
 
 /** An instant as `2026-11-21 12:44:03Z`. */

@@ -4,28 +4,28 @@ import { type Colour, type Paint, paintFor } from './paint.ts'
 import { type Column, Table } from './table.ts'
 import { toYaml } from './yaml.ts'
 
-/** The ways to print. */
+/** The output formats. */
 export const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const
 
 /** One of the {@link formats}. */
 export type Format = (typeof formats)[number]
 
-/** How to print. */
+/** Options of a printer. */
 export interface PrinterOptions {
   readonly format: Format
   readonly headers: boolean
   readonly colours: boolean
 }
 
-/** Rows to print, in whichever way is asked for. */
+/** Rows to print, in any of the formats. */
 export interface Listing<Row> {
   readonly rows: readonly Row[]
   readonly columns: (paint: Paint) => readonly Column<Row>[]
-  /** What a row is called. */
+  /** The name of a row, for `-o name`. */
   readonly name: (row: Row) => string
-  /** All of it as a document. */
+  /** The whole listing as a document. */
   readonly document: () => unknown
-  /** What there is none of, if there are no rows: `no keys in orders`. */
+  /** The note if there are no rows: `no keys in orders`. */
   readonly none: string
 }
 
@@ -46,12 +46,12 @@ export class Printer {
     this.#paintError = paintFor(terminal.stderr, terminal, options.colours)
   }
 
-  /** Whether a document is asked for, and no text for people. */
+  /** Whether the format is a document. */
   get isDocument(): boolean {
     return this.format === 'json' || this.format === 'yaml'
   }
 
-  /** Writes data as it is. */
+  /** Writes data unchanged. */
   async data(text: string): Promise<void> {
     await this.#terminal.stdout.write(text)
   }
@@ -61,18 +61,18 @@ export class Printer {
     if (lines.length > 0) await this.data(`${lines.join('\n')}\n`)
   }
 
-  /** Writes a document in the format that is asked for. */
+  /** Writes a document in the chosen format. */
   async document(value: unknown): Promise<void> {
     await this.data(this.format === 'yaml' ? toYaml(value) : `${safeJson(value, 2)}\n`)
   }
 
-  /** A table that keeps its columns. */
+  /** A table whose columns keep their widths. */
   table<Row>(columns: (paint: Paint) => readonly Column<Row>[]): Table<Row> {
     const { format, headers } = this.#options
     return new Table(columns(this.paint), { wide: format === 'wide', headers })
   }
 
-  /** Writes rows in the format that is asked for. */
+  /** Writes rows in the chosen format. */
   async listing<Row>(listing: Listing<Row>): Promise<void> {
     const { rows } = listing
     if (this.isDocument) return await this.document(listing.document())
@@ -81,25 +81,26 @@ export class Printer {
     await this.lines(this.table(listing.columns).lines(rows))
   }
 
-  /** Writes names, one to a line. */
+  /** Writes names, one per line. */
   async names(names: readonly string[]): Promise<void> {
     await this.lines(names.map(shown))
     const odd = names.filter((name) => !isPlain(name)).length
-    if (odd > 0) await this.note(`${odd} of them shown as JSON strings, for what is in them`)
+    if (odd > 0)
+      await this.note(`${odd} shown as JSON strings, since they contain special characters`)
   }
 
-  /** Tells people something. */
+  /** Writes a note to stderr. */
   async note(text: string): Promise<void> {
     await this.#clearProgress()
     await this.#terminal.stderr.write(`${text}\n`)
   }
 
-  /** Tells people that something is odd. */
+  /** Writes a warning to stderr. */
   async warn(text: string): Promise<void> {
     await this.note(`${this.#paintError('yellow', 'warning:')} ${text}`)
   }
 
-  /** Tells people how far it is: over the line before on a terminal, and not at all elsewhere. */
+  /** Shows progress on a terminal, replacing the last progress; does nothing elsewhere. */
   async progress(text: string): Promise<void> {
     const { stderr } = this.#terminal
     if (!stderr.isTTY) return
@@ -107,7 +108,7 @@ export class Printer {
     await stderr.write(`\r${text}\u001b[K`)
   }
 
-  /** Takes the progress away. */
+  /** Clears the progress. */
   async endProgress(): Promise<void> {
     await this.#clearProgress()
   }

@@ -3,18 +3,18 @@ import stringWidth from 'string-width'
 /** One column of a table of `Row`s. */
 export interface Column<Row> {
   readonly title: string
-  /** Left out unless everything is asked for. */
+  /** Shown with `-o wide` only. */
   readonly wide?: boolean
-  /** What a row has in it. Must be printable: see {@link shown}. */
+  /** The text of a row. Must be printable: see {@link shown}. */
   readonly text: (row: Row) => string
 }
 
 const gap = '   '
 
-/** What a column without anything says. */
+/** The text of an empty cell. */
 export const nothing = '<none>'
 
-/** `text` cut to so many columns of a terminal, with a mark where something is missing. */
+/** Truncates a text to a number of terminal columns, with an ellipsis. */
 export function cutTo(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text
   let kept = ''
@@ -28,8 +28,8 @@ export function cutTo(text: string, columns: number): string {
 }
 
 /**
- * Sets rows in columns without lines between them, as `kubectl` does. Rows that are set later keep
- * to the columns of the first ones as far as they fit.
+ * Aligns rows in columns without borders, as `kubectl` does. Later rows keep the widths of the first
+ * ones as far as they fit.
  */
 export class Table<Row> {
   readonly #columns: readonly Column<Row>[]
@@ -42,7 +42,7 @@ export class Table<Row> {
     this.#widths = this.#columns.map(({ title }) => (options.headers ? stringWidth(title) : 0))
   }
 
-  /** The lines of some rows; the first ones come with a header. */
+  /** The lines of some rows, with a header before the first ones. */
   lines(rows: readonly Row[]): string[] {
     const cells = rows.map((row) => this.#columns.map(({ text }) => text(row) || nothing))
     for (const line of cells) {

@@ -1,6 +1,6 @@
 import { safeJson } from './escape.ts'
 
-/** A word that no reader of YAML takes for anything but text. */
+/** A word that every YAML parser reads as a string. */
 const word = /^[A-Za-z][A-Za-z0-9/_-]*$/
 const reserved = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 

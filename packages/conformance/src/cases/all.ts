@@ -1,38 +1,38 @@
 import type { Case } from '../case.ts'
-import { addCases } from './add.ts'
-import { batchCases } from './batch.ts'
-import { clockCases } from './clock.ts'
-import { companyCases } from './company.ts'
-import { crashCases } from './crash.ts'
-import { delayCases } from './delay.ts'
-import { fenceCases } from './fence.ts'
-import { finishCases } from './finish.ts'
-import { historyCases } from './histories.ts'
-import { itemCases } from './items.ts'
-import { latestCases } from './latest.ts'
-import { leaseCases } from './lease.ts'
-import { lifeCases } from './life.ts'
-import { lookCases } from './look.ts'
-import { modelCases } from './model.ts'
-import { modelLargeCases } from './model-large.ts'
-import { operateCases } from './operate.ts'
-import { orderCases } from './order.ts'
-import { parkedCases } from './parked.ts'
-import { planCases } from './plan.ts'
-import { powerCases } from './power.ts'
-import { priorityCases } from './priority.ts'
-import { processCases } from './processes.ts'
-import { queueCases } from './queues.ts'
-import { retryCases } from './retry.ts'
-import { sizeCases } from './size.ts'
-import { sizeGrowthCases } from './size-growth.ts'
-import { sizeLimitCases } from './size-limits.ts'
+import { concurrentCases } from './concurrent/concurrent.ts'
+import { processCases } from './concurrent/processes.ts'
+import { addCases } from './keys/add.ts'
+import { batchCases } from './keys/batch.ts'
+import { finishCases } from './keys/finish.ts'
+import { itemCases } from './keys/items.ts'
+import { latestCases } from './keys/latest.ts'
+import { operateCases } from './keys/operate.ts'
+import { parkedCases } from './keys/parked.ts'
+import { planCases } from './keys/plan.ts'
+import { retryCases } from './keys/retry.ts'
+import { tableCases } from './keys/table.ts'
+import { crashCases } from './leases/crash.ts'
+import { fenceCases } from './leases/fence.ts'
+import { leaseCases } from './leases/lease.ts'
+import { delayCases } from './order/delay.ts'
+import { orderCases } from './order/order.ts'
+import { priorityCases } from './order/priority.ts'
+import { historyCases } from './random/histories.ts'
+import { modelCases } from './random/model.ts'
+import { modelLargeCases } from './random/model-large.ts'
+import { sizeCases } from './size/size.ts'
+import { sizeGrowthCases } from './size/size-growth.ts'
+import { sizeLimitCases } from './size/size-limits.ts'
+import { atomicCases } from './store/atomic.ts'
+import { clockCases } from './store/clock.ts'
+import { countsAndListCases } from './store/counts-and-list.ts'
+import { lifecycleCases } from './store/lifecycle.ts'
+import { powerCases } from './store/power.ts'
+import { queueCases } from './store/queues.ts'
+import { tickCases } from './store/tick.ts'
+import { transactCases } from './store/transact.ts'
+import { transferCases } from './store/transfer.ts'
 import { subjectCases } from './subject.ts'
-import { tableCases } from './table.ts'
-import { tickCases } from './tick.ts'
-import { transactCases } from './transact.ts'
-import { transferCases } from './transfer.ts'
-import { wholeCases } from './whole.ts'
 
 /** Every case of the contract half, the easiest promises first. */
 export const allCases: readonly Case[] = [
@@ -54,17 +54,17 @@ export const allCases: readonly Case[] = [
   ...parkedCases,
   ...operateCases,
   ...queueCases,
-  ...lookCases,
+  ...countsAndListCases,
   ...tickCases,
   ...clockCases,
-  ...lifeCases,
+  ...lifecycleCases,
   ...transactCases,
   ...transferCases,
   ...sizeCases,
   ...sizeGrowthCases,
   ...sizeLimitCases,
-  ...companyCases,
-  ...wholeCases,
+  ...concurrentCases,
+  ...atomicCases,
   ...processCases,
   ...powerCases,
   ...modelCases,

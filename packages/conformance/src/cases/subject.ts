@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { contractVersion } from '@sluice/core'
 import type { Case } from '../case.ts'
 
-/** The examination of the examined: that the subject is what the other cases take it for. */
+/** The assumptions of all other cases about the subject. */
 export const subjectCases: readonly Case[] = [
   {
     id: 'subject.isolated',
     title: 'two subjects do not see each other',
     async run(s) {
-      const stranger = await s.stranger()
+      const stranger = await s.otherStore()
       await s.add('a')
       await stranger.claimNone()
       assert.deepEqual((await stranger.list()).rows, [])
@@ -18,7 +18,7 @@ export const subjectCases: readonly Case[] = [
   },
   {
     id: 'subject.empty',
-    title: 'a fresh store holds nothing',
+    title: 'a fresh store is empty',
     async run(s) {
       await s.claimNone()
       assert.deepEqual(await s.states(), {})
@@ -54,7 +54,7 @@ export const subjectCases: readonly Case[] = [
   },
   {
     id: 'subject.clock',
-    title: 'the driver takes the time from the clock it is given',
+    title: 'the driver takes the time from the clock that it is given',
     async run(s) {
       const { now } = await s.claim()
       assert.equal(now, s.now())

@@ -1,4 +1,4 @@
-/** Chance that begins at a seed: the same seed draws the same numbers, in the same order. */
+/** A seeded random generator: the same seed draws the same numbers, in the same order. */
 export class Chance {
   #state: number
 
@@ -31,7 +31,7 @@ export class Chance {
     return from[this.below(from.length)] as T
   }
 
-  /** A chance of its own, which does not disturb this one's order. */
+  /** A separate generator, which does not affect the order of this one. */
   fork(): Chance {
     return new Chance(this.below(2 ** 32))
   }

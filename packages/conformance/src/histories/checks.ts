@@ -1,25 +1,29 @@
 import { keyMachine } from './key-machine.ts'
 import { contradiction } from './linearizable.ts'
-import { type History, type Operation, told } from './operation.ts'
+import { describeOperation, type History, type Operation } from './operation.ts'
 
-type ClaimOf = Operation & { readonly deed: { readonly verb: 'claim' } }
+type ClaimOf = Operation & { readonly action: { readonly verb: 'claim' } }
 
 function claimsOf(operations: readonly Operation[]): ClaimOf[] {
   return operations.filter(
-    (each): each is ClaimOf => each.deed.verb === 'claim' && each.deed.answer !== undefined,
+    (each): each is ClaimOf => each.action.verb === 'claim' && each.action.answer !== undefined,
   )
 }
 
-/** Adds that were accepted, and after which the key was never handed out: lost work. */
+/** Acknowledged adds after which the key was never handed out: lost work. */
 export function lostWork(history: History): Operation[] {
   return [...history.byKey().values()].flatMap((operations) => {
     const claims = claimsOf(operations)
     const cancels = operations.filter(
-      ({ deed }) => deed.verb === 'cancel' && deed.answer !== 'unchanged',
+      ({ action }) => action.verb === 'cancel' && action.answer !== 'unchanged',
     )
     return operations.filter((each) => {
-      const { deed, start } = each
-      if (deed.verb !== 'add' || deed.answer === undefined || deed.answer.outcome === 'full') {
+      const { action, start } = each
+      if (
+        action.verb !== 'add' ||
+        action.answer === undefined ||
+        action.answer.outcome === 'full'
+      ) {
         return false
       }
       return ![...claims, ...cancels].some(({ end }) => end > start)
@@ -27,23 +31,23 @@ export function lostWork(history: History): Operation[] {
   })
 }
 
-/** Claims of keys, or of items, that nobody can have added by then: invented work. */
+/** Claims of keys or items that no client can have added by then: invented work. */
 export function inventedWork(history: History): Operation[] {
   return [...history.byKey().values()].flatMap((operations) =>
-    claimsOf(operations).filter(({ deed, end }) => {
+    claimsOf(operations).filter(({ action, end }) => {
       return !operations.some(
         (other) =>
-          other.deed.verb === 'add' &&
+          other.action.verb === 'add' &&
           other.start < end &&
-          other.deed.ask.item === deed.answer?.item,
+          other.action.ask.item === action.answer?.item,
       )
     }),
   )
 }
 
 /**
- * Pairs of claims of one key that were surely held at the same time: from the answer to a claim
- * until somebody tried to give the key back, or the lease was over by the store's time.
+ * Pairs of claims of one key that were certainly held at the same time: from the answer to a claim
+ * until the first attempt to finish it, or until the lease had expired by the store's time.
  */
 export function overlappingWork(history: History): (readonly [Operation, Operation])[] {
   return [...history.byKey().values()].flatMap((operations) => {
@@ -64,14 +68,14 @@ function surelyHeldUntil(
   operations: readonly Operation[],
   history: History,
 ): number {
-  const token = claim.deed.answer?.token
-  let leaseUntil = claim.deed.answer?.leaseUntil ?? -Infinity
+  const token = claim.action.answer?.token
+  let leaseUntil = claim.action.answer?.leaseUntil ?? -Infinity
   let until = Infinity
-  for (const { deed, start } of operations) {
-    if (deed.verb === 'finish' && deed.finish.token === token) until = Math.min(until, start)
-    if (deed.verb === 'expire' && deed.token === token) until = Math.min(until, start)
-    if (deed.verb === 'renew' && deed.token === token && deed.answer?.outcome === 'renewed') {
-      leaseUntil = Math.max(leaseUntil, deed.answer.leaseUntil)
+  for (const { action, start } of operations) {
+    if (action.verb === 'finish' && action.finish.token === token) until = Math.min(until, start)
+    if (action.verb === 'expire' && action.token === token) until = Math.min(until, start)
+    if (action.verb === 'renew' && action.token === token && action.answer?.outcome === 'renewed') {
+      leaseUntil = Math.max(leaseUntil, action.answer.leaseUntil)
     }
   }
   for (const { now, start } of history.operations) {
@@ -80,14 +84,14 @@ function surelyHeldUntil(
   return until
 }
 
-/** Claims with a token that is not greater than that of a claim which was over before they began. */
+/** Claims with a token that is not greater than that of a claim which was answered before. */
 export function fallingTokens(history: History): (readonly [Operation, Operation])[] {
   const claims = claimsOf(history.operations).sort((a, b) => a.end - b.end)
   const falling: (readonly [Operation, Operation])[] = []
   for (const later of claims) {
     for (const earlier of claims) {
       if (earlier.end >= later.start) break
-      const isRising = (later.deed.answer?.token ?? 0) > (earlier.deed.answer?.token ?? 0)
+      const isRising = (later.action.answer?.token ?? 0) > (earlier.action.answer?.token ?? 0)
       if (!isRising) falling.push([earlier, later])
     }
   }
@@ -95,10 +99,10 @@ export function fallingTokens(history: History): (readonly [Operation, Operation
 }
 
 function lines(operations: readonly Operation[]): string {
-  return operations.map((each) => `  ${told(each)}`).join('\n')
+  return operations.map((each) => `  ${describeOperation(each)}`).join('\n')
 }
 
-/** Throws if a history cannot be that of a store which keeps its promises. */
+/** Throws if no store that keeps its promises can produce the history. */
 export function checkHistory(history: History): void {
   const lost = lostWork(history)
   if (lost.length > 0) throw new Error(`work was lost:\n${lines(lost)}`)

@@ -7,12 +7,12 @@ import {
   SluiceError,
 } from '@sluice/core'
 import type { Chance } from './chance.ts'
-import type { Deed, History } from './operation.ts'
+import type { Action, History } from './operation.ts'
 import type { Sometimes } from './sometimes.ts'
 import type { Witness } from './witness.ts'
 
-/** What the clients of one history have in common. */
-export interface Crowd {
+/** The state that the clients of one history share. */
+export interface HistoryContext {
   readonly queue: string
   readonly keys: readonly string[]
   readonly history: History
@@ -20,22 +20,22 @@ export interface Crowd {
   readonly witness: Witness
   /** The store's time. */
   now(): number
-  /** How many clients hold a key, as far as they know. */
+  /** How many clients believe that they hold a key. */
   readonly holders: Map<string, number>
-  /** Leases that somebody was told are over. */
+  /** Leases that a claim reported as expired. */
   readonly ends: Lease[]
 }
 
-/** What a call came to: an answer, no answer, or the certainty that nothing was done. */
+/** The result of a call: an answer, an unknown outcome, or a rejection without effect. */
 type Result<T> = { readonly answer: T } | 'unknown' | 'refused'
 
-/** A key in a client's hands. */
+/** A key that a client holds. */
 interface Hold {
   readonly key: string
   readonly token: number
-  /** Until when the client may believe that it holds the key. */
+  /** The end of the lease, as far as the client knows. */
   leaseUntil: number
-  /** Whether a handler is at work; once it has stopped, the key is only waiting to be given back. */
+  /** Whether the handler is running; once it has stopped, the key only has to be finished. */
   isAtWork: boolean
 }
 
@@ -50,32 +50,32 @@ async function someTurns(chance: Chance): Promise<void> {
   for (let turns = chance.below(6); turns > 0; turns -= 1) await undefined
 }
 
-/** A worker and producer in one, who does what chance says and writes down what he was told. */
+/** A worker and producer in one, which acts at random and records its calls and their answers. */
 export class Client {
   readonly name: string
   readonly #driver: Driver
-  readonly #crowd: Crowd
+  readonly #context: HistoryContext
   readonly #chance: Chance
   readonly #holds = new Map<string, Hold>()
-  /** Tokens that are thought to be worthless, to try all the same. */
+  /** Tokens that should be stale, to be tried again. */
   #stale: Lease[] = []
   #calls = 0
 
-  constructor(name: string, driver: Driver, crowd: Crowd, chance: Chance) {
+  constructor(name: string, driver: Driver, context: HistoryContext, chance: Chance) {
     this.name = name
     this.#driver = driver
-    this.#crowd = crowd
+    this.#context = context
     this.#chance = chance
   }
 
-  /** Does one thing. */
+  /** Makes one random call. */
   async act(): Promise<void> {
     const chance = this.#chance
     const roll = chance.next()
     if (roll < 0.33) await this.#add()
     else if (roll < 0.57) await this.#claim()
     else if (roll < 0.75) await this.#finish()
-    // Renewals travel apart from everything else, so that they meet it.
+    // Renewals are sent separately, so that they run concurrently with other calls.
     else if (roll < 0.81) await Promise.all([this.#renew(), this.#finish()])
     else if (roll < 0.84) await this.#renew()
     else if (roll < 0.91) await this.#expire()
@@ -83,17 +83,17 @@ export class Client {
     else await this.#simple(chance.happens(0.5) ? 'forget' : 'cancel')
   }
 
-  /** Stops what works on keys whose lease is over, as far as the client knows. */
-  async letGoOfExpired(): Promise<void> {
+  /** Stops the handlers of keys whose lease has expired, as far as the client knows. */
+  async dropExpired(): Promise<void> {
     for (const hold of [...this.#holds.values()]) {
-      if (hold.leaseUntil > this.#crowd.now()) continue
+      if (hold.leaseUntil > this.#context.now()) continue
       await this.#stopWork(hold)
       this.#holds.delete(hold.key)
       this.#stale.push(hold)
     }
   }
 
-  /** Forgets everything, as a process does that is killed. True if it held something. */
+  /** Drops all state, as a killed process does. Returns whether it held a key. */
   async kill(): Promise<boolean> {
     const held = [...this.#holds.values()]
     for (const hold of held) await this.#stopWork(hold)
@@ -103,21 +103,21 @@ export class Client {
   }
 
   async #stopWork(hold: Hold): Promise<void> {
-    const { holders, witness } = this.#crowd
+    const { holders, witness } = this.#context
     if (!hold.isAtWork) return
     hold.isAtWork = false
     holders.set(hold.key, (holders.get(hold.key) ?? 1) - 1)
     await witness.leave(hold.key)
   }
 
-  /** Makes a call, and writes down a deed for each of its keys. */
+  /** Makes a call, and records an action for each of its keys. */
   async #call<T>(
     keys: readonly string[],
     ask: () => T | Promise<T>,
-    deedOf: (index: number, answer: T | undefined) => Deed | undefined,
+    actionOf: (index: number, answer: T | undefined) => Action | undefined,
     recover?: () => Promise<T>,
   ): Promise<Result<T>> {
-    const { history, now } = this.#crowd
+    const { history, now } = this.#context
     const start = history.event()
     await someTurns(this.#chance)
     const result = await attempt(ask, recover)
@@ -126,17 +126,17 @@ export class Client {
     if (result === 'refused') return result
     const isKnown = result !== 'unknown'
     for (const [index, key] of keys.entries()) {
-      const deed = deedOf(index, isKnown ? result.answer : undefined)
-      if (deed === undefined) continue
-      const until = isKnown && deed.answer !== undefined ? end : Infinity
-      history.note({ key, client: this.name, start, end: until, now: now(), deed })
+      const action = actionOf(index, isKnown ? result.answer : undefined)
+      if (action === undefined) continue
+      const until = isKnown && action.answer !== undefined ? end : Infinity
+      history.note({ key, client: this.name, start, end: until, now: now(), action })
     }
     return result
   }
 
   async #add(): Promise<void> {
     const chance = this.#chance
-    const { keys, queue, holders, sometimes } = this.#crowd
+    const { keys, queue, holders, sometimes } = this.#context
     this.#calls += 1
     const chosen = new Set([chance.pick(keys), ...(chance.happens(0.3) ? [chance.pick(keys)] : [])])
     const asks = [...chosen].map(
@@ -149,7 +149,7 @@ export class Client {
       }),
     )
     for (const { key } of asks) {
-      if ((holders.get(key) ?? 0) > 0) sometimes.saw('a key was added while it was held')
+      if ((holders.get(key) ?? 0) > 0) sometimes.observe('a key was added while it was held')
     }
     await this.#call(
       asks.map(({ key }) => key),
@@ -164,12 +164,12 @@ export class Client {
   }
 
   async #claim(): Promise<void> {
-    const { queue, keys, ends, sometimes } = this.#crowd
+    const { queue, keys, ends, sometimes } = this.#context
     this.#calls += 1
     const claimId = `${queue}/${this.name}/${this.#calls}`
     const limit = 1 + this.#chance.below(3)
     const request = { limit, holder: this.name, claimId, leaseMs: leaseMsUsual }
-    const { history, now } = this.#crowd
+    const { history, now } = this.#context
     const start = history.event()
     await someTurns(this.#chance)
     const adopt = this.#driver.adopt?.bind(this.#driver)
@@ -183,8 +183,8 @@ export class Client {
         }),
     )
     if (result === 'refused') return
-    const note = (key: string, end: number, deed: Deed): void => {
-      history.note({ key, client: this.name, start, end, now: now(), deed })
+    const note = (key: string, end: number, action: Action): void => {
+      history.note({ key, client: this.name, start, end, now: now(), action })
     }
     if (result === 'unknown') {
       // It may have taken any key.
@@ -194,16 +194,16 @@ export class Client {
     const end = history.event()
     const { claims, leaseEnds } = result.answer
     ends.push(...leaseEnds)
-    if (claims.length > 1) sometimes.saw('a batch of several keys was claimed')
+    if (claims.length > 1) sometimes.observe('a batch of several keys was claimed')
     for (const claim of claims) {
       note(claim.key, end, { verb: 'claim', leaseMs: leaseMsUsual, answer: claim, isAdopted })
-      if (claim.crashes > 0) sometimes.saw('a lease ended and its key was claimed again')
+      if (claim.crashes > 0) sometimes.observe('a lease ended and its key was claimed again')
       await this.#beginWork(claim.key, claim.token, claim.leaseUntil)
     }
   }
 
   async #beginWork(key: string, token: number, leaseUntil: number): Promise<void> {
-    const { holders, witness } = this.#crowd
+    const { holders, witness } = this.#context
     await witness.enter(key, this.name)
     holders.set(key, (holders.get(key) ?? 0) + 1)
     this.#holds.set(key, { key, token, leaseUntil, isAtWork: true })
@@ -223,7 +223,7 @@ export class Client {
   }
 
   async #finishAll(leases: readonly Lease[]): Promise<void> {
-    const { queue, sometimes } = this.#crowd
+    const { queue, sometimes } = this.#context
     const finishes = leases.map((lease) => this.#finishOf(lease))
     await this.#call(
       leases.map(({ key }) => key),
@@ -233,9 +233,9 @@ export class Client {
         const answer = known(replies?.[index])
         if (answer === 'refused') return undefined
         if (answer !== undefined) {
-          // An answer settles it; without one the client tries again with the same token.
+          // With an answer the finish is complete; without one the client repeats it.
           if (answer.outcome === 'lost') {
-            sometimes.saw('a stale holder was told that it had lost')
+            sometimes.observe('a stale token was answered with lost')
           } else if (this.#chance.happens(0.2)) this.#stale.push(finish)
           if (this.#holds.get(finish.key)?.token === finish.token) this.#holds.delete(finish.key)
         }
@@ -258,7 +258,7 @@ export class Client {
     const leaseMs = leaseMsUsual
     await this.#call(
       holds.map(({ key }) => key),
-      () => this.#driver.renew(this.#crowd.queue, holds, leaseMs),
+      () => this.#driver.renew(this.#context.queue, holds, leaseMs),
       (index, replies) => {
         const hold = holds[index] as Hold
         const answer = known(replies?.[index])
@@ -270,13 +270,13 @@ export class Client {
   }
 
   async #expire(): Promise<void> {
-    const { ends, queue } = this.#crowd
+    const { ends, queue } = this.#context
     const chosen = new Map<string, Lease>()
     for (const lease of ends.splice(0, 1 + this.#chance.below(3))) chosen.set(lease.key, lease)
     await this.expire([...chosen.values()], queue)
   }
 
-  /** Writes the ends of leases. */
+  /** Ends leases. */
   async expire(leases: readonly Lease[], queue: string): Promise<void> {
     if (leases.length === 0) return
     await this.#call(
@@ -292,7 +292,7 @@ export class Client {
   }
 
   async #simple(verb: 'forget' | 'cancel'): Promise<void> {
-    const { queue, keys } = this.#crowd
+    const { queue, keys } = this.#context
     const chosen = [this.#chance.pick(keys)]
     await this.#call(
       chosen,
@@ -304,16 +304,16 @@ export class Client {
     )
   }
 
-  /** Claims and finishes everything there is; true if there was anything. */
+  /** Claims and finishes every ready key; returns whether there was any. */
   async drain(): Promise<boolean> {
-    const { history, queue, now } = this.#crowd
+    const { history, queue, now } = this.#context
     const start = history.event()
     const request = { limit: 100, holder: this.name, claimId: `${queue}/drain/${start}` }
     const reply = await this.#driver.claim(queue, { ...request, leaseMs: leaseMsUsual })
     const end = history.event()
     for (const claim of reply.claims) {
-      const deed: Deed = { verb: 'claim', leaseMs: leaseMsUsual, answer: claim }
-      history.note({ key: claim.key, client: this.name, start, end, now: now(), deed })
+      const action: Action = { verb: 'claim', leaseMs: leaseMsUsual, answer: claim }
+      history.note({ key: claim.key, client: this.name, start, end, now: now(), action })
       await this.#beginWork(claim.key, claim.token, claim.leaseUntil)
     }
     for (const hold of [...this.#holds.values()]) {
@@ -328,7 +328,7 @@ export class Client {
     const finish: Finish = { as: 'done', key, token, forget: true }
     await this.#call(
       [key],
-      () => this.#driver.finish(this.#crowd.queue, [finish], options),
+      () => this.#driver.finish(this.#context.queue, [finish], options),
       (_, replies) => {
         const answer = known(replies?.[0])
         if (answer === 'refused') return undefined
@@ -339,7 +339,7 @@ export class Client {
   }
 }
 
-/** The answer about one key: known, unknown, or the certainty that nothing was done. */
+/** The answer for one key: known, unknown, or a rejection without effect. */
 function known<T extends object>(reply: T | Failure | undefined): T | 'refused' | undefined {
   if (reply === undefined) return undefined
   if (!('error' in reply)) return reply as T

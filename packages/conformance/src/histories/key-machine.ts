@@ -1,12 +1,12 @@
 import { type EpochMs, emptyKeyState, type KeyState, noToken, transitions } from '@sluice/core'
 import type { Sequential } from './linearizable.ts'
-import type { Deed, Operation } from './operation.ts'
+import type { Action, Operation } from './operation.ts'
 
-/** One key, as the contract has it when calls come one after another. */
+/** The state of one key if calls come one after another. */
 interface KeyNow {
   readonly state: KeyState
   readonly item: string | undefined
-  /** The greatest token that the key has had. */
+  /** The greatest token of the key so far. */
   readonly lastToken: number
 }
 
@@ -14,8 +14,8 @@ interface KeyNow {
 const failuresExpireMs = Infinity
 
 /**
- * A claim whose answer was lost leaves a token that nobody knows. The first one that comes up and
- * is greater than every one before is it.
+ * A claim whose answer was lost leaves an unknown token. It is the first token that appears later
+ * and is greater than every token before.
  */
 const unknownToken = -1
 
@@ -23,7 +23,7 @@ function isNear(a: number, b: number): boolean {
   return a === b || Math.abs(a - b) < 0.001
 }
 
-function applied(before: KeyNow, deed: Deed, now: EpochMs): KeyNow | undefined {
+function applied(before: KeyNow, action: Action, now: EpochMs): KeyNow | undefined {
   const state = { ...before.state }
   const { item } = before
   let { lastToken } = before
@@ -32,15 +32,15 @@ function applied(before: KeyNow, deed: Deed, now: EpochMs): KeyNow | undefined {
     state.token = token
     lastToken = token
   }
-  // A key that nothing is stored of has no history.
+  // A key without a row has no history.
   const kept = (): KeyNow => ({
     state: transitions.isGone(state) ? emptyKeyState() : state,
     item,
     lastToken,
   })
-  switch (deed.verb) {
+  switch (action.verb) {
     case 'add': {
-      const { ask, dedupe, answer } = deed
+      const { ask, dedupe, answer } = action
       const options = { dedupe, failuresExpireMs }
       const outcome = transitions.ask(state, ask, ask.delayMs, options, now, 0)
       const isTrue =
@@ -52,48 +52,48 @@ function applied(before: KeyNow, deed: Deed, now: EpochMs): KeyNow | undefined {
     }
     case 'claim': {
       if (!transitions.isClaimable(state, now)) return undefined
-      const { answer } = deed
+      const { answer } = action
       if (answer !== undefined) {
         const isAsItWas =
-          deed.isAdopted === true ||
+          action.isAdopted === true ||
           (answer.item === item &&
             answer.failures === state.failures &&
             answer.crashes === state.crashes)
         if (!isAsItWas || answer.token <= lastToken) return undefined
       }
       const token = answer?.token ?? unknownToken
-      transitions.claim(state, token, now + deed.leaseMs, now, 0)
+      transitions.claim(state, token, now + action.leaseMs, now, 0)
       return { state, item, lastToken: Math.max(lastToken, token) }
     }
     case 'finish': {
-      const { finish, dedupe, answer } = deed
+      const { finish, dedupe, answer } = action
       learn(finish.token)
       const outcome = finished(state, finish, dedupe, now)
       return answer === undefined || answer.outcome === outcome ? kept() : undefined
     }
     case 'renew': {
-      const { answer } = deed
-      learn(deed.token)
-      const outcome = transitions.renew(state, deed.token, now + deed.leaseMs)
+      const { answer } = action
+      learn(action.token)
+      const outcome = transitions.renew(state, action.token, now + action.leaseMs)
       return answer === undefined || answer.outcome === outcome ? kept() : undefined
     }
     case 'expire': {
-      const { token, dedupe, answer } = deed
+      const { token, dedupe, answer } = action
       learn(token)
       const outcome = transitions.expire(state, token, 0, Infinity, dedupe, now, 0)
       return answer === undefined || answer === outcome ? kept() : undefined
     }
     case 'forget':
     case 'cancel': {
-      const outcome = transitions[deed.verb](state)
-      return deed.answer === undefined || deed.answer === outcome ? kept() : undefined
+      const outcome = transitions[action.verb](state)
+      return action.answer === undefined || action.answer === outcome ? kept() : undefined
     }
   }
 }
 
 function finished(
   state: KeyState,
-  finish: Extract<Deed, { verb: 'finish' }>['finish'],
+  finish: Extract<Action, { verb: 'finish' }>['finish'],
   dedupe: 'client-go' | 'earliest',
   now: EpochMs,
 ): string {
@@ -110,10 +110,10 @@ function finished(
   }
 }
 
-/** The life of one key, for the checker of histories. */
+/** The sequential specification of one key, for the checker of histories. */
 export const keyMachine: Sequential<KeyNow, Operation> = {
   initial: { state: emptyKeyState(), item: undefined, lastToken: noToken },
-  apply: (state, { deed, now }) => applied(state, deed, now),
+  apply: (state, { action, now }) => applied(state, action, now),
   nameOf: ({ state, item, lastToken }) =>
     `${Object.values(state).join(' ')} ${item ?? ''} ${lastToken}`,
 }

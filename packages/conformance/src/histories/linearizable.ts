@@ -4,7 +4,7 @@ export interface Call {
   readonly end: number
 }
 
-/** What a thing does when calls come one after another. */
+/** A sequential specification: the state after each of several calls, one after another. */
 export interface Sequential<State, C extends Call> {
   readonly initial: State
   /** The state after `call`, or `undefined` if the call cannot have had its answer here. */

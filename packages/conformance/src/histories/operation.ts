@@ -1,7 +1,7 @@
 import type { Ask, Claim, EpochMs, Finish } from '@sluice/core'
 
-/** What a client asked, and what it was told, about one key. */
-export type Deed =
+/** One call of a client and its answer, for one key. */
+export type Action =
   | {
       readonly verb: 'add'
       readonly ask: Ask
@@ -16,7 +16,7 @@ export type Deed =
       readonly verb: 'claim'
       readonly leaseMs: number
       readonly answer?: Claim
-      /** The answer was asked for again, and tells of the key what has become of it meanwhile. */
+      /** The answer comes from `adopt`, so that it shows the key as it was then. */
       readonly isAdopted?: boolean
     }
   | {
@@ -41,23 +41,23 @@ export type Deed =
   | { readonly verb: 'cancel'; readonly answer?: string }
 
 /**
- * One operation of a history: a deed about one key, when it was asked and when it was answered.
+ * One operation of a history: an action on one key, with the events of its call and its answer.
  *
  * `start` and `end` count the events of the history; they are not times. An operation without an
- * answer is unknown: it may have happened at any moment after its start, or never, and has no end.
- * What is known not to have happened is not in the history.
+ * answer is unknown: it may have taken effect at any moment after its start, or never, and has no
+ * end. Calls that are known to have had no effect are not in the history.
  */
 export interface Operation {
   readonly key: string
   readonly client: string
   readonly start: number
   readonly end: number
-  /** The store's time, which stands still while operations are under way. */
+  /** The store's time, which stands still while operations are in flight. */
   readonly now: EpochMs
-  readonly deed: Deed
+  readonly action: Action
 }
 
-/** What is written down while clients work. */
+/** The record of all operations of several clients. */
 export class History {
   readonly operations: Operation[] = []
   #events = 0
@@ -84,7 +84,7 @@ export class History {
   }
 }
 
-/** What of a deed is worth reading. */
+/** The readable part of an action. */
 function words(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const parts = Object.entries(value).filter(([name, part]) => {
@@ -95,9 +95,9 @@ function words(value: unknown): string {
     .join(', ')
 }
 
-/** An operation in words. */
-export function told({ key, client, start, end, now, deed }: Operation): string {
-  const said = deed.answer === undefined ? 'no answer' : words(deed.answer)
+/** An operation as one line of text. */
+export function describeOperation({ key, client, start, end, now, action }: Operation): string {
+  const said = action.answer === undefined ? 'no answer' : words(action.answer)
   const until = end === Infinity ? '…' : end
-  return `${start}-${until} ${client}, at ${now}: ${deed.verb} ${key}: ${words(deed)} → ${said}`
+  return `${start}-${until} ${client}, at ${now}: ${action.verb} ${key}: ${words(action)} → ${said}`
 }

@@ -1,44 +1,44 @@
 import type { Driver } from '@sluice/core'
-import { type Faults, faulty } from '../faults.ts'
-import type { Scene } from '../scene.ts'
+import type { Scene } from '../scene/scene.ts'
+import { type Faults, faulty } from '../wrappers/faulty.ts'
 import { Chance } from './chance.ts'
 import { checkHistory } from './checks.ts'
-import { Client, type Crowd } from './client.ts'
+import { Client, type HistoryContext } from './client.ts'
 import { History } from './operation.ts'
 import { Sometimes } from './sometimes.ts'
 import { memoryWitness, type Witness } from './witness.ts'
 
-/** How a concurrent history is made. */
+/** Options of {@link runHistory}. */
 export interface HistoryOptions {
   readonly seed: number
-  /** The queue it takes place in; nobody else uses it. */
+  /** The queue of the history, which nothing else uses. */
   readonly queue: string
   readonly clients?: number
-  /** Between two rounds everybody stands still and time moves. */
+  /** Between two rounds all clients stand still and the clock is stepped. */
   readonly rounds?: number
   /** How many calls a client makes in a round. */
   readonly calls?: number
   readonly keys?: number
-  /** What goes wrong on the way to the store. */
+  /** The faults between clients and store. */
   readonly faults?: Faults
-  /** Whether clients are killed and the clock jumps. */
+  /** Whether clients are killed and the wall clock is set. */
   readonly isRough?: boolean
   readonly witness?: Witness
   readonly sometimes?: Sometimes
 }
 
-/** How often a drain may find something before it is taken to be without end. */
+/** How many rounds a drain may take before it counts as endless. */
 const drainRoundsMax = 2_000
 
-/** Between them the clock moves: longer than every lease and delay. */
+/** The step of the clock between two rounds: longer than every lease and delay. */
 const drainStepMs = 60_000
 
-/** After so many rounds in which there was nothing, there is nothing. */
+/** After this many rounds without a key, the queue is empty. */
 const quietRounds = 2
 
 /**
- * Lets several clients work on one store at the same time, writes down what they ask and are told,
- * drains the queue, and throws if the history cannot be that of a store that keeps its promises.
+ * Runs several concurrent clients on one store, records their calls and the answers, drains the
+ * queue, and throws if no store that keeps its promises can produce this history.
  */
 export async function runHistory(
   scenes: readonly Scene[],
@@ -49,13 +49,13 @@ export async function runHistory(
   const chance = new Chance(seed)
   const { clock } = scenes[0] as Scene
   let aheadMs = 0
-  /** Asks the store for its time, which differs from the clock's once the wall clock was set. */
+  /** Reads the store's time, which differs from the clock's once the wall clock was set. */
   const readTime = async (): Promise<void> => {
     aheadMs = (await (scenes[0] as Scene).list({ limit: 1 })).now - clock.now()
   }
   await readTime()
   let areFaultsOn = true
-  const crowd: Crowd = {
+  const context: HistoryContext = {
     queue,
     keys: Array.from({ length: keys }, (_, index) => `key ${index}`),
     history: new History(),
@@ -71,21 +71,21 @@ export async function runHistory(
   const stops = await Promise.all(drivers.map((driver) => driver.watch?.(() => {})))
   const team = Array.from({ length: clients }, (_, index) => {
     const driver = drivers[index % drivers.length] as Driver
-    return new Client(`client ${index}`, driver, crowd, chance.fork())
+    return new Client(`client ${index}`, driver, context, chance.fork())
   })
   for (let round = 0; round < rounds; round += 1) {
     await Promise.all(team.map((client) => work(client, calls)))
     await clock.step(chance.pick([0, 1, 5, 20, 50]))
     if (isRough) await disturb(team, clock, chance, sometimes)
     await readTime()
-    for (const client of team) await client.letGoOfExpired()
+    for (const client of team) await client.dropExpired()
   }
   areFaultsOn = false
   await drain(team, clock)
   await Promise.all(stops.map((stop) => stop?.()))
-  noteConcurrency(crowd.history, sometimes)
-  checkHistory(crowd.history)
-  return crowd.history
+  noteConcurrency(context.history, sometimes)
+  checkHistory(context.history)
+  return context.history
 }
 
 async function work(client: Client, calls: number): Promise<void> {
@@ -100,22 +100,22 @@ async function disturb(
 ): Promise<void> {
   if (chance.happens(0.3)) {
     const wasBusy = await chance.pick(team).kill()
-    if (wasBusy) sometimes.saw('a client was killed with keys in its hands')
+    if (wasBusy) sometimes.observe('a client was killed while it held keys')
   }
   if (chance.happens(0.2)) {
     const ms = chance.pick([1_000, 3_600_000])
     const isForward = chance.happens(0.5)
     clock.setTime(clock.now() + (isForward ? ms : -ms))
-    sometimes.saw(isForward ? 'the clock jumped forward' : 'the clock jumped back')
+    sometimes.observe(isForward ? 'the clock was set forward' : 'the clock was set back')
   }
 }
 
-/** Faults are over: from every state the empty one has to be reached. */
+/** Empties the queue without faults: that has to be possible from every state. */
 async function drain(team: readonly Client[], clock: Scene['clock']): Promise<void> {
   let quiet = 0
   for (let round = 0; round < drainRoundsMax; round += 1) {
     let wasBusy = false
-    for (const client of team) await client.letGoOfExpired()
+    for (const client of team) await client.dropExpired()
     for (const client of team) wasBusy = (await client.drain()) || wasBusy
     quiet = wasBusy ? 0 : quiet + 1
     if (quiet > quietRounds) return
@@ -130,5 +130,5 @@ function noteConcurrency({ operations }: History, sometimes: Sometimes): void {
       (other) => one.client !== other.client && one.start < other.start && other.start < one.end,
     ),
   )
-  if (isConcurrent) sometimes.saw('two clients had calls under way at the same time')
+  if (isConcurrent) sometimes.observe('two clients had calls in flight at the same time')
 }

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Witness } from './witness.ts'
 
 /**
- * A witness with a unique index in a SQLite database of its own, in memory or in a file that
- * several processes open.
+ * A witness with a unique index in its own SQLite database, in memory or in a file that several
+ * processes open.
  */
 export function sqliteWitness(file = ':memory:'): Witness {
   const database = new DatabaseSync(file)

@@ -1,13 +1,13 @@
 /**
- * Somebody outside the store who sees handlers come and go: what no answer of the driver can talk
- * him out of. A real one is a unique index in another database, into which handlers write.
+ * An observer outside the store that sees handlers begin and end, independent of the driver's
+ * answers. A real one is a unique index in another database, into which handlers write.
  */
 export interface Witness {
-  /** A handler begins to work on a key. Throws if there is one already. */
+  /** A handler begins to work on a key. Throws if another handler works on it. */
   enter(key: string, client: string): void | Promise<void>
   /** The handler that works on a key has stopped. */
   leave(key: string): void | Promise<void>
-  /** Lets go of whatever it holds. */
+  /** Closes the witness. */
   close(): void | Promise<void>
 }
 

@@ -40,26 +40,26 @@ import type { StoreTime } from './model-time.ts'
 import { modelTransfer } from './model-transfer.ts'
 import { modelRules, type Rules } from './rules.ts'
 
-/** How a model driver can be made other than by default. */
+/** Options of a model driver. */
 export interface ModelOptions {
-  /** The store; without it, the driver has one of its own. */
+  /** The store; by default, the driver has its own. */
   readonly store?: ModelStore
-  /** Rules to put in place of those of the contract. */
+  /** Rules that replace those of the contract. */
   readonly rules?: Partial<Rules>
-  /** What a step of the clock does; `wall` unless given. */
+  /** The effect of a step of the clock; `wall` by default. */
   readonly time?: Capabilities['time']
 }
 
-/** How many leases that are over one claim reports. */
+/** How many expired leases one claim reports. */
 export const leaseEndsMax = 100
 
 /**
- * The contract as plainly as it can be written: a `Map` of keys, the transitions of core, and
- * sorting everything on every claim.
+ * The contract, written as plainly as possible: a `Map` of keys, the transitions of core, and
+ * sorting on every claim.
  *
- * It is what other drivers are compared with, and what mutants are made of. It is not for use: it
- * is slow, keeps everything in memory, and declares itself durable because a second driver on the
- * same {@link ModelStore} finds what the first one left.
+ * Other drivers are compared with it, and mutants are made of it. Do not use it in programs: it is
+ * slow, keeps everything in memory, and declares itself durable because a second driver on the same
+ * {@link ModelStore} finds the keys of the first.
  */
 export class ModelDriver implements Driver {
   readonly name = 'model'
@@ -286,7 +286,7 @@ export class ModelDriver implements Driver {
   }
 
   transact(transaction: unknown): DriverTransaction {
-    // Whoever began the transaction keeps the copy to go back to; see `modelSubject`.
+    // The subject that began the transaction has the copy for a rollback; see `modelSubject`.
     if (transaction !== this.#store) throw new SluiceError('ERR_STORE', 'not a transaction of ours')
     return {
       add: (queue, asks, options) => this.#store.inside(() => this.add(queue, asks, options)),
@@ -300,7 +300,7 @@ export class ModelDriver implements Driver {
     }
   }
 
-  /** The time, for a verb that writes: it is refused while somebody's transaction is open. */
+  /** The time, for a verb that writes: throws while another transaction is open. */
   #now(): number {
     if (this.#store.isInTransaction) {
       throw new SluiceError('ERR_STORE_BUSY', 'a transaction is open', { retryable: true })
@@ -334,14 +334,14 @@ export class ModelDriver implements Driver {
       .slice(0, limit)
   }
 
-  /** What comes after every write: keys that are gone are dropped, and whoever waits is told. */
+  /** After every write: deletes keys without a state, and calls the watchers. */
   #settle(queue: string): void {
     this.#store.sweep(queue, (state) => this.#rules.isGone(state))
     this.#store.wake(queue)
   }
 }
 
-/** A copy, so that an argument that cannot be read fails a verb before anything is done. */
+/** A copy, so that a verb with an unreadable argument fails before it has changed anything. */
 function readFirst<T>(list: readonly T[]): readonly T[] {
   return structuredClone(list)
 }

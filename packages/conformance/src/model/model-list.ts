@@ -11,7 +11,7 @@ import {
 import type { ModelKey } from './model-store.ts'
 import type { Rules } from './rules.ts'
 
-/** Counts every key by its state, as far as `cap` of each. */
+/** Counts keys by their state, up to `cap` of each. */
 export function countKeys(
   keys: readonly ModelKey[],
   rules: Rules,

@@ -8,13 +8,13 @@ import {
 } from '@sluice/core'
 import type { ModelStore } from './model-store.ts'
 
-/** A delay that a plan gave, and what it costs the buckets if it is made use of. */
+/** The delay of a plan, and the tokens to take from buckets if the delay is used. */
 export interface Planned {
   readonly delayMs: number
   charge(): void
 }
 
-/** Works a plan out, charging nothing yet. */
+/** Computes the delay of a plan, without taking tokens yet. */
 export function planned(
   store: ModelStore,
   plan: LimiterPlan | undefined,
@@ -42,7 +42,7 @@ export function planned(
   }
 }
 
-/** The delay that the per-key part of a plan gives. */
+/** The delay of the per-key part of a plan. */
 export function perKeyPart(
   plan: LimiterPlan | undefined,
   failures: number,

@@ -9,11 +9,11 @@ import {
   never,
   noToken,
 } from '@sluice/core'
-import type { Scene } from '../scene.ts'
+import type { Scene } from '../scene/scene.ts'
 import { leaseEndsMax, ModelDriver } from './model-driver.ts'
 import { ModelStore } from './model-store.ts'
 
-/** A key that was handed out, by both sides at once. */
+/** A key that was claimed from the driver and from the model. */
 export interface PairedClaim {
   readonly queue: string
   readonly key: string
@@ -21,17 +21,17 @@ export interface PairedClaim {
   readonly realToken: number
 }
 
-/** After how long idle failures expire, in every command. */
+/** When failures of idle keys expire, in every command. */
 export const failuresExpireMs = 1_000
 
-/** Instants are doubles in every store, but not every store adds them up in the same order. */
+/** Instants are doubles in every store, but stores may add them in different orders. */
 const toleranceMs = 0.001
 
 function areNear(a: number, b: number): boolean {
   return a === b || Math.abs(a - b) <= toleranceMs
 }
 
-/** Holds if both answers say the same, with instants that are the same but for rounding. */
+/** Asserts that two answers are equal, with instants equal except for rounding. */
 export function assertAlike(real: object, model: object, what: string): void {
   const isAlike = Object.entries(model).every(([name, expected]) => {
     const actual: unknown = (real as Readonly<Record<string, unknown>>)[name]
@@ -41,7 +41,7 @@ export function assertAlike(real: object, model: object, what: string): void {
   if (!isAlike) assert.deepEqual(real, model, what)
 }
 
-/** What of a row both sides have to agree about: neither tokens nor numbers of arrival. */
+/** The part of a row in which driver and model have to agree: neither tokens nor `seq`. */
 function essence(row: KeyRow): Readonly<Record<string, unknown>> {
   const isHeld = row.token !== noToken
   const isOwed = row.dueAt !== never
@@ -63,10 +63,10 @@ function essence(row: KeyRow): Readonly<Record<string, unknown>> {
   }
 }
 
-/** One history, played to the driver under examination and to the model at the same time. */
+/** One history, run on the driver under test and on the model in parallel. */
 export class ModelRun {
   readonly queues: readonly string[]
-  /** Every claim that was made and not accepted back, and some that were. */
+  /** Every claim that was not finished, and some that were. */
   readonly claims: PairedClaim[] = []
   /** The bucket of this history. */
   readonly bucket: string
@@ -76,7 +76,7 @@ export class ModelRun {
   readonly #scenes: Scene[]
   readonly #model: ModelDriver
 
-  /** `rowsMax`: how many keys a queue can come to have. */
+  /** `rowsMax`: how many keys a queue can have. */
   constructor(scenes: readonly Scene[], name: string, rowsMax = 100) {
     this.#rowsMax = rowsMax
     this.#scenes = [...scenes]
@@ -98,7 +98,7 @@ export class ModelRun {
     return this.#scenes[0] as Scene
   }
 
-  /** The scenes as they are now, for the next history. */
+  /** The current scenes, for the next history. */
   get scenes(): readonly Scene[] {
     return this.#scenes
   }
@@ -112,12 +112,12 @@ export class ModelRun {
     await this.#first.step(ms)
   }
 
-  /** Closes the first driver and opens what a later process would have. */
+  /** Closes the first driver and opens that of a later process. */
   async restart(): Promise<void> {
     this.#scenes[0] = await this.#first.restart()
   }
 
-  /** Holds if both sides handed out the same keys in the same order, and keeps their tokens. */
+  /** Asserts that both sides handed out the same keys in the same order, and keeps their tokens. */
   pair(queue: string, real: ClaimReply, model: ClaimReply): void {
     assert.deepEqual(
       real.claims.map(({ key }) => key),
@@ -134,13 +134,13 @@ export class ModelRun {
       this.#realTokens.set(`${queue} ${modelToken}`, realToken)
       this.claims.push({ queue, key: ours.key, modelToken, realToken })
     }
-    // Of more than that, each may report others first.
+    // If there are more, each side may report different ones first.
     if (model.leaseEnds.length < leaseEndsMax) {
       this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
     }
   }
 
-  /** Holds if both sides say that the same leases are over. */
+  /** Asserts that both sides report the same expired leases. */
   pairEnds(queue: string, real: readonly Lease[], model: readonly Lease[]): void {
     const ours = real.map(({ key, token }) => `${key} ${token}`).sort()
     const theirs = model.map(({ key, token }) => `${key} ${this.#realToken(queue, token)}`).sort()
@@ -151,7 +151,7 @@ export class ModelRun {
     return this.#realTokens.get(`${queue} ${modelToken}`)
   }
 
-  /** Holds if everything that can be seen from outside is the same on both sides. */
+  /** Asserts that everything visible from outside is equal on both sides. */
   async compare(): Promise<void> {
     for (const queue of this.queues) {
       const real = await this.real(0).list(queue, { limit: this.#rowsMax })
@@ -180,13 +180,13 @@ export class ModelRun {
     const model = this.#model.tick(queue, request)
     this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
     assert.equal(real.paused, model.paused, 'whether the queue is paused')
-    // A time that has come may be told in any way that says so.
+    // A next time that has passed may be reported as any instant that is not in the future.
     const next = (at: number): number => Math.max(at, real.now)
     assert.ok(areNear(next(real.nextAt), next(model.nextAt)), 'when to look again')
   }
 }
 
-/** Whether a row is more than expired failures, which a driver may have swept away or not. */
+/** Whether a row has more than expired failures, which a driver may have swept or not. */
 function isFresh(now: number): (row: KeyRow) => boolean {
   return ({ state, failedAt }) => state !== 'idle' || failedAt + failuresExpireMs > now
 }

@@ -7,7 +7,7 @@ import {
 } from '@sluice/core'
 import type { StoreTime } from './model-time.ts'
 
-/** One key as the model keeps it. */
+/** One key in the model. */
 export interface ModelKey {
   readonly key: string
   readonly state: KeyState
@@ -17,19 +17,19 @@ export interface ModelKey {
   lastError: string | undefined
 }
 
-/** One queue as the model keeps it. */
+/** One queue in the model. */
 export interface ModelQueue {
   paused: boolean
   readonly keys: Map<string, ModelKey>
   readonly workers: Map<string, WorkerRow>
 }
 
-/** What a model driver keeps beyond its own life; several drivers may share one. */
+/** The store of a model driver, which outlives it; several drivers may share one. */
 export class ModelStore {
   queues: Map<string, ModelQueue> = new Map()
   buckets: Map<string, BucketRow> = new Map()
   readonly watchers: Set<(queue: string | undefined) => void> = new Set()
-  /** Whether a transaction is open, which keeps everybody else out. */
+  /** Whether a transaction is open, which locks out every other caller. */
   isInTransaction = false
   readonly #times = new WeakMap<Clock, StoreTime>()
   #lastToken = 0
@@ -45,7 +45,7 @@ export class ModelStore {
     return this.#lastSeq
   }
 
-  /** The greatest token that was given out. */
+  /** The greatest token so far. */
   get lastToken(): number {
     return this.#lastToken
   }
@@ -58,7 +58,7 @@ export class ModelStore {
     this.#lastSeq = Math.max(this.#lastSeq, floor)
   }
 
-  /** The time by `clock`: the same for all drivers, however often they are opened. */
+  /** The time of the store by `clock`: the same for all drivers, however often they are opened. */
   time(clock: Clock, make: (clock: Clock) => StoreTime): StoreTime {
     const time = this.#times.get(clock) ?? make(clock)
     this.#times.set(clock, time)
@@ -74,7 +74,7 @@ export class ModelStore {
     return queue
   }
 
-  /** The key, with nothing stored of it if it is new. */
+  /** The key; empty if it is new. */
   key(queueName: string, key: string): ModelKey {
     const { keys } = this.queue(queueName)
     let entry = keys.get(key)
@@ -92,13 +92,13 @@ export class ModelStore {
     return entry
   }
 
-  /** Forgets keys of which nothing is worth storing. */
+  /** Deletes keys whose state is empty. */
   sweep(queueName: string, isGone: (state: KeyState) => boolean): void {
     const { keys } = this.queue(queueName)
     for (const [key, entry] of keys) if (isGone(entry.state)) keys.delete(key)
   }
 
-  /** Does something inside the open transaction. */
+  /** Runs a function inside the open transaction. */
   inside<T>(act: () => T): T {
     this.isInTransaction = false
     try {
@@ -108,7 +108,7 @@ export class ModelStore {
     }
   }
 
-  /** Everything that a transaction can undo, as a copy. */
+  /** A copy of everything that a transaction can roll back. */
   snapshot(): Pick<ModelStore, 'queues' | 'buckets'> {
     return structuredClone({ queues: this.queues, buckets: this.buckets })
   }

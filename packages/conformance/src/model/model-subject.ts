@@ -5,14 +5,14 @@ import { ModelDriver } from './model-driver.ts'
 import { ModelStore } from './model-store.ts'
 import type { Rules } from './rules.ts'
 
-/** How a model can be made to differ from the contract. */
+/** Changes that make a model differ from the contract. */
 export interface ModelSubjectOptions {
   readonly store?: ModelStore
-  /** Rules to put in place of those of the contract. */
+  /** Rules that replace those of the contract. */
   readonly rules?: Partial<Rules>
-  /** What a step of the clock does; `wall` unless given. */
+  /** The effect of a step of the clock; `wall` by default. */
   readonly time?: Capabilities['time']
-  /** Members to put in place of the driver's own; called for each driver that is made. */
+  /** Members that replace the driver's own; called for each new driver. */
   readonly alter?: (driver: ModelDriver, store: ModelStore) => Partial<Driver>
 }
 
@@ -27,7 +27,7 @@ export function altered(driver: Driver, members: Partial<Driver>): Driver {
   })
 }
 
-/** The model as a subject, as it is or with a part of it replaced. */
+/** The model as a subject, unchanged or with a part replaced. */
 export function modelSubject(options: ModelSubjectOptions = {}): Subject {
   const { store = new ModelStore(), rules = {}, time = 'wall', alter } = options
   const make = (): Driver => {
@@ -39,7 +39,7 @@ export function modelSubject(options: ModelSubjectOptions = {}): Subject {
     clock: fakeClock(),
     restart: make,
     peer: make,
-    // As far as it has other processes: what is shared is the store alone.
+    // The model's other process is a second driver that shares nothing but the store.
     otherProcess: () => ({ driver: make(), kill() {} }),
     cutPower: make,
     begin() {

@@ -1,12 +1,12 @@
 import { type Capabilities, type Clock, type EpochMs, RisingTime } from '@sluice/core'
 
-/** The time of a store, and how far it is ahead of the wall clock. */
+/** The time of a store, and by how much it is ahead of the wall clock. */
 export interface StoreTime {
   now(): EpochMs
   readonly ahead: number
 }
 
-/** The wall clock when it was made, and the monotonic time since: steps are not noticed. */
+/** The wall clock at creation plus monotonic time: steps have no effect. */
 class SteadyTime implements StoreTime {
   readonly #clock: Clock
   readonly #beginning: EpochMs

@@ -3,29 +3,29 @@ import { perKeyPart, planned } from './model-plan.ts'
 import { storeTime } from './model-time.ts'
 
 /**
- * Everything that the model decides, in one replaceable object: the transitions of the contract,
- * and the rules of a queue that are not about one key alone.
+ * All decisions of the model in one replaceable object: the transitions of the contract, and the
+ * rules of a queue that concern more than one key.
  *
  * A mutant is the model with one of these replaced.
  */
 export type Rules = {
   -readonly [Name in keyof typeof transitions]: (typeof transitions)[Name]
 } & {
-  /** Who comes first: the higher priority, then who became ready earlier, then who asked earlier. */
+  /** The order: the higher priority first, then the earlier `readyAt`, then the lower `seq`. */
   comesBefore(a: KeyState, b: KeyState): number
-  /** Whether a lease is over. */
+  /** Whether a lease has expired. */
   isOver(state: KeyState, now: EpochMs): boolean
   /** Whether a key is handed out alone. */
   isAlone(state: KeyState): boolean
-  /** Works a plan out, for an ask or a retry. */
+  /** The delay of a plan, for an ask or a retry. */
   planned: typeof planned
-  /** Works a plan out for the end of a lease. */
+  /** The delay of a plan at the end of a lease. */
   perKeyPart: typeof perKeyPart
-  /** Makes the time of the store from a clock; called once for each clock. */
+  /** The time of the store by a clock; called once for each clock. */
   storeTime: typeof storeTime
 }
 
-/** The rules as the contract has them. */
+/** The rules of the contract. */
 export const modelRules: Rules = {
   ...transitions,
   comesBefore: (a, b) => b.priority - a.priority || a.readyAt - b.readyAt || a.seq - b.seq,

@@ -7,11 +7,11 @@ import { loopingCases } from './looping.ts'
 import type { QueueFactories } from './public-api.ts'
 import type { QueueCase } from './queue-case.ts'
 import { type Parts, QueueScene } from './queue-scene.ts'
+import { storeErrorCases } from './store-errors.ts'
 import { takingCases } from './taking.ts'
-import { troubleCases } from './trouble.ts'
 import { wakingCases } from './waking.ts'
 
-/** Every case of the second half: what a queue promises over any driver. */
+/** Every case of the second half: the promises of a queue over any driver. */
 export const allQueueCases: readonly QueueCase[] = [
   ...takingCases,
   ...queueItemCases,
@@ -20,15 +20,15 @@ export const allQueueCases: readonly QueueCase[] = [
   ...wakingCases,
   ...endingCases,
   ...loopingCases,
-  ...troubleCases,
+  ...storeErrorCases,
 ]
 
-/** A case that starts shutting doors may have a second of aborts to wait for, on any clock. */
+/** A case that closes its queues may have to wait a second for aborted handlers, on any clock. */
 const timeoutMs = 30_000
 
 /**
- * The second half as cases that can be run like those of the first: through the public queue that
- * `factories` make over the driver of a subject. `usual` goes into the options of every queue.
+ * The second half as cases that run like those of the first: through the public queue that
+ * `factories` create over the driver of a subject. `usual` is part of the options of every queue.
  */
 export function queueCases(factories: QueueFactories, usual: Parts = {}): readonly Case[] {
   return allQueueCases.map((chosen) => ({

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Delays and back-off, through the queue. */
 export const delayingCases: readonly QueueCase[] = [
   {
     id: 'q-delay.on-time',
-    title: 'who waits gets a delayed item at the instant at which it is due, and not before',
+    title: 'a waiter gets a delayed item at the instant at which it is due, and not before',
     async run(s) {
       const queue = s.delaying()
       await queue.addAfter('a', 1_000)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(999)
       assert.equal(waiting.state, 'waiting')
       await s.step(1)
@@ -19,11 +19,11 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.sooner-while-waiting',
-    title: 'who waits for a later item is woken for a sooner one that is added meanwhile',
+    title: 'a waiter for a later item is woken for a sooner one that is added in the meantime',
     async run(s) {
       const queue = s.delaying()
       await queue.addAfter('late', 5_000)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(100)
       await queue.addAfter('soon', 50)
       await s.step(50)
@@ -56,7 +56,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.latest',
-    title: "with 'latest', a delayed item is put off, up to maxWaitMs since it was first asked for",
+    title: "with 'latest', a delayed item is postponed, up to maxWaitMs since it was first added",
     async run(s) {
       const queue = s.delaying()
       const latest = { when: 'latest', maxWaitMs: 250 } as const
@@ -71,7 +71,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.none',
-    title: 'a delay of zero or less is none',
+    title: 'a delay of zero or less is no delay',
     async run(s) {
       const queue = s.delaying()
       for (const ms of [0, -1, -0.5]) {
@@ -82,14 +82,14 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.held',
-    title: 'an item that is delayed while it is held comes back after that delay',
+    title: 'an item that is delayed while it is held is handed out again after that delay',
     async run(s) {
       const queue = s.delaying()
       await queue.add('a')
       const held = await s.take(queue)
       await queue.addAfter('a', 500)
       assert.equal(await held.done(), 'delayed')
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(499)
       assert.equal(waiting.state, 'waiting')
       await s.step(1)
@@ -98,7 +98,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-delay.week',
-    title: 'a week of delay passes in no time on a given clock',
+    title: 'a week of delay passes instantly on a fake clock',
     async run(s) {
       const queue = s.delaying()
       const week = 7 * 86_400_000
@@ -132,7 +132,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-limit.forget',
-    title: 'done with forget, and forget, start back-off anew',
+    title: 'done with forget, and forget, reset the back-off',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -165,7 +165,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-limit.own',
-    title: "a limiter of the caller's own decides the delay in this process",
+    title: 'a custom limiter decides the delay in this process',
     async run(s) {
       const asked: unknown[] = []
       const limiter = {
@@ -187,7 +187,7 @@ export const delayingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-limit.own.broken',
-    title: 'a limiter that throws or gives NaN means a second, and is reported',
+    title: 'a limiter that throws or returns NaN means a delay of a second, and is reported',
     async run(s) {
       for (const [name, when] of [
         ['throws', () => assert.fail('broken')],

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Shutting down, draining and closing. */
 export const endingCases: readonly QueueCase[] = [
   {
     id: 'q-shut.adds-refused',
-    title: 'after shutDown adds are refused with a code, and nothing is stored',
+    title: 'after shutDown, adds are rejected with a code, and nothing is stored',
     async run(s) {
       const queue = s.limited()
       await queue.add('before')
@@ -22,7 +22,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-shut.due-first',
-    title: 'after shutDown get gives what was due, and then undefined, at once',
+    title: 'after shutDown, get returns the items that were due, and then undefined, at once',
     async run(s) {
       const queue = s.delaying()
       await queue.addMany(['a', 'b'])
@@ -40,7 +40,7 @@ export const endingCases: readonly QueueCase[] = [
     title: 'shutDown ends every get that waits',
     async run(s) {
       const queue = s.queue()
-      const waiting = [seen(queue.get()), seen(queue.get())]
+      const waiting = [watchPromise(queue.get()), watchPromise(queue.get())]
       await s.quiet()
       await queue.shutDown()
       await s.quiet()
@@ -50,7 +50,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-shut.give-back',
-    title: 'after shutDown, what is held can be given back in every way, also for later',
+    title: 'after shutDown, held items can be finished in every way, also with a delay',
     async run(s) {
       const queue = s.limited()
       await queue.addMany(['a', 'b', 'c', 'd'])
@@ -79,13 +79,13 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-drain.waits',
-    title: 'a drain waits for what was due and for what is held, and not for what is delayed',
+    title: 'a drain waits for due and held items, and not for delayed ones',
     async run(s) {
       const queue = s.delaying()
       await queue.addMany(['a', 'b'])
       await queue.addAfter('later', 100_000)
       const held = await s.take(queue)
-      const draining = seen(queue.shutDownWithDrain())
+      const draining = watchPromise(queue.shutDownWithDrain())
       await s.quiet()
       assert.equal(draining.state, 'waiting')
       await held.done()
@@ -102,12 +102,15 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-drain.several',
-    title: 'everyone who drains is told, and a shutDown releases them',
+    title: 'several drains end together, and a shutDown ends them',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
       const held = await s.take(queue)
-      const draining = [seen(queue.shutDownWithDrain()), seen(queue.shutDownWithDrain())]
+      const draining = [
+        watchPromise(queue.shutDownWithDrain()),
+        watchPromise(queue.shutDownWithDrain()),
+      ]
       await s.quiet()
       assert.deepEqual(
         draining.map(({ state }) => state),
@@ -124,13 +127,13 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-drain.abandoned',
-    title: 'a drain that is abandoned rejects, and the queue stays shut down',
+    title: 'an aborted drain rejects, and the queue stays shut down',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
       const held = await s.take(queue)
       const abort = new AbortController()
-      const draining = seen(queue.shutDownWithDrain({ signal: abort.signal }))
+      const draining = watchPromise(queue.shutDownWithDrain({ signal: abort.signal }))
       await s.quiet()
       abort.abort(new Error('enough'))
       await s.quiet()
@@ -141,7 +144,8 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.refuses',
-    title: 'after close get gives undefined, ends are lost, and everything else is refused',
+    title:
+      'after close, get returns undefined, finishing returns lost, and every other call is rejected',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -156,7 +160,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.aborts',
-    title: 'close aborts the signals of what is held, and says why',
+    title: 'close aborts the signals of held items, with a reason',
     async run(s) {
       const queue = s.queue({ leaseMs: 30_000 })
       await queue.add('a')
@@ -168,7 +172,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.twice',
-    title: 'close can be called again, by anybody, also while it is under way',
+    title: 'close can be called again, also concurrently',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
@@ -188,7 +192,7 @@ export const endingCases: readonly QueueCase[] = [
     title: 'close ends every get that waits',
     async run(s) {
       const queue = s.queue()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await s.soon(queue.close())
       assert.deepEqual([waiting.state, waiting.value], ['resolved', undefined])
@@ -209,7 +213,7 @@ export const endingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-close.reopens',
-    title: 'a driver whose last queue was closed serves a queue that is made later',
+    title: 'a driver whose last queue was closed serves a queue that is created later',
     needs: { durable: true },
     async run(s) {
       const queue = s.queue()

@@ -18,7 +18,7 @@ const items: readonly unknown[] = [
   { toString: 'own', constructor: 1 },
 ]
 
-/** What is no item, by the kind of error. */
+/** Values that are not valid items, by the kind of error. */
 const badItems: readonly (readonly [string, unknown])[] = [
   ['an empty string', ''],
   ['undefined', undefined],
@@ -37,11 +37,11 @@ const badItems: readonly (readonly [string, unknown])[] = [
   ['a NUL', 'a\u0000b'],
 ]
 
-/** Items: what comes back, and what is refused. */
+/** Items: what is returned, and what is rejected. */
 export const queueItemCases: readonly QueueCase[] = [
   {
     id: 'q-item.round-trip',
-    title: 'every JSON value is an item, and comes back equal',
+    title: 'every JSON value is an item, and is returned equal',
     async run(s) {
       const queue = s.queue<unknown>()
       for (const item of items) {
@@ -64,7 +64,7 @@ export const queueItemCases: readonly QueueCase[] = [
   },
   {
     id: 'q-item.key.apart',
-    title: 'a string and what it looks like are two keys',
+    title: 'a string and the value that its text looks like are two keys',
     async run(s) {
       const queue = s.queue<unknown>()
       for (const item of [1, '1', 'json:1', true, 'true', null, 'null', {}, '{}', 'json:{}']) {
@@ -75,7 +75,7 @@ export const queueItemCases: readonly QueueCase[] = [
   },
   {
     id: 'q-item.key-of',
-    title: 'with keyOf, the last item that was added with a key is the one that is taken',
+    title: 'with keyOf, the last item added for a key is handed out',
     async run(s) {
       const queue = s.queue<{ id: string; n: number }>({
         keyOf: (item) => (item as { id: string }).id,
@@ -92,7 +92,7 @@ export const queueItemCases: readonly QueueCase[] = [
   },
   {
     id: 'q-item.fresh',
-    title: 'nobody shares an item with anybody: it is a fresh value every time',
+    title: 'items are never shared: each one handed out is a fresh value',
     async run(s) {
       const queue = s.queue<{ id: string; list: number[] }>({
         keyOf: (item) => (item as { id: string }).id,
@@ -109,7 +109,8 @@ export const queueItemCases: readonly QueueCase[] = [
   },
   {
     id: 'q-item.refused',
-    title: 'what would not come back equal is refused, the parameter named, and nothing changes',
+    title:
+      'values that JSON cannot round-trip are rejected; the error names the parameter, and nothing changes',
     async run(s) {
       const queue = s.limited<unknown>()
       for (const [what, item] of badItems) {
@@ -138,7 +139,7 @@ export const queueItemCases: readonly QueueCase[] = [
   },
   {
     id: 'q-item.limits',
-    title: 'keys of 512 bytes and items of 64 kB are the longest that are taken',
+    title: 'keys of 512 bytes and items of 64 kB are the longest that are accepted',
     async run(s) {
       const queue = s.queue<unknown>({ keyOf: () => 'a' })
       assert.equal(await queue.add('x'.repeat(65_534)), 'added')
@@ -154,7 +155,7 @@ export const queueItemCases: readonly QueueCase[] = [
   },
   {
     id: 'q-item.arguments',
-    title: 'delays, priorities and numbers beyond their limits are refused and change nothing',
+    title: 'delays, priorities and numbers beyond their limits are rejected and change nothing',
     async run(s) {
       const queue = s.delaying()
       const tenYears = 10 * 365.25 * 86_400_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 const leaseMs = 30_000
 
@@ -9,7 +9,7 @@ const leaseMs = 30_000
 export const leasingCases: readonly QueueCase[] = [
   {
     id: 'q-lease.renewed',
-    title: 'a key that is held is renewed for as long as it is held',
+    title: 'a held key is renewed until it is finished',
     async run(s) {
       const queue = s.queue({ leaseMs })
       await queue.add('a')
@@ -22,7 +22,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.renewed-together',
-    title: 'everything that is held is renewed in one call',
+    title: 'all held keys are renewed in one call',
     async run(s) {
       const queue = s.queue({ leaseMs })
       await queue.addMany(Array.from({ length: 20 }, (_, i) => `k${i}`))
@@ -36,7 +36,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.lost',
-    title: 'a lease that somebody else has ended aborts the signal, and every end is lost',
+    title: 'a lease that another process has ended aborts the signal, and finishing returns lost',
     async run(s) {
       const queue = s.limited({ leaseMs })
       await queue.add('a')
@@ -54,7 +54,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.stale-done',
-    title: 'done of a run that was lost does nothing to the one that came after it',
+    title: 'done of a lost run does not affect the run after it',
     async run(s) {
       const queue = s.queue({ leaseMs })
       await queue.add('a')
@@ -69,7 +69,7 @@ export const leasingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-lease.crash',
-    title: 'a key whose holder vanished comes back when its lease ends, and counts a crash',
+    title: 'a key whose holder vanished runs again when its lease ends, and counts a crash',
     needs: { peers: true },
     async run(s) {
       const driver = await s.peerDriver()
@@ -80,7 +80,7 @@ export const leasingCases: readonly QueueCase[] = [
       const { claims } = await driver.claim('q', claim)
       assert.equal(claims.length, 1)
       await driver.close()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(leaseMs - 1)
       assert.equal(waiting.state, 'waiting')
       await s.step(1)
@@ -101,7 +101,7 @@ export const leasingCases: readonly QueueCase[] = [
       const claim = { limit: 1, holder: 'dead', leaseMs }
       const first = await driver.claim('q', { ...claim, claimId: 'first' })
       assert.equal(first.claims.length, 1)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(leaseMs)
       await s.settled(waiting)
       assert.equal(waiting.value?.crashes, 1)
@@ -109,9 +109,9 @@ export const leasingCases: readonly QueueCase[] = [
       const second = await driver.claim('q', { ...claim, claimId: 'second' })
       assert.equal(second.claims.length, 1)
       await driver.close()
-      // Somebody has to look, so that the end is noticed.
+      // A waiter has to look, so that the expired lease is noticed.
       const abort = new AbortController()
-      const looking = seen(queue.get({ signal: abort.signal }))
+      const looking = watchPromise(queue.get({ signal: abort.signal }))
       await s.step(leaseMs)
       await s.until(async () => (await s.state('a')) === 'parked')
       assert.equal(looking.state, 'waiting')

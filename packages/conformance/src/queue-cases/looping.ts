@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Iteration, scopes and workers. */
 export const loopingCases: readonly QueueCase[] = [
@@ -26,7 +26,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-loop.next-finishes-nothing',
-    title: 'the next turn of a loop does not finish what the one before has left',
+    title: 'the next turn of a loop does not finish the item of the one before',
     async run(s) {
       const queue = s.queue()
       await queue.addMany(['a', 'b'])
@@ -40,7 +40,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-loop.break',
-    title: 'leaving a loop releases the last item, if it is unfinished, and nothing else',
+    title: 'leaving a loop releases the last item, if it is unfinished, and no other',
     async run(s) {
       const queue = s.queue()
       await queue.addMany(['a', 'b'])
@@ -59,7 +59,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-loop.detach',
-    title: 'an item that is detached is not released when the loop is left',
+    title: 'a detached item is not released when the loop ends',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
@@ -73,7 +73,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-loop.throw',
-    title: 'an error in a loop releases the last item and goes through',
+    title: 'an error in a loop releases the last item and propagates',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
@@ -115,7 +115,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-worker.runs',
-    title: 'a worker runs the handler for each item, and what is done leaves nothing behind',
+    title: 'a worker runs the handler for each item, and a finished item leaves no row',
     async run(s) {
       const queue = s.limited()
       await queue.addMany(['a', 'b', 'c'])
@@ -133,7 +133,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-worker.retries',
-    title: 'an item whose handler throws comes back after the back-off, and counts a failure',
+    title: 'an item whose handler throws is retried after the back-off, and counts a failure',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -156,7 +156,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-worker.concurrency',
-    title: 'a worker runs as many handlers at a time as it was told, and never one key twice',
+    title: 'a worker runs up to `concurrency` handlers at a time, and never one key twice',
     async run(s) {
       const queue = s.limited()
       await queue.addMany(['a', 'b', 'c', 'd', 'e'])
@@ -213,7 +213,7 @@ export const loopingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-worker.stops',
-    title: 'a worker that is stopped waits for its handlers, and takes nothing more',
+    title: 'a worker that is stopped waits for its handlers, and claims no more items',
     async run(s) {
       const queue = s.limited()
       await queue.addMany(['a', 'b'])
@@ -223,7 +223,7 @@ export const loopingCases: readonly QueueCase[] = [
       })
       const worker = s.factories.createWorker<string>({ queue, handler: () => gate })
       await s.quiet()
-      const stopping = seen(worker.stop({ graceMs: 60_000 }))
+      const stopping = watchPromise(worker.stop({ graceMs: 60_000 }))
       await s.quiet()
       assert.equal(stopping.state, 'waiting')
       letGo()

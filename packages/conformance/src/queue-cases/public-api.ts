@@ -1,6 +1,6 @@
 import type { Clock, Dedupe, Driver } from '@sluice/core'
 
-/** What the suite needs of a key that a queue handed out. */
+/** The part of a `Held` that the suite uses. */
 export interface PublicHeld<T> extends AsyncDisposable {
   readonly item: T
   readonly key: string
@@ -17,14 +17,14 @@ export interface PublicHeld<T> extends AsyncDisposable {
   detach(): unknown
 }
 
-/** What the suite needs of a queue's transaction. */
+/** The part of a queue's transaction that the suite uses. */
 export interface PublicWithin<T> {
   add(item: T): string | Promise<string>
   addAfter(item: T, ms: number): string | Promise<string>
   done(held: PublicHeld<T>): string | Promise<string>
 }
 
-/** What the suite needs of a queue. */
+/** The part of a queue that the suite uses. */
 export interface PublicQueue<T> extends AsyncDisposable, AsyncIterable<PublicHeld<T>> {
   readonly shuttingDown: boolean
   add(item: T, options?: { readonly priority?: number }): Promise<string>
@@ -42,7 +42,7 @@ export interface PublicQueue<T> extends AsyncDisposable, AsyncIterable<PublicHel
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
-/** What the suite needs of a delaying queue. */
+/** The part of a delaying queue that the suite uses. */
 export interface PublicDelayingQueue<T> extends PublicQueue<T> {
   addAfter(
     item: T,
@@ -55,14 +55,14 @@ export interface PublicDelayingQueue<T> extends PublicQueue<T> {
   ): Promise<string>
 }
 
-/** What the suite needs of a rate-limiting queue. */
+/** The part of a rate-limiting queue that the suite uses. */
 export interface PublicRateLimitingQueue<T> extends PublicDelayingQueue<T> {
   addRateLimited(item: T): Promise<string>
   forget(item: T): Promise<string>
   numRequeues(item: T): Promise<number>
 }
 
-/** What the suite says of a queue it wants. */
+/** The options of a queue that the suite sets. */
 export interface PublicOptions {
   readonly name?: string
   readonly driver: Driver
@@ -77,23 +77,23 @@ export interface PublicOptions {
   readonly prefetch?: number
 }
 
-/** A limiter as the suite writes its own. */
+/** A limiter that the suite implements. */
 export interface PublicLimiter {
   when(item: unknown): number
   forget(item: unknown): void
   numRequeues(item: unknown): number
-  /** A limiter that a store can follow says how, as plain data. */
+  /** The plan of a limiter that a store can follow, as plain data. */
   readonly plan?: unknown
 }
 
-/** What a worker is told besides the item. */
+/** The context of a handler. */
 export interface PublicContext {
   readonly key: string
   readonly signal: AbortSignal
   readonly failures: number
 }
 
-/** What the suite needs of a worker. */
+/** The part of a worker that the suite uses. */
 export interface PublicWorker {
   readonly running: number
   stop(options?: { readonly graceMs?: number }): Promise<void>
@@ -101,8 +101,8 @@ export interface PublicWorker {
 }
 
 /**
- * The functions that make queues, given by whoever runs the suite: the suite itself imports the
- * driver contract and nothing else.
+ * The functions that create queues, passed by the caller: the suite itself imports the driver
+ * contract and nothing else.
  */
 export interface QueueFactories {
   createQueue<T>(options: PublicOptions): PublicQueue<T>

@@ -7,7 +7,7 @@ export interface QueueCase {
   readonly id: string
   /** The promise as a sentence. */
   readonly title: string
-  /** What a driver must be able to do for the promise to mean anything. */
+  /** The capabilities without which the promise has no meaning. */
   readonly needs?: Needs
   /** Throws if the promise is broken. */
   run(scene: QueueScene): Promise<void>

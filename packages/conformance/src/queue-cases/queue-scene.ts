@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type Driver, type KeyRow, SluiceError, systemClock } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
-import type { CallLog } from '../recorded.ts'
-import type { Scene } from '../scene.ts'
+import type { Scene } from '../scene/scene.ts'
+import type { CallLog } from '../wrappers/recorded.ts'
 import type {
   PublicDelayingQueue,
   PublicHeld,
@@ -12,33 +12,33 @@ import type {
   QueueFactories,
 } from './public-api.ts'
 
-/** What has become of a promise so far. */
-export interface Seen<T> {
+/** The state of a promise so far. */
+export interface WatchedPromise<T> {
   state: 'waiting' | 'resolved' | 'rejected'
   value?: T
   error?: unknown
 }
 
-/** Options of a queue that the scene does not give. */
+/** Options of a queue that the scene does not set. */
 export type Parts = Partial<PublicOptions>
 
 type Closable = Pick<PublicQueue<unknown>, 'close'>
 
-/** How many turns without a call under way are taken to mean that nothing goes on. */
+/** After this many turns without a call in flight, all work has ended. */
 const quietTurns = 3
 
-/** How much longer than a hint something may take that comes by itself, in real time. */
+/** How much longer than a wake an automatic change may take, in real time. */
 const soonHints = 4
 
-/** How long closing waits for what was aborted. */
+/** How long closing waits for aborted handlers. */
 const abortMs = 1_000
 
-/** How far the clock moves while something is waited for. */
+/** The step of the clock while the scene waits. */
 const creepMs = 20
 
-/** Watches a promise without waiting for it. */
-export function seen<T>(promise: Promise<T>): Seen<T> {
-  const what: Seen<T> = { state: 'waiting' }
+/** Watches a promise without awaiting it. */
+export function watchPromise<T>(promise: Promise<T>): WatchedPromise<T> {
+  const what: WatchedPromise<T> = { state: 'waiting' }
   promise.then(
     (value) => Object.assign(what, { state: 'resolved', value }),
     (error: unknown) => Object.assign(what, { state: 'rejected', error }),
@@ -46,13 +46,13 @@ export function seen<T>(promise: Promise<T>): Seen<T> {
   return what
 }
 
-/** A driver and its clock, and the queues that a case makes on it. */
+/** A driver and its clock, and the queues of a case on it. */
 export class QueueScene {
   readonly clock: FakeClock
-  /** What was reported to `onError`. */
+  /** The errors that were reported to `onError`. */
   readonly errors: unknown[] = []
   readonly factories: QueueFactories
-  /** The scene of the driver contract underneath, whose verbs look past the queues. */
+  /** The scene of the driver below, whose verbs bypass the queues. */
   readonly store: Scene
   readonly #driver: Driver
   readonly #log: CallLog
@@ -68,23 +68,23 @@ export class QueueScene {
     this.#usual = usual
   }
 
-  /** Sets the stage. The queues open the driver; the scene only looks, once they have. */
+  /** Begins a case. The queues open the driver; the scene only reads, after that. */
   static async begin(store: Scene, factories: QueueFactories, usual: Parts): Promise<QueueScene> {
     await store.close()
     return new QueueScene(store, factories, usual)
   }
 
-  /** Closes every queue, whatever it holds. */
+  /** Closes every queue, even if it holds keys. */
   async end(): Promise<void> {
-    const closing = seen(Promise.all(this.#queues.map((queue) => queue.close())))
+    const closing = watchPromise(Promise.all(this.#queues.map((queue) => queue.close())))
     await this.quiet()
-    // What is still held has a second to notice that it was aborted.
+    // Held keys have a second to react to the abort.
     if (closing.state === 'waiting') await this.step(abortMs)
     await this.settled(closing)
     if (closing.state === 'rejected') throw closing.error
   }
 
-  /** What the queues are given. */
+  /** The driver of the queues. */
   get driver(): Driver {
     return this.#driver
   }
@@ -118,26 +118,26 @@ export class QueueScene {
     return this.keep(this.factories.createRateLimitingQueue<T>(this.options(parts)))
   }
 
-  /** A driver on the same store as another process would have it, for queues of that process. */
+  /** A driver on the same store as in another process, for queues of that process. */
   async peerDriver(): Promise<Driver> {
     const peer = await this.store.peer()
     await peer.close()
     return peer.driver
   }
 
-  /** Lets everything go on that is under way and does not wait for time. */
+  /** Completes all work in flight that does not wait for time. */
   async quiet(): Promise<void> {
     for (let still = 0; still < quietTurns; still += 1) {
       await this.clock.step(0)
       if (this.#log.inFlight > 0) {
-        // What is under way is real input and output, which takes real time.
+        // The work in flight is real input and output, which takes real time.
         await realTurn()
         still = -1
       }
     }
   }
 
-  /** Moves time, from one timer to the next, and lets what each one starts come to its end. */
+  /** Steps the clock from one timer to the next, and completes the work that each one starts. */
   async step(ms: number): Promise<void> {
     const target = this.clock.now() + ms
     for (;;) {
@@ -150,20 +150,20 @@ export class QueueScene {
     await this.quiet()
   }
 
-  /** Waits for what comes by itself, in real time if need be, while time on the clock creeps on. */
+  /** Waits for an automatic change, in real time if necessary, while the clock advances slowly. */
   async soon<T>(promise: Promise<T>): Promise<T> {
-    await this.settled(seen(promise))
+    await this.settled(watchPromise(promise))
     return await promise
   }
 
-  /** Waits until a promise that is watched has come to something. */
-  async settled(what: Seen<unknown>): Promise<void> {
+  /** Waits until a watched promise has settled. */
+  async settled(what: WatchedPromise<unknown>): Promise<void> {
     await this.until(() => what.state !== 'waiting')
   }
 
-  /** Waits until something holds, in real time if need be, while time on the clock moves on slowly. */
+  /** Waits until a condition is true, in real time if necessary, while the clock advances slowly. */
   async until(holds: () => boolean | Promise<boolean>, stepMs: number = creepMs): Promise<void> {
-    const soonMs = this.store.stage.hintMs * soonHints
+    const soonMs = this.store.context.hintMs * soonHints
     const endsAt = systemClock.monotonicMs() + soonMs
     for (;;) {
       await this.quiet()
@@ -174,19 +174,19 @@ export class QueueScene {
     }
   }
 
-  /** Takes the next key, which must be there. */
+  /** Takes the next key; asserts that there is one. */
   async take<T>(queue: PublicQueue<T>): Promise<PublicHeld<T>> {
-    const taking = seen(queue.get())
+    const taking = watchPromise(queue.get())
     await this.quiet()
     if (taking.state === 'rejected') throw taking.error
     assert.ok(taking.value, `a key can be taken; get is ${taking.state}`)
     return taking.value
   }
 
-  /** Holds if nobody can take anything now. */
+  /** Asserts that no key can be taken now. */
   async takeNothing<T>(queue: PublicQueue<T>): Promise<void> {
     const abort = new AbortController()
-    const taking = seen(queue.get({ signal: abort.signal }))
+    const taking = watchPromise(queue.get({ signal: abort.signal }))
     await this.quiet()
     assert.equal(taking.state, 'waiting', `${taking.value?.key} can be taken`)
     abort.abort(new Error('enough'))
@@ -194,7 +194,7 @@ export class QueueScene {
     assert.equal(taking.state, 'rejected', 'an abandoned get rejects')
   }
 
-  /** Takes and finishes all keys that are ready, and gives them in the order they came in. */
+  /** Takes and finishes all ready keys, and returns them in the order in which they came. */
   async drainKeys<T>(queue: PublicQueue<T>): Promise<string[]> {
     const keys: string[] = []
     while ((await queue.len()) > 0) {
@@ -205,12 +205,12 @@ export class QueueScene {
     return keys
   }
 
-  /** What the store keeps of a key. */
+  /** The row of a key. */
   async row(key: string): Promise<KeyRow | undefined> {
     return (await this.#driver.list('q', { keys: [key], limit: 1 })).rows[0]
   }
 
-  /** The state of a key in the store; `gone` if nothing is stored of it. */
+  /** The state of a key in the store; `gone` if there is no row. */
   async state(key: string): Promise<string> {
     return (await this.row(key))?.state ?? 'gone'
   }
@@ -220,9 +220,9 @@ export class QueueScene {
     return this.#log.lines.filter((line) => line.startsWith(`${verb}(`)).length
   }
 
-  /** Holds if the promise is rejected with that code. */
+  /** Asserts that the promise is rejected with that code. */
   async refused(promise: Promise<unknown>, code: string): Promise<void> {
-    const what = seen(promise)
+    const what = watchPromise(promise)
     await this.quiet()
     assert.equal(what.state, 'rejected', `rejects with ${code}; it is ${what.state}`)
     assert.ok(SluiceError.is(what.error), `rejects with an error of ours: ${String(what.error)}`)

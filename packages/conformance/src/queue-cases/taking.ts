@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { QueueCase } from './queue-case.ts'
-import { seen } from './queue-scene.ts'
+import { watchPromise } from './queue-scene.ts'
 
 /** Adding, taking and finishing. */
 export const takingCases: readonly QueueCase[] = [
   {
     id: 'q-take.once',
-    title: 'however often an item is added before it is taken, it is taken once',
+    title: 'an item that is added many times before it is handed out is handed out once',
     async run(s) {
       const queue = s.queue()
       assert.equal(await queue.add('a'), 'added')
@@ -20,12 +20,12 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.dirty',
-    title: 'an item that is added while it is held is taken again after done, and not before',
+    title: 'an item that is added while it is held is handed out again after done, and not before',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
       const held = await s.take(queue)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       assert.equal(await queue.add('a'), 'added')
       await queue.add('a')
       await s.quiet()
@@ -39,7 +39,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.order',
-    title: 'items are taken in the order in which they were added',
+    title: 'items are handed out in the order in which they were added',
     needs: { order: 'per-producer' },
     async run(s) {
       const queue = s.queue()
@@ -51,7 +51,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.priority',
-    title: 'items of a higher priority are taken first',
+    title: 'items of a higher priority are handed out first',
     needs: { order: 'per-producer' },
     async run(s) {
       const queue = s.queue()
@@ -88,10 +88,10 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.many',
-    title: 'getMany waits for one and takes at most as many as it asks for',
+    title: 'getMany waits for one item and returns at most as many as requested',
     async run(s) {
       const queue = s.queue()
-      const waiting = seen(queue.getMany(3))
+      const waiting = watchPromise(queue.getMany(3))
       await s.quiet()
       assert.equal(waiting.state, 'waiting')
       await queue.add('a')
@@ -109,10 +109,14 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.getters',
-    title: 'one item wakes one who waits, and each gets another',
+    title: 'one item wakes one waiter, and each waiter gets a different item',
     async run(s) {
       const queue = s.queue()
-      const waiting = [seen(queue.get()), seen(queue.get()), seen(queue.get())]
+      const waiting = [
+        watchPromise(queue.get()),
+        watchPromise(queue.get()),
+        watchPromise(queue.get()),
+      ]
       await queue.addMany(['a', 'b'])
       await s.quiet()
       const states = waiting.map(({ state }) => state).sort()
@@ -123,11 +127,11 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.abandoned',
-    title: 'a get that is abandoned rejects with the reason, and takes nothing',
+    title: 'an aborted get rejects with the reason, and takes nothing',
     async run(s) {
       const queue = s.queue()
       const abort = new AbortController()
-      const waiting = seen(queue.get({ signal: abort.signal }))
+      const waiting = watchPromise(queue.get({ signal: abort.signal }))
       await s.quiet()
       const reason = new Error('enough')
       abort.abort(reason)
@@ -139,7 +143,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.done-by-item',
-    title: 'done of an item ends the oldest run of its key that this queue handed out',
+    title: 'done of an item ends the oldest run of its key that this queue object handed out',
     async run(s) {
       const queue = s.queue()
       await queue.add('a')
@@ -165,7 +169,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.done-once',
-    title: 'a run ends once, however many ends are tried at the same time',
+    title: 'a run ends once, however many finishes run concurrently',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -177,7 +181,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.release',
-    title: 'an item that is released can be taken again, and nothing is counted',
+    title: 'a released item can be taken again, and nothing is counted',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -191,7 +195,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.park',
-    title: 'an item that is parked is not taken again',
+    title: 'a parked item is not handed out',
     async run(s) {
       const queue = s.limited()
       await queue.add('a')
@@ -204,7 +208,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.cancel',
-    title: 'cancel takes back what is owed, and the holder goes on',
+    title: 'cancel removes the pending run, and the holder continues',
     async run(s) {
       const queue = s.queue()
       await queue.addMany(['a', 'b'])
@@ -218,7 +222,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.len',
-    title: 'len counts what is ready: not what is held, delayed or parked',
+    title: 'len counts ready items: not held, delayed or parked ones',
     async run(s) {
       const queue = s.delaying()
       assert.equal(await queue.len(), 0)
@@ -235,7 +239,7 @@ export const takingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-take.max-pending',
-    title: 'with maxPending reached, adds of new keys reject, and the others are taken',
+    title: 'with maxPending reached, adds of new keys reject, and other adds are accepted',
     async run(s) {
       const queue = s.queue({ maxPending: 2 })
       await queue.addMany(['a', 'b'])

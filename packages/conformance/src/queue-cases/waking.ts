@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { heartbeatMs } from '@sluice/core'
-import { faulty } from '../faults.ts'
 import { Chance } from '../histories/chance.ts'
+import { faulty } from '../wrappers/faulty.ts'
 import type { QueueCase } from './queue-case.ts'
-import { type QueueScene, type Seen, seen } from './queue-scene.ts'
+import { type QueueScene, type WatchedPromise, watchPromise } from './queue-scene.ts'
 
-/** Holds if it was a wake, and not the next look at the store, that ended the wait. */
-async function settledBeforeNextLook(s: QueueScene, what: Seen<unknown>): Promise<void> {
+/** Asserts that a wake ended the wait, and not the next poll of the store. */
+async function settledBeforeNextLook(s: QueueScene, what: WatchedPromise<unknown>): Promise<void> {
   const before = s.clock.now()
   await s.settled(what)
   const ms = s.clock.now() - before
   assert.ok(ms < heartbeatMs, `it took ${ms} ms, which is not a wake but another look`)
 }
 
-/** Who waits is woken, and one who has nothing to do leaves the store alone. */
+/** Waiters are woken, and an idle waiter makes almost no calls. */
 export const wakingCases: readonly QueueCase[] = [
   {
     id: 'q-wake.same-queue',
-    title: 'an add wakes who waits on the same queue object',
+    title: 'an add wakes a waiter on the same queue object',
     async run(s) {
       const queue = s.queue()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await queue.add('a')
       await s.quiet()
@@ -29,9 +29,9 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.same-process',
-    title: 'an add wakes who waits on another queue object of the same name',
+    title: 'an add wakes a waiter on another queue object of the same name',
     async run(s) {
-      const waiting = seen(s.queue().get())
+      const waiting = watchPromise(s.queue().get())
       await s.quiet()
       await s.queue().add('a')
       await s.quiet()
@@ -40,10 +40,10 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.other-process',
-    title: 'an add in another process wakes who waits',
+    title: 'an add in another process wakes a waiter',
     needs: { peers: true },
     async run(s) {
-      const waiting = seen(s.queue().get())
+      const waiting = watchPromise(s.queue().get())
       await s.quiet()
       const theirs = s.queue({ driver: await s.peerDriver() })
       await theirs.add('a')
@@ -53,14 +53,14 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.other-process.done',
-    title: 'a key that another process gives back dirty wakes who waits',
+    title: 'a key that another process finishes while dirty wakes a waiter',
     needs: { peers: true },
     async run(s) {
       const queue = s.queue()
       const theirs = s.queue({ driver: await s.peerDriver() })
       await queue.add('a')
       const held = await s.take(theirs)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await queue.add('a')
       await held.done()
       await settledBeforeNextLook(s, waiting)
@@ -69,7 +69,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.resume',
-    title: 'a queue that is resumed wakes who waits',
+    title: 'resuming a queue wakes its waiters',
     needs: { operate: true },
     async run(s) {
       const queue = s.queue()
@@ -78,7 +78,7 @@ export const wakingCases: readonly QueueCase[] = [
       await s.driver.operate?.pause('q')
       await queue.add('a')
       await s.takeNothing(queue)
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await s.driver.operate?.resume('q')
       await settledBeforeNextLook(s, waiting)
@@ -87,13 +87,13 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.lost',
-    title: 'who waits is woken within ten seconds even if every wake is lost on the way',
+    title: 'a waiter is woken within ten seconds even if every wake is lost',
     needs: { peers: true },
     async run(s) {
       const deaf = faulty(s.driver, { wakeLost: 1 }, { chance: new Chance(1) })
       const queue = s.queue({ driver: deaf })
       const theirs = s.queue({ driver: await s.peerDriver() })
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.quiet()
       await theirs.add('a')
       await s.step(10_000)
@@ -103,12 +103,12 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-wake.idle',
-    title: 'who waits with nothing to do asks the store at most once in ten seconds',
+    title: 'an idle waiter calls the store at most once in ten seconds',
     async run(s) {
       const queue = s.queue({ leaseMs: 30_000 })
       await queue.add('b')
       await (await s.take(queue)).done()
-      const waiting = seen(queue.get())
+      const waiting = watchPromise(queue.get())
       await s.step(20_000)
       const before = s.store.log.lines.length
       await s.step(100_000)
@@ -121,7 +121,7 @@ export const wakingCases: readonly QueueCase[] = [
   },
   {
     id: 'q-flush.one',
-    title: 'one awaited add is one call to the store, and one done too',
+    title: 'one awaited add is one call to the store, and so is one done',
     async run(s) {
       const queue = s.queue({ leaseMs: 30_000 })
       await queue.add('a')

@@ -1,23 +1,23 @@
-import { addingMutants } from './adding-mutants.ts'
-import { clockMutants } from './clock-mutants.ts'
-import { companyMutants, processMutants } from './company-mutants.ts'
-import { failureMutants } from './failure-mutants.ts'
-import { finishMutants } from './finish-mutants.ts'
+import { concurrentMutants, processMutants } from './concurrent/concurrent-mutants.ts'
+import { raceMutants } from './concurrent/race-mutants.ts'
+import { addingMutants } from './keys/adding-mutants.ts'
+import { failureMutants } from './keys/failure-mutants.ts'
+import { finishMutants } from './keys/finish-mutants.ts'
+import { operateMutants } from './keys/operate-mutants.ts'
+import { parkingMutants } from './keys/parking-mutants.ts'
+import { planMutants } from './keys/plan-mutants.ts'
+import { verbMutants } from './keys/verb-mutants.ts'
 import { leaseMutants } from './lease-mutants.ts'
-import { lifeMutants } from './life-mutants.ts'
-import { lookMutants } from './look-mutants.ts'
 import type { Mutant } from './mutant.ts'
-import { namesMutants } from './names-mutants.ts'
-import { operateMutants } from './operate-mutants.ts'
 import { orderMutants } from './order-mutants.ts'
-import { parkingMutants } from './parking-mutants.ts'
-import { planMutants } from './plan-mutants.ts'
-import { raceMutants } from './race-mutants.ts'
 import { sizeMutants } from './size-mutants.ts'
+import { clockMutants } from './store/clock-mutants.ts'
+import { countsAndListMutants } from './store/counts-and-list-mutants.ts'
+import { lifecycleMutants } from './store/lifecycle-mutants.ts'
+import { namesMutants } from './store/names-mutants.ts'
+import { transactMutants } from './store/transact-mutants.ts'
+import { transferMutants } from './store/transfer-mutants.ts'
 import { theEleven } from './the-eleven.ts'
-import { transactMutants } from './transact-mutants.ts'
-import { transferMutants } from './transfer-mutants.ts'
-import { verbMutants } from './verb-mutants.ts'
 
 /** Every mutant. */
 export const allMutants: readonly Mutant[] = [
@@ -30,15 +30,15 @@ export const allMutants: readonly Mutant[] = [
   ...parkingMutants,
   ...planMutants,
   ...verbMutants,
-  ...lifeMutants,
-  ...lookMutants,
+  ...lifecycleMutants,
+  ...countsAndListMutants,
   ...operateMutants,
   ...clockMutants,
   ...transactMutants,
   ...transferMutants,
   ...sizeMutants,
   ...namesMutants,
-  ...companyMutants,
+  ...concurrentMutants,
   ...processMutants,
   ...raceMutants,
 ]

@@ -1,31 +1,35 @@
 import { never, noToken } from '@sluice/core'
 import { type Mutant, ruleMutant, verbMutant } from './mutant.ts'
 
-/** Leases, one rule wrong in each. */
+/** Leases, with one wrong rule each. */
 export const leaseMutants: readonly Mutant[] = [
-  ruleMutant('lease-exclusive', 'a lease is over only after its end', (rules) => ({
+  ruleMutant('lease-exclusive', 'a lease expires only after its end', (rules) => ({
     isOver: (state, now) => rules.isOver(state, now) && state.leaseUntil < now,
   })),
-  ruleMutant('lease-early', 'a lease is over a little early', (rules) => ({
+  ruleMutant('lease-early', 'a lease expires a little early', (rules) => ({
     isOver: (state, now) => rules.isOver(state, now + 1),
   })),
-  ruleMutant('lease-never-over', 'leases that are over are not reported', () => ({
+  ruleMutant('lease-never-expired', 'expired leases are not reported', () => ({
     isOver: () => false,
   })),
-  ruleMutant('claim-takes-expired', 'a claim takes keys whose lease is over', (rules) => ({
+  ruleMutant('claim-takes-expired', 'a claim takes keys whose lease has expired', (rules) => ({
     isClaimable: (state, now) =>
       rules.isClaimable(state, now) ||
       (rules.isOver(state, now) &&
         rules.isClaimable({ ...state, token: noToken, dueAt: now }, now)),
   })),
-  ruleMutant('lease-end-early', 'a lease can be ended before it is over', (rules) => ({
+  ruleMutant('lease-end-early', 'a lease can be ended before it expires', (rules) => ({
     expire: (state, token, delayMs, maxCrashes, dedupe, now, seq) =>
       rules.expire(state, token, delayMs, maxCrashes, dedupe, Math.max(now, state.leaseUntil), seq),
   })),
-  ruleMutant('done-after-lease-lost', 'a token is bad once its lease is over', (rules) => ({
-    done: (state, token, forgets, now, seq) =>
-      state.leaseUntil <= now ? 'lost' : rules.done(state, token, forgets, now, seq),
-  })),
+  ruleMutant(
+    'done-after-lease-lost',
+    'a token is rejected once its lease has expired',
+    (rules) => ({
+      done: (state, token, forgets, now, seq) =>
+        state.leaseUntil <= now ? 'lost' : rules.done(state, token, forgets, now, seq),
+    }),
+  ),
   ruleMutant('renew-shortens', 'a renewal sets the lease, also to less', (rules) => ({
     renew(state, token, leaseUntil) {
       const outcome = rules.renew(state, token, leaseUntil)
@@ -36,31 +40,27 @@ export const leaseMutants: readonly Mutant[] = [
   ruleMutant('renew-does-nothing', 'a renewal is answered and not written', (rules) => ({
     renew: (state, token) => rules.renew(state, token, 0),
   })),
-  ruleMutant('renew-cancels', 'a renewal takes back what was asked for meanwhile', (rules) => ({
-    renew(state, token, leaseUntil) {
-      if (state.token === token) rules.cancel(state)
-      return rules.renew(state, token, leaseUntil)
+  ruleMutant(
+    'renew-cancels',
+    'a renewal removes a run that was requested in the meantime',
+    (rules) => ({
+      renew(state, token, leaseUntil) {
+        if (state.token === token) rules.cancel(state)
+        return rules.renew(state, token, leaseUntil)
+      },
+    }),
+  ),
+  ruleMutant('lease-from-asking', 'a lease counts from the request of the run', (rules) => ({
+    claim(state, token, leaseUntil, now, seq) {
+      rules.claim(state, token, leaseUntil - (now - state.askedAt), now, seq)
     },
   })),
-  ruleMutant(
-    'lease-from-asking',
-    'a lease is counted from when the key was asked for',
-    (rules) => ({
-      claim(state, token, leaseUntil, now, seq) {
-        rules.claim(state, token, leaseUntil - (now - state.askedAt), now, seq)
-      },
-    }),
-  ),
-  ruleMutant(
-    'lease-end-from-now',
-    'the lost run is asked for when the end is noticed',
-    (rules) => ({
-      expire(state, token, delayMs, maxCrashes, dedupe, now, seq) {
-        if (state.leaseUntil <= now && state.token === token) state.leaseUntil = now
-        return rules.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
-      },
-    }),
-  ),
+  ruleMutant('lease-end-from-now', 'the lost run is due when the end is noticed', (rules) => ({
+    expire(state, token, delayMs, maxCrashes, dedupe, now, seq) {
+      if (state.leaseUntil <= now && state.token === token) state.leaseUntil = now
+      return rules.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
+    },
+  })),
   ruleMutant('lease-end-is-no-failure', 'the end of a lease counts no failure', (rules) => ({
     expire(state, ...rest) {
       const { failures } = state
@@ -77,21 +77,17 @@ export const leaseMutants: readonly Mutant[] = [
       return outcome
     },
   })),
-  ruleMutant('lease-end-clobbers-later', 'the end of a lease drops a later promise', (rules) => ({
+  ruleMutant('lease-end-clobbers-later', 'the end of a lease drops a later run', (rules) => ({
     expire(state, token, delayMs, maxCrashes, _, now, seq) {
       const outcome = rules.expire(state, token, delayMs, maxCrashes, 'earliest', now, seq)
       if (outcome !== 'lost') state.laterAt = never
       return outcome
     },
   })),
-  ruleMutant(
-    'lease-end-two-runs',
-    'the end of a lease is a promise of its own, always',
-    (rules) => ({
-      expire: (state, token, delayMs, maxCrashes, _, now, seq) =>
-        rules.expire(state, token, delayMs, maxCrashes, 'client-go', now, seq),
-    }),
-  ),
+  ruleMutant('lease-end-two-runs', 'the end of a lease always adds a separate run', (rules) => ({
+    expire: (state, token, delayMs, maxCrashes, _, now, seq) =>
+      rules.expire(state, token, delayMs, maxCrashes, 'client-go', now, seq),
+  })),
   verbMutant(
     'pending-after-lease-end',
     'runs of expired leases are not pending',

@@ -2,10 +2,10 @@ import type { Subject } from '../../src/case.ts'
 import { type ModelSubjectOptions, modelSubject } from '../../src/model/model-subject.ts'
 import { modelRules, type Rules } from '../../src/model/rules.ts'
 
-/** A driver with one thing wrong, which the suite has to notice. */
+/** A driver with one fault, which the suite has to catch. */
 export interface Mutant {
   readonly id: string
-  /** What is wrong with it. */
+  /** The fault. */
   readonly title: string
   create(): Subject
 }

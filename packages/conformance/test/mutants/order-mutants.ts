@@ -1,12 +1,12 @@
 import { never, noToken } from '@sluice/core'
 import { type Mutant, ruleMutant } from './mutant.ts'
 
-/** Order and priority, one rule wrong in each. */
+/** Order and priority, with one wrong rule each. */
 export const orderMutants: readonly Mutant[] = [
-  ruleMutant('order-by-age-only', 'priorities do nothing', (rules) => ({
+  ruleMutant('order-by-age-only', 'priorities have no effect', (rules) => ({
     comesBefore: (a, b) => rules.comesBefore({ ...a, priority: 0 }, { ...b, priority: 0 }),
   })),
-  ruleMutant('order-by-due', 'keys stand in line by when they were due', (rules) => ({
+  ruleMutant('order-by-due', 'keys are ordered by when they were due', (rules) => ({
     comesBefore: (a, b) =>
       rules.comesBefore({ ...a, readyAt: a.dueAt }, { ...b, readyAt: b.dueAt }),
   })),
@@ -17,7 +17,7 @@ export const orderMutants: readonly Mutant[] = [
       comesBefore: (a, b) => b.priority - a.priority || a.readyAt - b.readyAt || b.seq - a.seq,
     }),
   ),
-  ruleMutant('order-by-arrival', 'keys stand in line by when they were asked for', () => ({
+  ruleMutant('order-by-arrival', 'keys are ordered by when they were added', () => ({
     comesBefore: (a, b) => b.priority - a.priority || a.seq - b.seq,
   })),
   ruleMutant('priority-lower-wins', 'a lower priority replaces a higher one', (rules) => ({
@@ -35,22 +35,26 @@ export const orderMutants: readonly Mutant[] = [
         ...rest,
       ),
   })),
-  ruleMutant('priority-rise-keeps-place', 'a key whose priority rises keeps its age', (rules) => ({
-    ask(state, request, ...rest) {
-      const { dueAt, readyAt, seq } = state
-      const outcome = rules.ask(state, request, ...rest)
-      if (outcome === 'moved' && state.dueAt === dueAt) Object.assign(state, { readyAt, seq })
-      return outcome
-    },
-  })),
-  ruleMutant('priority-sticks', 'a priority outlives its run', (rules) => ({
+  ruleMutant(
+    'priority-rise-keeps-position',
+    'a key whose priority rises keeps its age',
+    (rules) => ({
+      ask(state, request, ...rest) {
+        const { dueAt, readyAt, seq } = state
+        const outcome = rules.ask(state, request, ...rest)
+        if (outcome === 'moved' && state.dueAt === dueAt) Object.assign(state, { readyAt, seq })
+        return outcome
+      },
+    }),
+  ),
+  ruleMutant('priority-sticks', 'a priority survives its run', (rules) => ({
     ask(state, request, ...rest) {
       const claimed = state.token === noToken ? request.priority : state.claimedPriority
       const priority = Math.max(request.priority, claimed)
       return rules.ask(state, { ...request, priority }, ...rest)
     },
   })),
-  ruleMutant('priority-lost-on-retry', 'what comes back comes back with priority 0', (rules) => {
+  ruleMutant('priority-lost-on-retry', 'a retried key has priority 0', (rules) => {
     const plain = (state: { claimedPriority: number }): void => {
       state.claimedPriority = 0
     }

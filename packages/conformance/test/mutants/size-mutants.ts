@@ -3,10 +3,10 @@ import type { ModelDriver } from '../../src/model/model-driver.ts'
 import { ModelStore } from '../../src/model/model-store.ts'
 import { type Mutant, mutant, ruleMutant, verbMutant } from './mutant.ts'
 
-/** Where a chunk of a driver with such chunks would end. */
+/** The size of a chunk, in a driver that works in chunks. */
 const chunk = 512
 
-/** A store whose counter of tokens can be set back. */
+/** A store whose token counter can be set back. */
 class ShortTokens extends ModelStore {
   back = 0
 
@@ -15,7 +15,7 @@ class ShortTokens extends ModelStore {
   }
 }
 
-/** The rows of a queue whose lease has expired, among the first so many. */
+/** The rows with an expired lease among the first rows of a queue. */
 function overAmong(store: ModelStore, queue: string, count: number, now: number): Lease[] {
   return [...store.queue(queue).keys.values()]
     .slice(0, count)
@@ -24,7 +24,7 @@ function overAmong(store: ModelStore, queue: string, count: number, now: number)
     .slice(0, 100)
 }
 
-/** What a verb that takes a list makes of the part beyond a chunk: the same answer, and no work. */
+/** The answers of a verb for the keys beyond a chunk: the same as before, without any work. */
 function beyond<T, R>(
   list: readonly T[],
   act: (part: readonly T[]) => readonly R[],
@@ -35,7 +35,7 @@ function beyond<T, R>(
 
 const unchanged = { outcome: 'unchanged', dueAt: 0, failures: 0 } as const
 
-/** Right for a few keys and small ones; one thing wrong in each beyond that. */
+/** Correct for few and small keys; one fault each beyond that. */
 export const sizeMutants: readonly Mutant[] = [
   verbMutant('size-add-chunk', 'of a large batch only the beginning is added', (driver) => ({
     add: (queue, asks, options) =>
@@ -45,7 +45,7 @@ export const sizeMutants: readonly Mutant[] = [
         unchanged,
       ),
   })),
-  verbMutant('size-max-pending-chunk', 'maxPending is looked at once for each chunk', (driver) => ({
+  verbMutant('size-max-pending-chunk', 'maxPending is checked once for each chunk', (driver) => ({
     add(queue, asks, options) {
       const { maxPending: _, ...rest } = options
       const first = driver.add(queue, asks.slice(0, chunk), options)
@@ -53,7 +53,7 @@ export const sizeMutants: readonly Mutant[] = [
       return [...first, ...driver.add(queue, asks.slice(chunk), rest)]
     },
   })),
-  mutant('size-tokens-again', 'a claim of more than a chunk saves too small a last token', () => {
+  mutant('size-tokens-again', 'a claim of more than a chunk stores too small a last token', () => {
     const store = new ShortTokens()
     return {
       store,
@@ -99,7 +99,7 @@ export const sizeMutants: readonly Mutant[] = [
   })),
   verbMutant(
     'size-renew-some',
-    'of a batch only 200 leases are renewed, all are said to be',
+    'of a batch only 200 leases are renewed, and all are reported',
     (driver) => ({
       renew(queue, leases, leaseMs) {
         const replies = driver.renew(queue, leases.slice(0, 200), leaseMs)
@@ -146,14 +146,10 @@ export const sizeMutants: readonly Mutant[] = [
   verbMutant('size-forget-chunk', 'of a large batch only the beginning is forgotten', (driver) => ({
     forget: (queue, keys) => beyond(keys, (part) => driver.forget(queue, part), 'forgotten'),
   })),
-  verbMutant(
-    'size-sweep-unbounded',
-    'a sweep of many keys does not keep to its limit',
-    (driver) => ({
-      tick: (queue, request) =>
-        driver.tick(queue, { ...request, limit: request.limit > 100 ? Infinity : request.limit }),
-    }),
-  ),
+  verbMutant('size-sweep-unbounded', 'a sweep of many keys ignores its limit', (driver) => ({
+    tick: (queue, request) =>
+      driver.tick(queue, { ...request, limit: request.limit > 100 ? Infinity : request.limit }),
+  })),
   verbMutant('size-page-short', 'the last key of a long page is on no page', (driver) => ({
     list(queue, request) {
       const reply = driver.list(queue, request)
@@ -198,28 +194,24 @@ export const sizeMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant(
-    'size-table-wraps',
-    'one key is lost each time the table has given out all its rows',
-    () => {
-      let made = 0
-      return {
-        alter: (driver, store) => ({
-          add(queue, asks, options) {
-            const before = store.queue(queue).keys.size
-            const replies = driver.add(queue, asks, options)
-            const after = store.queue(queue).keys.size
-            const isLost = Math.floor((made + after - before) / 4_096) > Math.floor(made / 4_096)
-            made += after - before
-            const last = asks.at(-1)?.key
-            if (isLost && last !== undefined) driver.cancel(queue, [last])
-            return replies
-          },
-        }),
-      }
-    },
-  ),
-  ruleMutant('size-priority-clipped', 'priorities beyond five hundred are all alike', () => {
+  mutant('size-table-wraps', 'one key is lost each time the table has used all its rows', () => {
+    let made = 0
+    return {
+      alter: (driver, store) => ({
+        add(queue, asks, options) {
+          const before = store.queue(queue).keys.size
+          const replies = driver.add(queue, asks, options)
+          const after = store.queue(queue).keys.size
+          const isLost = Math.floor((made + after - before) / 4_096) > Math.floor(made / 4_096)
+          made += after - before
+          const last = asks.at(-1)?.key
+          if (isLost && last !== undefined) driver.cancel(queue, [last])
+          return replies
+        },
+      }),
+    }
+  }),
+  ruleMutant('size-priority-clipped', 'priorities beyond five hundred are treated as equal', () => {
     const clipped = (priority: number): number => Math.max(-500, Math.min(500, priority))
     return {
       comesBefore: (a, b) =>
@@ -263,7 +255,7 @@ export const sizeMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant('size-keys-short', 'the end of a long key is not looked at', () => {
+  mutant('size-keys-short', 'the end of a long key is ignored', () => {
     class ShortKeys extends ModelStore {
       readonly #firsts = new Map<string, string>()
 
@@ -277,7 +269,7 @@ export const sizeMutants: readonly Mutant[] = [
     }
     return { store: new ShortKeys() }
   }),
-  verbMutant('size-items-cut', 'items are cut off beyond 200,000 characters', (driver) => ({
+  verbMutant('size-items-cut', 'items are truncated at 200,000 characters', (driver) => ({
     add: (queue, asks, options) =>
       driver.add(
         queue,
@@ -362,7 +354,7 @@ export const sizeMutants: readonly Mutant[] = [
       },
     },
   })),
-  verbMutant('size-import-chunk', 'of a large import only the beginning comes in', (driver) => ({
+  verbMutant('size-import-chunk', 'of a large import only the beginning is imported', (driver) => ({
     transfer: {
       ...driver.transfer,
       async importRows(queue, rows) {

@@ -2,14 +2,14 @@ import { never, noToken } from '@sluice/core'
 import { ModelStore } from '../../src/model/model-store.ts'
 import { type Mutant, mutant, ruleMutant } from './mutant.ts'
 
-/** Counts tokens for each key, and forgets the count with the key. */
+/** Counts tokens for each key, and loses the count with the key. */
 class TokenPerRow extends ModelStore {
   override nextToken(): number {
     return 1
   }
 }
 
-/** The mutants of the model checker: one rule of the state machine wrong in each. */
+/** The mutants of the model checker: one wrong rule of the state machine each. */
 export const theEleven: readonly Mutant[] = [
   ruleMutant('add-ignored-while-held', 'an add of a held key is dropped', (rules) => ({
     ask: (state, request, delayMs, ...rest) =>
@@ -29,21 +29,29 @@ export const theEleven: readonly Mutant[] = [
         ? 'unchanged'
         : rules.ask(state, request, delayMs, ...rest),
   })),
-  ruleMutant('done-clears-dirty', 'done takes back what was asked for meanwhile', (rules) => ({
-    done(state, token, ...rest) {
-      if (state.token === token) rules.cancel(state)
-      return rules.done(state, token, ...rest)
-    },
-  })),
-  ruleMutant('done-without-token', 'done does not look at the token', (rules) => ({
+  ruleMutant(
+    'done-clears-dirty',
+    'done drops a run that was requested in the meantime',
+    (rules) => ({
+      done(state, token, ...rest) {
+        if (state.token === token) rules.cancel(state)
+        return rules.done(state, token, ...rest)
+      },
+    }),
+  ),
+  ruleMutant('done-without-token', 'done ignores the token', (rules) => ({
     done: (state, _, ...rest) => rules.done(state, state.token, ...rest),
   })),
-  mutant('token-resets-with-row', 'tokens begin anew with every row', () => ({
+  mutant('token-resets-with-row', 'tokens start over with every row', () => ({
     store: new TokenPerRow(),
   })),
-  ruleMutant('expire-by-key', 'the end of a lease is written by key, whatever token', (rules) => ({
-    expire: (state, _, ...rest) => rules.expire(state, state.token, ...rest),
-  })),
+  ruleMutant(
+    'expire-by-key',
+    'the end of a lease is written by key, whatever the token',
+    (rules) => ({
+      expire: (state, _, ...rest) => rules.expire(state, state.token, ...rest),
+    }),
+  ),
   ruleMutant('claim-ignores-holder', 'a claim takes keys that are held', (rules) => ({
     isClaimable: (state, now) => rules.isClaimable({ ...state, token: noToken }, now),
   })),
@@ -61,7 +69,7 @@ export const theEleven: readonly Mutant[] = [
   ),
   ruleMutant(
     'expire-overwrites',
-    'the lost run takes the place of what was asked for',
+    'the lost run replaces a run that was requested in the meantime',
     (rules) => ({
       expire(state, token, ...rest) {
         if (state.token === token) rules.cancel(state)
@@ -69,14 +77,10 @@ export const theEleven: readonly Mutant[] = [
       },
     }),
   ),
-  ruleMutant(
-    'done-skips-dirty',
-    'done leaves a key held that was asked for meanwhile',
-    (rules) => ({
-      done: (state, token, forgets, now, seq) =>
-        state.dueAt <= now && state.token === token
-          ? 'ready'
-          : rules.done(state, token, forgets, now, seq),
-    }),
-  ),
+  ruleMutant('done-skips-dirty', 'done leaves a dirty key held', (rules) => ({
+    done: (state, token, forgets, now, seq) =>
+      state.dueAt <= now && state.token === token
+        ? 'ready'
+        : rules.done(state, token, forgets, now, seq),
+  })),
 ]

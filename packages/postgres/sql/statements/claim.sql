@@ -1,6 +1,6 @@
--- See claim in the migrations. $1 queue, $2 limit, $3 holder, $4 claim id, $5 lease, $6 due by,
--- $7 before which token to look at leases, $8 at how many, $9 now or null, $10 the least that the
--- present is.
+-- functions/claim.sql. $1 queue, $2 limit, $3 holder, $4 claim id, $5 lease, $6 due by, $7 the token
+-- below which to look for expired leases, $8 how many keys to look at for those, $9 now or null,
+-- $10 the least that the present is.
 select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
   ended_keys, ended_tokens, look_before, item
 from sluice.claim(

@@ -1,4 +1,4 @@
--- Who keeps dead rows from being cleaned up: the oldest snapshot, slot or prepared transaction.
+-- What holds back vacuum: the oldest snapshot, replication slot or prepared transaction.
 select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from (
   select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name,
     age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds

@@ -1,4 +1,5 @@
--- How the table of keys fares, and which indexes a renewed lease would write to. $1 schema.
+-- How many rows of the table of keys are dead, and which indexes a renewed lease would write to.
+-- $1 schema.
 select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates,
   s.n_tup_hot_upd::float8 as hot,
   extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed,

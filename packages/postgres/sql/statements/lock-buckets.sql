@@ -1,2 +1,2 @@
--- See lock_buckets in the migrations. $1 names.
+-- functions/lock-buckets.sql. $1 names.
 select name, tokens, at from sluice.lock_buckets($1::text[])

@@ -1,2 +1,2 @@
--- See queue_names in the migrations.
-select q.name from sluice.queue_names() as q(name) order by q.name
+-- functions/queues.sql.
+select q.name from sluice.queues() as q(name) order by q.name

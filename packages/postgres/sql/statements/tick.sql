@@ -1,5 +1,5 @@
--- See tick in the migrations. $1 queue, $2 holder, $3 host, $4 pid, $5 concurrency, $6 info,
--- $7 limit, $8 failuresExpireMs, $9 now or null, $10 the least that the present is.
+-- functions/tick.sql. $1 queue, $2 holder, $3 host, $4 pid, $5 concurrency, $6 info, $7 limit,
+-- $8 failuresExpireMs, $9 now or null, $10 the least that the present is.
 select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms() as ahead
 from sluice.tick(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,

@@ -10,6 +10,7 @@ import { type Package, packageOf, packagesOf, type Repository } from '../reposit
 const ranks: Readonly<Record<string, number>> = {
   '@sluice/embed-sql': 0,
   '@sluice/needs': 0,
+  '@sluice/test-postgres': 0.5,
   '@sluice/core': 1,
   '@sluice/limiters': 2,
   '@sluice/backoff': 2,
@@ -27,10 +28,10 @@ const ranks: Readonly<Record<string, number>> = {
 const top = 7
 
 /** Published packages may have these as dev dependencies only. */
-const devOnly = new Set(['@sluice/embed-sql', '@sluice/needs'])
+const devOnly = new Set(['@sluice/embed-sql', '@sluice/needs', '@sluice/test-postgres'])
 
 /** What the page of the dashboard knows of the server: one file of types (decision 0080). */
-const sharedWithPage = 'apps/dashboard/src/wire.ts'
+const sharedWithPage = 'packages/dashboard/src/wire.ts'
 const page = '@sluice/dashboard-page'
 
 const ours = (name: string): boolean => name === 'sluice' || name.startsWith('@sluice/')

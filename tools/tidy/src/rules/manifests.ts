@@ -30,7 +30,7 @@ function fields({ folder, manifest }: Package): string[] {
   return problems
 }
 
-/** Closed: the named paths and package.json, each with its source for whoever asks for it. */
+/** The exports map is closed: only named paths and package.json, each with its source condition. */
 function exportsMap(repository: Repository, { folder, manifest }: Package): string[] {
   const problems: string[] = []
   for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { Repository } from '../repository.ts'
 
-/** One title a page, and no link within the repository that leads nowhere. */
+/** One title a page, no dead link within the repository, and no row outside of a table. */
 export function markdown(repository: Repository): string[] {
   const problems: string[] = []
   for (const [path, text] of repository) {
@@ -9,13 +9,25 @@ export function markdown(repository: Repository): string[] {
     const prose = withoutFences(text)
     const titles = prose.split('\n').filter((line) => /^# /.test(line)).length
     if (titles !== 1) problems.push(`${path}: ${titles} titles; a page has one`)
-    problems.push(...deadLinks(repository, path, prose))
+    problems.push(...deadLinks(repository, path, prose), ...strayRows(path, prose))
   }
   return problems
 }
 
 function withoutFences(text: string): string {
   return text.replace(/^( *)(```+|~~~+)[\s\S]*?^\1\2 *$/gm, '').replace(/<!--[\s\S]*?-->/g, '')
+}
+
+/** A run of lines that begin with a bar is a table only if its second line is the rule below the head. */
+function strayRows(path: string, prose: string): string[] {
+  const problems: string[] = []
+  const lines = prose.split('\n')
+  for (const [index, line] of lines.entries()) {
+    if (!line.startsWith('|') || lines[index - 1]?.startsWith('|') === true) continue
+    if (/^\|[\s:|-]+$/.test(lines[index + 1] ?? '')) continue
+    problems.push(`${path}: a row outside of a table: ${line.slice(0, 40)}`)
+  }
+  return problems
 }
 
 function deadLinks(repository: Repository, path: string, prose: string): string[] {

@@ -1,2 +1,0 @@
-export { createDashboard } from './create-dashboard.ts'
-export type { AboutKey, Dashboard, DashboardAuth, DashboardOptions } from './dashboard.ts'

@@ -1,0 +1,61 @@
+import type { CommandSpec } from '../command.ts'
+import { dashboard } from './inspect/dashboard.ts'
+import { explain } from './inspect/explain.ts'
+import { get } from './inspect/get.ts'
+import { ls } from './inspect/ls.ts'
+import { queues } from './inspect/queues.ts'
+import { top } from './inspect/top.ts'
+import { workers } from './inspect/workers.ts'
+import { add } from './keys/add.ts'
+import { addAfter } from './keys/add-after.ts'
+import { forget } from './keys/forget.ts'
+import { park } from './keys/park.ts'
+import { remove } from './keys/remove.ts'
+import { runNow } from './keys/run-now.ts'
+import { unpark } from './keys/unpark.ts'
+import { drain } from './queues/drain.ts'
+import { pause } from './queues/pause.ts'
+import { purge } from './queues/purge.ts'
+import { resume } from './queues/resume.ts'
+import { complete } from './shell/complete.ts'
+import { completion } from './shell/completion.ts'
+import { bench } from './stores/bench.ts'
+import { conformance } from './stores/conformance.ts'
+import { copy } from './stores/copy.ts'
+import { doctor } from './stores/doctor.ts'
+import { exportLines } from './stores/export-lines.ts'
+import { importLines } from './stores/import-lines.ts'
+import { migrate } from './stores/migrate.ts'
+import { move } from './stores/move.ts'
+
+/** Every command, in the order in which help shows them. */
+export const commands: readonly CommandSpec[] = [
+  queues,
+  ls,
+  get,
+  explain,
+  workers,
+  top,
+  dashboard,
+  add,
+  addAfter,
+  runNow,
+  forget,
+  park,
+  unpark,
+  remove,
+  pause,
+  resume,
+  drain,
+  purge,
+  migrate,
+  copy,
+  move,
+  exportLines,
+  importLines,
+  doctor,
+  bench,
+  conformance,
+  completion,
+  complete,
+]

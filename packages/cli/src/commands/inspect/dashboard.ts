@@ -1,0 +1,116 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { CommandSpec } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { wait } from '../../wait.ts'
+
+const loopback = new Set(['localhost', '127.0.0.1', '::1'])
+
+/** The minimum length of a token; a shorter one can be guessed. */
+const tokenCharactersMin = 16
+
+/** How long a single wait for a signal lasts, in milliseconds; it is repeated. */
+const foreverMs = 86_400_000
+
+/** The authentication of the dashboard, and whether its token was generated. */
+interface Door {
+  readonly token: string | undefined
+  readonly isMadeUp: boolean
+}
+
+async function doorOf(context: Context, host: string): Promise<Door> {
+  const { input, print, secrets, terminal } = context
+  const file = input.text('tokenFile')
+  const given = file === undefined ? terminal.env['SLUICE_DASHBOARD_TOKEN'] : tokenIn(context, file)
+  if (file !== undefined && (statSync(resolve(terminal.cwd, file)).mode & 0o077) !== 0) {
+    await print.warn('other users of this machine can read the token file')
+  }
+  const isNeeded = input.flag('allowActions') || !loopback.has(host)
+  const isMadeUp = given === undefined && isNeeded
+  const token = isMadeUp ? terminal.uniqueId() + terminal.uniqueId() : given
+  secrets.add(token)
+  if (token !== undefined && token.length < tokenCharactersMin) {
+    throw usageError(`the token must be at least ${tokenCharactersMin} characters long`)
+  }
+  return { token, isMadeUp }
+}
+
+function tokenIn({ terminal }: Context, file: string): string {
+  const path = resolve(terminal.cwd, file)
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw usageError(`the token file cannot be read: ${path}`, error)
+  }
+}
+
+export const dashboard: CommandSpec = {
+  name: 'dashboard',
+  summary: 'Serve a dashboard of a store, and print its address',
+  details:
+    'On this machine only, and read-only, unless you say otherwise. With --allow-actions, or on another --host, one must sign in: with the token of --token-file or of $SLUICE_DASHBOARD_TOKEN, or with one that is made up and printed.',
+  group: 'Inspect',
+  positionals: [
+    { name: 'URL', summary: 'the store (default: as with -s)', kind: 'store', optional: true },
+  ],
+  options: [
+    { flags: '--port <N>', summary: 'the port to listen on (default: a free port)' },
+    { flags: '--host <NAME>', summary: 'the address to listen on (default: 127.0.0.1)' },
+    {
+      flags: '--allow-host <NAME>',
+      summary: 'an allowed Host header, with another --host',
+      repeatable: true,
+    },
+    { flags: '--allow-actions', summary: 'let signed-in users change keys and queues' },
+    {
+      flags: '--token-file <FILE>',
+      summary: 'a file with the token to sign in with',
+      kind: 'file',
+    },
+    { flags: '--open', summary: 'open it in a browser' },
+  ],
+  examples: [
+    { line: 'sluice dashboard sqlite:./queue.db --open', does: 'a SQLite file' },
+    {
+      line: 'sluice dashboard --allow-actions --port 8080',
+      does: 'with actions, after signing in',
+    },
+  ],
+  json: '{ url, openUrl }',
+  async run(context) {
+    const { input, print, signal, terminal } = context
+    const url = input.positional(0)
+    const host = input.text('host') ?? '127.0.0.1'
+    const port = input.whole('port', { min: 0, max: 65_535 }) ?? 0
+    const hosts = input.texts('allowHost')
+    const { token, isMadeUp } = await doorOf(context, host)
+    const store =
+      url === undefined ? await context.store('existing') : await context.storeAt(url, 'existing')
+    // A store that cannot be opened is reported here rather than in a browser.
+    await store.inspection.now()
+    const { serveDashboard } = await import('@sluice/dashboard/node')
+    const serving = await serveDashboard(
+      {
+        driver: store.driver,
+        storeName: store.address.label,
+        allowActions: input.flag('allowActions'),
+        ...(token === undefined ? {} : { auth: { token } }),
+        ...(hosts.length === 0 ? {} : { hosts }),
+      },
+      { port, host },
+    )
+    context.defer(() => serving.close())
+    const { signInUrl = serving.url } = serving
+    const address = isMadeUp ? signInUrl : serving.url
+    if (print.isDocument) await print.document({ url: serving.url, openUrl: address })
+    else await print.lines([address])
+    if (token !== undefined && !isMadeUp) await print.note('sign in with your token')
+    if (input.flag('open') && !(await terminal.browse(signInUrl))) {
+      await print.warn('no browser could be started; open the address manually')
+    }
+    await print.note(`serving ${store.address.label}; press Ctrl-C to stop`)
+    while (await wait(terminal.clock, foreverMs, signal));
+    return undefined
+  },
+}

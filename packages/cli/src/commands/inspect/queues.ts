@@ -1,0 +1,34 @@
+import type { CommandSpec } from '../../command.ts'
+import { printWatched, watchOptions } from '../../rows/print-watched.ts'
+import { queueColumns, queueRows, settledRow } from '../../rows/queue-rows.ts'
+
+export const queues: CommandSpec = {
+  name: 'queues',
+  summary: 'List the queues of a store and their state',
+  details:
+    'STATE is paused, no workers (keys are ready and no worker was seen for a minute), busy or idle.',
+  group: 'Inspect',
+  options: watchOptions,
+  examples: [
+    { line: 'sluice queues -s sqlite:./queue.db', does: 'all queues of a file' },
+    { line: 'sluice queues -w -o wide', does: 'all columns, repeated on change' },
+  ],
+  json: '{ queues: [{ queue, paused, counts: { ready, delayed, backoff, processing, dirty, parked, idle }, capped, oldestReadyAt?, oldestAgeMs?, workers? }] }',
+  async run(context) {
+    const { inspection } = await context.store('existing')
+    await printWatched(context, {
+      async look() {
+        const rows = await queueRows(inspection)
+        return {
+          rows,
+          columns: queueColumns,
+          name: ({ queue }) => queue,
+          document: () => ({ queues: rows }),
+          none: 'no queues in this store',
+        }
+      },
+      asJson: settledRow,
+    })
+    return undefined
+  },
+}

@@ -1,0 +1,81 @@
+import type { EpochMs, WorkerRow } from '@sluice/core'
+import type { StoreInspection } from 'sluice'
+import type { CommandSpec } from '../../command.ts'
+import { formatAge } from '../../duration.ts'
+import { safeJson, shown } from '../../output/escape.ts'
+import type { Column } from '../../output/table.ts'
+import { printWatched, watchOptions } from '../../rows/print-watched.ts'
+
+/** A worker and its queue. */
+type WorkerInQueue = WorkerRow & { readonly queue: string }
+
+async function workersOf(
+  store: StoreInspection,
+  queue: string | undefined,
+): Promise<readonly WorkerInQueue[]> {
+  const queues = queue === undefined ? [...(await store.queues())].sort() : [queue]
+  const rows: WorkerInQueue[] = []
+  for (const name of queues) {
+    for (const row of await store.queue(name).workers()) rows.push({ queue: name, ...row })
+  }
+  return rows
+}
+
+function columnsAt(now: EpochMs): readonly Column<WorkerInQueue>[] {
+  return [
+    { title: 'QUEUE', text: ({ queue }) => shown(queue) },
+    { title: 'WORKER', text: ({ holder }) => shown(holder) },
+    { title: 'HOST', text: ({ host }) => (host === '' ? '' : shown(host)) },
+    { title: 'PID', text: ({ pid }) => String(pid) },
+    {
+      title: 'BUSY',
+      text: ({ stats, concurrency }) => `${stats?.busy ?? '?'}/${concurrency}`,
+    },
+    { title: 'RUNS', text: ({ stats }) => (stats === undefined ? '' : String(stats.runs)) },
+    { title: 'FAILED', text: ({ stats }) => (stats === undefined ? '' : String(stats.failed)) },
+    { title: 'SEEN', text: ({ seenAt }) => `${formatAge(now - seenAt)} ago` },
+    { title: 'AGE', text: ({ startedAt }) => formatAge(now - startedAt) },
+    {
+      title: 'LONGEST',
+      wide: true,
+      text: ({ stats }) => {
+        const longest = stats?.longest
+        return longest === undefined
+          ? ''
+          : `${shown(longest.key)} (${formatAge(now - longest.startedAt)})`
+      },
+    },
+    { title: 'SETTINGS', wide: true, text: ({ settings }) => safeJson(settings) },
+  ]
+}
+
+export const workers: CommandSpec = {
+  name: 'workers',
+  summary: 'List the workers that were seen in the last minute',
+  details: 'BUSY is the number of running handlers and the concurrency. Workers report every 10 s.',
+  group: 'Inspect',
+  positionals: [
+    { name: 'QUEUE', summary: 'only workers of this queue', kind: 'queue', optional: true },
+  ],
+  options: watchOptions,
+  examples: [{ line: 'sluice workers orders -o wide', does: 'with settings and longest runs' }],
+  json: '{ workers: [{ queue, holder, host, pid, concurrency, settings, startedAt, seenAt, stats? }] }',
+  async run(context) {
+    const queue = context.input.queueIfGiven()
+    const { inspection } = await context.store('existing')
+    await printWatched(context, {
+      async look() {
+        const [rows, now] = await Promise.all([workersOf(inspection, queue), inspection.now()])
+        return {
+          rows,
+          columns: () => columnsAt(now),
+          name: ({ holder }) => holder,
+          document: () => ({ workers: rows }),
+          none: 'no workers were seen in the last minute',
+        }
+      },
+      asJson: (row) => row,
+    })
+    return undefined
+  },
+}

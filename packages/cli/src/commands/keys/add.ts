@@ -1,0 +1,121 @@
+import { type AddOutcome, batchKeysMax, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
+import type { OperatorAsk } from 'sluice'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { checkedKey, parsedJson } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
+
+/** How many adds are in flight at a time: one batch. */
+const besides = batchKeysMax
+
+export const add: CommandSpec = {
+  name: 'add',
+  summary: 'Add keys',
+  details:
+    'Prints for each key whether it was added, moved (it runs earlier), unchanged (its run was already pending) or parked. A stored key keeps its item. Creates a missing SQLite file.',
+  group: 'Keys',
+  positionals: [
+    queueArgument,
+    { name: 'KEY', summary: 'the keys', kind: 'key', optional: true, variadic: true },
+  ],
+  options: [
+    { flags: '--item <JSON>', summary: 'the item; without KEY, the item is its own key' },
+    { flags: '--priority <N>', summary: 'from -1000 to 1000, higher first (default: 0)' },
+    { flags: '--stdin', summary: 'read keys from stdin, one per line' },
+    { flags: '--items', summary: 'with --stdin: each line is an item, as JSON' },
+  ],
+  examples: [
+    { line: 'sluice add orders order/42 order/43', does: 'two keys' },
+    { line: `sluice add orders --item '{"id":42}'`, does: 'an item that is its own key' },
+    { line: 'sluice add orders --stdin < keys.txt', does: 'one key per line' },
+  ],
+  json: '{ queue, results: [{ key, outcome }] }, or with --stdin { queue, added, moved, unchanged, parked, full }',
+  async run(context) {
+    const { input } = context
+    const queue = input.queue()
+    const keys = input.keys(1)
+    const item = input.json('item')
+    const priority = input.whole('priority', { min: priorityMin, max: priorityMax })
+    const shared = priority === undefined ? {} : { priority }
+    if (input.flag('stdin')) {
+      if (keys.length > 0 || item !== undefined)
+        throw usageError('--stdin takes no KEY and no --item')
+      return await addLines(context, queue, shared)
+    }
+    if (input.flag('items')) throw usageError('--items goes with --stdin')
+    if (item !== undefined && keys.length > 1) throw usageError('--item takes one KEY at the most')
+    if (item === undefined && keys.length === 0) {
+      throw usageError('name a KEY, or give --item or --stdin')
+    }
+    const asks: OperatorAsk[] =
+      keys.length === 0 ? [{ item, ...shared }] : keys.map((key) => ({ key, item, ...shared }))
+    await addAll(context, queue, asks)
+    return undefined
+  },
+}
+
+/** Adds the named keys and prints their outcomes. */
+async function addAll(
+  context: Context,
+  queue: string,
+  asks: readonly OperatorAsk[],
+): Promise<void> {
+  const { print } = context
+  const { inspection } = await context.store('create')
+  const results: { key: string; outcome: string }[] = []
+  for (const ask of asks) {
+    const outcome = await inspection.add(queue, ask)
+    results.push({ key: ask.key ?? keyOfItem(ask.item), outcome })
+  }
+  if (print.isDocument) return await print.document({ queue, results })
+  if (print.format === 'name') return await print.names(results.map(({ key }) => key))
+  await print.lines(results.map(({ key, outcome }) => `${shown(key)} ${outcome}`))
+}
+
+/** Adds the keys or items of stdin and prints how many had which outcome. */
+async function addLines(
+  context: Context,
+  queue: string,
+  shared: Pick<OperatorAsk, 'priority'>,
+): Promise<undefined> {
+  const { input, print, terminal } = context
+  const { inspection } = await context.store('create')
+  const tally: Record<AddOutcome, number> = { added: 0, moved: 0, unchanged: 0, parked: 0, full: 0 }
+  let asks: OperatorAsk[] = []
+  let number = 0
+  const flush = async (): Promise<void> => {
+    const batch = asks
+    asks = []
+    const outcomes = await Promise.all(batch.map((ask) => inspection.add(queue, ask)))
+    for (const outcome of outcomes) tally[outcome] += 1
+    await print.progress(`${number} lines`)
+  }
+  for await (const line of terminal.stdin.lines()) {
+    number += 1
+    if (line === '') continue
+    asks.push({ ...lineAsk(line, number, input.flag('items')), ...shared })
+    if (asks.length >= besides) await flush()
+  }
+  await flush()
+  await print.endProgress()
+  if (print.isDocument) await print.document({ queue, ...tally })
+  else {
+    const parts = Object.entries(tally).filter(([, count]) => count > 0)
+    await print.lines([
+      parts.map(([word, count]) => `${count} ${word}`).join(', ') || 'nothing to add',
+    ])
+  }
+  return undefined
+}
+
+function lineAsk(line: string, number: number, isItem: boolean): OperatorAsk {
+  try {
+    return isItem ? { item: parsedJson('it', line) } : { key: checkedKey(line) }
+  } catch (error) {
+    throw usageError(
+      `line ${number} cannot be added: ${(error as Error).message}; the lines before it were added`,
+      error,
+    )
+  }
+}

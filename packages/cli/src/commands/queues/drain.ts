@@ -1,0 +1,47 @@
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { shown } from '../../output/escape.ts'
+import { intervalOf } from '../../rows/print-watched.ts'
+import { queueRow } from '../../rows/queue-rows.ts'
+import { wait } from '../../wait.ts'
+
+export const drain: CommandSpec = {
+  name: 'drain',
+  summary: 'Wait until no key of a queue is ready or held',
+  details:
+    'Only waits; workers do the work. Delayed keys, keys in back-off and parked keys are not waited for. With --timeout, it gives up after that time with exit code 1.',
+  group: 'Queues',
+  positionals: [queueArgument],
+  options: [
+    { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
+  ],
+  examples: [{ line: 'sluice drain orders --timeout 5m', does: 'wait at most five minutes' }],
+  json: '{ queue, drained: true }',
+  async run(context) {
+    const { input, print, signal, terminal } = context
+    const queue = input.queue()
+    const intervalMs = intervalOf(context)
+    const { inspection } = await context.store('existing')
+    let said = ''
+    for (;;) {
+      const row = await queueRow(inspection, queue)
+      const { ready, processing, dirty } = row.counts
+      const held = processing + dirty
+      if (ready + held === 0) break
+      const warning = warningOf(row.paused, row.workers === 0 && held === 0)
+      if (warning !== undefined && warning !== said) await print.warn(`${shown(queue)} ${warning}`)
+      said = warning ?? ''
+      await print.progress(`${shown(queue)}: ${ready} ready, ${held} held`)
+      // The signal ends the command; there is nothing to clean up.
+      if (!(await wait(terminal.clock, intervalMs, signal))) return undefined
+    }
+    await print.endProgress()
+    if (print.isDocument) await print.document({ queue, drained: true })
+    else await print.lines([`${shown(queue)} is drained`])
+    return undefined
+  },
+}
+
+function warningOf(isPaused: boolean, isDeserted: boolean): string | undefined {
+  if (isPaused) return 'is paused: ready keys stay ready until it is resumed'
+  return isDeserted ? 'has no workers that were seen in the last minute' : undefined
+}

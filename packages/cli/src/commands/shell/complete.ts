@@ -1,0 +1,90 @@
+import type { CommandSpec } from '../../command.ts'
+import { readWords, type Wanted, type WantedName } from '../../completion/candidates.ts'
+import type { Context } from '../../context.ts'
+import { parseDuration } from '../../duration.ts'
+import { isPlain } from '../../output/escape.ts'
+import type { OpenStore } from '../../stores/open-store.ts'
+import { aborted } from '../../wait.ts'
+
+/** The maximum number of keys that are offered. */
+const keysMax = 100
+
+/** The default time to wait for a store; it is short, since the user is typing. */
+const patienceDefault = '2s'
+
+async function storeWords(
+  context: Context,
+  wanted: WantedName,
+  text: string,
+  named: string | undefined,
+): Promise<readonly string[]> {
+  const open = (): Promise<OpenStore> =>
+    named === undefined ? context.store('existing') : context.storeAt(named, 'existing')
+  const { inspection } = await open()
+  if (wanted.kind === 'queue') return await inspection.queues()
+  const inspect = inspection.queue(wanted.queue ?? '')
+  const page = await inspect.list({ prefix: text, limit: keysMax })
+  return page.keys.map(({ key }) => key)
+}
+
+async function wordsFor(
+  context: Context,
+  wanted: Wanted,
+  start: string,
+  named: string | undefined,
+): Promise<readonly string[]> {
+  switch (wanted.kind) {
+    case 'words':
+      return wanted.words
+    case 'file':
+      return [':files']
+    case 'store':
+      return ['sqlite:', 'postgres://']
+    case 'nothing':
+      return []
+    default: {
+      const { before = '' } = wanted
+      const found = await storeWords(context, wanted, start.slice(before.length), named)
+      return found.map((word) => before + word)
+    }
+  }
+}
+
+export const complete: CommandSpec = {
+  name: '__complete',
+  summary: 'Print the completions of the last of these words',
+  group: 'More',
+  hidden: true,
+  takesAnything: true,
+  positionals: [
+    {
+      name: 'WORD',
+      summary: 'the words up to the cursor',
+      kind: 'text',
+      optional: true,
+      variadic: true,
+    },
+  ],
+  async run(context) {
+    const words = context.input.positionals(0)
+    const { wanted, start, store } = readWords(context.grammar, words)
+    try {
+      const { clock, env } = context.terminal
+      const patienceText = env['SLUICE_COMPLETION_TIMEOUT'] ?? patienceDefault
+      const patienceMs = parseDuration('SLUICE_COMPLETION_TIMEOUT', patienceText)
+      const patience = new AbortController()
+      const timer = clock.startTimer(patienceMs, () => patience.abort())
+      context.defer(() => void timer.stop())
+      const found = await Promise.race([
+        wordsFor(context, wanted, start, store),
+        aborted(patience.signal).promise,
+      ])
+      const fitting = found.filter((word) => word === ':files' || word.startsWith(start))
+      // A name that a terminal cannot show cannot be completed.
+      await context.print.lines(fitting.filter(isPlain))
+    } catch {
+      // A shell cannot show an error during completion; nothing is offered.
+    }
+    return undefined
+  },
+}

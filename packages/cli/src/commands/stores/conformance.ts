@@ -1,0 +1,68 @@
+import type { CommandSpec } from '../../command.ts'
+import { type ExitCode, exitCodes } from '../../exit-codes.ts'
+import type { Input } from '../../input.ts'
+
+/** The options with a value, which are passed on to the suite. */
+const valued = ['seed', 'modelRuns', 'histories', 'path', 'replayPath'] as const
+
+function argvOf(input: Input): string[] {
+  const flag = (name: string): string =>
+    `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  const argv = [...input.positionals(0)]
+  for (const name of ['only', 'except']) {
+    for (const text of input.texts(name)) argv.push(`${flag(name)}=${text}`)
+  }
+  for (const name of valued) {
+    const text = input.text(name)
+    if (text !== undefined) argv.push(`${flag(name)}=${text}`)
+  }
+  if (input.flag('list')) argv.push('--list')
+  if (input.flag('json') || input.text('output') === 'json') argv.push('--json')
+  return argv
+}
+
+export const conformance: CommandSpec = {
+  name: 'conformance',
+  summary: 'Test a driver of your own with the conformance suite',
+  details:
+    'The module exports `create`, a function that returns a subject; see @sluice/conformance.',
+  group: 'More',
+  positionals: [
+    { name: 'MODULE', summary: 'the module with the driver', kind: 'file', optional: true },
+  ],
+  options: [
+    {
+      flags: '--only <ID>',
+      summary: 'only this case, or cases with this prefix',
+      repeatable: true,
+    },
+    { flags: '--except <ID=WHY>', summary: 'a promise broken on purpose', repeatable: true },
+    { flags: '--seed <N>', summary: 'the seed of randomness; a run prints its own' },
+    { flags: '--model-runs <N>', summary: 'how many histories are compared with the model' },
+    { flags: '--histories <N>', summary: 'how many concurrent histories are checked' },
+    { flags: '--path <P>', summary: 'with --replay-path: repeat one failed comparison' },
+    { flags: '--replay-path <P>', summary: 'see --path' },
+    { flags: '--list', summary: 'list the cases, and run none' },
+    { flags: '--json', summary: 'print one JSON document; so does -o json' },
+  ],
+  examples: [{ line: 'sluice conformance ./my-driver.js --only done', does: 'a part of it' }],
+  async run({ input, terminal }): Promise<ExitCode> {
+    const argv = argvOf(input)
+    const { runCommandLine } = await import('@sluice/conformance/cli')
+    const { stdout, stderr } = terminal
+    // Writes are queued in order; the last one is awaited.
+    let written = Promise.resolve()
+    const code = await runCommandLine(argv, {
+      cwd: terminal.cwd,
+      isTerminal: stderr.isTTY,
+      out: (text) => {
+        written = written.then(() => stdout.write(text))
+      },
+      err: (text) => {
+        written = written.then(() => stderr.write(text))
+      },
+    })
+    await written
+    return code === 0 ? exitCodes.ok : code === 2 ? exitCodes.usage : exitCodes.failed
+  },
+}

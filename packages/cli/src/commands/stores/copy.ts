@@ -1,0 +1,63 @@
+import { type CommandSpec, queuesOfStores } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { checkedQueue } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
+import { type OpenStore, refuseImmovable } from '../../stores/open-store.ts'
+
+export const copy: CommandSpec = {
+  name: 'copy',
+  summary: 'Copy queues to another store; the source stays as it is',
+  details:
+    'Nothing is paused, and keys that the target already has are merged: the earlier of two times, the higher of two priorities and counts. Workers on both stores would then run the same keys; to hand a queue over to another store, use `sluice move`. Pause the queue for a copy of one moment.',
+  group: 'Stores',
+  windsUp: true,
+  positionals: queuesOfStores,
+  examples: [
+    { line: 'sluice copy sqlite:./queue.db sqlite:./copy.db orders', does: 'one queue' },
+    { line: 'sluice copy postgres://app@db/app sqlite:./backup.db', does: 'every queue' },
+  ],
+  json: '{ queues: [{ queue, copied }] }',
+  async run(context) {
+    const { input, print } = context
+    const [fromText = '', toText = ''] = input.positionals(0)
+    const queues = input.positionals(2).map(checkedQueue)
+    const from = await context.storeAt(fromText, 'existing')
+    const to = await context.storeAt(toText, 'create')
+    for (const side of [from, to]) refuseImmovable(side)
+    const names = queues.length > 0 ? queues : await from.inspection.queues()
+    const copied: { queue: string; copied: number }[] = []
+    for (const queue of names) {
+      copied.push({ queue, copied: await copyQueue(context, queue, from, to) })
+    }
+    await print.endProgress()
+    if (print.isDocument) return await print.document({ queues: copied }).then(() => undefined)
+    await print.lines(copied.map((each) => `${shown(each.queue)}: ${each.copied} keys copied`))
+    if (copied.length === 0) await print.note('no queues to copy')
+    return undefined
+  },
+}
+
+async function copyQueue(
+  context: Context,
+  name: string,
+  from: OpenStore,
+  to: OpenStore,
+): Promise<number> {
+  const { print, signal } = context
+  const { createQueue } = await import('sluice')
+  const { exportQueue, importQueue } = await import('sluice/transfer')
+  const source = createQueue<never>({ name, driver: from.driver })
+  const target = createQueue<never>({ name, driver: to.driver })
+  context.defer(() => Promise.all([source.close(), target.close()]).then(() => undefined))
+  let count = 0
+  async function* lines(): AsyncGenerator<string> {
+    for await (const line of exportQueue(source)) {
+      signal.throwIfAborted()
+      yield line
+      count += 1
+      if (count % 1_000 === 0) await print.progress(`${shown(name)}: ${count} lines copied`)
+    }
+  }
+  const { imported, merged, unchanged } = await importQueue(target, lines())
+  return imported + merged + unchanged
+}

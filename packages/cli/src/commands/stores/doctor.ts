@@ -1,0 +1,113 @@
+import type { Finding } from '@sluice/postgres'
+import type { CommandSpec } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { oneLine } from '../../output/escape.ts'
+import type { Column } from '../../output/table.ts'
+import { refuseMissing } from '../../stores/open-store.ts'
+import type { StoreAddress } from '../../stores/store-address.ts'
+
+/** One finding, in the same form for SQLite and Postgres. */
+type Look = Omit<Finding, 'check'> & { readonly check: string }
+
+async function examined(context: Context, address: StoreAddress): Promise<readonly Look[]> {
+  switch (address.kind) {
+    case 'memory':
+      throw usageError('memory: has nothing to check; name a SQLite file or a Postgres database')
+    case 'sqlite':
+      return await sqliteLooks(address)
+    case 'postgres': {
+      const { doctor: examine } = await import('@sluice/postgres')
+      const { connectionString, schema } = address
+      const found = await examine({ connectionString, schema, onWarning() {} })
+      return found.map((each) => ({ ...each, summary: context.secrets.redact(each.summary) }))
+    }
+  }
+}
+
+async function sqliteLooks(address: StoreAddress & { kind: 'sqlite' }): Promise<readonly Look[]> {
+  refuseMissing(address, 'existing')
+  const { examineStore } = await import('@sluice/sqlite')
+  const report = await examineStore({ file: address.file, migrate: 'verify' })
+  const { findings, keys, fileBytes, logBytes, logBytesMax, library, sqliteVersion } = report
+  const isLogLong = logBytes > 2 * logBytesMax
+  return [
+    ...findings.map(
+      (summary): Look => ({ check: 'integrity', level: 'failure', summary, facts: {} }),
+    ),
+    ...(findings.length > 0
+      ? []
+      : [
+          {
+            check: 'integrity',
+            level: 'ok',
+            summary: 'every page, index and key is intact',
+            facts: {},
+          } as const,
+        ]),
+    {
+      check: 'schema',
+      level: 'ok',
+      summary: `the schema is at version ${report.schemaVersion}`,
+      facts: { version: report.schemaVersion },
+    },
+    {
+      check: 'file',
+      level: 'ok',
+      summary: `${keys} keys in ${fileBytes} bytes`,
+      facts: { keys, bytes: fileBytes },
+    },
+    {
+      check: 'log',
+      level: isLogLong ? 'warning' : 'ok',
+      summary: isLogLong
+        ? `the log has grown to ${logBytes} bytes: a connection keeps a transaction open`
+        : `the log has ${logBytes} bytes`,
+      facts: { bytes: logBytes, bytesMax: logBytesMax },
+    },
+    {
+      check: 'library',
+      level: 'ok',
+      summary: `SQLite ${sqliteVersion} through ${library}`,
+      facts: { library, version: sqliteVersion },
+    },
+  ]
+}
+
+export const doctor: CommandSpec = {
+  name: 'doctor',
+  summary: 'Check the health of a store',
+  details:
+    'Changes nothing. Exits with 3 on a failure; with --strict, also on a warning. Reads every page of a SQLite file.',
+  group: 'Stores',
+  options: [{ flags: '--strict', summary: 'treat warnings as failures' }],
+  examples: [{ line: 'sluice doctor --strict -o json', does: 'for monitoring' }],
+  json: '{ store, healthy, findings: [{ check, level: "ok" | "warning" | "failure", summary, facts }] }',
+  async run(context) {
+    const { input, print } = context
+    const address = await context.address()
+    const looks = await examined(context, address)
+    const isBad = ({ level }: Look): boolean =>
+      level === 'failure' || (input.flag('strict') && level === 'warning')
+    const healthy = !looks.some(isBad)
+    await print.listing({
+      rows: looks,
+      columns: (paint): readonly Column<Look>[] => [
+        { title: 'CHECK', text: ({ check }) => check },
+        {
+          title: 'LEVEL',
+          text: ({ level }) => {
+            if (level === 'failure') return paint('red', level)
+            return level === 'warning' ? paint('yellow', level) : paint('green', level)
+          },
+        },
+        { title: 'FOUND', text: ({ summary }) => oneLine(summary) },
+      ],
+      name: ({ check }) => check,
+      document: () => ({ store: address.label, healthy, findings: looks }),
+      none: 'nothing was found',
+    })
+    return healthy ? exitCodes.ok : exitCodes.unhealthy
+  },
+}

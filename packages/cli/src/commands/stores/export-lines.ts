@@ -1,0 +1,105 @@
+import { createWriteStream } from 'node:fs'
+import { resolve } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { CommandError } from '../../command-error.ts'
+import type { Context } from '../../context.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { shown } from '../../output/escape.ts'
+import { refuseImmovable } from '../../stores/open-store.ts'
+
+/** The number of lines in one write. */
+const linesMax = 500
+
+/** A destination for lines. */
+interface Sink {
+  write(text: string): Promise<void>
+  end(): Promise<void>
+}
+
+function fileSink(path: string): Sink {
+  // Never overwrites a file: it may be the last backup.
+  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  const closed = finished(stream)
+  closed.catch(() => {})
+  return {
+    async write(text) {
+      await new Promise<void>((done, fail) => {
+        stream.write(text, (error) => (error ? fail(error) : done()))
+      })
+    },
+    async end() {
+      stream.end()
+      await closed
+    },
+  }
+}
+
+export const exportLines: CommandSpec = {
+  name: 'export',
+  summary: 'Write a queue as lines of JSON',
+  details:
+    'Writes a header, the token buckets, every key, and a last line that marks the file as complete. Changes nothing; pause the queue for a snapshot of one moment.',
+  group: 'Stores',
+  positionals: [queueArgument],
+  options: [
+    { flags: '-f, --file <FILE>', summary: 'write to a new file instead of stdout', kind: 'file' },
+  ],
+  examples: [
+    { line: 'sluice export orders > orders.ndjson', does: 'to a file' },
+    { line: 'sluice export orders | gzip > orders.gz', does: 'to another program' },
+  ],
+  async run(context) {
+    const { input, print, terminal } = context
+    const queue = input.queue()
+    const path = input.text('file')
+    const store = await context.store('existing')
+    refuseImmovable(store)
+    const { createQueue } = await import('sluice')
+    const { exportQueue } = await import('sluice/transfer')
+    const source = createQueue<never>({ name: queue, driver: store.driver })
+    context.defer(() => source.close())
+    const file = path === undefined ? undefined : fileSink(resolve(terminal.cwd, path))
+    const sink = file ?? { write: (text: string) => print.data(text), end: async () => {} }
+    const keys = await writeAll(context, exportQueue(source), sink)
+    if (keys === undefined) return undefined
+    await sink.end()
+    await print.note(`${keys} keys of ${shown(queue)} written`)
+    return undefined
+  },
+}
+
+/** Writes all lines; returns the number of keys, or `undefined` if the reader has gone. */
+async function writeAll(
+  { print, signal, terminal }: Context,
+  lines: AsyncIterable<string>,
+  sink: Sink,
+): Promise<number | undefined> {
+  let count = 0
+  let batch: string[] = []
+  const flush = async (): Promise<void> => {
+    const text = batch.join('')
+    batch = []
+    try {
+      await sink.write(text)
+    } catch (error) {
+      throw new CommandError(
+        'ERR_FILE',
+        `the file cannot be written: ${(error as Error).message}`,
+        exitCodes.failed,
+        error,
+      )
+    }
+    // On a terminal, the data itself shows the progress.
+    if (!terminal.stdout.isTTY) await print.progress(`${count} lines`)
+  }
+  for await (const line of lines) {
+    signal.throwIfAborted()
+    if (terminal.stdout.closed.aborted) return undefined
+    if (line.startsWith('{"key"')) count += 1
+    batch.push(line)
+    if (batch.length >= linesMax) await flush()
+  }
+  await flush()
+  return count
+}

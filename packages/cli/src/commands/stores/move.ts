@@ -1,0 +1,49 @@
+import { type CommandSpec, queuesOfStores } from '../../command.ts'
+import { checkedQueue } from '../../input.ts'
+import { shown } from '../../output/escape.ts'
+import { refuseImmovable } from '../../stores/open-store.ts'
+
+export const move: CommandSpec = {
+  name: 'move',
+  summary: 'Move queues to another store',
+  details:
+    'Each queue is paused in both stores; once no key of it is held, its keys are moved, and it is resumed in the target. In the source it stays paused and empty. The command is safe to repeat if interrupted. To keep the source, use `sluice copy`.',
+  group: 'Stores',
+  windsUp: true,
+  positionals: queuesOfStores,
+  options: [{ flags: '--no-resume', summary: 'leave the queues paused in the target' }],
+  examples: [
+    {
+      line: 'sluice move sqlite:./queue.db postgres://app@db/app',
+      does: 'every queue, from a file to a server',
+    },
+    { line: 'sluice move ./queue.db ./orders.db orders --no-resume', does: 'one, left paused' },
+  ],
+  json: '{ queues: [{ queue, moved }] }',
+  async run(context) {
+    const { input, print, signal } = context
+    const [fromText = '', toText = ''] = input.positionals(0)
+    const queues = input.positionals(2).map(checkedQueue)
+    const from = await context.storeAt(fromText, 'existing')
+    const to = await context.storeAt(toText, 'create')
+    for (const side of [from, to]) refuseImmovable(side)
+    const { moveQueues } = await import('sluice/transfer')
+    const names = queues.length > 0 ? queues : await from.inspection.queues()
+    await print.progress('waiting until no key is held')
+    const moved = await moveQueues({
+      from: from.driver,
+      to: to.driver,
+      queues: names,
+      resume: input.flag('resume'),
+      signal,
+      onProgress({ queue, moved }) {
+        void print.progress(`${shown(queue)}: ${moved} keys moved`)
+      },
+    })
+    await print.endProgress()
+    if (print.isDocument) return await print.document({ queues: moved }).then(() => undefined)
+    await print.lines(moved.map((each) => `${shown(each.queue)}: ${each.moved} keys moved`))
+    if (moved.length === 0) await print.note('no queues to move')
+    return undefined
+  },
+}

@@ -1,0 +1,63 @@
+import type { OptionSpec } from '../command.ts'
+import type { Context } from '../context.ts'
+import { safeJson, shown } from '../output/escape.ts'
+import type { Listing } from '../output/printer.ts'
+import { wait } from '../wait.ts'
+
+/** The default interval of a watch, in milliseconds. */
+const intervalMsDefault = 2_000
+
+/** The minimum interval, in milliseconds, which limits the load on the store. */
+const intervalMsMin = 100
+
+/** The options of commands that can watch. */
+export const watchOptions: readonly OptionSpec[] = [
+  { flags: '-w, --watch', summary: 'keep watching, and print changes' },
+  { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
+]
+
+/** The interval of a watch, in milliseconds. */
+export function intervalOf({ input }: Context): number {
+  return Math.max(intervalMsMin, input.durationMs('interval') ?? intervalMsDefault)
+}
+
+/** Rows that can be watched. */
+export interface Watched<Row> {
+  /** Reads the current rows. */
+  look(): Promise<Listing<Row>>
+  /** A row for programs; a row is unchanged while its JSON is equal. */
+  readonly asJson: (row: Row) => unknown
+}
+
+/**
+ * Prints rows once, or with `--watch` until it is interrupted: each row again when it has changed,
+ * and a line when it was deleted.
+ */
+export async function printWatched<Row>(context: Context, watched: Watched<Row>): Promise<void> {
+  const { input, print, terminal } = context
+  const intervalMs = intervalOf(context)
+  const first = await watched.look()
+  if (!input.flag('watch')) return await print.listing(first)
+  const signal = AbortSignal.any([context.signal, terminal.stdout.closed])
+  const table = print.table(first.columns)
+  let known = new Map<string, string>()
+  let listing = first
+  if (first.rows.length === 0) await print.note(first.none)
+  do {
+    const { rows, name } = listing
+    const now = new Map(rows.map((row) => [name(row), safeJson(watched.asJson(row))]))
+    const changed = rows.filter((row) => known.get(name(row)) !== now.get(name(row)))
+    const gone = [...known.keys()].filter((each) => !now.has(each))
+    if (print.format === 'name') await print.names(changed.map(name))
+    else if (print.isDocument) {
+      const lines = changed.map((row) => `{"event":"row","row":${now.get(name(row))}}`)
+      await print.lines([...lines, ...gone.map((each) => safeJson({ event: 'gone', name: each }))])
+    } else {
+      if (changed.length > 0) await print.lines(table.lines(changed))
+      for (const each of gone) await print.note(`${shown(each)} is gone`)
+    }
+    known = now
+    if (!(await wait(terminal.clock, intervalMs, signal))) return
+    listing = await watched.look()
+  } while (!signal.aborted)
+}

@@ -1,0 +1,96 @@
+import { durationBoundsMs, type EpochMs, type WorkerRow, type WorkerStats } from '@sluice/core'
+
+/** The window of the rates, in milliseconds: a few heartbeats. */
+const windowMs = 60_000
+
+/** The recent work of a queue's workers. */
+export interface Rates {
+  /** Runs that ended, per second. */
+  readonly runsPerSecond: number
+  /** Of these, the share that failed; absent if there were none. */
+  readonly failedRatio?: number
+  /** The 95th percentile of the time that keys were ready before they ran. */
+  readonly waitP95Ms?: number
+  /** The 95th percentile of run durations. */
+  readonly workP95Ms?: number
+  /** Running handlers, and the total concurrency. */
+  readonly busy: number
+  readonly slots: number
+}
+
+interface Beat {
+  readonly at: EpochMs
+  readonly stats: WorkerStats
+}
+
+/** A quantile, as exact as the bounds are. */
+function quantile(counts: readonly number[], share: number): number | undefined {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return undefined
+  let left = total * share
+  for (const [index, count] of counts.entries()) {
+    left -= count
+    if (left <= 0) return durationBoundsMs[index] ?? durationBoundsMs.at(-1)
+  }
+  return durationBoundsMs.at(-1)
+}
+
+function add(into: number[], counts: readonly number[], sign: 1 | -1): void {
+  for (const [index, count] of counts.entries()) into[index] = (into[index] ?? 0) + sign * count
+}
+
+/**
+ * Computes rates from the totals in workers' heartbeats. For a worker that is seen for the first
+ * time, its totals since its start are used.
+ */
+export class RunRates {
+  readonly #beats = new Map<string, Beat[]>()
+
+  /** Records the workers of a queue and returns their work of the last minute. */
+  of(queue: string, workers: readonly WorkerRow[]): Rates | undefined {
+    const sums = { runs: 0, failed: 0, perSecond: 0, busy: 0, slots: 0 }
+    const wait: number[] = []
+    const work: number[] = []
+    let known = 0
+    for (const worker of workers) {
+      const { stats } = worker
+      sums.slots += worker.concurrency
+      if (stats === undefined) continue
+      known += 1
+      const base = this.#baseOf(`${queue}\0${worker.holder}`, worker.seenAt, stats)
+      const runs = stats.runs - (base?.stats.runs ?? 0)
+      const seconds = (worker.seenAt - (base?.at ?? worker.startedAt)) / 1_000
+      sums.busy += stats.busy
+      sums.runs += runs
+      sums.failed += stats.failed - (base?.stats.failed ?? 0)
+      if (seconds > 0) sums.perSecond += runs / seconds
+      for (const [into, name] of [
+        [wait, 'wait'],
+        [work, 'work'],
+      ] as const) {
+        add(into, stats[name], 1)
+        if (base !== undefined) add(into, base.stats[name], -1)
+      }
+    }
+    if (known === 0) return undefined
+    const waitP95Ms = quantile(wait, 0.95)
+    const workP95Ms = quantile(work, 0.95)
+    return {
+      runsPerSecond: Number(sums.perSecond.toPrecision(3)),
+      ...(sums.runs === 0 ? {} : { failedRatio: Number((sums.failed / sums.runs).toPrecision(3)) }),
+      ...(waitP95Ms === undefined ? {} : { waitP95Ms }),
+      ...(workP95Ms === undefined ? {} : { workP95Ms }),
+      busy: sums.busy,
+      slots: sums.slots,
+    }
+  }
+
+  /** The heartbeat that a rate starts from; `undefined` for a new worker. */
+  #baseOf(worker: string, at: EpochMs, stats: WorkerStats): Beat | undefined {
+    const beats = this.#beats.get(worker) ?? []
+    this.#beats.set(worker, beats)
+    if ((beats.at(-1)?.at ?? -Infinity) < at) beats.push({ at, stats })
+    while (beats.length > 2 && (beats[1]?.at ?? at) <= at - windowMs) beats.shift()
+    return beats.length > 1 ? beats[0] : undefined
+  }
+}

@@ -1,0 +1,68 @@
+import { resolve } from 'node:path'
+import { usageError } from '../command-error.ts'
+import { oneLine } from '../output/escape.ts'
+import { withoutPasswords } from './secrets.ts'
+
+/** The address of a store. */
+export type StoreAddress =
+  | { readonly kind: 'sqlite'; readonly file: string; readonly label: string }
+  | {
+      readonly kind: 'postgres'
+      readonly connectionString: string
+      readonly schema: string
+      readonly label: string
+    }
+  | { readonly kind: 'memory'; readonly label: string }
+
+const forms = 'sqlite:./queue.db, sqlite:///srv/queue.db, postgres://user@host/database'
+
+/** Parses the address of a store. Its errors contain no password. */
+export function parseStoreAddress(text: string, cwd: string): StoreAddress {
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? []
+  switch (scheme?.toLowerCase()) {
+    case 'sqlite':
+    case 'sqlite3':
+      return sqliteAddress(rest, cwd)
+    case 'postgres':
+    case 'postgresql':
+      return postgresAddress(text)
+    case 'memory':
+      return { kind: 'memory', label: 'memory:' }
+  }
+  // A path is recognized by its form.
+  if (scheme === undefined && /[/\\]|\.(?:db|sqlite3?)$/.test(text)) return sqliteAddress(text, cwd)
+  const got = oneLine(withoutPasswords(text))
+  throw usageError(`'${got}' is not the address of a store; valid addresses look like ${forms}`)
+}
+
+function sqliteAddress(rest: string, cwd: string): StoreAddress {
+  // `//` begins an authority, which a file does not have; the rest is the path, unchanged.
+  const path = rest.replace(/^\/\/(?=.)/, '')
+  if (path === '' || path === ':memory:' || path.includes('\0')) {
+    throw usageError('sqlite: must be followed by the path of a file, as in sqlite:./queue.db')
+  }
+  return { kind: 'sqlite', file: resolve(cwd, path), label: `sqlite:${oneLine(path)}` }
+}
+
+function postgresAddress(text: string): StoreAddress {
+  // Not with URL, which rejects addresses that pg accepts, such as one without a host.
+  const [base = '', query] = text.split(/\?(.*)/s)
+  const parameters = new URLSearchParams(query ?? '')
+  const schema = parameters.get('schema') ?? 'sluice'
+  if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
+    throw usageError(
+      `the schema must be lower-case letters, digits and _, at most 48; got '${oneLine(schema)}'`,
+    )
+  }
+  parameters.delete('schema')
+  const left = parameters.toString()
+  // Up to the last @, whatever the password contains; parameters are never shown.
+  const shownBase = base.replace(/^([a-z]+:\/\/[^:@/]*):.*@/is, '$1:***@')
+  const connectionString = left === '' ? base : `${base}?${left}`
+  return {
+    kind: 'postgres',
+    connectionString,
+    schema,
+    label: oneLine(schema === 'sluice' ? shownBase : `${shownBase}?schema=${schema}`),
+  }
+}

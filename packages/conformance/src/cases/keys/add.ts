@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../../case.ts'
+
+/** The promises of add. */
+export const addCases: readonly Case[] = [
+  {
+    id: 'add.claimable',
+    title: 'a key that was added can be claimed',
+    async run(s) {
+      const reply = await s.add('a')
+      assert.equal(reply.outcome, 'added')
+      assert.equal(reply.dueAt, s.now())
+      assert.equal(reply.failures, 0)
+      assert.equal(await s.state('a'), 'ready')
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'add.waiting.once',
+    title: 'a waiting key that is added many times runs once',
+    async run(s) {
+      await s.add('a')
+      for (let i = 0; i < 5; i += 1) assert.equal((await s.add('a')).outcome, 'unchanged')
+      await s.done(await s.claimOne('a'))
+      await s.claimNone()
+      assert.equal(await s.state('a'), 'gone')
+    },
+  },
+  {
+    id: 'add.held.again',
+    title: 'a key that is added while it is held runs again',
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      assert.equal((await s.add('a')).outcome, 'added')
+      assert.equal(await s.state('a'), 'dirty')
+      assert.equal((await s.done(claim)).outcome, 'ready')
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'add.held.not-handed-out',
+    title: 'a key that is added while it is held is not handed out a second time',
+    async run(s) {
+      await s.add('a')
+      await s.claimOne('a')
+      await s.add('a')
+      await s.claimNone()
+      await s.as('another').claimNone()
+    },
+  },
+  {
+    id: 'add.held.once',
+    title: 'a held key that is added many times runs once more',
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      assert.equal((await s.add('a')).outcome, 'added')
+      for (let i = 0; i < 5; i += 1) assert.equal((await s.add('a')).outcome, 'unchanged')
+      await s.done(claim)
+      await s.done(await s.claimOne('a'))
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'add.after-done.new',
+    title: 'a key that is added again after its run has ended is new',
+    async run(s) {
+      await s.add('a')
+      await s.done(await s.claimOne('a'))
+      assert.equal((await s.add('a')).outcome, 'added')
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'add.asked-at.first',
+    title: 'a claim reports the time of the first add that requested its run',
+    async run(s) {
+      const askedAt = s.now()
+      await s.add('a')
+      await s.step(50)
+      await s.add('a')
+      await s.step(50)
+      assert.equal((await s.claimOne('a')).askedAt, askedAt)
+    },
+  },
+  {
+    id: 'add.asked-at.dirty',
+    title: 'the run that is requested while a key is held has its own request time',
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.step(70)
+      const askedAt = s.now()
+      await s.add('a')
+      await s.step(30)
+      await s.done(claim)
+      assert.equal((await s.claimOne('a')).askedAt, askedAt)
+    },
+  },
+  {
+    id: 'add.max-pending.full',
+    title: 'with maxPending, new keys beyond the limit are rejected and leave no trace',
+    async run(s) {
+      const replies = await s.addAll(['a', 'b', 'c'], { maxPending: 2 })
+      assert.deepEqual(
+        replies.map((reply) => reply.outcome),
+        ['added', 'added', 'full'],
+      )
+      assert.equal((await s.add('d', { maxPending: 2 })).outcome, 'full')
+      assert.equal(await s.state('c'), 'gone')
+      assert.deepEqual((await s.claimKeys()).sort(), ['a', 'b'])
+    },
+  },
+  {
+    id: 'add.max-pending.pending',
+    title: 'with maxPending reached, adds of keys that are already pending are accepted',
+    async run(s) {
+      await s.addAll(['a', 'b'], { maxPending: 2 })
+      assert.equal((await s.add('a', { maxPending: 2, item: '"new"' })).outcome, 'unchanged')
+      const moved = await s.add('b', { maxPending: 2, priority: 5 })
+      assert.equal(moved.outcome, 'moved')
+      const { claims } = await s.claim({ limit: 2 })
+      assert.equal(claims.find(({ key }) => key === 'a')?.item, '"new"')
+    },
+  },
+  {
+    id: 'add.max-pending.delayed',
+    title: 'delayed keys count towards maxPending, and keys without a pending run do not',
+    async run(s) {
+      await s.addAfter('a', 1_000, { maxPending: 1 })
+      assert.equal((await s.add('b', { maxPending: 1 })).outcome, 'full')
+      await s.step(1_000)
+      await s.claimOne('a')
+      assert.equal((await s.add('b', { maxPending: 1 })).outcome, 'added')
+    },
+  },
+  {
+    id: 'add.max-pending.lease-end',
+    title: 'a run that is pending again because its lease expired counts towards maxPending',
+    async run(s) {
+      await s.addAll(['a', 'b'])
+      const { claims } = await s.claim({ limit: 2, leaseMs: 1_000 })
+      await s.step(1_000)
+      assert.deepEqual(await s.expireAll(claims), ['expired', 'expired'])
+      assert.equal((await s.add('c', { maxPending: 2 })).outcome, 'full')
+      assert.equal((await s.add('c', { maxPending: 3 })).outcome, 'added')
+    },
+  },
+]

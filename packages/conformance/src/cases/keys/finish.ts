@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../../case.ts'
+
+/** The promises of done and release. */
+export const finishCases: readonly Case[] = [
+  {
+    id: 'done.idle',
+    title: 'a key that is done and has no pending run leaves no row',
+    async run(s) {
+      await s.add('a')
+      const reply = await s.done(await s.claimOne('a'))
+      assert.equal(reply.outcome, 'idle')
+      assert.equal(reply.dueAt, Infinity)
+      assert.equal(reply.failures, 0)
+      assert.equal(await s.state('a'), 'gone')
+      assert.deepEqual(await s.states(), {})
+    },
+  },
+  {
+    id: 'done.dirty.requeues',
+    title: 'a key added while claimed is ready again after done',
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.add('a')
+      const reply = await s.done(claim)
+      assert.equal(reply.outcome, 'ready')
+      assert.ok(reply.dueAt <= s.now())
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'done.waiting.kept',
+    title: 'done of one key does not affect other keys',
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      const claim = await s.claimOne()
+      await s.addAfter('d', 100)
+      await s.claimOne()
+      await s.done(claim)
+      assert.deepEqual(await s.states(), { ready: 1, delayed: 1, processing: 1 })
+    },
+  },
+  {
+    id: 'done.frees-at-once',
+    title: 'a key can be claimed again right after it is done',
+    async run(s) {
+      for (let i = 0; i < 5; i += 1) {
+        await s.add('a')
+        await s.done(await s.claimOne('a'))
+      }
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'done.forget',
+    title: 'done with forget resets failures and crashes',
+    async run(s) {
+      await s.add('a')
+      await s.retry(await s.claimOne('a'), 0)
+      const crashed = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.step(1_000)
+      await s.expire(crashed)
+      const claim = await s.claimOne('a')
+      assert.equal(claim.failures, 2)
+      assert.equal(claim.crashes, 1)
+      assert.equal((await s.done(claim, { forget: true })).failures, 0)
+      await s.add('a')
+      const next = await s.claimOne('a')
+      assert.equal(next.failures, 0)
+      assert.equal(next.crashes, 0)
+    },
+  },
+  {
+    id: 'done.failures.kept',
+    title: 'done without forget keeps the count of failures',
+    async run(s) {
+      await s.add('a')
+      await s.retry(await s.claimOne('a'), 0)
+      assert.equal((await s.done(await s.claimOne('a'))).failures, 1)
+      assert.equal(await s.state('a'), 'idle')
+      assert.equal((await s.add('a')).failures, 1)
+      assert.equal((await s.claimOne('a')).failures, 1)
+    },
+  },
+  {
+    id: 'done.others.not-held',
+    title: 'done of a key that is not held returns lost, and changes nothing',
+    async run(s) {
+      assert.equal((await s.done({ key: 'never', token: 1 })).outcome, 'lost')
+      await s.add('a')
+      assert.equal((await s.done({ key: 'a', token: 1 })).outcome, 'lost')
+      assert.deepEqual(await s.states(), { ready: 1 })
+      assert.deepEqual(await s.claimKeys(), ['a'])
+    },
+  },
+  {
+    id: 'release.returns',
+    title: 'a released key can be claimed at once, and nothing is counted',
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      const reply = await s.release(claim)
+      assert.equal(reply.outcome, 'ready')
+      assert.equal(reply.dueAt, claim.readyAt)
+      assert.equal(reply.failures, 0)
+      const again = await s.claimOne('a')
+      assert.equal(again.failures, 0)
+      assert.equal(again.crashes, 0)
+      assert.equal(again.askedAt, claim.askedAt)
+    },
+  },
+  {
+    id: 'release.dirty.collapses',
+    title:
+      'a run that was requested while the key was held and the released one are merged into one run',
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.add('a')
+      await s.release(claim)
+      await s.done(await s.claimOne('a'))
+      await s.claimNone()
+      assert.equal(await s.state('a'), 'gone')
+    },
+  },
+  {
+    id: 'release.delayed.kept',
+    title: "a delay that was requested while the key was held survives the release ('client-go')",
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.addAfter('a', 100)
+      await s.release(claim)
+      await s.done(await s.claimOne('a'))
+      assert.equal(await s.state('a'), 'delayed')
+      await s.step(100)
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'release.second-run.kept',
+    title: 'the second run that a claim moved up is still pending after the release',
+    async run(s) {
+      for (const dedupe of ['client-go', 'earliest'] as const) {
+        await s.addAfter(dedupe, 100)
+        await s.add(dedupe)
+        await s.release(await s.claimOne(dedupe), { dedupe })
+        await s.done(await s.claimOne(dedupe))
+        assert.equal(await s.state(dedupe), 'delayed')
+      }
+      await s.step(100)
+      assert.deepEqual((await s.claimKeys()).sort(), ['client-go', 'earliest'])
+    },
+  },
+  {
+    id: 'finish.batch.mixed',
+    title: 'one batch can finish keys in every way',
+    async run(s) {
+      await s.addAll(['done', 'retry', 'release', 'park', 'dirty'])
+      const { claims } = await s.claim({ limit: 5 })
+      await s.add('dirty')
+      const token = (key: string): number => claims.find((c) => c.key === key)?.token ?? -1
+      const replies = await s.finishAll([
+        { as: 'done', key: 'dirty', token: token('dirty'), forget: false },
+        { as: 'retry', key: 'retry', token: token('retry'), delayMs: 100 },
+        { as: 'park', key: 'park', token: token('park') },
+        { as: 'release', key: 'release', token: token('release') },
+        { as: 'done', key: 'done', token: token('done'), forget: true },
+      ])
+      assert.deepEqual(
+        replies.map(({ outcome, failures }) => [outcome, failures]),
+        [
+          ['ready', 0],
+          ['delayed', 1],
+          ['parked', 0],
+          ['ready', 0],
+          ['idle', 0],
+        ],
+      )
+      assert.deepEqual(await s.states(), { ready: 2, backoff: 1, parked: 1 })
+    },
+  },
+  {
+    id: 'finish.batch.stale-alone',
+    title: 'a stale token in a batch is lost alone; the other keys of the batch are finished',
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      const { claims } = await s.claim({ limit: 3 })
+      const finishes = claims.map(({ key, token }, index) => ({
+        as: 'done' as const,
+        key,
+        token: index === 1 ? token + 1_000 : token,
+        forget: false,
+      }))
+      const replies = await s.finishAll([
+        { as: 'done', key: 'unknown', token: 1, forget: false },
+        ...finishes,
+      ])
+      assert.deepEqual(
+        replies.map(({ outcome }) => outcome),
+        ['lost', 'idle', 'lost', 'idle'],
+      )
+      assert.deepEqual(await s.states(), { processing: 1 })
+    },
+  },
+]

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../../case.ts'
+
+const needs = { operate: true } as const
+
+/** The verbs of an operator for waiting keys and whole queues. */
+export const operateCases: readonly Case[] = [
+  {
+    id: 'pause.claims-nothing',
+    title: 'a paused queue accepts keys and hands out none',
+    needs,
+    async run(s) {
+      await s.add('a')
+      assert.equal(await s.operate.pause(s.queue), 'changed')
+      assert.equal(await s.operate.pause(s.queue), 'unchanged')
+      assert.equal((await s.add('b')).outcome, 'added')
+      await s.claimNone()
+      assert.equal(await s.operate.resume(s.queue), 'changed')
+      assert.equal(await s.operate.resume(s.queue), 'unchanged')
+      assert.deepEqual((await s.claimKeys()).sort(), ['a', 'b'])
+    },
+  },
+  {
+    id: 'pause.held-go-on',
+    title: 'held keys of a paused queue are renewed and finished as usual',
+    needs,
+    async run(s) {
+      await s.addAll(['done', 'retry', 'release'])
+      const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
+      const [done, retry, release] = claims
+      assert.ok(done && retry && release)
+      await s.operate.pause(s.queue)
+      assert.equal((await s.renew(done, 5_000)).outcome, 'renewed')
+      assert.equal((await s.done(done)).outcome, 'idle')
+      assert.equal((await s.retry(retry, 0)).outcome, 'ready')
+      assert.equal((await s.release(release)).outcome, 'ready')
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'pause.tick',
+    title: 'a tick reports that the queue is paused, and returns no time of the next change',
+    needs,
+    async run(s) {
+      await s.add('a')
+      await s.addAfter('b', 100)
+      await s.operate.pause(s.queue)
+      const paused = await s.tick()
+      assert.equal(paused.paused, true)
+      assert.equal(paused.nextAt, Infinity)
+      await s.operate.resume(s.queue)
+      const resumed = await s.tick()
+      assert.equal(resumed.paused, false)
+      assert.ok(resumed.nextAt <= s.now())
+    },
+  },
+  {
+    id: 'pause.counts',
+    title: 'the counts report that the queue is paused, and count as usual',
+    needs,
+    async run(s) {
+      await s.addAll(['a', 'b'])
+      await s.operate.pause(s.queue)
+      const counts = await s.counts()
+      assert.equal(counts.paused, true)
+      assert.equal(counts.ready, 2)
+    },
+  },
+  {
+    id: 'pause.one-queue',
+    title: 'a pause affects one queue only',
+    needs,
+    async run(s) {
+      await s.add('a')
+      await s.on('other').add('b')
+      await s.operate.pause('other')
+      assert.deepEqual(await s.claimKeys(), ['a'])
+      await s.on('other').claimNone()
+      assert.equal((await s.tick()).paused, false)
+    },
+  },
+  {
+    id: 'pause.empty-queue',
+    title: 'a queue that has no keys yet can be paused',
+    needs,
+    async run(s) {
+      assert.equal(await s.operate.pause(s.queue), 'changed')
+      await s.add('a')
+      await s.claimNone()
+      assert.equal(await s.operate.resume(s.queue), 'changed')
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'pause.peers',
+    title: 'a pause holds for every process',
+    needs: { operate: true, peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await s.add('a')
+      await s.operate.pause(s.queue)
+      await other.claimNone()
+      await other.operate.resume(s.queue)
+      await s.claimOne('a')
+    },
+  },
+  {
+    id: 'pause.restart',
+    title: 'a pause survives a restart',
+    needs: { operate: true, durable: true },
+    async run(s) {
+      await s.add('a')
+      await s.operate.pause(s.queue)
+      const next = await s.restart()
+      await next.claimNone()
+      assert.equal((await next.tick()).paused, true)
+    },
+  },
+  {
+    id: 'run-now.ends-delay',
+    title: 'runNow ends a delay and a back-off, and the key runs once',
+    needs,
+    async run(s) {
+      await s.addAfter('delayed', 100)
+      await s.add('failed')
+      await s.retry(await s.claimOne('failed'), 100)
+      const outcomes = await s.operate.runNow(s.queue, ['delayed', 'unknown', 'failed'])
+      assert.deepEqual(outcomes, ['changed', 'missing', 'changed'])
+      const { claims } = await s.claim({ limit: 5 })
+      assert.deepEqual(claims.map(({ key }) => key).sort(), ['delayed', 'failed'])
+      for (const claim of claims) await s.done(claim)
+      await s.step(1_000)
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'run-now.ready.unchanged',
+    title: 'runNow of a key that is ready changes nothing, not even its position',
+    needs: { ...needs, order: 'per-producer' },
+    async run(s) {
+      await s.addAll(['a', 'b'])
+      await s.step(10)
+      assert.deepEqual(await s.operate.runNow(s.queue, ['a']), ['unchanged'])
+      assert.deepEqual(await s.claimKeys(), ['a', 'b'])
+    },
+  },
+  {
+    id: 'run-now.idle.unchanged',
+    title: 'runNow of a key without a pending run does not create a run',
+    needs,
+    async run(s) {
+      await s.add('a', { failed: true })
+      await s.done(await s.claimOne('a'))
+      assert.deepEqual(await s.operate.runNow(s.queue, ['a']), ['unchanged'])
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'remove.waiting',
+    title: 'a removed key has no pending run and no counts',
+    needs,
+    async run(s) {
+      await s.add('parked')
+      await s.parkHeld(await s.claimOne('parked'), 'bad')
+      await s.add('ready', { failed: true })
+      await s.addAfter('delayed', 100)
+      const keys = ['ready', 'delayed', 'parked', 'unknown']
+      assert.deepEqual(await s.operate.remove(s.queue, keys), [
+        'changed',
+        'changed',
+        'changed',
+        'missing',
+      ])
+      assert.deepEqual(await s.states(), {})
+      await s.step(100)
+      await s.claimNone()
+      assert.equal((await s.add('parked')).failures, 0)
+      await s.claimOne('parked')
+    },
+  },
+  {
+    id: 'remove.held',
+    title: 'remove does not affect the holder of a key',
+    needs,
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.add('a')
+      assert.deepEqual(await s.operate.remove(s.queue, ['a']), ['changed'])
+      await s.claimNone()
+      assert.equal(await s.state('a'), 'processing')
+      assert.equal((await s.renew(claim)).outcome, 'renewed')
+      assert.equal((await s.done(claim)).outcome, 'idle')
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'purge.everything-not-held',
+    title: 'purge removes every key of one queue, returns how many, and affects no holder',
+    needs,
+    async run(s) {
+      await s.addAll(['a', 'b', 'held', s.ask('later', { delayMs: 100 })])
+      const claims = (await s.claim({ limit: 3 })).claims
+      for (const claim of claims) if (claim.key !== 'held') await s.release(claim)
+      await s.add('held')
+      await s.on('other').add('theirs')
+      assert.equal(await s.operate.purge(s.queue), 4)
+      assert.deepEqual(await s.states(), { processing: 1 })
+      await s.claimNone()
+      const held = claims.find(({ key }) => key === 'held')
+      assert.ok(held)
+      assert.equal((await s.done(held)).outcome, 'idle')
+      assert.deepEqual(await s.on('other').claimKeys(), ['theirs'])
+    },
+  },
+]

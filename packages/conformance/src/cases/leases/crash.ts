@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
+
+/** Lets the lease of a key expire `times` times. */
+async function crash(s: Scene, key: string, times = 1): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    await s.add(key)
+    const { claims } = await s.claim({ leaseMs: 1_000 })
+    assert.equal(claims[0]?.key, key)
+    await s.step(1_000)
+    assert.deepEqual(await s.expireAll(claims), ['expired'])
+  }
+}
+
+/** Holders that disappear, and the counting of crashes. */
+export const crashCases: readonly Case[] = [
+  {
+    id: 'crash.counted-apart',
+    title: 'crashes and failures are separate counters',
+    async run(s) {
+      await crash(s, 'a', 2)
+      await s.release(await s.claimOne('a'))
+      const crashed = await s.claimOne('a')
+      assert.deepEqual([crashed.failures, crashed.crashes], [2, 2])
+      await s.retry(crashed, 0)
+      const claim = await s.claimOne('a')
+      assert.deepEqual([claim.failures, claim.crashes], [3, 0])
+    },
+  },
+  {
+    id: 'crash.run-ended',
+    title: 'a run that ends by done, retry or park resets crashes, and a release does not',
+    async run(s) {
+      await crash(s, 'done')
+      await s.done(await s.claimOne('done'))
+      assert.equal((await s.row('done')).crashes, 0)
+      await crash(s, 'dirty')
+      const dirty = await s.claimOne('dirty')
+      await s.add('dirty')
+      assert.equal((await s.done(dirty)).outcome, 'ready')
+      assert.equal((await s.row('dirty')).crashes, 0)
+      await s.cancel('dirty')
+      await crash(s, 'retried')
+      await s.retry(await s.claimOne('retried'), 3_600_000)
+      assert.equal((await s.row('retried')).crashes, 0)
+      await crash(s, 'released')
+      await s.release(await s.claimOne('released'))
+      assert.equal((await s.row('released')).crashes, 1)
+      await s.parkHeld(await s.claimOne('released'))
+      assert.equal((await s.row('released')).crashes, 0)
+    },
+  },
+  {
+    id: 'crash.rounds',
+    title: 'crashes with a finished run between them do not add up to maxCrashes',
+    async run(s) {
+      for (let round = 0; round < 4; round += 1) {
+        await s.add('a')
+        const claim = await s.claimOne('a', { leaseMs: 1_000 })
+        await s.step(1_000)
+        assert.equal(await s.expire(claim, { maxCrashes: 2 }), 'expired')
+        await s.done(await s.claimOne('a'))
+      }
+    },
+  },
+  {
+    id: 'crash.forget',
+    title: 'forget resets crashes',
+    async run(s) {
+      await crash(s, 'a')
+      assert.equal(await s.forget('a'), 'forgotten')
+      const claim = await s.claimOne('a')
+      assert.equal(claim.crashes, 0)
+      assert.equal(claim.failures, 0)
+    },
+  },
+  {
+    id: 'crash.parks',
+    title: 'a key that has crashed maxCrashes times is parked',
+    async run(s) {
+      await s.add('a')
+      for (let crashes = 1; crashes <= 3; crashes += 1) {
+        const claim = await s.claimOne('a', { leaseMs: 1_000 })
+        await s.step(1_000)
+        assert.equal(await s.expire(claim, { maxCrashes: 3 }), crashes < 3 ? 'expired' : 'parked')
+      }
+      await s.claimNone()
+      const row = await s.row('a')
+      assert.equal(row.state, 'parked')
+      assert.equal(row.crashes, 3)
+      assert.ok(row.dueAt <= s.now(), 'the lost run is still pending')
+    },
+  },
+  {
+    id: 'crash.failures-do-not-park',
+    title: 'failures do not count towards maxCrashes',
+    async run(s) {
+      await s.add('a')
+      for (let i = 0; i < 5; i += 1) await s.retry(await s.claimOne('a'), 0)
+      const claim = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.step(1_000)
+      assert.equal(await s.expire(claim, { maxCrashes: 3 }), 'expired')
+    },
+  },
+  {
+    id: 'crash.alone.whole',
+    title: 'a key with crashes is handed out alone when it comes first',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await crash(s, 'poison')
+      await s.step(1)
+      await s.addAll(['a', 'b'])
+      assert.deepEqual(
+        (await s.claim({ limit: 10 })).claims.map(({ key }) => key),
+        ['poison'],
+      )
+      assert.deepEqual(
+        (await s.claim({ limit: 10 })).claims.map(({ key }) => key),
+        ['a', 'b'],
+      )
+    },
+  },
+  {
+    id: 'crash.alone.ends-batch',
+    title: 'a key with crashes ends the batch of the keys before it',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await crash(s, 'poison')
+      await s.addAll([s.ask('a', { priority: 1 }), s.ask('b', { priority: 1 }), s.ask('c')])
+      const batches: string[][] = []
+      for (;;) {
+        const { claims } = await s.claim({ limit: 10 })
+        if (claims.length === 0) break
+        batches.push(claims.map(({ key }) => key))
+      }
+      assert.deepEqual(batches, [['a', 'b'], ['poison'], ['c']])
+    },
+  },
+  {
+    id: 'crash.alone.several',
+    title: 'several keys with crashes are handed out one at a time',
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
+      await s.step(1_000)
+      await s.expireAll(claims)
+      for (let left = 3; left > 0; left -= 1) {
+        assert.equal((await s.claim({ limit: 10 })).claims.length, 1)
+      }
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'crash.alone.forgotten',
+    title: 'a key whose crashes were reset is handed out together with others again',
+    async run(s) {
+      await crash(s, 'a')
+      await s.done(await s.claimOne('a'), { forget: true })
+      await s.addAll(['a', 'b'])
+      assert.equal((await s.claim({ limit: 10 })).claims.length, 2)
+    },
+  },
+  {
+    id: 'crash.others-unharmed',
+    title: 'a key that crashes in every run does not keep the others from running',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.addAll(['poison', 'a', 'b', 'c'])
+      const seen: string[] = []
+      for (let i = 0; i < 10; i += 1) {
+        const { claims } = await s.claim({ leaseMs: 1_000 })
+        for (const claim of claims) {
+          if (claim.key === 'poison') continue
+          seen.push(claim.key)
+          await s.done(claim)
+        }
+        await s.step(1_000)
+        const { leaseEnds } = await s.tick()
+        if (leaseEnds.length > 0) await s.expireAll(leaseEnds)
+      }
+      assert.deepEqual(seen, ['a', 'b', 'c'])
+    },
+  },
+]

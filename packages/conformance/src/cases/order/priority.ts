@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../../case.ts'
+
+/** The effect of a priority, and how long it lasts. */
+export const priorityCases: readonly Case[] = [
+  {
+    id: 'priority.higher-first',
+    title: 'keys of a higher priority come first, however long the others have waited',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.addAll([
+        s.ask('lowest', { priority: -1_000 }),
+        s.ask('below', { priority: -1 }),
+        s.ask('usual'),
+      ])
+      await s.step(10_000)
+      await s.addAll([s.ask('above', { priority: 1 }), s.ask('highest', { priority: 1_000 })])
+      assert.deepEqual(await s.claimKeys({ limit: 2 }), [
+        'highest',
+        'above',
+        'usual',
+        'below',
+        'lowest',
+      ])
+    },
+  },
+  {
+    id: 'priority.equal.arrival',
+    title: 'keys of equal priority come out in the order of their arrival',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      for (const key of ['c', 'a', 'b']) await s.add(key, { priority: 7 })
+      assert.deepEqual(await s.claimKeys(), ['c', 'a', 'b'])
+    },
+  },
+  {
+    id: 'priority.claim.reported',
+    title: 'a claim reports the priority of its run',
+    async run(s) {
+      await s.add('a', { priority: 12 })
+      assert.equal((await s.claimOne('a')).priority, 12)
+    },
+  },
+  {
+    id: 'priority.rise.moved',
+    title: 'a waiting key that is added with a higher priority moves to the tail of that priority',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a')
+      await s.step(10)
+      await s.add('b', { priority: 5 })
+      await s.step(10)
+      assert.equal((await s.add('a', { priority: 5 })).outcome, 'moved')
+      await s.step(10)
+      await s.add('c', { priority: 5 })
+      assert.deepEqual(await s.claimKeys(), ['b', 'a', 'c'])
+    },
+  },
+  {
+    id: 'priority.lower.unchanged',
+    title: 'a waiting key that is added with a lower priority keeps its priority and its position',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a', { priority: 5 })
+      await s.step(10)
+      await s.add('b', { priority: 5 })
+      assert.equal((await s.add('a', { priority: 1 })).outcome, 'unchanged')
+      assert.deepEqual(await s.claimKeys(), ['a', 'b'])
+    },
+  },
+  {
+    id: 'priority.delayed.rise',
+    title: 'a delayed key gets a higher priority, and stays delayed',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.addAfter('a', 100)
+      assert.equal((await s.addAfter('a', 200, { priority: 3 })).outcome, 'moved')
+      await s.step(99)
+      await s.claimNone()
+      await s.add('b')
+      await s.step(1)
+      assert.equal((await s.claimOne('a')).priority, 3)
+    },
+  },
+  {
+    id: 'priority.delayed.kept',
+    title: 'a delayed key of a higher priority that is added without a delay keeps that priority',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.addAfter('a', 100, { priority: 9 })
+      await s.add('b')
+      await s.add('a')
+      assert.equal((await s.claimOne('a')).priority, 9)
+    },
+  },
+  {
+    id: 'priority.done.over',
+    title: 'a priority ends with its run',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a', { priority: 9 })
+      await s.done(await s.claimOne('a'))
+      await s.add('b')
+      await s.add('a')
+      assert.deepEqual(await s.claimKeys(), ['b', 'a'])
+    },
+  },
+  {
+    id: 'priority.dirty.own',
+    title: 'the next run of a held key has its own priority, the highest of its adds',
+    async run(s) {
+      await s.add('a', { priority: 9 })
+      const claim = await s.claimOne('a')
+      await s.add('a', { priority: -2 })
+      await s.add('a', { priority: 3 })
+      await s.add('a', { priority: 1 })
+      await s.done(claim)
+      assert.equal((await s.claimOne('a')).priority, 3)
+    },
+  },
+  {
+    id: 'priority.retry.kept',
+    title: 'a key that is retried keeps the priority of the run that failed',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a', { priority: 9 })
+      await s.retry(await s.claimOne('a'), 50)
+      await s.add('b', { priority: 1 })
+      await s.step(50)
+      assert.equal((await s.claimOne('a')).priority, 9)
+    },
+  },
+  {
+    id: 'priority.retry.merges',
+    title: 'a key that is retried after it was added again has the higher of both priorities',
+    async run(s) {
+      for (const [first, second] of [
+        [9, 2],
+        [2, 9],
+      ]) {
+        await s.add('a', { priority: first as number })
+        const claim = await s.claimOne('a')
+        await s.add('a', { priority: second as number })
+        await s.retry(claim, 0)
+        const again = await s.claimOne('a')
+        assert.equal(again.priority, 9)
+        await s.done(again)
+      }
+    },
+  },
+  {
+    id: 'priority.release.kept',
+    title: 'a key that is released keeps its priority',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a', { priority: 9 })
+      const claim = await s.claimOne('a')
+      await s.add('a', { priority: 1 })
+      await s.add('b', { priority: 5 })
+      await s.release(claim)
+      assert.equal((await s.claimOne('a')).priority, 9)
+    },
+  },
+  {
+    id: 'priority.release.rise',
+    title: 'a key that is released after it was added with a higher priority goes to its tail',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.add('a', { priority: 5 })
+      await s.step(1)
+      await s.add('b', { priority: 5 })
+      await s.step(1)
+      await s.release(claim)
+      assert.deepEqual(await s.claimKeys(), ['b', 'a'])
+    },
+  },
+  {
+    id: 'priority.lease-end.kept',
+    title: 'a key whose lease expired keeps its priority',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a', { priority: 9 })
+      const claim = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.step(1_000)
+      await s.expire(claim)
+      await s.add('b', { priority: 5 })
+      assert.equal((await s.claimOne('a')).priority, 9)
+    },
+  },
+]

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import type { Ask, Dedupe, Driver, Failure, Finish } from '@sluice/core'
+import type { FakeClock } from '@sluice/core/testing'
+import type { CreateSubject, Subject } from '../case.ts'
+import type { CallLog } from '../wrappers/recorded.ts'
+
+/** The members of an {@link Ask} that a case may omit. */
+export type AskParts = Partial<Omit<Ask, 'key'>>
+
+/** The members of the verbs' options that a case may omit. */
+export interface OptionParts {
+  readonly dedupe?: Dedupe
+  readonly failuresExpireMs?: number
+  readonly maxPending?: number
+}
+
+/** The members of a claim request that a case may set. */
+export interface ClaimParts {
+  readonly limit?: number
+  readonly holder?: string
+  readonly claimId?: string
+  readonly leaseMs?: number
+  readonly dueBy?: number
+}
+
+/** The options of `expire` that a case may set. */
+export interface ExpireParts {
+  readonly dedupe?: Dedupe
+  readonly maxCrashes?: number
+  readonly plan?: Ask['plan']
+  readonly jitter?: number
+}
+
+/** The members of a retry that a case may set. */
+export type RetryParts = Partial<Omit<Extract<Finish, { as: 'retry' }>, 'as' | 'key' | 'token'>>
+
+/** More claims than a case needs: a store that hands out keys without end fails at this one. */
+export const claimsMax = 20_000
+
+/** The state that all scenes of one case share. */
+export interface SceneContext {
+  readonly create: CreateSubject
+  readonly log: CallLog
+  readonly clock: FakeClock
+  readonly subject: Subject
+  /** The open drivers of all scenes of the case. */
+  readonly opened: Set<Driver>
+  readonly disposals: (() => Promise<void>)[]
+  readonly hintMs: number
+  readonly chance: ChanceOptions
+  readonly leaseMs: number
+  claimsMade: number
+}
+
+/** Options of a scene. */
+export interface SceneOptions {
+  /** The log of all calls with their answers. */
+  readonly log?: CallLog
+  /** An existing subject. */
+  readonly subject?: Subject
+  /** How long a wake from another process may take, in milliseconds of real time. */
+  readonly hintMs?: number
+  /** The seed and the number of random histories. */
+  readonly chance?: ChanceOptions
+  /** The lease of cases that do not depend on its length. */
+  readonly leaseMs?: number
+}
+
+/** Options of cases that draw random histories, and of repeating a failure. */
+export interface ChanceOptions {
+  /** The seed. A failure prints the seed that reproduces it. */
+  readonly seed?: number
+  /** How many histories are compared with the model. */
+  readonly modelRuns?: number
+  /** The maximum number of steps of one history. */
+  readonly modelSteps?: number
+  /** How many concurrent histories are recorded and checked. */
+  readonly histories?: number
+  /** The path that a failed comparison with the model printed. */
+  readonly path?: string
+  /** The replay path that a failed comparison with the model printed. */
+  readonly replayPath?: string
+}
+
+/** How long a wake from another process may take by default, in milliseconds of real time. */
+export const hintMsUsual = 2_000
+
+/** The lease of cases that do not depend on its length, in milliseconds. */
+export const leaseMsUsual = 30_000
+
+/** When failures expire in cases that do not depend on it, in milliseconds. */
+export const dayMs = 86_400_000
+
+/** The answer for one key; throws if it is a failure. */
+export function succeeded<T extends object>(answer: T | Failure): T {
+  if ('error' in answer && 'outcome' in answer && answer.outcome === 'failed') {
+    throw new assert.AssertionError({ message: `the driver failed: ${String(answer.error)}` })
+  }
+  return answer as T
+}
+
+/** The answer to a batch of one. */
+export function only<T>(values: readonly T[]): T {
+  assert.equal(values.length, 1, `one answer for one key, got ${values.length}`)
+  return values[0] as T
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { systemClock } from '@sluice/core'
+import type { Scene } from './scene.ts'
+
+/**
+ * Watches, runs `act`, and waits until each of `queues` was woken after it. A wake without a queue
+ * counts for all queues.
+ */
+export async function allWake(
+  watching: Scene,
+  queues: readonly string[],
+  act: () => Promise<unknown>,
+): Promise<void> {
+  const missing = new Set(queues)
+  const strangers = new Set<string>()
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const stop = await watching.driver.watch?.((queue) => {
+    if (queue === undefined) missing.clear()
+    else if (!missing.delete(queue) && !queues.includes(queue)) strangers.add(queue)
+    if (missing.size === 0) end()
+  })
+  assert.ok(stop, 'watch answers with how to stop')
+  await act()
+  const timer = systemClock.startTimer(watching.context.hintMs, end)
+  timer.ref()
+  await ended
+  timer.stop()
+  await stop()
+  assert.deepEqual([...missing], [], 'a wake comes for each')
+  assert.deepEqual([...strangers], [], 'no wake names a queue in which nothing was done')
+}
+
+/** Watches, runs `act`, and waits for a wake after it. */
+export async function wakes(watching: Scene, act: () => Promise<unknown>): Promise<void> {
+  await allWake(watching, [watching.queue], act)
+}
+
+/** Runs `act`, and asserts that it has woken no watcher after a while. */
+export async function noneWakes(
+  watching: readonly Scene[],
+  act: () => Promise<unknown>,
+): Promise<void> {
+  // Wakes for earlier changes may still arrive.
+  await pause(watching)
+  let woken = 0
+  const stops = await Promise.all(
+    watching.map(({ driver }) =>
+      driver.watch?.(() => {
+        woken += 1
+      }),
+    ),
+  )
+  // A new watcher may be called for earlier changes.
+  await pause(watching)
+  woken = 0
+  await act()
+  await pause(watching)
+  for (const stop of stops) await stop?.()
+  assert.equal(woken, 0, 'no watcher is woken')
+}
+
+/** How long to wait for a wake that must not come, in milliseconds: several polls of a driver. */
+const quietMs = 120
+
+async function pause(watching: readonly Scene[]): Promise<void> {
+  const ms = Math.min(quietMs, ...watching.map(({ context }) => context.hintMs))
+  // real time: nothing else can show that a wake does not come
+  await new Promise<void>((resolve) => systemClock.startTimer(ms, resolve).ref())
+}

@@ -1,0 +1,2 @@
+/** Vite extracts styles from the code. */
+declare module '*.css'

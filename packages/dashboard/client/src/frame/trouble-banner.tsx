@@ -1,0 +1,28 @@
+import type { JSX } from 'preact'
+import { trouble } from '../live/live.ts'
+import { storeTime } from '../live/store-time.ts'
+import { duration } from '../text/durations.ts'
+import { Icon } from '../ui/icon.tsx'
+
+function Seconds({ since }: { readonly since: number }): JSX.Element {
+  void storeTime.value
+  const ms = Math.max(0, Date.now() - since)
+  return <>{duration(Math.floor(ms / 1_000) * 1_000)}</>
+}
+
+/** Says that the data is old, since when and why. Disappears when the connection is back. */
+export function TroubleBanner(): JSX.Element | null {
+  const { value } = trouble
+  if (value === undefined) return null
+  return (
+    <div class="trouble" data-what={value.what}>
+      <Icon name="warn" />
+      <span>
+        {value.what === 'store' ? 'Store unreachable' : 'Connection lost'}{' '}
+        <Seconds since={value.since} /> ago: {value.words}
+        {'. '}
+        <span class="faint">Showing old data; retrying…</span>
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,64 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { KeyView } from '../../../src/wire.ts'
+import { messageOf, request } from '../live/ask.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Panel } from '../ui/panel.tsx'
+import { JsonText } from './json-text.tsx'
+
+/** The stored key as JSON; with its item only on request. */
+export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
+  const item = useSignal<{ readonly value: unknown } | undefined>(undefined)
+  const trouble = useSignal('')
+  const { queue, key, line } = view
+
+  const show = async () => {
+    try {
+      const params = new URLSearchParams({ queue, key, item: '1' })
+      const whole = await request<KeyView>(`api/key?${params}`)
+      trouble.value = whole.line === undefined ? 'the key is no longer stored' : ''
+      if (whole.line !== undefined) item.value = { value: whole.line.item }
+    } catch (error) {
+      trouble.value = messageOf(error)
+    }
+  }
+
+  if (line === undefined) return <Panel title="Raw" none="This key is not stored." />
+  const { hasItem, ...rest } = line
+  const shown = item.value === undefined ? rest : { ...rest, item: item.value.value }
+  const text = JSON.stringify(shown, null, 2)
+  return (
+    <Panel
+      title="Raw"
+      kind="wide"
+      aside={
+        <>
+          {item.value === undefined ? (
+            <button type="button" class="link" onClick={() => void show()}>
+              show the item
+            </button>
+          ) : (
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                item.value = undefined
+              }}
+            >
+              hide the item
+            </button>
+          )}
+          <CopyButton text={text} what="the JSON" />
+        </>
+      }
+    >
+      {!hasItem && <p class="faint">The key has no item.</p>}
+      {trouble.value !== '' && (
+        <p class="tone-bad" role="alert">
+          The item could not be read: {trouble.value}
+        </p>
+      )}
+      <JsonText text={text} />
+    </Panel>
+  )
+}

@@ -1,0 +1,97 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { ActionName, KeyView } from '../../../src/wire.ts'
+import { act } from '../live/act.ts'
+import { ActionButton } from '../ui/action-button.tsx'
+import { AddDialog } from '../ui/add-dialog.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Visible } from '../ui/visible.tsx'
+
+/** Why an action has no effect on a key in its state. */
+function whyUseless(action: ActionName, view: KeyView): string | undefined {
+  const { line, state } = view
+  if (line === undefined) return action === 'add' ? undefined : 'this key is not stored'
+  if (action === 'runNow' && state !== 'delayed' && state !== 'backoff') {
+    return 'only delayed keys and keys in back-off can run sooner'
+  }
+  if (action === 'forget' && line.failures + line.crashes === 0) return 'it has no failures'
+  return undefined
+}
+
+/** The actions for one key. */
+export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
+  const open = useSignal<'add' | 'remove' | 'park' | undefined>(undefined)
+  const { queue, key, line } = view
+  const does = (action: ActionName) => ({
+    action,
+    useless: whyUseless(action, view),
+    onAct: () => void act({ queue, key, action }),
+  })
+  const close = () => {
+    open.value = undefined
+  }
+  return (
+    <div class="buttons">
+      <ActionButton
+        action="add"
+        kind="main"
+        onAct={() => {
+          open.value = 'add'
+        }}
+      >
+        Add again
+      </ActionButton>
+      <ActionButton {...does('runNow')}>Run now</ActionButton>
+      <ActionButton {...does('forget')}>Forget failures</ActionButton>
+      {line?.parked === true ? (
+        <ActionButton {...does('unpark')}>Unpark</ActionButton>
+      ) : (
+        <ActionButton
+          {...does('park')}
+          onAct={() => {
+            open.value = 'park'
+          }}
+        >
+          Park
+        </ActionButton>
+      )}
+      <ActionButton
+        {...does('remove')}
+        kind="danger"
+        onAct={() => {
+          open.value = 'remove'
+        }}
+      >
+        Remove
+      </ActionButton>
+      {open.value === 'add' && <AddDialog queue={queue} fixedKey={key} onClose={close} />}
+      {open.value === 'park' && (
+        <ConfirmDialog
+          title="Park 1 key?"
+          verb="Park 1 key"
+          onYes={() => act({ queue, key, action: 'park' })}
+          onClose={close}
+        >
+          <p>
+            <Visible text={key} /> does not run until it is unparked.
+            {line?.held !== undefined && ' The run in progress finishes first.'}
+          </p>
+        </ConfirmDialog>
+      )}
+      {open.value === 'remove' && (
+        <ConfirmDialog
+          title="Remove 1 key?"
+          verb="Remove 1 key"
+          isDangerous
+          onYes={() => act({ queue, key, action: 'remove' })}
+          onClose={close}
+        >
+          <p>
+            This deletes <Visible text={key} /> with its failure count ({line?.failures ?? 0}). A
+            run in progress is not interrupted. This cannot be undone.
+          </p>
+        </ConfirmDialog>
+      )}
+    </div>
+  )
+}

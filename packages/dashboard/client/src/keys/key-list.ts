@@ -1,0 +1,101 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { KeyLines } from '../../../src/wire.ts'
+import { messageOf, request } from '../live/ask.ts'
+import { changes, heardAt, isPaused } from '../live/live.ts'
+import { paramsOf, type QueueLocation } from '../location/location.ts'
+
+/** The last page of keys that was read. */
+export interface KeyList {
+  readonly lines: KeyLines | undefined
+  readonly trouble: string | undefined
+  /** The query that `lines` answers, to tell whether rows are the same as before. */
+  readonly asked: string
+}
+
+/** The number of keys on a page. */
+export const pageSize = 100
+
+/** Reading keys costs the store more than counting them, so it is done less often. */
+const everyMs = 2_000
+const everyMsIfFarApart = 10_000
+const farApart = 2_000
+
+/** The last pages that were read: going back shows one of them while it is read again. */
+const known = new Map<string, KeyLines>()
+const knownMax = 12
+
+function keep(query: string, lines: KeyLines): void {
+  known.delete(query)
+  known.set(query, lines)
+  for (const old of known.keys()) {
+    if (known.size <= knownMax) break
+    known.delete(old)
+  }
+}
+
+function queryOf({ queue, keys, cursors }: QueueLocation): string {
+  const params = paramsOf(keys)
+  params.set('queue', queue)
+  params.set('limit', String(pageSize))
+  const cursor = cursors.at(-1)
+  if (cursor !== undefined) params.set('cursor', cursor)
+  return params.toString()
+}
+
+/**
+ * The keys of a location; read again when the location changes, after every action, and periodically
+ * while updates are not paused.
+ */
+export function useKeyList(place: QueueLocation): KeyList {
+  const query = queryOf(place)
+  const list = useSignal<KeyList>({
+    lines: known.get(query),
+    trouble: undefined,
+    asked: query,
+  })
+  const reading = useRef<AbortController>(undefined)
+  const readAt = useRef(0)
+  const readAfter = useRef(0)
+
+  const read = async () => {
+    reading.current?.abort()
+    const controller = new AbortController()
+    reading.current = controller
+    readAt.current = Date.now()
+    readAfter.current = changes.peek()
+    try {
+      const lines = await request<KeyLines>(`api/keys?${query}`, { signal: controller.signal })
+      if (controller.signal.aborted) return
+      keep(query, lines)
+      list.value = { lines, trouble: undefined, asked: query }
+    } catch (error) {
+      if (controller.signal.aborted) return
+      list.value = { ...list.peek(), trouble: messageOf(error) }
+    } finally {
+      if (reading.current === controller) reading.current = undefined
+    }
+  }
+
+  useEffect(() => {
+    // While the user types, not every letter is a request.
+    const timer = setTimeout(() => void read(), list.peek().lines === undefined ? 0 : 120)
+    return () => {
+      clearTimeout(timer)
+      reading.current?.abort()
+    }
+  }, [query])
+
+  const heard = heardAt.value
+  useEffect(() => {
+    const isFar = (list.peek().lines?.lookedAt ?? 0) > farApart
+    const isDue = Date.now() - readAt.current >= (isFar ? everyMsIfFarApart : everyMs)
+    // The result of an action is shown at once, like the counts, even while updates are paused.
+    const isChanged = readAfter.current !== changes.peek()
+    const isAsked = list.peek().asked === query
+    if (!isAsked || reading.current !== undefined) return
+    if (isChanged || (isDue && !isPaused.peek())) void read()
+  }, [heard])
+
+  return list.value
+}

@@ -1,0 +1,68 @@
+import type { Refusal } from '../../../src/wire.ts'
+
+/** A request was rejected, or the server did not answer. */
+export class HttpError extends Error {
+  readonly code: string
+  /** The HTTP status; 0 if the server did not answer. */
+  readonly status: number
+
+  constructor(status: number, { code, message }: Refusal) {
+    super(message)
+    this.name = 'Refused'
+    this.code = code
+    this.status = status
+  }
+}
+
+/** Called when any request is answered with 401. */
+export const onSignedOut: { call: () => void } = { call: () => undefined }
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  try {
+    const body = (await response.json()) as Partial<Refusal>
+    if (typeof body.message === 'string') {
+      return { code: body.code ?? String(response.status), message: body.message }
+    }
+  } catch {
+    // A proxy in front of the server answered.
+  }
+  return { code: String(response.status), message: `the server answered ${response.status}` }
+}
+
+/** Sends a request to a path relative to the page. */
+export async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
+  let response: Response
+  try {
+    response = await fetch(path, {
+      ...init,
+      headers: { accept: 'application/json', ...init.headers },
+    })
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    throw new HttpError(0, {
+      code: 'UNREACHABLE',
+      message: 'the dashboard’s server does not answer',
+    })
+  }
+  if (response.status === 401 && path !== 'api/sign-in') onSignedOut.call()
+  if (!response.ok) throw new HttpError(response.status, await refusalOf(response))
+  if (response.status === 204) return undefined as T
+  return (await response.json()) as T
+}
+
+/** Sends a POST request with a JSON body. */
+export function post<T>(path: string, body: unknown, csrf?: string): Promise<T> {
+  return request<T>(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: {
+      'content-type': 'application/json',
+      ...(csrf === undefined ? {} : { 'x-sluice-csrf': csrf }),
+    },
+  })
+}
+
+/** The message of an error. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

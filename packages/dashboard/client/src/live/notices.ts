@@ -1,0 +1,37 @@
+import { signal } from '@preact/signals'
+
+/** A message that is shown once. */
+export interface Notice {
+  readonly id: number
+  readonly words: string
+  readonly kind: 'done' | 'news' | 'failed'
+}
+
+/** The notices in the corner, newest last. */
+export const notices = signal<readonly Notice[]>([])
+
+/** The text of the live region for screen readers. */
+export const announcement = signal('')
+
+const shownFor = 6_000
+let lastId = 0
+
+/** Shows a notice in the corner and announces it to screen readers. */
+export function notify(kind: Notice['kind'], words: string): void {
+  // An action of this page also comes back as an audit event; it is shown once.
+  if (notices.value.some((notice) => notice.words === words)) return
+  lastId += 1
+  const id = lastId
+  notices.value = [...notices.value.slice(-3), { id, words, kind }]
+  announcement.value = words
+  setTimeout(() => dismiss(id), kind === 'failed' ? 3 * shownFor : shownFor)
+}
+
+export function dismiss(id: number): void {
+  notices.value = notices.value.filter((notice) => notice.id !== id)
+}
+
+/** Announces a text to screen readers only. */
+export function announce(words: string): void {
+  announcement.value = words
+}

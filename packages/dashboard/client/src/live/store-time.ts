@@ -1,0 +1,17 @@
+import { signal } from '@preact/signals'
+
+let storeAhead = 0
+
+/** The time of the store, estimated from its last message. Countdowns follow it. */
+export const storeTime = signal(Date.now())
+
+/** Sets the time of the store from a message. */
+export function setStoreTime(at: number): void {
+  storeAhead = at - Date.now()
+  storeTime.value = at
+}
+
+// Ten times a second while the page is visible; only the texts that show a time are updated.
+setInterval(() => {
+  if (document.visibilityState === 'visible') storeTime.value = Date.now() + storeAhead
+}, 100)

@@ -1,0 +1,135 @@
+import type { KeyQuery, KeyStateWord } from '../../../src/wire.ts'
+
+/** The columns by which queues can be sorted; `worst` is the order of the server. */
+export type QueueOrder =
+  | 'worst'
+  | 'queue'
+  | 'ready'
+  | 'delayed'
+  | 'backoff'
+  | 'processing'
+  | 'oldest'
+  | 'in'
+  | 'out'
+  | 'failing'
+  | 'wait'
+  | 'work'
+
+/** Every queue of the store. */
+export interface OverviewLocation {
+  readonly at: 'overview'
+  readonly filter: string
+  readonly order: QueueOrder
+}
+
+/** One queue, with some of its keys. */
+export interface QueueLocation {
+  readonly at: 'queue'
+  readonly queue: string
+  readonly keys: KeyQuery
+  /** The cursor of each page of keys that was opened; the last one is shown. */
+  readonly cursors: readonly string[]
+}
+
+/** One key. */
+export interface KeyLocation {
+  readonly at: 'key'
+  readonly queue: string
+  readonly key: string
+}
+
+/** A location within the page, which the address contains completely. */
+export type PageLocation = OverviewLocation | QueueLocation | KeyLocation
+
+export const home: OverviewLocation = { at: 'overview', filter: '', order: 'worst' }
+
+const orders: readonly QueueOrder[] = [
+  'worst',
+  'queue',
+  'ready',
+  'delayed',
+  'backoff',
+  'processing',
+  'oldest',
+  'in',
+  'out',
+  'failing',
+  'wait',
+  'work',
+]
+
+const states: readonly KeyStateWord[] = [
+  'ready',
+  'delayed',
+  'backoff',
+  'processing',
+  'dirty',
+  'parked',
+  'idle',
+]
+
+/** The filter as query parameters, with the names that the API uses. */
+export function paramsOf(keys: KeyQuery): URLSearchParams {
+  const params = new URLSearchParams()
+  if (keys.state !== undefined) params.set('state', keys.state)
+  if (keys.prefix !== undefined) params.set('prefix', keys.prefix)
+  if (keys.failuresMin !== undefined) params.set('failuresMin', String(keys.failuresMin))
+  if (keys.errorCode !== undefined) params.set('errorCode', keys.errorCode)
+  return params
+}
+
+function keysOf(params: URLSearchParams): KeyQuery {
+  const state = states.find((word) => word === params.get('state'))
+  const failures = Number(params.get('failuresMin') ?? '')
+  const prefix = params.get('prefix') ?? ''
+  const errorCode = params.get('errorCode') ?? ''
+  return {
+    ...(state === undefined ? {} : { state }),
+    ...(prefix === '' ? {} : { prefix }),
+    ...(Number.isSafeInteger(failures) && failures > 0 ? { failuresMin: failures } : {}),
+    ...(errorCode === '' ? {} : { errorCode }),
+  }
+}
+
+/** The address of a location, from `#` on. Names are in the query, since a name may be `..`. */
+export function hashOf(place: PageLocation): string {
+  const params = new URLSearchParams()
+  if (place.at === 'overview') {
+    if (place.filter !== '') params.set('filter', place.filter)
+    if (place.order !== 'worst') params.set('order', place.order)
+  } else {
+    params.set('queue', place.queue)
+    if (place.at === 'key') params.set('key', place.key)
+    else {
+      for (const [name, value] of paramsOf(place.keys)) params.set(name, value)
+      for (const cursor of place.cursors) params.append('cursor', cursor)
+    }
+  }
+  const path = place.at === 'overview' ? '' : place.at
+  const query = params.toString()
+  return `#/${path}${query === '' ? '' : `?${query}`}`
+}
+
+/** The location of an address; the overview if the address is not valid. */
+export function locationOf(hash: string): PageLocation {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
+  const params = new URLSearchParams(query)
+  const queue = params.get('queue')
+  if (path === 'key' && queue !== null && params.has('key')) {
+    return { at: 'key', queue, key: params.get('key') ?? '' }
+  }
+  if (path === 'queue' && queue !== null) {
+    return { at: 'queue', queue, keys: keysOf(params), cursors: params.getAll('cursor') }
+  }
+  return {
+    at: 'overview',
+    filter: params.get('filter') ?? '',
+    order: orders.find((word) => word === params.get('order')) ?? 'worst',
+  }
+}
+
+/** The parent location: the queue of a key, or all queues. */
+export function above(place: PageLocation): PageLocation | undefined {
+  if (place.at === 'key') return { at: 'queue', queue: place.queue, keys: {}, cursors: [] }
+  return place.at === 'queue' ? home : undefined
+}

@@ -1,0 +1,205 @@
+import type { JSX } from 'preact'
+import type { Overview as OverviewView, QueueRow } from '../../../src/wire.ts'
+import { useView } from '../live/live.ts'
+import { session } from '../live/session.ts'
+import { replaceLocation } from '../location/current-location.ts'
+import { hashOf, type OverviewLocation, type QueueOrder } from '../location/location.ts'
+import { atLeast, grouped, many, rate } from '../text/figures.ts'
+import { alarms } from '../text/state-words.ts'
+import { useHeldRows, useHold } from '../ui/held-rows.ts'
+import { Icon } from '../ui/icon.tsx'
+import { WhatIs } from '../ui/state-word.tsx'
+import { NoQueues } from './no-queues.tsx'
+import { QueueRowView } from './queue-row.tsx'
+import { filterQueues, sortQueues } from './sort-queues.ts'
+
+interface Column {
+  readonly order: QueueOrder
+  readonly title: string
+  readonly hint?: string
+  readonly state?: 'ready' | 'delayed' | 'backoff' | 'processing'
+}
+
+const columns: readonly Column[] = [
+  { order: 'queue', title: 'Queue' },
+  { order: 'ready', title: 'Ready', state: 'ready' },
+  { order: 'delayed', title: 'Delayed', state: 'delayed' },
+  { order: 'backoff', title: 'Backoff', state: 'backoff' },
+  { order: 'processing', title: 'Processing', state: 'processing' },
+  {
+    order: 'oldest',
+    title: 'Oldest',
+    hint: 'age of the key that has been ready longest',
+  },
+  { order: 'in', title: 'In/s', hint: 'runs that became pending, per second' },
+  { order: 'out', title: 'Out/s', hint: 'runs that ended, per second' },
+  { order: 'failing', title: 'Err', hint: 'share of the ended runs that failed' },
+  { order: 'wait', title: 'Wait p95', hint: '95 % of keys waited at most this long' },
+  { order: 'work', title: 'Work p95', hint: '95 % of runs took at most this long' },
+]
+
+function Header({ place, column }: { place: OverviewLocation; column: Column }): JSX.Element {
+  const { order, title, hint, state } = column
+  const isSorted = place.order === order
+  const sort = isSorted ? (order === 'queue' ? 'ascending' : 'descending') : 'none'
+  return (
+    <th
+      role="columnheader"
+      scope="col"
+      class={order === 'queue' ? 'name-cell' : 'figure'}
+      aria-sort={sort}
+    >
+      <span class="head">
+        <button
+          type="button"
+          class="sort"
+          title={hint}
+          onClick={() => replaceLocation({ ...place, order: isSorted ? 'worst' : order })}
+        >
+          {title}
+          {isSorted && <span aria-hidden="true">{order === 'queue' ? ' ↑' : ' ↓'}</span>}
+        </button>
+        {state !== undefined && <WhatIs state={state} />}
+      </span>
+    </th>
+  )
+}
+
+function sum(rows: readonly QueueRow[], of: (row: QueueRow) => number): number {
+  return rows.reduce((total, row) => total + of(row), 0)
+}
+
+function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
+  const { queues } = view
+  const worried = queues.filter(({ severity }) => !['good', 'calm'].includes(alarms[severity]))
+  const capped = queues.some(({ counts }) => counts.capped)
+  const total = (of: (row: QueueRow) => number) => atLeast(sum(queues, of), capped)
+  return (
+    <dl class="totals">
+      <div class={worried.length > 0 ? 'worried' : 'fine'}>
+        <dt>{many(queues.length, 'queue')}</dt>
+        <dd>
+          <Icon name={worried.length > 0 ? 'warn' : 'good'} />
+          {worried.length > 0
+            ? `${grouped(worried.length)} ${worried.length === 1 ? 'needs' : 'need'} attention`
+            : 'all healthy'}
+        </dd>
+      </div>
+      <div>
+        <dt>ready</dt>
+        <dd>{total(({ counts }) => counts.ready)}</dd>
+      </div>
+      <div>
+        <dt>delayed</dt>
+        <dd>{total(({ counts }) => counts.delayed)}</dd>
+      </div>
+      <div>
+        <dt>backoff</dt>
+        <dd>{total(({ counts }) => counts.backoff)}</dd>
+      </div>
+      <div>
+        <dt>processing</dt>
+        <dd>{total(({ counts }) => counts.processing + counts.dirty)}</dd>
+      </div>
+      <div>
+        <dt>parked</dt>
+        <dd>{total(({ counts }) => counts.parked)}</dd>
+      </div>
+      <div>
+        <dt>in → out</dt>
+        <dd>
+          {rate(sum(queues, ({ flow }) => flow.inPerSecond ?? 0))}
+          <span class="faint"> → </span>
+          {rate(sum(queues, ({ flow }) => flow.outPerSecond ?? 0))}
+          <span class="unit">/s</span>
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+function Rows({ place, view }: { place: OverviewLocation; view: OverviewView }): JSX.Element {
+  const hold = useHold()
+  const wanted = sortQueues(filterQueues(view.queues, place.filter), place.order)
+  const rows = useHeldRows(wanted, (row) => row.queue, hold.isHeld, hashOf(place))
+  return (
+    <>
+      <table class="grid overview" role="table" aria-label="Queues">
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <Header key={column.order} place={place} column={column} />
+            ))}
+            <th role="columnheader" scope="col" class="spark-cell">
+              <span class="head">5 minutes</span>
+            </th>
+            <th role="columnheader" scope="col" class="severity-cell">
+              <span class="head">State</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody role="rowgroup" {...hold.on}>
+          {rows.map(({ id, row, isGone }) => (
+            <QueueRowView key={id} row={row} isGone={isGone} />
+          ))}
+        </tbody>
+      </table>
+      {rows.length === 0 && (
+        <p class="none">
+          No queue has “{place.filter}” in its name.{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => replaceLocation({ ...place, filter: '' })}
+          >
+            Show all
+          </button>
+        </p>
+      )}
+      <p class="table-foot">
+        {view.more && <span>There are more queues than are shown. </span>}
+        <span class={`held-note ${hold.isHeld ? 'on' : ''}`} aria-hidden="true">
+          Rows keep their positions while you point at them.
+        </span>
+      </p>
+    </>
+  )
+}
+
+/** Every queue of the store, worst first. */
+export function Overview({ place }: { readonly place: OverviewLocation }): JSX.Element {
+  const view = useView('overview')
+  if (view === undefined) return <p class="waiting">Loading the queues …</p>
+  if (view.queues.length === 0) {
+    return <NoQueues driver={session.value?.driver ?? ''} listed={listsQueues()} />
+  }
+  return (
+    <div class="screen">
+      <h1 class="off-screen">All queues</h1>
+      <div class="overview-top">
+        <Totals view={view} />
+        <label class="search">
+          <Icon name="search" />
+          <span class="off-screen">Filter by name</span>
+          <input
+            type="search"
+            data-search
+            placeholder="Filter queues"
+            spellcheck={false}
+            autocomplete="off"
+            value={place.filter}
+            onInput={(event) => replaceLocation({ ...place, filter: event.currentTarget.value })}
+          />
+          <span class="key-hint" aria-hidden="true">
+            /
+          </span>
+        </label>
+      </div>
+      <Rows place={place} view={view} />
+    </div>
+  )
+}
+
+function listsQueues(): boolean {
+  return session.value?.capabilities.queues !== false
+}

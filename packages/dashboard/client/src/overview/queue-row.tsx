@@ -1,0 +1,96 @@
+import type { JSX } from 'preact'
+import type { QueueRow } from '../../../src/wire.ts'
+import { goTo } from '../location/current-location.ts'
+import { hashOf } from '../location/location.ts'
+import { duration } from '../text/durations.ts'
+import { counted, percent, rate } from '../text/figures.ts'
+import { alarms } from '../text/state-words.ts'
+import { Icon } from '../ui/icon.tsx'
+import { SlotBar } from '../ui/slot-bar.tsx'
+import { Name, Visible } from '../ui/visible.tsx'
+import { Sparkline } from './sparkline.tsx'
+
+function Figure({
+  title,
+  text,
+  tone = '',
+}: {
+  readonly title: string
+  readonly text: string
+  readonly tone?: string
+}): JSX.Element {
+  const isNothing = text === '0' || text === '–'
+  return (
+    <td role="cell" class={`figure ${isNothing ? 'nothing' : tone}`} data-title={title}>
+      {text}
+    </td>
+  )
+}
+
+/** One queue of the overview. */
+export function QueueRowView({
+  row,
+  isGone,
+}: {
+  readonly row: QueueRow
+  readonly isGone: boolean
+}): JSX.Element {
+  const { queue, counts, flow, severity, reason } = row
+  const place = { at: 'queue', queue, keys: {}, cursors: [] } as const
+  const alarm = alarms[severity]
+  const held = counts.processing + counts.dirty
+  const count = (value: number) => counted(value, counts)
+  return (
+    <tr
+      role="row"
+      data-row={queue}
+      class={`row alarm-${alarm} ${isGone ? 'gone' : ''}`}
+      onClick={(event) => {
+        if (event.target instanceof Element && event.target.closest('a, button') === null) {
+          goTo(place)
+        }
+      }}
+    >
+      <th role="rowheader" scope="row" class="name-cell">
+        <a href={hashOf(place)} data-row-link>
+          <Icon name={alarm} class={`glyph-${alarm}`} />
+          <Name text={queue} />
+        </a>
+      </th>
+      <Figure title="Ready" text={count(counts.ready)} tone="tone-ready" />
+      <Figure title="Delayed" text={count(counts.delayed)} tone="tone-delayed" />
+      <Figure title="Backoff" text={count(counts.backoff)} tone="tone-backoff" />
+      <td role="cell" class="figure slots-cell" data-title="Processing">
+        <SlotBar busy={held} slots={row.slots} />
+      </td>
+      <Figure
+        title="Oldest"
+        text={row.oldestMs === undefined ? '–' : duration(coarse(row.oldestMs))}
+      />
+      <Figure title="In/s" text={rate(flow.inPerSecond)} />
+      <Figure title="Out/s" text={rate(flow.outPerSecond)} />
+      <Figure
+        title="Err"
+        text={percent(flow.errorRatio)}
+        tone={(flow.errorRatio ?? 0) >= 0.05 ? 'tone-bad' : ''}
+      />
+      <Figure title="Wait p95" text={row.wait === undefined ? '–' : duration(row.wait.p95)} />
+      <Figure title="Work p95" text={row.work === undefined ? '–' : duration(row.work.p95)} />
+      <td role="cell" class="spark-cell" data-title="5 minutes">
+        <Sparkline history={row.history} />
+      </td>
+      <td role="cell" class="severity-cell" data-title="State">
+        <span class={`severity glyph-${alarm}`}>{isGone ? 'gone' : severity}</span>
+        {reason !== '' && alarm !== 'good' && (
+          <span class="remark">
+            <Visible text={reason} />
+          </span>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function coarse(ms: number): number {
+  return ms < 1_000 ? ms : Math.floor(ms / 1_000) * 1_000
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren, JSX } from 'preact'
+import type { KeyStateWord, QueueView } from '../../../src/wire.ts'
+import { hashOf } from '../location/location.ts'
+import { duration } from '../text/durations.ts'
+import { counted, percent, rate, signedRate } from '../text/figures.ts'
+import { SlotBar } from '../ui/slot-bar.tsx'
+import { StateWord, WhatIs } from '../ui/state-word.tsx'
+import { Until } from '../ui/times.tsx'
+
+function Tile({
+  queue,
+  state,
+  count,
+  children,
+}: {
+  readonly queue: string
+  readonly state: KeyStateWord
+  readonly count: string
+  readonly children?: ComponentChildren
+}): JSX.Element {
+  const href = hashOf({ at: 'queue', queue, keys: { state }, cursors: [] })
+  return (
+    <div class={`tile ${count === '0' ? 'nothing' : ''}`}>
+      <div class="tile-head">
+        <StateWord state={state} />
+        <WhatIs state={state} />
+      </div>
+      <a class="tile-count" href={href} title={`Show the keys that are ${state}`}>
+        {count}
+      </a>
+      <div class="tile-note">{children}</div>
+    </div>
+  )
+}
+
+function Flow({ view }: { readonly view: QueueView }): JSX.Element {
+  const { inPerSecond, outPerSecond, errorRatio, mergedRatio } = view.flow
+  return (
+    <div class="tile flow-tile">
+      <div class="tile-head">flow</div>
+      <div class="tile-count">
+        {rate(inPerSecond)}
+        <span class="faint"> → </span>
+        {rate(outPerSecond)}
+        <span class="unit">/s</span>
+      </div>
+      <div class="tile-note">
+        {mergedRatio !== undefined && (
+          <span class="merged" title="Adds that merged into a pending run">
+            {percent(mergedRatio)} of adds merged
+          </span>
+        )}
+        {errorRatio !== undefined && <span>{percent(errorRatio)} fail</span>}
+        {mergedRatio === undefined && errorRatio === undefined && (
+          <span>waiting for worker reports</span>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The health of the queue at a glance. */
+export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element {
+  const { queue, counts, flow } = view
+  const count = (state: KeyStateWord) => counted(counts[state], counts)
+  const { inPerSecond, outPerSecond } = flow
+  return (
+    <section class="tiles" aria-label="Health">
+      <Tile queue={queue} state="ready" count={count('ready')}>
+        {view.oldestMs !== undefined && <>oldest {duration(coarse(view.oldestMs))}</>}
+        {inPerSecond !== undefined && outPerSecond !== undefined && (
+          <span>{signedRate(inPerSecond - outPerSecond)}/s</span>
+        )}
+      </Tile>
+      <Tile queue={queue} state="delayed" count={count('delayed')}>
+        {view.nextDelayedAt !== undefined && (
+          <>
+            next <Until at={view.nextDelayedAt} />
+          </>
+        )}
+      </Tile>
+      <Tile queue={queue} state="backoff" count={count('backoff')}>
+        {view.nextBackoffAt !== undefined && (
+          <>
+            next <Until at={view.nextBackoffAt} />
+          </>
+        )}
+      </Tile>
+      <Tile queue={queue} state="processing" count={count('processing')}>
+        <SlotBar busy={counts.processing + counts.dirty} slots={view.slots} />
+      </Tile>
+      <Tile queue={queue} state="dirty" count={count('dirty')} />
+      <Tile queue={queue} state="parked" count={count('parked')} />
+      <Tile queue={queue} state="idle" count={count('idle')} />
+      <Flow view={view} />
+    </section>
+  )
+}
+
+function coarse(ms: number): number {
+  return ms < 1_000 ? ms : Math.floor(ms / 1_000) * 1_000
+}

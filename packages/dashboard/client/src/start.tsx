@@ -1,0 +1,31 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/frame.css'
+import './styles/table.css'
+import './styles/panels.css'
+import './styles/key.css'
+import './styles/chart.css'
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { listenToKeys } from './frame/shortcuts.ts'
+import { messageOf } from './live/ask.ts'
+import { startLive } from './live/live.ts'
+import { notify } from './live/notices.ts'
+import { signIn, startSession, takeTokenOfAddress } from './live/session.ts'
+
+async function signInByAddress(): Promise<void> {
+  const token = takeTokenOfAddress()
+  if (token === undefined) return
+  try {
+    await signIn(token)
+  } catch (error) {
+    notify('failed', `The link did not sign you in: ${messageOf(error)}`)
+  }
+}
+
+const app = document.getElementById('app')
+if (app !== null) render(<App />, app)
+listenToKeys()
+startLive()
+addEventListener('hashchange', () => void signInByAddress())
+void signInByAddress().then(startSession)

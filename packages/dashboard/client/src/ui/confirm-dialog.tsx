@@ -1,0 +1,75 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren, JSX } from 'preact'
+import { Dialog } from './dialog.tsx'
+import { Visible } from './visible.tsx'
+
+/** Asks for confirmation; may require that a name is typed. */
+export function ConfirmDialog({
+  title,
+  children,
+  verb,
+  typed,
+  isDangerous = false,
+  isWaiting = false,
+  onYes,
+  onClose,
+}: {
+  readonly title: ComponentChildren
+  readonly children: ComponentChildren
+  readonly verb: ComponentChildren
+  /** What must be typed before the button works. */
+  readonly typed?: string | undefined
+  readonly isDangerous?: boolean
+  /** True while the keys are still being counted. */
+  readonly isWaiting?: boolean
+  readonly onYes: () => Promise<boolean>
+  readonly onClose: () => void
+}): JSX.Element {
+  const text = useSignal('')
+  const isBusy = useSignal(false)
+  const isReady = !isWaiting && !isBusy.value && (typed === undefined || text.value === typed)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (!isReady) return
+    isBusy.value = true
+    const isDone = await onYes()
+    isBusy.value = false
+    if (isDone) onClose()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        {children}
+        {typed !== undefined && (
+          <label class="field">
+            <span>
+              To confirm, type{' '}
+              <strong class="mono">{typed === '' ? 'nothing' : <Visible text={typed} />}</strong>
+            </span>
+            <input
+              type="text"
+              autocomplete="off"
+              spellcheck={false}
+              value={text.value}
+              onInput={(event) => {
+                text.value = event.currentTarget.value
+              }}
+            />
+          </label>
+        )}
+        <div class="dialog-buttons">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={`button ${isDangerous ? 'danger' : 'main'}`}
+            aria-disabled={!isReady}
+          >
+            {verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

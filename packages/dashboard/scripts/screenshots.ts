@@ -1,0 +1,138 @@
+// Makes the pictures of docs/images from a store in which much goes on: the real dashboard, a real
+// SQLite file, and a clock that runs as fast as the machine can.
+//
+//   node --conditions=sluice-source scripts/screenshots.ts
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fakeClock } from '@sluice/core/testing'
+import { sqliteDriver } from '@sluice/sqlite'
+import type { Page } from 'playwright-core'
+import { hashOf, type PageLocation } from '../client/src/location/location.ts'
+import { serveDashboard } from '../src/node.ts'
+import type { KeyLines } from '../src/wire.ts'
+import { startChromium } from '../test/browser/chromium.ts'
+import { livelyStore } from './lively-store.ts'
+
+const images = new URL('../../../docs/images/', import.meta.url)
+const schemes = ['light', 'dark'] as const
+const token = 'nobody but this script'
+
+/** For how long the store has lived, in seconds: the history is five minutes long. */
+const seconds = 330
+/** For how long the page of a key is watched, so that it has steps to show. */
+const watchedSeconds = 75
+
+const clock = fakeClock(Date.UTC(2026, 10, 21, 12, 38, 33))
+const folder = mkdtempSync(join(tmpdir(), 'sluice-pictures-'))
+const driver = sqliteDriver({ file: join(folder, 'shop.db'), durability: 'process' })
+const store = livelyStore(driver, clock)
+const dashboard = await serveDashboard({
+  driver,
+  clock,
+  storeName: 'sqlite:shop.db',
+  allowActions: true,
+  auth: { token },
+})
+const browser = await startChromium()
+
+/** Waits for the page, and lets time go on meanwhile: the dashboard looks when its clock says so. */
+async function meanwhile(waiting: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const over = waiting.finally(() => {
+    isOver = true
+  })
+  for (let step = 1; !isOver; step += 1) {
+    if (step % 40 === 0) await store.second()
+    await clock.step(25)
+    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 20))])
+  }
+  await over
+}
+
+async function open(colorScheme: 'light' | 'dark'): Promise<Page> {
+  const page = await browser.newPage({
+    colorScheme,
+    viewport: { width: 1280, height: 800 },
+    deviceScaleFactor: 1.5,
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  })
+  await page.goto(dashboard.signInUrl ?? dashboard.url)
+  await meanwhile(page.locator('main .screen, main .empty').waitFor())
+  return page
+}
+
+async function live(count: number): Promise<void> {
+  for (let second = 0; second < count; second += 1) {
+    await store.second()
+    await clock.step(1_000)
+  }
+}
+
+async function go(page: Page, place: PageLocation): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, hashOf(place))
+}
+
+/** A key that has failed often, but not so often that nothing happens while one looks. */
+async function failingKey(page: Page): Promise<string> {
+  const query = new URLSearchParams({ queue: 'webhooks', state: 'backoff', limit: '100' })
+  const { keys } = await page.evaluate(
+    async (path) => (await (await fetch(path)).json()) as KeyLines,
+    `api/keys?${query}`,
+  )
+  const found = keys
+    .toSorted((a, b) => b.failures - a.failures)
+    .find(({ failures }) => failures <= 5)
+  return found?.key ?? keys[0]?.key ?? 'none'
+}
+
+async function shoot(page: Page, name: string, scheme: string, height: number): Promise<void> {
+  await page.setViewportSize({ width: 1280, height })
+  await page.mouse.move(2, 400)
+  await page.evaluate(() => document.fonts.ready)
+  await meanwhile(page.locator('.freshness.live').waitFor())
+  const path = join(images.pathname, `dashboard-${name}-${scheme}.png`)
+  await page.screenshot({ path, animations: 'disabled' })
+  console.log(path)
+}
+
+try {
+  await live(5)
+  const overview = await open('light')
+  await live(seconds - watchedSeconds)
+  const keyPlace: PageLocation = { at: 'key', queue: 'webhooks', key: await failingKey(overview) }
+  const keyPages = [await open('light'), await open('dark')]
+  for (const page of keyPages) {
+    await go(page, keyPlace)
+    await meanwhile(page.locator('.key-screen').waitFor())
+  }
+  await live(watchedSeconds)
+  // It is most telling while it waits for its next try.
+  for (let more = 0; more < 40; more += 1) {
+    const state = await keyPages[0]?.locator('.key-state').textContent()
+    if (state?.startsWith('backoff') === true) break
+    await live(1)
+  }
+  mkdirSync(images, { recursive: true })
+  for (const [index, scheme] of schemes.entries()) {
+    const page = keyPages[index] as Page
+    await shoot(page, 'key', scheme, 860)
+    await go(page, { at: 'overview', filter: '', order: 'worst' })
+    await meanwhile(page.locator('.overview .sparkline path').first().waitFor())
+    await shoot(page, 'overview', scheme, 492)
+    await go(page, { at: 'queue', queue: 'pods', keys: {}, cursors: [] })
+    await meanwhile(page.locator('.key-grid tbody .row').first().waitFor())
+    await shoot(page, 'queue', scheme, 1020)
+  }
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+}
+await browser.close()
+await dashboard.close()
+rmSync(folder, { recursive: true, force: true })
+// The workers of the store wait on a clock that nobody steps any more.
+process.exit()

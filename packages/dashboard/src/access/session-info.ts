@@ -1,0 +1,51 @@
+import type { StoreInspection } from 'sluice'
+import type { Settings } from '../settings.ts'
+import { version } from '../version.ts'
+import type { SessionInfo } from '../wire.ts'
+import type { Visitor, Visitors } from './visitors.ts'
+
+/** What a visitor who has not signed in learns of the store: nothing. */
+const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
+  store: '',
+  driver: '',
+  capabilities: {
+    ...{ durable: false, shared: false, clock: false, order: 'strict', time: 'wall' },
+    ...{ watch: false, peers: false, operate: false },
+    ...{ queues: false, workers: false, buckets: false, transact: false },
+  },
+}
+
+function readOnlyBecause(settings: Settings): string | undefined {
+  if (settings.auth === undefined) {
+    return 'This dashboard is read-only: it was created without authentication.'
+  }
+  if (!settings.allowActions) return 'This dashboard is read-only: actions are not enabled.'
+  return undefined
+}
+
+/** The answer to `/api/session`, the first request of the page. */
+export function sessionInfo(
+  settings: Settings,
+  store: StoreInspection,
+  visitors: Visitors,
+  visitor: Visitor | undefined,
+): SessionInfo {
+  const { canSignIn } = visitors
+  if (visitor === undefined) {
+    return { ...nothing, mayAct: false, mustSignIn: true, canSignIn, signedIn: false, version }
+  }
+  const { allowActions, storeName } = settings
+  const reason = readOnlyBecause(settings)
+  return {
+    store: storeName,
+    driver: store.driver,
+    capabilities: store.capabilities,
+    mayAct: allowActions,
+    mustSignIn: false,
+    canSignIn: false,
+    signedIn: canSignIn,
+    ...(reason === undefined ? {} : { readOnlyBecause: reason }),
+    ...(settings.auth === undefined ? {} : { csrf: visitors.csrfOf(visitor) }),
+    version,
+  }
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+/** Where the page is built to, relative to `dist/http` and to `src/http`. */
+const folders: readonly URL[] = [
+  new URL('../client/', import.meta.url),
+  new URL('../../dist/client/', import.meta.url),
+]
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+}
+
+/** The file types that compression makes smaller. */
+const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest'])
+
+interface PageFile {
+  readonly type: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly zipped: Uint8Array<ArrayBuffer> | undefined
+  readonly etag: string
+}
+
+function readFile(url: URL): PageFile {
+  const bytes = new Uint8Array(readFileSync(url))
+  const ending = extname(url.pathname)
+  return {
+    type: types[ending] ?? 'application/octet-stream',
+    bytes,
+    zipped: packed.has(ending) ? new Uint8Array(gzipSync(bytes)) : undefined,
+    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+  }
+}
+
+const notBuilt = `<!doctype html>
+<html lang="en">
+<title>Sluice</title>
+<h1>The page of the dashboard was not built</h1>
+<p>Run <code>npm run build</code> in the repository, and reload this page. The API works without it.</p>
+</html>
+`
+
+/**
+ * The files of the page. They are read once and looked up by name, so that no requested name can
+ * reach a file outside of the folder.
+ */
+export class PageFiles {
+  readonly #folders: readonly URL[]
+  #files: ReadonlyMap<string, PageFile> | undefined
+
+  /** `among`: the folders to search, in this order. */
+  constructor(among: readonly URL[] = folders) {
+    this.#folders = among
+  }
+
+  #read(): ReadonlyMap<string, PageFile> | undefined {
+    if (this.#files !== undefined) return this.#files
+    const folder = this.#folders.find((url) => existsSync(new URL('index.html', url)))
+    if (folder === undefined) return undefined
+    const files = new Map<string, PageFile>()
+    files.set('index.html', readFile(new URL('index.html', folder)))
+    const assets = new URL('assets/', folder)
+    for (const entry of existsSync(assets) ? readdirSync(assets, { withFileTypes: true }) : []) {
+      if (!entry.isFile()) continue
+      files.set(`assets/${entry.name}`, readFile(new URL(encodeURIComponent(entry.name), assets)))
+    }
+    this.#files = files
+    return files
+  }
+
+  /** The page; or, if it was not built, a page that says how to build it. */
+  index(request: Request): Response {
+    const file = this.#read()?.get('index.html')
+    if (file !== undefined) return answer(request, file, 'no-cache')
+    const headers = { 'content-type': 'text/html; charset=utf-8' }
+    return new Response(notBuilt, { status: 503, headers })
+  }
+
+  /** A script, style or image of the page. Its name contains a hash of its content. */
+  asset(request: Request, name: string): Response | undefined {
+    const file = this.#read()?.get(`assets/${name}`)
+    if (file === undefined) return undefined
+    return answer(request, file, 'public, max-age=31536000, immutable')
+  }
+}
+
+function answer(request: Request, file: PageFile, cacheControl: string): Response {
+  const { type, bytes, zipped, etag } = file
+  const headers = { etag, vary: 'accept-encoding', 'cache-control': cacheControl }
+  if (request.headers.get('if-none-match') === etag) {
+    return new Response(null, { status: 304, headers })
+  }
+  const takesZipped = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+  if (zipped === undefined || !takesZipped) {
+    return new Response(bytes, { headers: { ...headers, 'content-type': type } })
+  }
+  return new Response(zipped, {
+    headers: { ...headers, 'content-type': type, 'content-encoding': 'gzip' },
+  })
+}

@@ -1,0 +1,139 @@
+import {
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkString,
+  SluiceTypeError,
+} from '@sluice/core'
+import { type Clock, type Driver, systemClock } from 'sluice'
+import type { DashboardAuth, DashboardOptions } from './dashboard.ts'
+
+/** Checked options, with defaults filled in. */
+export interface Settings
+  extends Pick<DashboardOptions, 'auth' | 'redact' | 'redactError' | 'onError'> {
+  readonly driver: Driver
+  /** Without a slash at the end: `` or `/queues`. */
+  readonly base: string
+  readonly allowActions: boolean
+  readonly hosts: readonly string[]
+  readonly tickMs: number
+  readonly streamsMax: number
+  /** The clock of this process. */
+  readonly clock: Clock
+  /** The clock passed to the store, if the options name one. */
+  readonly storeClock: Clock | undefined
+  readonly storeName: string
+}
+
+const optionNames: readonly string[] = [
+  'driver',
+  'basePath',
+  'allowActions',
+  'auth',
+  'hosts',
+  'redact',
+  'redactError',
+  'tickMs',
+  'streamsMax',
+  'clock',
+  'storeName',
+  'onError',
+]
+
+const hostsDefault: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+/** Shorter secrets can be guessed. */
+const secretCharactersMin = 16
+
+const tickMsLimits = { min: 100, max: 60_000 }
+
+function checkSecret(parameter: string, secret: unknown): void {
+  // The value stays out of the message.
+  if (typeof secret !== 'string' || secret.length < secretCharactersMin) {
+    throw new SluiceTypeError(
+      parameter,
+      `must be a string of at least ${secretCharactersMin} characters; use a random one`,
+    )
+  }
+}
+
+function checkAuth(auth: DashboardAuth): void {
+  checkObject('options.auth', auth)
+  if ('trust' in auth) {
+    checkObject('options.auth', auth, ['trust', 'secret'])
+    checkFunction('options.auth.trust', auth.trust)
+    if (auth.secret !== undefined) checkSecret('options.auth.secret', auth.secret)
+  } else {
+    checkObject('options.auth', auth, ['token'])
+    checkSecret('options.auth.token', auth.token)
+  }
+}
+
+function checkBase(basePath: unknown): string {
+  const path = checkString('options.basePath', basePath)
+  const base = path.replace(/\/+$/, '')
+  if (base !== '' && !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(base)) {
+    throw new SluiceTypeError('options.basePath', 'must be a path such as /queues')
+  }
+  return base
+}
+
+function checkHosts(hosts: readonly string[]): readonly string[] {
+  if (!Array.isArray(hosts) || hosts.length === 0) {
+    throw new SluiceTypeError('options.hosts', 'must be an array of at least one name')
+  }
+  return hosts.map((host, index) => {
+    const name = checkString(`options.hosts[${index}]`, host, { empty: false }).toLowerCase()
+    if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?$/.test(name)) {
+      throw new SluiceTypeError(
+        `options.hosts[${index}]`,
+        'must be a name such as queues.example.com or localhost:8080',
+      )
+    }
+    return name
+  })
+}
+
+/** Checks the options and fills in defaults. */
+export function checkSettings(options: DashboardOptions): Settings {
+  checkObject('options', options, optionNames)
+  const { driver, basePath = '/', allowActions = false, auth, hosts = hostsDefault } = options
+  const {
+    redact,
+    redactError,
+    tickMs = 1_000,
+    streamsMax = 50,
+    clock,
+    storeName,
+    onError,
+  } = options
+  checkObject('options.driver', driver)
+  checkBoolean('options.allowActions', allowActions)
+  if (auth !== undefined) checkAuth(auth)
+  if (allowActions && auth === undefined) {
+    throw new SluiceTypeError(
+      'options.auth',
+      'is required for allowActions: actions require authentication',
+    )
+  }
+  for (const [name, hook] of Object.entries({ redact, redactError, onError })) {
+    if (hook !== undefined) checkFunction(`options.${name}`, hook)
+  }
+  if (storeName !== undefined) checkString('options.storeName', storeName)
+  return {
+    driver,
+    base: checkBase(basePath),
+    allowActions,
+    hosts: checkHosts(hosts),
+    tickMs: checkNumber('options.tickMs', tickMs, tickMsLimits),
+    streamsMax: checkNumber('options.streamsMax', streamsMax, { min: 1, integer: true }),
+    clock: clock ?? systemClock,
+    storeClock: clock,
+    storeName: storeName ?? driver.name,
+    ...(auth === undefined ? {} : { auth }),
+    ...(redact === undefined ? {} : { redact }),
+    ...(redactError === undefined ? {} : { redactError }),
+    ...(onError === undefined ? {} : { onError }),
+  }
+}

@@ -1,0 +1,107 @@
+import type { Inspect, KeyInfo, KeyPage } from 'sluice'
+import type { KeyLine, KeyLines, KeyQuery, Matching } from '../wire.ts'
+import type { KeyDisplay } from './key-display.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
+
+/** The maximum number of keys that are read to fill one page of a list. */
+const readMax = 2_000
+
+/** How many keys are read at a time. They are read with their items, so the number is small. */
+const listMax = 200
+
+/** The maximum JSON length of the items of one page; further items can be read one by one. */
+const itemsCharactersMax: number = 1024 * 1024
+
+/** The maximum number of matching keys that are counted. */
+const matchingMax = 10_000
+
+/** The maximum number of keys that are read for that count. */
+const matchingReadMax = 20_000
+
+function matches({ failures, lastError }: KeyInfo, query: KeyQuery): boolean {
+  const { failuresMin = 0, errorCode } = query
+  if (failures < failuresMin) return false
+  return errorCode === undefined || lastError?.code === errorCode
+}
+
+/** Whether the store applies the whole filter, so that every listed key matches. */
+function isFilteredByStore({ failuresMin = 0, errorCode }: KeyQuery): boolean {
+  return failuresMin === 0 && errorCode === undefined
+}
+
+function listOf(
+  inspect: Inspect,
+  { state, prefix }: KeyQuery,
+  cursor: string | undefined,
+  limit: number,
+): Promise<KeyPage> {
+  return inspect.list({
+    limit,
+    ...(state === undefined ? {} : { state }),
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(cursor === undefined ? {} : { cursor }),
+  })
+}
+
+/** A page of the keys that match a query. If matches are rare, a short page need not be the last. */
+export async function findKeys(
+  inspect: Inspect,
+  query: KeyQuery,
+  from: string | undefined,
+  limit: number,
+): Promise<{ keys: readonly KeyInfo[]; cursor?: string; lookedAt: number }> {
+  const keys: KeyInfo[] = []
+  let cursor = from
+  let lookedAt = 0
+  do {
+    const wanted = isFilteredByStore(query) ? limit - keys.length : listMax
+    const page = await listOf(inspect, query, cursor, wanted)
+    lookedAt += page.keys.length
+    cursor = page.cursor
+    for (const info of page.keys) {
+      if (!matches(info, query)) continue
+      keys.push(info)
+      if (keys.length < limit) continue
+      const hasMore = cursor !== undefined || info !== page.keys.at(-1)
+      return { keys, lookedAt, ...(hasMore ? { cursor: info.key } : {}) }
+    }
+    // A page that is not full means that the store itself has read many keys.
+    if (page.keys.length < wanted) break
+    await yieldToEventLoop()
+  } while (cursor !== undefined && lookedAt < readMax)
+  return { keys, lookedAt, ...(cursor === undefined ? {} : { cursor }) }
+}
+
+/** Counts the keys that match a query, up to a cap, reading a bounded number of keys. */
+export async function countMatching(inspect: Inspect, query: KeyQuery): Promise<Matching> {
+  let count = 0
+  let read = 0
+  let cursor: string | undefined
+  do {
+    const page = await listOf(inspect, query, cursor, listMax)
+    for (const info of page.keys) if (matches(info, query)) count += 1
+    if (count > matchingMax) return { count: matchingMax, capped: true }
+    read += Math.max(page.keys.length, listMax)
+    cursor = page.cursor
+    await yieldToEventLoop()
+  } while (cursor !== undefined && read < matchingReadMax)
+  return { count, capped: cursor !== undefined }
+}
+
+/** The found keys as a list shows them. */
+export function shownLines(
+  display: KeyDisplay,
+  queue: string,
+  at: number,
+  found: Awaited<ReturnType<typeof findKeys>>,
+  withItems: boolean,
+): KeyLines {
+  const { keys, ...rest } = found
+  let left = itemsCharactersMax
+  const lines = keys.map((info): KeyLine => {
+    const line = display.line(queue, info, withItems && left > 0)
+    if ('item' in line) left -= JSON.stringify(line.item).length
+    return line
+  })
+  return { at, keys: lines, ...rest }
+}

@@ -1,0 +1,36 @@
+import type { StoreInspection } from 'sluice'
+import type { KeyView } from '../wire.ts'
+import type { KeyDisplay } from './key-display.ts'
+import type { KeyHistories } from './key-history.ts'
+
+/** The parts that a key view is read from. */
+export interface KeyViewParts {
+  readonly store: StoreInspection
+  readonly display: KeyDisplay
+  readonly histories: KeyHistories
+}
+
+/** Reads the view of one key. */
+export async function readKeyView(
+  { store, display, histories }: KeyViewParts,
+  queue: string,
+  key: string,
+  withItem: boolean,
+): Promise<KeyView> {
+  const explanation = await store.queue(queue).explain(key)
+  const { info, state, blockedBy, conditions, next, retry, estimate, inspectedAt: at } = explanation
+  const line = info === undefined ? undefined : display.line(queue, info, withItem)
+  return {
+    at,
+    queue,
+    key,
+    state,
+    conditions,
+    ...(line === undefined ? {} : { line }),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
+    ...(next === undefined ? {} : { next }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(estimate === undefined ? {} : { estimate }),
+    ...histories.record(queue, key, info, line?.lastError, at),
+  }
+}

@@ -1,0 +1,203 @@
+import { bucketsOf, type LimiterPlan, tokensAt } from '@sluice/core'
+import type { BucketRow, Inspect, KeyInfo, KeyStateWord, QueueCounts, WorkerRow } from 'sluice'
+import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
+import { describePlan, parsePlan } from './describe-plan.ts'
+import { failureGroups } from './failure-groups.ts'
+import type { KeyDisplay } from './key-display.ts'
+import { sampling } from './queue-history.ts'
+import type { StoreView } from './store-view.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
+
+/** The cap up to which keys of a state are counted for the page of a queue. */
+const queueCap = 10_000
+
+/** The maximum number of leases that are shown. */
+const leasesMax = 200
+
+/** The maximum number of workers that are shown. */
+const workersMax = 500
+
+/** The maximum number of failing keys, and of pages per state, that are read. */
+const failing = { keysMax: 1_000, pagesMax: 4 }
+
+/** How often failing keys are searched, in milliseconds: a search reads many other keys. */
+const failingEveryMs = 5_000
+
+/** The states in which failed keys wait. */
+const failingStates = ['backoff', 'parked', 'idle'] as const
+
+/** The result of a search that reads many keys. */
+interface Search {
+  readonly at: number
+  readonly failing: readonly KeyInfo[]
+  readonly nextDelayedAt?: number
+  readonly nextBackoffAt?: number
+  readonly more: boolean
+}
+
+/** Reads the view of one queue. */
+export class QueueViewReader {
+  readonly #storeView: StoreView
+  readonly #display: KeyDisplay
+  readonly #queue: string
+  #search: Search | undefined
+
+  constructor(storeView: StoreView, display: KeyDisplay, queue: string) {
+    this.#storeView = storeView
+    this.#display = display
+    this.#queue = queue
+  }
+
+  async view(): Promise<QueueView> {
+    const { store } = this.#storeView
+    const inspect = store.queue(this.#queue)
+    const snapshot = await this.#storeView.readQueue(this.#queue, queueCap)
+    const at = await store.now()
+    const { counts, workers } = snapshot
+    const { row, figures } = this.#storeView.row(snapshot, at)
+    const { waitHistogram, workHistogram } = figures
+    const held = await this.#leases(inspect, counts)
+    const search = await this.#searched(inspect, counts, at)
+    const plan = planOf(workers)
+    const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
+    return {
+      ...row,
+      at,
+      historyEveryMs: sampling.everyMs,
+      ...(waitHistogram === undefined ? {} : { waitHistogram }),
+      ...(workHistogram === undefined ? {} : { workHistogram }),
+      ...(search.nextDelayedAt === undefined ? {} : { nextDelayedAt: search.nextDelayedAt }),
+      ...(search.nextBackoffAt === undefined ? {} : { nextBackoffAt: search.nextBackoffAt }),
+      ...(plan === undefined ? {} : { limiter: describePlan(plan) }),
+      buckets: buckets.map((bucket) => bucketView(bucket, at)),
+      workerList: newestFirst(workers)
+        .slice(0, workersMax)
+        .map((worker) => workerView(worker, at)),
+      leases: held.keys.map(leaseView),
+      failureGroups: failureGroups(this.#queue, [...held.keys, ...search.failing], this.#display),
+      more: held.more || search.more,
+    }
+  }
+
+  async #leases(
+    inspect: Inspect,
+    counts: QueueCounts,
+  ): Promise<{ keys: KeyInfo[]; more: boolean }> {
+    const found: KeyInfo[] = []
+    let more = false
+    for (const state of ['processing', 'dirty'] as const) {
+      if (counts[state] === 0) continue
+      const page = await inspect.list({ state, limit: leasesMax })
+      found.push(...page.keys)
+      more ||= page.cursor !== undefined
+    }
+    const end = ({ held }: KeyInfo): number => held?.leaseUntil ?? Number.POSITIVE_INFINITY
+    const keys = found.sort((a, b) => (end(a) < end(b) ? -1 : 1)).slice(0, leasesMax)
+    return { keys, more: more || keys.length < found.length }
+  }
+
+  async #searched(inspect: Inspect, counts: QueueCounts, at: number): Promise<Search> {
+    const last = this.#search
+    const isNew = last !== undefined && at - last.at < failingEveryMs && at >= last.at
+    const search = isNew ? last : await searchKeys(inspect, counts, at)
+    this.#search = search
+    return search
+  }
+}
+
+async function searchKeys(inspect: Inspect, counts: QueueCounts, at: number): Promise<Search> {
+  const found = new Map<KeyStateWord, readonly KeyInfo[]>()
+  let more = false
+  let left = failing.keysMax
+  for (const state of failingStates) {
+    if (counts[state] === 0) continue
+    const { keys, isCut } = await someOf(inspect, state, left)
+    found.set(state, keys)
+    left -= keys.length
+    more ||= isCut
+  }
+  const delayed = counts.delayed === 0 ? [] : (await inspect.list({ state: 'delayed' })).keys
+  const nextDelayedAt = firstDue(delayed)
+  const nextBackoffAt = firstDue(found.get('backoff') ?? [])
+  return {
+    at,
+    failing: [...found.values()].flat().filter(({ failures }) => failures > 0),
+    ...(nextDelayedAt === undefined ? {} : { nextDelayedAt }),
+    ...(nextBackoffAt === undefined ? {} : { nextBackoffAt }),
+    more,
+  }
+}
+
+async function someOf(
+  inspect: Inspect,
+  state: KeyStateWord,
+  max: number,
+): Promise<{ keys: readonly KeyInfo[]; isCut: boolean }> {
+  const keys: KeyInfo[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < failing.pagesMax && keys.length < max; pages += 1) {
+    const limit = Math.min(200, max - keys.length)
+    const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
+    keys.push(...page.keys)
+    cursor = page.cursor
+    if (cursor === undefined) return { keys, isCut: false }
+    await yieldToEventLoop()
+  }
+  return { keys, isCut: true }
+}
+
+function firstDue(keys: readonly KeyInfo[]): number | undefined {
+  let first: number | undefined
+  for (const { dueAt } of keys) {
+    if (dueAt !== undefined && (first === undefined || dueAt < first)) first = dueAt
+  }
+  return first
+}
+
+function newestFirst(workers: readonly WorkerRow[]): WorkerRow[] {
+  return [...workers].sort((a, b) => b.startedAt - a.startedAt)
+}
+
+/** The limiter of a queue, as its most recently started worker reports it. */
+function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
+  for (const { settings } of newestFirst(workers)) {
+    const plan = parsePlan(settings['limiter'])
+    if (plan !== undefined) return plan
+  }
+  return undefined
+}
+
+function isBucketOf(plan: LimiterPlan | undefined, queue: string): (bucket: BucketRow) => boolean {
+  const names = new Set(plan === undefined ? [] : bucketsOf(plan).map(({ name }) => name))
+  names.add(`queue:${queue}`)
+  return ({ name }) => names.has(name)
+}
+
+function bucketView(bucket: BucketRow, now: number): BucketView {
+  const { name, perSecond, burst, tokens, at: lastMs } = bucket
+  const left = tokensAt({ tokens, lastMs }, bucket, now)
+  return { name, perSecond, burst, tokens: Math.floor(left * 10) / 10 }
+}
+
+function workerView(worker: WorkerRow, at: number): WorkerView {
+  const { holder, host, pid, concurrency, startedAt, seenAt, settings, stats } = worker
+  const longest = stats?.longest
+  return {
+    ...{ holder, host, pid, concurrency, startedAt, seenAt, settings },
+    ...(stats === undefined ? {} : { busy: stats.busy }),
+    ...(longest === undefined
+      ? {}
+      : { longest: { key: longest.key, forMs: Math.max(0, at - longest.startedAt) } }),
+  }
+}
+
+function leaseView({ key, state, failures, held }: KeyInfo): LeaseView {
+  return {
+    key,
+    token: held?.token ?? 0,
+    isDirty: state === 'dirty',
+    failures,
+    ...(held?.holder === undefined ? {} : { holder: held.holder }),
+    ...(held?.leaseUntil === undefined ? {} : { leaseUntil: held.leaseUntil }),
+  }
+}

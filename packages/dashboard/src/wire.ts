@@ -1,0 +1,315 @@
+import type { Capabilities, KeyStateWord } from '@sluice/core'
+import type { Condition, Explanation, KeyInfo, LastError, QueueCounts, ReasonCode } from 'sluice'
+
+export type { KeyStateWord } from '@sluice/core'
+
+/** The first answer to a page: the store, and the rights of the visitor. */
+export interface SessionInfo {
+  /** The store for display: its kind and location, without passwords. */
+  readonly store: string
+  readonly driver: string
+  readonly capabilities: Capabilities
+  /** Whether this page may act. The server checks every request again. */
+  readonly mayAct: boolean
+  /** Whether the visitor must sign in first; all other requests are answered with 401. */
+  readonly mustSignIn: boolean
+  /** Why this page may not act, as a sentence; absent if it may. */
+  readonly readOnlyBecause?: string
+  /** Whether signing in is possible and gives more rights. */
+  readonly canSignIn?: boolean
+  /** Whether the visitor has signed in, and can therefore sign out. */
+  readonly signedIn?: boolean
+  /** Sent as `x-sluice-csrf` with every action; absent if the page may not act. */
+  readonly csrf?: string
+  readonly version: string
+}
+
+/** The health of a queue, worst first. */
+export type Severity =
+  | 'no workers'
+  | 'leases lost'
+  | 'falling behind'
+  | 'waiting long'
+  | 'failing'
+  | 'paused'
+  | 'ok'
+
+/** Quantiles of a duration in milliseconds; `undefined` where nothing was seen. */
+export interface Quantiles {
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+}
+
+/** Arrivals and departures over the last minute; members are absent until they are known. */
+export interface Flow {
+  /** Runs that ended, successfully or not, per second. */
+  readonly outPerSecond?: number
+  /** Runs that became pending, per second: departures plus the growth of the queue. */
+  readonly inPerSecond?: number
+  /** Of the runs that ended, how many failed: 0 to 1. */
+  readonly errorRatio?: number
+  /** Of the adds of processes with workers, the share that merged into a pending run: 0 to 1. */
+  readonly mergedRatio?: number
+}
+
+/** One queue in the overview. */
+export interface QueueRow {
+  readonly queue: string
+  readonly counts: QueueCounts
+  /** The age of the key that has been ready longest. */
+  readonly oldestMs?: number
+  readonly workers: number
+  /** The total concurrency of all workers. */
+  readonly slots: number
+  readonly severity: Severity
+  /** The reason for the severity, as one short sentence. */
+  readonly reason: string
+  readonly flow: Flow
+  readonly wait?: Quantiles
+  readonly work?: Quantiles
+  /** Arrivals and departures per second, oldest first, one pair per sample (up to 5 minutes). */
+  readonly history: readonly (readonly [inPerSecond: number, outPerSecond: number])[]
+}
+
+/** Every queue, worst first. */
+export interface Overview {
+  readonly at: number
+  /** How far apart two samples of a `history` are. 10 seconds if absent. */
+  readonly historyEveryMs?: number
+  readonly queues: readonly QueueRow[]
+  /** True if there are more queues than are shown. */
+  readonly more: boolean
+}
+
+/** A worker of a queue. */
+export interface WorkerView {
+  readonly holder: string
+  readonly host: string
+  readonly pid: number
+  readonly concurrency: number
+  readonly busy?: number
+  readonly startedAt: number
+  readonly seenAt: number
+  readonly settings: Readonly<Record<string, string | number | boolean>>
+  readonly longest?: { readonly key: string; readonly forMs: number }
+}
+
+/** A held key, with its holder. */
+export interface LeaseView {
+  readonly key: string
+  readonly holder?: string
+  readonly token: number
+  readonly leaseUntil?: number
+  readonly isDirty: boolean
+  readonly failures: number
+}
+
+/** A group of equal failures. */
+export interface FailureGroup {
+  readonly name: string
+  readonly code?: string
+  readonly message: string
+  readonly keys: number
+  /** The failures of all those keys. */
+  readonly failures: number
+  /** One key of the group. */
+  readonly example: string
+}
+
+/** A bucket that the limiter of a queue takes tokens from. */
+export interface BucketView {
+  readonly name: string
+  readonly perSecond: number
+  readonly burst: number
+  /** As of now; negative if future tokens are already reserved. */
+  readonly tokens: number
+}
+
+/** Everything that is shown of one queue. */
+export interface QueueView extends QueueRow {
+  readonly at: number
+  /** How far apart two samples of `history` are. 10 seconds if absent. */
+  readonly historyEveryMs?: number
+  /** When the next delayed key, and the next key in back-off, is due, among those that were read. */
+  readonly nextDelayedAt?: number
+  readonly nextBackoffAt?: number
+  /** Runs by waiting time and by handler time; bounds in milliseconds. */
+  readonly waitHistogram?: Histogram
+  readonly workHistogram?: Histogram
+  readonly limiter?: string
+  readonly buckets: readonly BucketView[]
+  readonly workerList: readonly WorkerView[]
+  readonly leases: readonly LeaseView[]
+  readonly failureGroups: readonly FailureGroup[]
+  /** True if there are more leases or failures than were read. */
+  readonly more: boolean
+}
+
+/** Counts by upper bound; the last has none. */
+export interface Histogram {
+  readonly boundsMs: readonly number[]
+  readonly counts: readonly number[]
+}
+
+/** A key as lists show it. The item is sent only on request. */
+export type KeyLine = Omit<KeyInfo, 'item'> & { readonly item?: unknown; readonly hasItem: boolean }
+
+/** A page of keys, in the order of the keys. */
+export interface KeyLines {
+  readonly at: number
+  readonly keys: readonly KeyLine[]
+  readonly cursor?: string
+  /** How many keys were read to find these. */
+  readonly lookedAt: number
+}
+
+/** A filter for keys, with the same names in the page's address, the API and the actions. */
+export interface KeyQuery {
+  readonly state?: KeyStateWord
+  readonly prefix?: string
+  readonly failuresMin?: number
+  readonly errorCode?: string
+}
+
+/** How many keys a query matches, for the confirmation of a bulk action. */
+export interface Matching {
+  readonly count: number
+  /** True if there are more, which an action would not change. */
+  readonly capped: boolean
+}
+
+/** A change of state of a key, recorded in its row or observed while it was shown. */
+export interface KeyStep {
+  readonly at: number
+  /** The new state. */
+  readonly to: KeyStateWord | 'absent'
+  readonly note: string
+  /** `row`: recorded by the store. `seen`: observed between two reads. */
+  readonly from: 'row' | 'seen'
+}
+
+/** How the delay of a key was computed. */
+export interface RetryArithmetic {
+  readonly failures: number
+  /** The delay for the failures of the key alone. */
+  readonly perKeyMs?: number
+  /** The delay for a bucket, if it was longer. */
+  readonly bucketMs?: number
+  /** In words, such as `5 ms x 2^8 = 1.28 s`. */
+  readonly words: string
+}
+
+/** Everything that is shown of one key. */
+export interface KeyView {
+  readonly at: number
+  readonly queue: string
+  readonly key: string
+  /** Absent if the key is not stored. */
+  readonly line?: KeyLine
+  readonly state: KeyStateWord | 'absent'
+  readonly blockedBy?: ReasonCode
+  readonly conditions: readonly Condition[]
+  readonly next?: { readonly at: number; readonly to: KeyStateWord }
+  readonly retry?: RetryArithmetic
+  /** When the key is expected to run; absent if that cannot be estimated. */
+  readonly estimate?: Explanation['estimate']
+  /** Oldest first. */
+  readonly steps: readonly KeyStep[]
+  /** Newest first: the one that the store keeps, and those observed before it. */
+  readonly errors: readonly (LastError & { readonly at?: number })[]
+}
+
+/** The actions of a visitor. */
+export type ActionName =
+  | 'add'
+  | 'runNow'
+  | 'forget'
+  | 'park'
+  | 'unpark'
+  | 'remove'
+  | 'pause'
+  | 'resume'
+  | 'purge'
+
+/** A request for an action. */
+export interface ActionRequest {
+  readonly queue: string
+  readonly action: ActionName
+  /** One key, for the actions on keys; otherwise every key that matches `all`. */
+  readonly key?: string
+  readonly all?: KeyQuery
+  /** How many keys the visitor confirmed. Keys beyond that number are not changed. */
+  readonly expected?: number
+  /** For `add`: the item, the delay and the priority. Without an item, the stored one is used. */
+  readonly item?: unknown
+  readonly afterMs?: number
+  readonly priority?: number
+  /** For `unpark`: resets the failure count. */
+  readonly forget?: boolean
+  /** For `purge`, and for `remove` with `all`: the name of the queue, as confirmation. */
+  readonly confirm?: string
+}
+
+/** The result of an action. */
+export interface ActionResult {
+  readonly action: ActionName
+  /** How many keys changed. */
+  readonly changed: number
+  readonly unchanged: number
+  /** True if more keys matched than were changed. */
+  readonly capped: boolean
+  /** The result as one sentence. */
+  readonly words: string
+}
+
+/** An action, as it is announced to all open pages. */
+export interface Audit {
+  readonly at: number
+  readonly queue: string
+  readonly action: ActionName
+  readonly who: string
+  readonly words: string
+}
+
+/** Why a request was rejected. */
+export interface Refusal {
+  readonly code: string
+  readonly message: string
+}
+
+/** The subject of a stream; as a query: `about=overview`, `about=queue&queue=…`, `about=key&queue=…&key=…`. */
+export type About = 'overview' | 'queue' | 'key'
+
+/** The view that each kind of stream carries. */
+export interface Views {
+  readonly overview: Overview
+  readonly queue: QueueView
+  readonly key: KeyView
+}
+
+/**
+ * A change of a view. `set` holds the changed members of the top level; `rows` the changed queues of
+ * the overview, by name; `gone` the names that were deleted; `order` their order if it changed.
+ */
+export interface Delta {
+  readonly set: Readonly<Record<string, unknown>>
+  readonly unset?: readonly string[]
+  readonly rows?: Readonly<Record<string, QueueRow>>
+  readonly gone?: readonly string[]
+  readonly order?: readonly string[]
+}
+
+/**
+ * The server-sent events of a stream, by name. Event ids are increasing numbers; after a gap that
+ * cannot be filled, a snapshot follows.
+ */
+export interface StreamEvents {
+  readonly snapshot: Views[About]
+  readonly delta: Delta
+  /** The store was read; nothing has changed. */
+  readonly ping: { readonly at: number }
+  /** The store cannot be reached; reads are retried. */
+  readonly trouble: Refusal & { readonly at: number; readonly sinceMs: number }
+  readonly audit: Audit
+}

@@ -1,0 +1,294 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Driver, type SluiceEvent, sluiceChannel } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
+import { postgresDriver } from '@sluice/postgres'
+import { sqliteDriver } from '@sluice/sqlite'
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
+import { createRateLimitingQueue, createWorker, exponential, type RateLimitingQueue } from 'sluice'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { ActionResult, KeyLine, Overview } from '../src/wire.ts'
+import { type Answer, actingSite, type Site, withQuery } from './site.ts'
+
+let postgres: PostgresServer
+let folder: string
+let schemas = 0
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-dashboard-'))
+  postgres = await startPostgres()
+})
+
+afterAll(async () => {
+  await postgres.dispose()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const stores: Record<string, () => Driver> = {
+  memory: () => memoryDriver(),
+  sqlite: () => sqliteDriver({ file: join(folder, `${schemas++}.db`), durability: 'process' }),
+  postgres: () => {
+    const schema = `acting_${schemas++}`
+    return postgresDriver({ connectionString: postgres.url, schema, onWarning() {} })
+  },
+}
+
+for (const [name, make] of Object.entries(stores)) {
+  describe(`acting on ${name}`, () => {
+    const open: { close(): Promise<void> }[] = []
+
+    afterEach(async () => {
+      for (const one of open.splice(0)) await one.close()
+    })
+
+    async function setUp(): Promise<{ site: Site; queue: RateLimitingQueue<unknown> }> {
+      const clock = fakeClock()
+      const driver = make()
+      const limiter = exponential({ baseMs: 1_000, maxMs: 60_000 })
+      const queue = createRateLimitingQueue<unknown>({ name: 'orders', driver, clock, limiter })
+      const site = await actingSite({ driver, clock })
+      open.push(site, queue)
+      return { site, queue }
+    }
+
+    async function done(site: Site, action: object): Promise<ActionResult> {
+      const { status, body } = await site.act({ queue: 'orders', ...action })
+      expect(status, JSON.stringify(body)).toBe(200)
+      return body as unknown as ActionResult
+    }
+
+    async function line(site: Site, key: string): Promise<KeyLine | undefined> {
+      const path = withQuery('/api/key', { queue: 'orders', key, item: 1 })
+      return (await site.ask<{ line?: KeyLine }>(path)).body.line
+    }
+
+    async function refused(answer: Promise<Answer<Record<string, unknown>>>): Promise<unknown> {
+      const { status, body } = await answer
+      expect(status, JSON.stringify(body)).toBe(400)
+      return body['code']
+    }
+
+    test('adds keys with their items, later, and before others', async () => {
+      const { site } = await setUp()
+      expect(await done(site, { action: 'add', item: { id: 1 } })).toMatchObject({ changed: 1 })
+      expect(await line(site, 'json:{"id":1}')).toMatchObject({ state: 'ready', item: { id: 1 } })
+      expect(await done(site, { action: 'add', key: 'a', item: null, priority: 7 })).toMatchObject({
+        ...{ changed: 1, unchanged: 0, words: 'The key was added.' },
+      })
+      expect(await line(site, 'a')).toMatchObject({ state: 'ready', item: null, priority: 7 })
+      await done(site, { action: 'add', item: 'later', afterMs: 5_000 })
+      expect(await line(site, 'later')).toMatchObject({ state: 'delayed', item: 'later' })
+      expect(await done(site, { action: 'add', key: 'a' })).toMatchObject({
+        changed: 0,
+        unchanged: 1,
+      })
+      expect(await line(site, 'a')).toMatchObject({ item: null, priority: 7 })
+      expect(await done(site, { action: 'add', key: 'later' })).toMatchObject({ changed: 1 })
+      // What is not stored is its own item, as on the command line.
+      expect(await done(site, { action: 'add', key: 'never seen' })).toMatchObject({ changed: 1 })
+      expect(await line(site, 'later')).toMatchObject({ state: 'ready' })
+    })
+
+    test('adds nothing that cannot be added', async () => {
+      const { site, queue } = await setUp()
+      const wrong = [
+        { action: 'add' },
+        { action: 'add', key: 'json:{' },
+        { action: 'add', key: '' },
+        { action: 'add', key: 1 },
+        { action: 'add', item: 'x', afterMs: 'soon' },
+        { action: 'add', item: 'x', afterMs: 1e300 },
+        { action: 'add', item: 'x', priority: 1_001 },
+        { action: 'add', item: 'x', priority: 1.5 },
+        { action: 'add', item: 'x', all: {} },
+        { action: 'add', item: 'x'.repeat(513) },
+        // In memory, a queue may have no name.
+        ...(name === 'memory' ? [] : [{ action: 'add', item: 'x', queue: '' }]),
+        { action: 'add', item: 'x', queue: 'x'.repeat(129) },
+      ]
+      for (const action of wrong) {
+        const code = await refused(site.act({ queue: 'orders', ...action }))
+        expect(code, JSON.stringify(action).slice(0, 80)).toBe('ERR_INVALID_INPUT')
+      }
+      expect((await queue.inspect.list()).keys).toEqual([])
+    })
+
+    test('does to one key what is asked, and says so if nothing was to do', async () => {
+      const { site, queue } = await setUp()
+      await queue.addAfter('a', 60_000)
+      const key = 'a'
+      const steps: [object, string | undefined, number][] = [
+        [{ action: 'runNow', key }, 'ready', 1],
+        [{ action: 'runNow', key }, 'ready', 0],
+        [{ action: 'park', key }, 'parked', 1],
+        [{ action: 'park', key }, 'parked', 0],
+        [{ action: 'unpark', key }, 'ready', 1],
+        [{ action: 'unpark', key }, 'ready', 0],
+        [{ action: 'forget', key }, 'ready', 0],
+        [{ action: 'remove', key }, undefined, 1],
+        [{ action: 'remove', key }, undefined, 0],
+        [{ action: 'park', key }, undefined, 0],
+      ]
+      for (const [action, state, changed] of steps) {
+        const result = await done(site, action)
+        const what = JSON.stringify(action)
+        expect(result, what).toMatchObject({ changed, unchanged: 1 - changed, capped: false })
+        expect(result.words, what).toMatch(/^[A-Z].*\.$/)
+        expect((await line(site, 'a'))?.state, what).toBe(state)
+      }
+    })
+
+    test('forgets failures, of one key and when it is put back', async () => {
+      const { site, queue } = await setUp()
+      await queue.addMany(['a', 'b'])
+      for (let run = 0; run < 2; run += 1) await (await queue.get())?.park(new Error('no'))
+      const failures = async (key: string): Promise<number | undefined> =>
+        (await line(site, key))?.failures
+      for (const key of ['a', 'b']) {
+        await done(site, { action: 'unpark', key })
+        await (await queue.get())?.retry(new Error('no'))
+      }
+      const before = await failures('a')
+      expect(before).toBeGreaterThan(0)
+      expect(await done(site, { action: 'forget', key: 'a' })).toMatchObject({ changed: 1 })
+      expect(await failures('a')).toBe(0)
+      await done(site, { action: 'park', key: 'b' })
+      expect(await failures('b')).toBe(before)
+      await done(site, { action: 'unpark', key: 'b', forget: true })
+      expect(await failures('b')).toBe(0)
+    })
+
+    test('leaves whoever holds a key alone', async () => {
+      const { site, queue } = await setUp()
+      await queue.add('a')
+      const held = await queue.get()
+      await done(site, { action: 'remove', key: 'a' })
+      await done(site, { action: 'park', key: 'a' })
+      expect(await line(site, 'a')).toMatchObject({ state: 'processing', parked: true })
+      expect(await held?.done()).toBe('parked')
+    })
+
+    test('pauses and resumes a queue', async () => {
+      const { site, queue } = await setUp()
+      await queue.add('a')
+      await done(site, { action: 'pause' })
+      expect((await queue.inspect.counts()).paused).toBe(true)
+      expect((await done(site, { action: 'pause' })).words).toMatch(/othing changed/)
+      await done(site, { action: 'resume' })
+      expect((await queue.inspect.counts()).paused).toBe(false)
+      const held = await queue.get()
+      expect(held?.key).toBe('a')
+      await held?.done()
+    })
+
+    test('empties a queue only for whoever types its name', async () => {
+      const { site, queue } = await setUp()
+      await queue.addMany(['a', 'b', 'c'])
+      for (const confirm of [undefined, '', 'order', 'Orders', true]) {
+        const code = await refused(site.act({ queue: 'orders', action: 'purge', confirm }))
+        expect(code).toBe('ERR_NOT_CONFIRMED')
+      }
+      expect((await queue.inspect.counts()).ready).toBe(3)
+      expect(await done(site, { action: 'purge', confirm: 'orders' })).toMatchObject({ changed: 3 })
+      expect((await queue.inspect.counts()).ready).toBe(0)
+    })
+
+    test('does to all keys of a filter what was meant for as many as were told', async () => {
+      const { site, queue } = await setUp()
+      const keys = Array.from({ length: 30 }, (_, at) => `order/${String(at).padStart(2, '0')}`)
+      await queue.addMany([...keys, 'other'])
+      const all = { prefix: 'order/' }
+      expect((await site.ask('/api/matching?queue=orders&prefix=order/')).body).toEqual({
+        ...{ count: 30, capped: false },
+      })
+      const half = await done(site, { action: 'park', all, expected: 20 })
+      expect(half).toMatchObject({ changed: 20, unchanged: 0, capped: true })
+      expect(half.words).toMatch(/^20 keys were parked\. .*More than 20 keys.*left unchanged\.$/)
+      expect((await queue.inspect.counts()).parked).toBe(20)
+      expect(await done(site, { action: 'park', all, expected: 30 })).toMatchObject({
+        ...{ changed: 10, unchanged: 20, capped: false },
+      })
+      const parked = { state: 'parked' }
+      expect(await done(site, { action: 'unpark', all: parked, expected: 30 })).toMatchObject({
+        changed: 30,
+      })
+      expect(await done(site, { action: 'forget', all, expected: 30 })).toMatchObject({
+        ...{ changed: 0, unchanged: 30 },
+      })
+      expect(await done(site, { action: 'runNow', all, expected: 0 })).toMatchObject({ changed: 0 })
+      const remove = { queue: 'orders', action: 'remove', all, expected: 30 }
+      expect(await refused(site.act(remove))).toBe('ERR_NOT_CONFIRMED')
+      expect((await queue.inspect.counts()).ready).toBe(31)
+      expect(await done(site, { ...remove, confirm: 'orders' })).toMatchObject({ changed: 30 })
+      expect((await queue.inspect.list()).keys.map(({ key }) => key)).toEqual(['other'])
+    })
+
+    test('changes nothing for a request that says something else than it may', async () => {
+      const { site, queue } = await setUp()
+      await queue.add('a')
+      const before = await queue.inspect.list()
+      const wrong = [
+        {},
+        { action: 'drop', key: 'a' },
+        { action: 'toString', key: 'a' },
+        { action: '__proto__', key: 'a' },
+        { action: ['park'], key: 'a' },
+        { action: 'park' },
+        { action: 'park', key: 'a', all: {}, expected: 1 },
+        { action: 'park', all: {} },
+        { action: 'park', all: {}, expected: -1 },
+        { action: 'park', all: {}, expected: '1' },
+        { action: 'park', all: [], expected: 1 },
+        { action: 'park', all: 'a', expected: 1 },
+        { action: 'park', all: { status: 'ready' }, expected: 1 },
+        { action: 'park', all: { state: 'happy' }, expected: 1 },
+        { action: 'park', all: { prefix: 1 }, expected: 1 },
+        { action: 'park', all: { failuresMin: '0' }, expected: 1 },
+        { action: 'park', key: 'a', item: 1 },
+        { action: 'park', key: 'a', priority: 1 },
+        { action: 'unpark', key: 'a', forget: 'yes' },
+        { action: 'pause', key: 'a' },
+        { action: 'purge', key: 'a', confirm: 'orders' },
+        { action: 'park', key: 'a', quee: 'x' },
+      ]
+      for (const action of wrong) {
+        const code = await refused(site.act({ queue: 'orders', ...action }))
+        expect(code, JSON.stringify(action)).toBe('ERR_INVALID_INPUT')
+      }
+      expect(await refused(site.act({ action: 'park', key: 'a' }))).toBe('ERR_INVALID_INPUT')
+      expect(await queue.inspect.list()).toEqual(before)
+    })
+
+    test('shows a queue of which every key is done, since a worker is there for the next', async () => {
+      const { site, queue } = await setUp()
+      await queue.add('a')
+      const worker = createWorker({ queue, handler: async () => {} })
+      await worker.runUntilIdle()
+      expect((await queue.inspect.list()).keys).toEqual([])
+      const { body } = await site.ask<Overview>('/api/overview')
+      expect(body.queues).toMatchObject([{ queue: 'orders', severity: 'ok' }])
+    })
+
+    test('is published for whoever keeps a record, with who did it and without the item', async () => {
+      const { site } = await setUp()
+      const acted: SluiceEvent[] = []
+      const end = (event: SluiceEvent): void => {
+        if (event.verb === 'acted') acted.push(event)
+      }
+      const others = { start() {}, asyncStart() {}, asyncEnd() {}, error() {} }
+      sluiceChannel.subscribe({ ...others, end })
+      try {
+        await done(site, { action: 'add', key: 'a', item: { secret: 1 } })
+        await site.act({ queue: 'orders', action: 'park' })
+      } finally {
+        sluiceChannel.unsubscribe({ ...others, end })
+      }
+      expect(acted).toMatchObject([
+        { queue: 'orders', request: { who: 'token', action: 'add', key: 'a' } },
+      ])
+      expect(JSON.stringify(acted[0]?.request)).not.toContain('secret')
+    })
+  })
+}

@@ -1,0 +1,313 @@
+import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
+import type { Browser } from 'playwright-core'
+import type { Driver, RateLimitingQueue } from 'sluice'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { PageLocation } from '../client/src/location/location.ts'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { type Served, serve, token } from './browser/served.ts'
+import { SharedVisit } from './browser/shared-visit.ts'
+import { coded, failOnce, Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const queuePlace = (queue: string): PageLocation => ({ at: 'queue', queue, keys: {}, cursors: [] })
+const keyPlace =
+  (key: string) =>
+  (queue: string): PageLocation => ({ at: 'key', queue, key })
+
+const matching =
+  (prefix: string) =>
+  (queue: string): PageLocation => ({ at: 'queue', queue, keys: { prefix }, cursors: [] })
+
+describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => {
+  let browser: Browser
+  let postgres: PostgresServer
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    ;[browser, postgres] = await Promise.all([startChromium(), startPostgres()])
+  })
+  afterEach(() => stores.closeAll())
+  afterAll(async () => {
+    await stores.dispose()
+    await browser.close()
+    await postgres.dispose()
+  })
+
+  const kinds: readonly [string, () => Driver][] = [
+    ['SQLite', () => stores.sqlite()],
+    ['Postgres', () => stores.postgres(postgres)],
+  ]
+
+  async function begin(driver: Driver, place: PageLocation): Promise<Visit> {
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    return await Visit.begin(browser, served, place)
+  }
+
+  const press = (visit: Visit, name: string): Promise<void> =>
+    visit.page.locator('main').getByRole('button', { name, exact: true }).click()
+  const agree = (visit: Visit, name: string): Promise<void> =>
+    visit.page.locator('dialog').getByRole('button', { name, exact: true }).click()
+  /** Presses a button that is grey. */
+  const agreeInVain = (visit: Visit, name: string): Promise<void> =>
+    visit.page.locator('dialog').getByRole('button', { name, exact: true }).click({ force: true })
+
+  describe.each(kinds)('over %s', (_, make) => {
+    let driver: Driver
+    let served: Served
+    let made = 0
+    let name: string
+    let queue: RateLimitingQueue<unknown>
+    const desk = new SharedVisit(() => Visit.begin(browser, served))
+    const state = async (key: string) => (await queue.inspect.get(key))?.state
+
+    beforeAll(async () => {
+      driver = make()
+      served = await serve({ driver })
+    })
+    afterAll(async () => {
+      await desk.end()
+      await served.stop()
+    })
+
+    /** A test on the page of a queue of its own, or on one of a key there. */
+    function at(
+      place: (queue: string) => PageLocation,
+      test: (visit: Visit) => Promise<void>,
+      more: readonly string[] = [],
+    ) {
+      return desk.on(async (visit) => {
+        made += 1
+        name = `orders-${made}`
+        queue = stores.queue(driver, name)
+        await failOnce(queue, 'failed', coded('E_BAD', 'bad'))
+        await queue.addAfter('later', 3_600_000)
+        await queue.addMany(['ready', ...more])
+        await visit.go(place(name))
+        await test(visit)
+      })
+    }
+
+    it(
+      'adds a key with item, delay and priority, and says why it does not',
+      at(queuePlace, async (visit) => {
+        await press(visit, 'Add key')
+        await visit.page.getByLabel('Key', { exact: true }).fill('fresh')
+        await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2')
+        await agree(visit, 'Add 1 key')
+        await visit.reads('dialog .refusal', /not JSON/)
+        await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2]}')
+        await visit.page.getByLabel('Delay, in seconds').fill('600')
+        await visit.page.getByLabel('Priority').fill('7')
+        await agree(visit, 'Add 1 key')
+        await visit.reads('.notice', 'The key was added.')
+        await visit.reads('.key-grid [data-row=fresh]', /delayed in (10 m|9 m).* 7/)
+        const info = await queue.inspect.get('fresh')
+        expect(info).toMatchObject({ item: { a: [1, 2] }, priority: 7, state: 'delayed' })
+      }),
+    )
+
+    it(
+      'runs a delayed key now, and adds one again',
+      at(keyPlace('later'), async (visit) => {
+        await press(visit, 'Run now')
+        await visit.reads('.key-state', 'ready')
+        expect(await state('later')).toBe('ready')
+        const held = await queue.get()
+        expect(held?.key).toBe('ready')
+        await visit.go(keyPlace('ready')(name))
+        await visit.reads('.key-state', 'processing')
+        await press(visit, 'Add again')
+        await agree(visit, 'Add 1 key')
+        await visit.reads('.key-state', 'dirty')
+        await held?.release()
+      }),
+    )
+
+    it(
+      'forgets failures',
+      at(keyPlace('failed'), async (visit) => {
+        await visit.reads('.facts', /failures 1/)
+        await press(visit, 'Forget failures')
+        await visit.reads('.facts', /failures 0/)
+        expect((await queue.inspect.get('failed'))?.failures).toBe(0)
+      }),
+    )
+
+    it(
+      'parks a key after asking, and puts it back',
+      at(keyPlace('ready'), async (visit) => {
+        await press(visit, 'Park')
+        await visit.reads('dialog h2', 'Park 1 key?')
+        await agree(visit, 'Cancel')
+        expect(await state('ready')).toBe('ready')
+        await press(visit, 'Park')
+        await agree(visit, 'Park 1 key')
+        await visit.reads('.key-state', 'parked')
+        await press(visit, 'Unpark')
+        await visit.reads('.key-state', 'ready')
+      }),
+    )
+
+    it(
+      'removes a key after asking',
+      at(keyPlace('failed'), async (visit) => {
+        await press(visit, 'Remove')
+        await visit.reads('dialog', /Remove 1 key\? .*failed.* failure count \(1\)/)
+        await agree(visit, 'Remove 1 key')
+        await visit.reads('.key-state', 'absent')
+        expect(await state('failed')).toBeUndefined()
+      }),
+    )
+
+    it(
+      'pauses and resumes a queue, and says how many keys will wait',
+      at(queuePlace, async (visit) => {
+        await press(visit, 'Pause')
+        await visit.reads('dialog', /Workers stop .* 1 ready keys will wait/)
+        await agree(visit, 'Pause')
+        await visit.reads('.verdict', /paused/)
+        expect((await queue.inspect.counts()).paused).toBe(true)
+        await press(visit, 'Resume')
+        await visit.until(async () => (await queue.inspect.counts()).paused, false)
+        await visit.until(
+          () => visit.page.getByRole('button', { name: 'Pause', exact: true }).count(),
+          1,
+        )
+      }),
+    )
+
+    it(
+      'empties a queue only when its name was typed',
+      at(queuePlace, async (visit) => {
+        await press(visit, 'Purge')
+        await visit.reads('dialog', new RegExp(`Purge ${name}\\? .* 3 keys`))
+        await agreeInVain(visit, 'Remove 3 keys')
+        await visit.page.locator('dialog input').fill('order')
+        await agreeInVain(visit, 'Remove 3 keys')
+        expect((await queue.inspect.counts()).ready).toBe(1)
+        await visit.page.locator('dialog input').fill(name)
+        await agree(visit, 'Remove 3 keys')
+        await visit.reads('.notice', /purged: 3 keys deleted/)
+        await visit.until(() => visit.count('.key-grid tbody .row'), 0)
+      }),
+    )
+
+    it(
+      'does something to the keys that were ticked',
+      at(
+        queuePlace,
+        async (visit) => {
+          await visit.until(() => visit.count('.key-grid tbody .row'), 7)
+          const tick = (key: string) => visit.page.getByLabel(`Select ${key}`, { exact: true })
+          await tick('k1').click()
+          await tick('k3').click({ modifiers: ['Shift'] })
+          await visit.reads('.bulk-what', /^3 selected/)
+          await press(visit, 'Park')
+          await visit.reads('dialog h2', 'Park: 3 keys')
+          await agree(visit, 'Park 3 keys')
+          await visit.reads('.notice', '3 of 3 keys changed.')
+          expect(await Promise.all(['k1', 'k2', 'k3', 'k4'].map(state))).toEqual([
+            ...['parked', 'parked', 'parked', 'ready'],
+          ])
+          await visit.until(() => visit.count('.row.selected'), 0)
+        },
+        ['k1', 'k2', 'k3', 'k4'],
+      ),
+    )
+
+    it(
+      'does something to every key that matches, and says before how many those are',
+      at(
+        matching('k/'),
+        async (visit) => {
+          await visit.until(() => visit.count('.key-grid tbody .row'), 100)
+          await visit.reads('.bulk-what', 'All that match: starting with “k/”')
+          await press(visit, 'Park …')
+          await visit.reads('dialog', /130 keys match: starting with “k\/”/)
+          await agree(visit, 'Park 130 keys')
+          await visit.reads('.notice', /130/)
+          expect((await queue.inspect.counts()).parked).toBe(130)
+          await press(visit, 'Put back …')
+          await agree(visit, 'Put back 130 keys')
+          await visit.until(async () => (await queue.inspect.counts()).parked, 0)
+          await press(visit, 'Remove …')
+          await visit.page.locator('dialog input').fill(name)
+          await agree(visit, 'Remove 130 keys')
+          await visit.until(async () => (await queue.inspect.counts()).ready, 1)
+        },
+        Array.from({ length: 130 }, (_, index) => `k/${index}`),
+      ),
+    )
+  })
+
+  it('tells everybody who looks what somebody did', async () => {
+    const driver = stores.sqlite()
+    await stores.queue(driver, 'orders').add('a')
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const [one, other] = [
+      await Visit.begin(browser, served, queuePlace('orders')),
+      await Visit.begin(browser, served, queuePlace('orders')),
+    ]
+    await press(one, 'Pause')
+    await agree(one, 'Pause')
+    await one.until(() => one.count('.notice'), 1)
+    await other.reads('.notice', /paused/)
+    await other.reads('.verdict', /paused/)
+    await one.end()
+    await other.end()
+  })
+
+  it('is not offered where the dashboard is read-only, which says why', async () => {
+    const driver = stores.sqlite()
+    await stores.queue(driver, 'orders').add('a')
+    const served = await serve({ driver, allowActions: false })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served, queuePlace('orders'))
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    expect(await visit.count('main button.button')).toBe(0)
+    expect(await visit.count('main input[type=checkbox]')).toBe(0)
+    await visit.reads('.read-only', /read only.*actions are not enabled/)
+    await visit.end()
+  })
+
+  it('is grey with the reason where the store cannot do it', async () => {
+    const driver = stores.sqlite()
+    const lesser = new Proxy(driver, {
+      get: (store, name) => {
+        if (name === 'operate') return undefined
+        if (name === 'capabilities') return { ...store.capabilities, operate: false }
+        const value: unknown = Reflect.get(store, name, store)
+        return typeof value === 'function' ? (value.bind(store) as unknown) : value
+      },
+    })
+    await stores.queue(lesser, 'orders').add('a')
+    const served = await serve({ driver: lesser })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served, keyPlace('a')('orders'))
+    const park = visit.page.getByRole('button', { name: 'Park' })
+    expect(await park.getAttribute('aria-disabled')).toBe('true')
+    expect(await park.getAttribute('title')).toMatch(/lacks the capability “operate”/)
+    await park.click({ force: true })
+    expect(await visit.count('dialog')).toBe(0)
+    await press(visit, 'Add again')
+    await agree(visit, 'Add 1 key')
+    await visit.reads('.notice', /nothing changed/i)
+    await visit.end()
+  })
+
+  it('says so when the server refuses', async () => {
+    const driver = stores.sqlite()
+    await stores.queue(driver, 'orders').add('a')
+    const visit = await begin(driver, queuePlace('orders'))
+    visit.expected.push(/400|401|403/)
+    await press(visit, 'Add key')
+    await visit.page.getByLabel('Key', { exact: true }).fill('x'.repeat(600))
+    await agree(visit, 'Add 1 key')
+    await visit.reads('.notice.failed', /^Nothing changed: .*512 bytes/)
+    expect(await visit.count('dialog')).toBe(1)
+    expect(token.length).toBeGreaterThan(15)
+    await visit.end()
+  })
+})

@@ -1,0 +1,250 @@
+import axe, { type AxeResults } from 'axe-core'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PageLocation } from '../client/src/location/location.ts'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { type Served, serve } from './browser/served.ts'
+import { SharedVisit } from './browser/shared-visit.ts'
+import { coded, failOnce, Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
+const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
+const keyPlace: PageLocation = { at: 'key', queue: 'orders', key: 'failed' }
+const aPhone = { viewport: { width: 360, height: 740 }, hasTouch: true }
+
+describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () => {
+  let browser: Browser
+  let served: Served
+  let empty: Served
+  const stores = new Stores()
+  const desk = new SharedVisit(() => Visit.begin(browser, served))
+  const phone = new SharedVisit(() => Visit.begin(browser, served, overview, aPhone))
+
+  beforeAll(async () => {
+    browser = await startChromium()
+    const driver = stores.sqlite()
+    const orders = stores.queue(driver, 'orders')
+    await failOnce(orders, 'failed', coded('ECONNREFUSED', 'nobody listens'))
+    await orders.addMany(['ready', 'aside', 'x'.repeat(300)])
+    await orders.addAfter('later', 3_600_000)
+    await orders.inspect.park('aside')
+    await stores.queue(driver, 'a queue with a name that is rather long, to see').add('a')
+    await stores.queue(driver, 'mails').add('held')
+    stores.worker(driver, 'mails', async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    })
+    const paused = stores.queue(driver, 'paused')
+    await paused.add('a')
+    await paused.inspect.pause()
+    // What is looked at need not move.
+    served = await serve({ driver, tickMs: 1_000 })
+    stores.closing(() => served.stop())
+    empty = await serve({ driver: stores.sqlite() })
+    stores.closing(() => empty.stop())
+  })
+  afterAll(async () => {
+    await desk.end()
+    await phone.end()
+    await stores.dispose()
+    await browser.close()
+  })
+
+  const press = (visit: Visit, name: string) =>
+    visit.page.getByRole('button', { name, exact: true }).first().click()
+
+  /** Every screen of a signed-in user, with the dialogs that can cover one. */
+  const screens: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
+    overview: (visit) => visit.until(() => visit.count('.overview .row'), 4),
+    queue: async (visit) => {
+      await visit.go(queuePlace)
+      await visit.until(() => visit.count('.key-grid tbody .row'), 5)
+    },
+    'queue at work': async (visit) => {
+      await visit.go({ ...queuePlace, queue: 'mails' } as PageLocation)
+      await visit.reads('h1', 'mails')
+    },
+    'ticked keys': async (visit) => {
+      await visit.go(queuePlace)
+      await visit.page.getByLabel('Select later').click()
+      await visit.until(() => visit.count('.row.selected'), 1)
+    },
+    key: async (visit) => {
+      await visit.go(keyPlace)
+      await visit.page.click('text=show the item')
+      await visit.page.click('.errors summary')
+    },
+    'absent key': async (visit) => {
+      await visit.go({ ...keyPlace, key: 'nothing' } as PageLocation)
+      await visit.reads('.key-state', 'absent')
+    },
+    'add dialog': async (visit) => {
+      await visit.go(queuePlace)
+      await press(visit, 'Add key')
+      await visit.page.locator('dialog').getByRole('button', { name: 'Add 1 key' }).click()
+      await visit.reads('dialog .refusal', /at least/)
+    },
+    'purge dialog': async (visit) => {
+      await visit.go(queuePlace)
+      await press(visit, 'Purge')
+      await visit.page.locator('dialog').waitFor()
+    },
+    help: async (visit) => {
+      await visit.page.keyboard.press('?')
+      await visit.page.locator('dialog').waitFor()
+    },
+    meaning: async (visit) => {
+      await visit.go(queuePlace)
+      await press(visit, 'What does backoff mean?')
+      await visit.reads('.meaning', /limiter/)
+    },
+    notice: async (visit) => {
+      await visit.go({ ...keyPlace, key: 'ready' } as PageLocation)
+      await press(visit, 'Add again')
+      await press(visit, 'Add 1 key')
+      await visit.reads('.notice', /nothing changed/i)
+    },
+  }
+
+  async function axeFinds(visit: Visit): Promise<string[]> {
+    const isThere = await visit.page.evaluate(() => 'axe' in globalThis)
+    if (!isThere) await visit.page.evaluate(axe.source)
+    const { violations } = await visit.page.evaluate(
+      () =>
+        (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+          preload: false,
+          // What is fine need not be told element by element, which takes as long as to find it.
+          resultTypes: ['violations'],
+          runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        }) as Promise<AxeResults>,
+    )
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+    )
+  }
+
+  /** Looks at a screen in both colours, each time as it is when it has just been opened. */
+  async function looksGood(visit: Visit, open: (visit: Visit) => Promise<void>): Promise<void> {
+    const found: Record<string, string[]> = {}
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await visit.tidy()
+      await visit.page.emulateMedia({ colorScheme })
+      await open(visit)
+      found[colorScheme] = await axeFinds(visit)
+    }
+    expect(found).toEqual({ light: [], dark: [] })
+  }
+
+  async function fits(visit: Visit): Promise<void> {
+    const [width, outside] = await visit.page.evaluate(() => {
+      const wide = [...document.querySelectorAll<HTMLElement>('main *, header *, dialog *')]
+      const isClipped = (element: Element | null): boolean =>
+        element !== null &&
+        (getComputedStyle(element).overflowX !== 'visible' || isClipped(element.parentElement))
+      const beyond = wide
+        .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+        .filter(
+          (element) =>
+            !isClipped(element.parentElement?.closest('main, header, dialog, *') ?? null),
+        )
+      return [
+        document.documentElement.scrollWidth,
+        beyond.map((element) => element.outerHTML.slice(0, 120)),
+      ] as const
+    })
+    expect(outside).toEqual([])
+    expect(width).toBeLessThanOrEqual(360)
+  }
+
+  for (const [name, open] of Object.entries(screens)) {
+    it(
+      `has nothing that axe finds, in light and in dark: ${name}`,
+      desk.on((visit) => looksGood(visit, open)),
+    )
+
+    it(
+      `fits a phone: ${name}`,
+      phone.on(async (visit) => {
+        await open(visit)
+        await fits(visit)
+      }),
+    )
+  }
+
+  it('has nothing that axe finds, in light and in dark: the empty store', async () => {
+    const visit = await Visit.begin(browser, empty)
+    await looksGood(visit, () => visit.reads('.empty', /No queue yet/))
+    await visit.end()
+  })
+
+  async function signedOut(visit: Visit): Promise<void> {
+    visit.expected.push(/401/)
+    await visit.context.clearCookies()
+    await visit.page.reload()
+    await visit.reads('h1', 'Sign in')
+  }
+
+  it('has nothing that axe finds, in light and in dark: sign-in', async () => {
+    const visit = await Visit.begin(browser, served)
+    await signedOut(visit)
+    const light = await axeFinds(visit)
+    await visit.page.emulateMedia({ colorScheme: 'dark' })
+    expect({ light, dark: await axeFinds(visit) }).toEqual({ light: [], dark: [] })
+    await visit.end()
+  })
+
+  it('fits a phone: sign-in', async () => {
+    const visit = await Visit.begin(browser, served, overview, aPhone)
+    await signedOut(visit)
+    await fits(visit)
+    await visit.end()
+  })
+
+  it('wears the colours of the system until somebody chooses, and remembers the choice', async () => {
+    const visit = await Visit.begin(browser, served, overview, { colorScheme: 'dark' })
+    const ground = () =>
+      visit.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    const dark = await ground()
+    await visit.page.emulateMedia({ colorScheme: 'light' })
+    await visit.until(async () => (await ground()) === dark, false)
+    const light = await ground()
+    await press(visit, 'Use dark colours')
+    await visit.until(ground, dark)
+    await visit.page.reload()
+    await visit.until(ground, dark)
+    await press(visit, 'Use light colours')
+    await visit.until(ground, light)
+    await visit.end()
+  })
+
+  it('draws the chart in the colours of the theme', async () => {
+    const visit = await Visit.begin(browser, served, {
+      ...queuePlace,
+      queue: 'mails',
+    } as PageLocation)
+    const canvas = visit.page.locator('.canvas canvas')
+    await canvas.waitFor()
+    const before = await canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL())
+    await press(visit, 'Use dark colours')
+    await visit.until(
+      () =>
+        canvas.evaluate(
+          (element, old) => (element as HTMLCanvasElement).toDataURL() === old,
+          before,
+        ),
+      false,
+    )
+    await visit.end()
+  })
+
+  it('keeps still for those who asked for less motion', async () => {
+    const moving = (visit: Visit) => () =>
+      visit.page.evaluate(() => document.getAnimations().length)
+    const calm = await Visit.begin(browser, served, keyPlace)
+    expect(await moving(calm)()).toBe(0)
+    await calm.end()
+    const lively = await Visit.begin(browser, served, keyPlace, { reducedMotion: 'no-preference' })
+    await lively.until(async () => (await moving(lively)()) > 0, true)
+    await lively.end()
+  })
+})

@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PageFiles } from '../src/http/page-files.ts'
+
+let folder: string
+let built: URL
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-page-'))
+  mkdirSync(join(folder, 'client', 'assets'), { recursive: true })
+  writeFileSync(join(folder, 'client', 'index.html'), '<!doctype html><title>page</title>')
+  writeFileSync(join(folder, 'client', 'secret.txt'), 'not part of the page')
+  writeFileSync(join(folder, 'client', 'assets', 'page-abc123.js'), 'export {}')
+  writeFileSync(join(folder, 'client', 'assets', 'a b%.woff2'), Buffer.from([1, 2, 3]))
+  built = new URL('client/', pathToFileURL(`${folder}/`))
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function ask(headers: Record<string, string> = {}): Request {
+  return new Request('http://localhost/', { headers })
+}
+
+describe('the files of the page', () => {
+  test('are kept for ever where their names change with them, and asked for anew where not', async () => {
+    const files = new PageFiles([built])
+    const index = files.index(ask())
+    expect(index.headers.get('cache-control')).toBe('no-cache')
+    expect(index.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(await index.text()).toContain('<title>page</title>')
+    const script = files.asset(ask(), 'page-abc123.js')
+    expect(script?.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(script?.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    const etag = index.headers.get('etag') ?? ''
+    const again = files.index(ask({ 'if-none-match': etag }))
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    expect(files.index(ask({ 'if-none-match': '"other"' })).status).toBe(200)
+  })
+
+  test('come packed to whoever can unpack them, if that is worth it', async () => {
+    const files = new PageFiles([built])
+    const packed = files.asset(ask({ 'accept-encoding': 'br, gzip' }), 'page-abc123.js') as Response
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
+    expect(String(gunzipSync(Buffer.from(await packed.arrayBuffer())))).toBe('export {}')
+    const font = files.asset(ask({ 'accept-encoding': 'gzip' }), 'a b%.woff2')
+    expect(font?.headers.get('content-encoding')).toBeNull()
+    expect(font?.headers.get('content-type')).toBe('font/woff2')
+  })
+
+  test('are those of the page and no others, whatever is asked for', () => {
+    const files = new PageFiles([built])
+    for (const name of ['', '..', '../secret.txt', '..%2fsecret.txt', 'index.html', '__proto__']) {
+      expect(files.asset(ask(), name), name).toBeUndefined()
+    }
+  })
+
+  test('are found in the first place that has them, and as soon as they were built', async () => {
+    const late = new URL('late/', pathToFileURL(`${folder}/`))
+    const files = new PageFiles([new URL('nowhere/', built), late])
+    const missing = files.index(ask())
+    expect(missing.status).toBe(503)
+    const text = await missing.text()
+    expect(text).toContain('npm run build')
+    // Nothing that the policy of the page does not allow.
+    expect(text).not.toMatch(/<(script|style)|style=/)
+    mkdirSync(late)
+    writeFileSync(new URL('index.html', late), 'built')
+    expect(await files.index(ask()).text()).toBe('built')
+  })
+})

@@ -1,0 +1,112 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { visible } from '../client/src/text/visible-text.ts'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hostile } from './browser/hostile.ts'
+import { serve } from './browser/served.ts'
+import { Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+/** Elements that the page itself never makes: any of them came from a text. */
+const foreign =
+  'main img, main iframe, main object, main math, main style, main script, main base, main meta, ' +
+  'main link, main form[action], a[href^="javascript" i], a[href^="data" i], [onerror], [onload]'
+
+describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => {
+  let browser: Browser
+  let visit: Visit
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    browser = await startChromium()
+    const driver = stores.sqlite()
+    for (const name of hostile) await stores.queue(driver, name).add(name)
+    const queue = stores.queue(driver, 'all of them')
+    for (const text of hostile) {
+      await queue.add(text)
+      const held = await queue.get()
+      await held?.retry(
+        Object.assign(new Error(text), {
+          name: text,
+          code: text,
+          stack: `${text}\n    at ${text}`,
+        }),
+      )
+    }
+    await queue.addMany(hostile.map((text) => ({ [text]: text })))
+    // Nothing changes here, so there is no need to look for news often.
+    const served = await serve({ driver, storeName: hostile[1] as string, tickMs: 1_000 })
+    stores.closing(() => served.stop())
+    visit = await Visit.begin(browser, served)
+  })
+  afterAll(async () => {
+    await stores.dispose()
+    await browser.close()
+  })
+
+  const nothingHappened = async () => {
+    expect(visit.problems).toEqual([])
+    expect(await visit.count(foreign)).toBe(0)
+    expect(new URL(visit.page.url()).origin).toBe(new URL(visit.served.url).origin)
+  }
+
+  it('number forty', () => {
+    expect(new Set(hostile).size).toBe(40)
+  })
+
+  it('are texts as names of queues', async () => {
+    await visit.until(() => visit.count('.overview .row'), hostile.length + 1)
+    const names = await visit.page
+      .locator('.overview .name-cell .name')
+      .evaluateAll((all) => all.map((name) => name.getAttribute('title')))
+    expect(names.toSorted()).toEqual(
+      [...hostile, 'all of them'].map((name) => visible(name, 600)).toSorted(),
+    )
+    for (const name of hostile) {
+      await visit.go({ at: 'queue', queue: name, keys: {}, cursors: [] })
+      await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    }
+    await nothingHappened()
+  })
+
+  it('are texts as keys, errors and codes in lists', async () => {
+    await visit.go({ at: 'queue', queue: 'all of them', keys: {}, cursors: [] })
+    await visit.until(() => visit.count('.key-grid tbody .row'), hostile.length * 2)
+    await visit.page.locator('.failure').first().waitFor()
+    await nothingHappened()
+    await visit.page.getByLabel('Error code').fill('<img src=x onerror=alert(2)>')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.page.getByRole('button', { name: 'Remove …' }).click()
+    await visit.reads('dialog', /1 key matches: with the error code <img/)
+    await visit.page.keyboard.press('Escape')
+    await nothingHappened()
+  })
+
+  it.each(hostile.map((text) => [text]))('are texts on the page of a key: %j', async (text) => {
+    await visit.go({ at: 'key', queue: 'all of them', key: text })
+    await visit.page.locator('.errors .error').waitFor()
+    await visit.page.click('.errors summary')
+    await visit.page.click('text=show the item')
+    await visit.page.locator('.json-name', { hasText: /^"item"$/ }).waitFor()
+    const shown = await visit.page.locator('h1 .visible').evaluate((heading) => heading.textContent)
+    expect(shown).toBe(visible(text).replace(/[⟨⟩]/g, ''))
+    await visit.page.getByRole('button', { name: 'Copy the key' }).click()
+    await visit.until(() => visit.page.evaluate(() => navigator.clipboard.readText()), text)
+    await nothingHappened()
+  })
+
+  it('would be noticed if they were more', async () => {
+    await visit.page.evaluate(() => {
+      const style = document.createElement('style')
+      style.textContent = 'body { color: red }'
+      document.body.append(style)
+      const image = document.createElement('img')
+      image.setAttribute('onerror', 'alert(1)')
+      image.src = 'nowhere'
+      document.querySelector('main')?.append(image)
+    })
+    await expect.poll(() => visit.problems.join('\n')).toMatch(/Content Security Policy/)
+    expect(await visit.count(foreign)).toBeGreaterThan(0)
+    visit.problems.length = 0
+  })
+})

@@ -1,0 +1,181 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { serve } from './browser/served.ts'
+import { Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
+  let browser: Browser
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    browser = await startChromium()
+  })
+  afterEach(() => stores.closeAll())
+  afterAll(async () => {
+    await stores.dispose()
+    await browser.close()
+  })
+
+  async function setUp(): Promise<Visit> {
+    const driver = stores.sqlite()
+    for (const name of ['alpha', 'beta', 'gamma']) {
+      await stores.queue(driver, name).addMany(['k1', 'k2', 'k3'])
+    }
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served)
+    await visit.until(() => visit.count('.overview .row'), 3)
+    return visit
+  }
+
+  const focused = (visit: Visit) => () =>
+    visit.page.evaluate(() => {
+      const row = document.activeElement?.closest<HTMLElement>('[data-row]')
+      return row?.dataset['row'] ?? document.activeElement?.tagName
+    })
+  const at = (visit: Visit) => new URL(visit.page.url()).hash
+
+  it('goes from row to row, opens one, and comes back to it', async () => {
+    const visit = await setUp()
+    const { keyboard } = visit.page
+    await keyboard.press('j')
+    await visit.until(focused(visit), 'alpha')
+    await keyboard.press('j')
+    await visit.until(focused(visit), 'beta')
+    await keyboard.press('j')
+    await keyboard.press('j')
+    await visit.until(focused(visit), 'gamma')
+    await keyboard.press('k')
+    await visit.until(focused(visit), 'beta')
+    await keyboard.press('Enter')
+    await visit.reads('h1', 'beta')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 3)
+    await keyboard.press('j')
+    await keyboard.press('j')
+    await visit.until(focused(visit), 'k2')
+    await keyboard.press('Enter')
+    await visit.reads('h1', 'k2')
+    await visit.page.goBack()
+    await visit.until(focused(visit), 'k2')
+    await keyboard.press('Escape')
+    await visit.reads('h1', 'All queues')
+    expect(at(visit)).toBe('#/')
+    await visit.end()
+  })
+
+  it('searches with a slash, and leaves the field with Esc', async () => {
+    const visit = await setUp()
+    const { keyboard } = visit.page
+    await keyboard.press('/')
+    await keyboard.type('jk/gam')
+    await visit.reads('.overview + .none', /No queue has “jk\/gam”/)
+    await keyboard.press('Control+A')
+    await keyboard.type('GAM')
+    await visit.until(() => visit.count('.overview .row'), 1)
+    expect(at(visit)).toBe('#/?filter=GAM')
+    await keyboard.press('Escape')
+    await visit.until(focused(visit), 'BODY')
+    await keyboard.press('j')
+    await visit.until(focused(visit), 'gamma')
+    await visit.end()
+  })
+
+  it('ticks rows with x and acts on them without a mouse', async () => {
+    const visit = await setUp()
+    const { keyboard } = visit.page
+    await visit.go({ at: 'queue', queue: 'alpha', keys: {}, cursors: [] })
+    await visit.until(() => visit.count('.key-grid tbody .row'), 3)
+    await keyboard.press('j')
+    await keyboard.press('x')
+    await keyboard.press('j')
+    await keyboard.press('x')
+    await visit.reads('.bulk-what', /^2 selected/)
+    await visit.page.getByRole('button', { name: 'Park', exact: true }).focus()
+    await keyboard.press('Enter')
+    await visit.reads('dialog h2', 'Park: 2 keys')
+    // Nothing behind a dialog hears what is typed.
+    await keyboard.press('p')
+    await visit.page.getByRole('button', { name: 'Park 2 keys' }).focus()
+    await keyboard.press('Enter')
+    await visit.reads('.tile:nth-child(6)', /parked \? 2/)
+    await visit.reads('.freshness', /^live/)
+    await visit.end()
+  })
+
+  it('pauses with p, helps with ?, and gives the focus back after a dialog', async () => {
+    const visit = await setUp()
+    const { keyboard } = visit.page
+    await keyboard.press('p')
+    await visit.reads('.freshness', /^paused/)
+    await keyboard.press('p')
+    await visit.reads('.freshness', /^(connecting|live)/)
+    await keyboard.press('j')
+    await keyboard.press('?')
+    await visit.reads('dialog h2', 'Shortcuts and states')
+    await visit.reads('dialog .shortcuts', /\/ search or filter j k next and previous row/)
+    await keyboard.press('Escape')
+    await visit.until(() => visit.count('dialog'), 0)
+    await visit.until(focused(visit), 'alpha')
+    await visit.end()
+  })
+
+  it('hears nothing behind a dialog, from the moment in which the dialog is there', async () => {
+    const visit = await setUp()
+    await visit.page.evaluate(() => {
+      // Called before anything is shown and before any key is heard.
+      const observer = new MutationObserver(() => {
+        const dialog = document.querySelector('dialog')
+        if (dialog === null) return
+        observer.disconnect()
+        document.body.dataset['modalAtOnce'] = String(dialog.matches(':modal'))
+      })
+      observer.observe(document.body, { childList: true, subtree: true })
+    })
+    await visit.page.keyboard.press('?')
+    await visit.until(() => visit.count('dialog'), 1)
+    expect(await visit.page.evaluate(() => document.body.dataset['modalAtOnce'])).toBe('true')
+    await visit.end()
+  })
+
+  it('reaches everything with Tab, and always shows where it is', async () => {
+    const visit = await setUp()
+    await visit.go({ at: 'queue', queue: 'alpha', keys: {}, cursors: [] })
+    await visit.until(() => visit.count('.key-grid tbody .row'), 3)
+    await visit.page.keyboard.press('p')
+    const seen: string[] = []
+    for (let steps = 0; steps < 80; steps += 1) {
+      await visit.page.keyboard.press('Tab')
+      const { name, outline, isInView } = await visit.page.evaluate(() => {
+        const element = document.activeElement as HTMLElement
+        if (element === document.body) return { name: '', outline: '', isInView: true }
+        const box = element.getBoundingClientRect()
+        const label = (element as HTMLInputElement).labels?.[0]?.textContent
+        return {
+          name: element.getAttribute('aria-label') ?? label ?? element.textContent ?? '',
+          outline: getComputedStyle(element).outlineStyle,
+          isInView: box.bottom > 0 && box.top < innerHeight && box.width > 0,
+        }
+      })
+      // Past the last one.
+      if (name === '') break
+      seen.push(name)
+      expect(outline, `the outline of “${name}”`).toBe('solid')
+      expect(isInView, `“${name}” in view`).toBe(true)
+    }
+    expect(seen[0]).toBe('Skip to the content')
+    for (const name of ['Pause updates', 'Purge', 'What does dirty mean?', 'Select k2', 'k3']) {
+      expect(seen).toContain(name)
+    }
+    await visit.end()
+  })
+
+  it('skips to the content', async () => {
+    const visit = await setUp()
+    await visit.page.keyboard.press('Tab')
+    await visit.page.keyboard.press('Enter')
+    await visit.until(focused(visit), 'MAIN')
+    await visit.end()
+  })
+})

@@ -1,0 +1,244 @@
+import { startPostgres } from '@sluice/test-postgres'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { PageLocation } from '../client/src/location/location.ts'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { serve, token } from './browser/served.ts'
+import { Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
+const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
+
+describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
+  let browser: Browser
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    browser = await startChromium()
+  })
+  afterEach(() => stores.closeAll())
+  afterAll(async () => {
+    await stores.dispose()
+    await browser.close()
+  })
+
+  async function setUp(keys: number, place: PageLocation) {
+    const driver = stores.sqlite()
+    const queue = stores.queue(driver, 'orders')
+    await queue.addMany(
+      Array.from({ length: keys }, (_, at) => `key/${String(at).padStart(3, '0')}`),
+    )
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served, place)
+    return { driver, queue, served, visit }
+  }
+
+  it('never resets what somebody is doing', async () => {
+    const { queue, visit } = await setUp(90, queuePlace)
+    const { page } = visit
+    await visit.until(() => visit.count('.key-grid tbody .row'), 90)
+    await page.getByLabel('Select key/050').click()
+    await page.getByLabel('Keys that start with').fill('key/0')
+    await page.getByLabel('Failures ≥').focus()
+    await page.locator('[data-row="key/070"] a').focus()
+    const from = await page.evaluate(() => scrollY)
+    await page.mouse.wheel(0, 600)
+    await page.waitForFunction((start) => {
+      const end = Math.min(start + 600, document.documentElement.scrollHeight - innerHeight)
+      return Math.abs(scrollY - end) < 1
+    }, from)
+    const place = () =>
+      page.evaluate(() => Math.round(document.activeElement?.getBoundingClientRect().top ?? 0))
+    const before = await place()
+    // Above, in and below what is looked at.
+    await queue.addMany(['key/000a', 'key/065a', 'key/099a', 'aaa'])
+    for (const key of ['key/001', 'key/069']) await queue.inspect.remove(key)
+    await visit.reads('.tile:nth-child(1)', /ready \? 92/)
+    await visit.until(() => visit.count('.key-grid .row.gone'), 2)
+    expect(await place()).toBe(before)
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('key/070')
+    expect(await page.getByLabel('Keys that start with').inputValue()).toBe('key/0')
+    await page.getByLabel('Failures ≥').focus()
+    await page.mouse.move(5, 5)
+    await visit.until(() => visit.count('.key-grid .row.gone'), 0)
+    expect(await visit.count('.row.selected')).toBe(0)
+    await page.getByLabel('Select key/050').click()
+    await queue.add('key/000b')
+    await visit.until(() => visit.count('[data-row="key/000b"]'), 1)
+    expect(await page.locator('.row.selected').getAttribute('data-row')).toBe('key/050')
+    await visit.end()
+  })
+
+  it('keeps open what was opened, and the text that is being typed', async () => {
+    const { queue, visit } = await setUp(2, { at: 'key', queue: 'orders', key: 'key/000' })
+    const held = await queue.get()
+    await held?.retry(new Error('with a stack'))
+    await visit.reads('.key-state', 'backoff')
+    await visit.page.click('.errors summary')
+    await visit.page.click('text=show the item')
+    await visit.reads('.json', /"item": "key\/000"/)
+    await visit.page.getByRole('button', { name: 'Add again' }).click()
+    await visit.page.getByLabel('Item, as JSON').fill('{"half":')
+    await queue.inspect.runNow('key/000')
+    await visit.reads('.key-state', 'ready')
+    expect(await visit.page.getByLabel('Item, as JSON').inputValue()).toBe('{"half":')
+    expect(await visit.page.locator('.errors details').getAttribute('open')).not.toBeNull()
+    await visit.reads('.json', /"item": "key\/000"/)
+    await visit.end()
+  })
+
+  it('does not let rows jump under the pointer', async () => {
+    const { driver, queue, visit } = await setUp(1, overview)
+    const certs = stores.queue(driver, 'certs')
+    await certs.addAfter('x', 3_600_000)
+    const names = () =>
+      visit.page
+        .locator('.overview .row')
+        .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset['row']))
+    await visit.until(names, ['orders', 'certs'])
+    await visit.page.hover('[data-row=certs]')
+    await certs.inspect.runNow('x')
+    await queue.inspect.runNow('key/000')
+    await queue.inspect.remove('key/000')
+    await queue.addAfter('later', 3_600_000)
+    await visit.reads('[data-row=certs]', /no workers/)
+    await visit.reads('[data-row=orders]', /ok/)
+    expect(await names()).toEqual(['orders', 'certs'])
+    await visit.page.mouse.move(5, 5)
+    await visit.until(names, ['certs', 'orders'])
+    await visit.end()
+  })
+
+  it('stands still while it is paused, and catches up', async () => {
+    const { queue, served, visit } = await setUp(1, overview)
+    const other = await Visit.begin(browser, served, overview)
+    await visit.page.getByRole('button', { name: 'Pause updates' }).click()
+    await visit.reads('.freshness', /^paused updated/)
+    await queue.addMany(['a', 'b'])
+    await other.reads('.overview .row', /orders 3 /)
+    await visit.reads('.overview .row', /orders 1 /)
+    await visit.page.click('.overview .row')
+    await visit.reads('.tile:nth-child(1)', /ready \? 3/)
+    await visit.page.getByRole('button', { name: 'Pause updates' }).click()
+    await visit.reads('.freshness', /^live/)
+    await queue.add('c')
+    await visit.reads('.tile:nth-child(1)', /ready \? 4/)
+    await visit.end()
+    await other.end()
+  })
+
+  it('shows what is done here, also while it stands still', async () => {
+    const { visit } = await setUp(1, queuePlace)
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.page.getByRole('button', { name: 'Pause updates' }).click()
+    await visit.reads('.freshness', /^paused/)
+    await visit.page.getByRole('button', { name: 'Add key' }).click()
+    await visit.page.getByLabel('Key', { exact: true }).fill('fresh')
+    await visit.page.getByLabel('Item, as JSON').fill('1')
+    await visit.page.getByRole('button', { name: 'Add 1 key' }).click()
+    await visit.until(() => visit.count('[data-row=fresh]'), 1)
+    await visit.end()
+  })
+
+  it('lets go of the stream while nobody sees it, and catches up when somebody does', async () => {
+    const { queue, visit } = await setUp(1, overview)
+    const { page } = visit
+    await visit.reads('.overview .row', /orders 1 /)
+    // A headless browser never hides a page on its own.
+    const show = (state: 'hidden' | 'visible') =>
+      page.evaluate((wanted) => {
+        Object.defineProperty(document, 'visibilityState', { configurable: true, value: wanted })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, state)
+    const isStream = (request: { url(): string }) => request.url().includes('api/stream')
+    const closed = page.waitForEvent('requestfailed', isStream)
+    await show('hidden')
+    await closed
+    await queue.addMany(['a', 'b'])
+    const opened = page.waitForRequest(isStream)
+    await show('visible')
+    await opened
+    await visit.reads('.overview .row', /orders 3 /)
+    await visit.end()
+  })
+
+  it('says that the server is away, and recovers by itself when it is back', async () => {
+    const { queue, served, visit } = await setUp(1, overview)
+    visit.expected.push(/ERR_|Failed to load/)
+    await visit.reads('.freshness', /^live/)
+    await served.stop()
+    await visit.reads('.trouble', /Connection lost \d+(\.\d)? (ms|s) ago: .*does not answer/)
+    await visit.reads('.freshness', /^no connection/)
+    await visit.reads('.overview .row', /orders 1 /)
+    await queue.add('while it was away')
+    await served.start()
+    await visit.until(() => visit.count('.trouble'), 0)
+    await visit.reads('.overview .row', /orders 2 /)
+    await visit.reads('.freshness', /^live/)
+    await visit.end()
+  })
+
+  it('says that the store is away, and why, and recovers', async () => {
+    const postgres = await startPostgres()
+    stores.closing(() => postgres.dispose())
+    const driver = stores.postgres(postgres)
+    const queue = stores.queue(driver, 'orders')
+    await queue.add('a')
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served, queuePlace)
+    visit.expected.push(/Failed to load/)
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await postgres.stop()
+    await visit.reads('.trouble', /Store unreachable \d+(\.\d)? (ms|s) ago: \S+/)
+    await postgres.start()
+    await visit.until(() => visit.count('.trouble'), 0)
+    await queue.add('b')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 2)
+    await visit.end()
+  })
+
+  it('asks a stranger to sign in, and shows then what they came for', async () => {
+    const { served, visit: known } = await setUp(1, overview)
+    await known.end()
+    const visit = await Visit.stranger(browser, served, '#/queue?queue=orders&prefix=key')
+    visit.expected.push(/401|403/)
+    await visit.reads('h1', 'Sign in')
+    await visit.page.getByLabel('Token').fill('not the token of this')
+    await visit.page.getByRole('button', { name: 'Sign in' }).click()
+    await visit.reads('.sign-in .refusal', /\S{3,}/)
+    await visit.page.getByLabel('Token').fill(token)
+    await visit.page.keyboard.press('Enter')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    expect(new URL(visit.page.url()).hash).toBe('#/queue?queue=orders&prefix=key')
+    await visit.end()
+  })
+
+  it('takes the token out of the address before it asks anything', async () => {
+    const { served, visit } = await setUp(1, overview)
+    expect(visit.page.url()).not.toContain('sign-in')
+    await visit.page.goBack()
+    expect(visit.page.url()).not.toContain(encodeURIComponent(token))
+    await visit.page.goto(served.url)
+    await visit.until(() => visit.count('.overview .row'), 1)
+    await visit.end()
+  })
+
+  it('signs out, and comes back to the same place after a session has ended', async () => {
+    const { visit } = await setUp(1, queuePlace)
+    visit.expected.push(/401/)
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.context.clearCookies()
+    await visit.page.getByLabel('Keys that start with').fill('key/00')
+    await visit.reads('h1', 'Sign in')
+    await visit.page.getByLabel('Token').fill(token)
+    await visit.page.keyboard.press('Enter')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    expect(new URL(visit.page.url()).hash).toBe('#/queue?queue=orders&prefix=key%2F00')
+    await visit.page.getByRole('button', { name: 'Sign out' }).click()
+    await visit.reads('h1', 'Sign in')
+    await visit.end()
+  })
+})

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { waysTaken } from '../client/src/key/state-graph.ts'
+import { applyDelta } from '../client/src/live/apply-delta.ts'
+import { filterQueues, sortQueues } from '../client/src/overview/sort-queues.ts'
+import { heldOrder } from '../client/src/ui/held-rows.ts'
+import { deltaOf, partsOf } from '../src/live/delta.ts'
+import type { KeyStep, Overview, QueueRow } from '../src/wire.ts'
+
+const row = (queue: string, ready = 0, more: Partial<QueueRow> = {}): QueueRow => ({
+  queue,
+  counts: {
+    ...{ ready, delayed: 0, backoff: 0, processing: 0, dirty: 0, parked: 0, idle: 0 },
+    ...{ capped: false, paused: false },
+  },
+  workers: 1,
+  slots: 1,
+  severity: 'ok',
+  reason: '',
+  flow: {},
+  history: [],
+  ...more,
+})
+
+const names = ({ queues }: Overview): string[] => queues.map(({ queue }) => queue)
+
+describe('a change of a view', () => {
+  const before: Overview = { at: 1, queues: [row('a'), row('b'), row('c')], more: false }
+
+  it('replaces what it sets, and removes what it unsets', () => {
+    const view = { ...before, historyEveryMs: 5 }
+    const after = applyDelta<'overview'>(view, {
+      set: { at: 2, more: true },
+      unset: ['historyEveryMs'],
+    })
+    expect(after).toEqual({ at: 2, more: true, queues: before.queues })
+    expect(view.at).toBe(1)
+  })
+
+  it('keeps the rows that did not change as they are', () => {
+    const after = applyDelta<'overview'>(before, { set: {}, rows: { b: row('b', 7) } })
+    expect(names(after)).toEqual(['a', 'b', 'c'])
+    expect(after.queues[0]).toBe(before.queues[0])
+    expect(after.queues[1]?.counts.ready).toBe(7)
+  })
+
+  it('adds, takes away and puts in order', () => {
+    const after = applyDelta<'overview'>(before, {
+      set: {},
+      rows: { d: row('d') },
+      gone: ['a'],
+      order: ['d', 'c', 'b'],
+    })
+    expect(names(after)).toEqual(['d', 'c', 'b'])
+  })
+
+  it('of the server leads to what the server saw', () => {
+    const versions: Overview[] = [
+      before,
+      { at: 2, queues: [row('c', 3), row('a'), row('__proto__')], more: false },
+      { at: 3, queues: [row('constructor', 1), row('c', 3)], more: true },
+      { at: 4, queues: [], more: false },
+      { at: 5, queues: [row('b'), row('a', 2)], more: false, historyEveryMs: 5_000 },
+    ]
+    let shown = before
+    for (const [index, version] of versions.entries()) {
+      if (index === 0) continue
+      const delta = deltaOf(partsOf(versions[index - 1] as Overview), partsOf(version))
+      if (delta !== undefined) {
+        shown = applyDelta<'overview'>(shown, JSON.parse(JSON.stringify(delta)) as typeof delta)
+      }
+      expect(shown).toEqual(version)
+    }
+  })
+})
+
+describe('rows', () => {
+  it('move at once while nobody is at them', () => {
+    expect(heldOrder(['a', 'b'], ['b', 'a', 'c'], false)).toEqual(['b', 'a', 'c'])
+  })
+
+  it('stay where they are while somebody is: what goes keeps its place, what comes is last', () => {
+    expect(heldOrder(['a', 'b', 'c'], ['x', 'c', 'a'], true)).toEqual(['a', 'b', 'c', 'x'])
+  })
+
+  it('come in the wanted order when there were none', () => {
+    expect(heldOrder([], ['b', 'a'], true)).toEqual(['b', 'a'])
+  })
+
+  it('are found by a part of the name, and put in order by a column', () => {
+    const rows = [row('Pods', 2, { oldestMs: 5 }), row('certs', 9), row('web-pods', 4)]
+    expect(filterQueues(rows, ' pOD ').map(({ queue }) => queue)).toEqual(['Pods', 'web-pods'])
+    expect(filterQueues(rows, '')).toBe(rows)
+    const by = (order: Parameters<typeof sortQueues>[1]) =>
+      sortQueues(rows, order).map(({ queue }) => queue)
+    expect(by('worst')).toEqual(['Pods', 'certs', 'web-pods'])
+    expect(by('ready')).toEqual(['certs', 'web-pods', 'Pods'])
+    expect(by('oldest')[0]).toBe('Pods')
+    expect(by('queue')).toEqual(['Pods', 'certs', 'web-pods'])
+  })
+})
+
+describe('the ways that a key took', () => {
+  const steps = (...to: KeyStep['to'][]): Pick<KeyStep, 'to'>[] => to.map((one) => ({ to: one }))
+
+  it('follow its steps', () => {
+    const taken = waysTaken(steps('ready', 'processing', 'dirty', 'ready'), 0)
+    expect([...taken]).toEqual(['add-ready', 'ready-processing', 'processing-dirty', 'dirty-ready'])
+  })
+
+  it('go round: what is done begins anew', () => {
+    const taken = waysTaken(steps('ready', 'processing', 'absent', 'delayed'), 0)
+    expect([...taken]).toContain('processing-done')
+    expect([...taken]).toContain('add-delayed')
+  })
+
+  it('come from a run where a key with failures is first seen backing off', () => {
+    expect([...waysTaken(steps('backoff'), 3)]).toEqual(['processing-backoff'])
+    expect([...waysTaken(steps('backoff'), 0)]).toEqual(['add-backoff'])
+  })
+
+  it('do not take being asked for again for a step of its own', () => {
+    const taken = waysTaken(steps('processing', 'ready', 'dirty', 'ready'), 0)
+    expect([...taken]).toEqual(['add-ready', 'ready-processing', 'processing-dirty', 'dirty-ready'])
+  })
+
+  it('fill in what must have been between two looks', () => {
+    expect([...waysTaken(steps('backoff', 'processing', 'backoff'), 2)]).toEqual([
+      ...['processing-backoff', 'backoff-ready', 'ready-processing'],
+    ])
+    expect([...waysTaken(steps('dirty'), 0)]).toEqual([
+      ...['add-ready', 'ready-processing', 'processing-dirty'],
+    ])
+  })
+
+  it('leave out what nobody saw', () => {
+    expect([...waysTaken(steps('ready', 'backoff', 'ready'), 1)]).toEqual([
+      'add-ready',
+      'backoff-ready',
+    ])
+  })
+})

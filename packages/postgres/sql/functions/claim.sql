@@ -1,0 +1,102 @@
+-- Claims up to in_limit keys, and reports expired leases among in_looks of the held keys: those with
+-- tokens below in_before, the latest first, and after the last of them again from the latest.
+--
+-- Steps through the priorities of waiting keys on the index, and takes the due keys of each priority
+-- from its front: delayed keys cost nothing, however many there are. Locked rows are skipped. One
+-- statement picks rows, and the next updates them by their ctid, so no plan can claim more than that.
+--
+-- The first row: the store's time; until when the leases last; the claims as one list for each of
+-- their columns, all in the same order, with their positions in the order of claims in ords; the
+-- expired leases as two lists; and the token below which to look at leases next, if not all were looked
+-- at. Lists are texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a
+-- fraction of the time that thousands of short ones take. An empty list is null. If one of the items is
+-- long, the items follow in rows of their own, one for each claim, in the same order.
+create or replace function sluice.claim(
+  in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
+  in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
+) returns table (
+  now float8, until float8, ords text, keys text, items text, tokens text, failures text,
+  crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
+  look_before bigint, item text
+) language plpgsql
+-- @include settings
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
+  t float8 := sluice.present(in_now, in_least);
+  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
+begin
+  now := t;
+  -- Few statements: for a single key, starting a statement takes longer than running it.
+  with recursive
+  -- @include levels and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
+  select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
+    select r.ctid, r.crashes from levels l cross join lateral (
+      select k.ctid, k.crashes from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority = l.priority and k.ready_at >= l.first_at and k.ready_at <= t
+        and k.due_at <= t
+        and k.due_at <= in_due_by
+      order by k.ready_at, k.seq limit in_limit for update skip locked
+    ) r where l.first_at <= t limit in_limit
+  ) p;
+  -- A key that has crashed a worker is handed out alone.
+  firsts := array_position(alone, true);
+  if firsts = 1 then picks := picks[1:1];
+  elsif firsts > 1 then picks := picks[1:firsts - 1];
+  end if;
+  if cardinality(picks) > 0 then
+    until := t + in_lease;
+    with claimed as (
+      update sluice.keys k set
+        token = nextval('sluice.token'), lease_until = until, holder = in_holder,
+        claim_id = in_claim_id,
+        claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
+        claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
+        claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        why = k.later_why,
+        seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
+        later_at = 'Infinity'
+      from unnest(picks) with ordinality as u(ctid, ord)
+      where k.ctid = u.ctid
+      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
+    )
+    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
+      -- Making JSON of a text takes time in proportion to its length.
+      array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
+      bool_and(c.item is null or octet_length(c.item) <= 1024),
+      array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
+      array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
+      array_agg(c.claimed_ready_at)
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
+    from claimed c;
+  end if;
+  -- Each claim looks at the next few of the held keys, so that frequent claims stay cheap. From the
+  -- latest on, so that new claims do not keep the round from ending.
+  select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
+    array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
+  into ended_keys, ended_tokens, look_before
+  from (
+    (select k.key, k.token, k.lease_until from sluice.keys k
+    where k.queue_id = this_queue and k.token is not null and k.token < in_before
+    order by k.queue_id desc, k.token desc limit in_looks)
+    union all
+    (select k.key, k.token, k.lease_until from sluice.keys k
+    where k.queue_id = this_queue and k.token is not null and k.token >= in_before
+    order by k.queue_id desc, k.token desc limit in_looks)
+    limit in_looks) x;
+  return next;
+  if not are_short then
+    return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
+      null::text, null::text, null::text, null::text, null::text, null::text, null::text,
+      null::bigint, k.item
+    from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
+    order by i.nth;
+  end if;
+end
+$body$;

@@ -1,0 +1,80 @@
+-- done, for a sorted batch of (key, token).
+--
+-- Finds rows by their tokens: the index of held keys has one entry for a row, while the primary key has
+-- one for each version of the row. First deletes rows with nothing left to remember, in the order of
+-- the keys: the delete checks the latest version of a row that it had to wait for, and leaves one to
+-- which a key was added meanwhile. Then updates the others, in a statement of its own, whose snapshot
+-- sees those adds; it skips locked rows, so that it never waits while it holds locks (no deadlock). For
+-- keys that neither has written there is no row; the caller finishes each of those in a transaction.
+--
+-- The first row is (null, number of rows deleted, null, 0). If those were not all, a row follows for
+-- each finished key: its index, its outcome (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
+create or replace function sluice.finish_done(
+  in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes int[],
+  in_now float8, in_least float8
+) returns table (index int, outcome int, due_at float8, failures int) language plpgsql
+-- @include settings
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
+  base bigint; gone int[];
+begin
+  with d as (
+    delete from sluice.keys k
+    using (
+      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+        as u(key, token, forgets, index)
+      cross join lateral (
+        select k.ctid from sluice.keys k
+        where k.queue_id = this_queue and k.token = u.token offset 0) x
+      offset 0
+    ) i
+    where k.ctid = i.ctid
+      and k.token is not distinct from i.token and k.key = i.key
+      and k.due_at = 'Infinity' and not k.parked
+      and (i.forgets or k.failures = 0)
+    returning i.index
+  )
+  select array_agg(d.index) into gone from d;
+  outcome := coalesce(cardinality(gone), 0); failures := 0;
+  return next;
+  if outcome = cardinality(in_keys) then return; end if;
+
+  base := nextval('sluice.arrival');
+  return query select u.index, 0, 'Infinity'::float8, 0 from unnest(gone) as u(index);
+  return query
+    with moment as materialized (
+      -- Within the statement: later than every row that its snapshot sees.
+      select sluice.present(in_now, in_least) as t
+    ), locked as materialized (
+      select x.ctid, i.index, i.forgets
+      from unnest(in_keys, in_tokens, in_forgets, in_indexes) as i(key, token, forgets, index)
+      cross join lateral (
+        select k.ctid from sluice.keys k
+        where k.queue_id = this_queue and k.token = i.token and k.key = i.key
+          and not (k.due_at = 'Infinity' and not k.parked
+            and (i.forgets or k.failures = 0))
+        for update skip locked
+      ) x
+    )
+    update sluice.keys k set
+      token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
+      claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
+      claimed_seq = null, claimed_priority = null, claimed_why = null,
+      later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
+        else k.later_at end,
+      ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
+      seq = case when k.due_at <= m.t then base + l.index else k.seq end,
+      failures = case when l.forgets then 0 else k.failures end,
+      crashes = 0,
+      failed_at = case when l.forgets then null else k.failed_at end
+    from locked l, moment m
+    where k.ctid = l.ctid
+    returning l.index,
+      case when k.parked then 3 when k.due_at = 'Infinity' then 0
+        when k.due_at <= m.t then 1 else 2 end,
+      k.due_at, k.failures;
+end
+$body$;

@@ -1,0 +1,26 @@
+-- Removes up to in_limit keys after in_after, in the order of the keys; skips locked rows. Returns how
+-- many it changed, and after which key to continue (null: at the end).
+create or replace function sluice.operate_purge(in_queue text, in_after text, in_limit int)
+returns table (changed int, next text) language plpgsql
+-- @include settings
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
+  seen text[]; picks tid[]; freed int; taken int;
+begin
+  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+    select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+    order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
+  get diagnostics freed = row_count;
+  update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
+    failed_at = null, parked = false
+  where k.ctid = any (picks) and k.token is not null
+    and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
+  get diagnostics taken = row_count;
+  return query select freed + taken,
+    case when cardinality(seen) = in_limit then seen[in_limit] end;
+end
+$body$;

@@ -1,0 +1,54 @@
+-- The heartbeat: registers a worker, reports expired leases, returns when to look again, deletes expired
+-- failure counts, and notes the present, at most every nine seconds in the whole store.
+--
+-- Rows: kind 0 (the store's time, the next instant, whether paused, how many were deleted), 2 (an
+-- expired lease). The next instant is read from the front of the index at each priority.
+create or replace function sluice.tick(
+  in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
+  in_limit int, in_expire float8, in_now float8, in_least float8
+) returns table (
+  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
+) language plpgsql
+-- @include settings
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number(in_queue);
+  t float8 := sluice.present(in_now, in_least);
+  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+begin
+  if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
+    perform setval('sluice.latest', (t * 1000)::bigint);
+  end if;
+  if in_host is not null then
+    insert into sluice.workers as w
+      (queue, holder, host, pid, concurrency, info, started_at, seen_at)
+    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_info, t, t)
+    on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
+      concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
+    delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+  end if;
+  delete from sluice.keys k where k.ctid = any (array(
+    select x.ctid from sluice.keys x
+    where x.queue_id = this_queue and x.token is null and not x.parked and x.due_at = 'Infinity'
+      and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t
+    order by x.failed_at limit in_limit for update skip locked))
+    and k.token is null and not k.parked and k.due_at = 'Infinity';
+  get diagnostics gone = row_count;
+  is_paused := exists (select from sluice.queues q where q.name = in_queue and q.paused);
+  select min(k.lease_until) into lease_at from sluice.keys k
+  where k.queue_id = this_queue and k.token is not null;
+  if not is_paused then
+    with recursive
+    -- @include levels
+    select min(l.first_at) into due_at from levels l;
+  end if;
+  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
+    null::bigint;
+  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
+    k.token
+  from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
+  limit in_limit;
+end
+$body$;

@@ -1,0 +1,979 @@
+-- Written from a server by test/schema/snapshot.test.ts, with vitest -u.
+
+create table buckets (
+  name text collate "C" not null,
+  per_second double precision,
+  burst double precision,
+  tokens double precision,
+  at double precision
+) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
+
+create table keys (
+  queue_id bigint not null,
+  due_at double precision not null default 'Infinity'::double precision,
+  later_at double precision not null default 'Infinity'::double precision,
+  ready_at double precision not null default 'Infinity'::double precision,
+  asked_at double precision,
+  seq bigint not null default 0,
+  token bigint,
+  lease_until double precision,
+  claimed_due_at double precision,
+  claimed_later_at double precision,
+  claimed_ready_at double precision,
+  claimed_asked_at double precision,
+  claimed_seq bigint,
+  failed_at double precision,
+  priority integer not null default 0,
+  claimed_priority integer,
+  failures integer not null default 0,
+  crashes integer not null default 0,
+  why smallint not null default 0,
+  later_why smallint not null default 0,
+  claimed_why smallint,
+  change smallint not null default 0,
+  parked boolean not null default false,
+  key text collate "C" not null,
+  queue text collate "C" not null,
+  item text,
+  holder text collate "C",
+  claim_id text collate "C",
+  last_error text
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=50000);
+
+create table migrations (
+  version integer not null,
+  title text not null,
+  breaking boolean not null,
+  applied_at timestamp with time zone not null default clock_timestamp()
+);
+
+create table queues (
+  name text collate "C" not null,
+  paused boolean not null default false
+);
+
+create table workers (
+  queue text collate "C" not null,
+  holder text collate "C" not null,
+  host text not null,
+  pid integer not null,
+  concurrency integer not null,
+  info text not null,
+  started_at double precision not null,
+  seen_at double precision not null
+) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
+
+alter table buckets add constraint buckets_pkey PRIMARY KEY (name);
+
+alter table keys add constraint keys_pkey PRIMARY KEY (queue_id, key);
+
+alter table migrations add constraint migrations_pkey PRIMARY KEY (version);
+
+alter table queues add constraint queues_pkey PRIMARY KEY (name);
+
+alter table workers add constraint workers_pkey PRIMARY KEY (queue, holder);
+
+CREATE INDEX keys_held ON keys USING btree (queue_id, token) WHERE (token IS NOT NULL);
+
+CREATE INDEX keys_idle ON keys USING btree (queue_id, failed_at) WHERE ((token IS NULL) AND (NOT parked) AND (due_at = 'Infinity'::double precision) AND (failed_at IS NOT NULL));
+
+CREATE INDEX keys_parked ON keys USING btree (queue_id, key) WHERE ((token IS NULL) AND parked);
+
+CREATE INDEX keys_waiting ON keys USING btree (queue_id, priority DESC, ready_at, seq) WHERE ((token IS NULL) AND (NOT parked) AND (due_at < 'Infinity'::double precision));
+
+create sequence ahead as bigint increment by 1 minvalue 0 maxvalue 9223372036854775807 start with 0 cache 1;
+
+create sequence arrival as bigint increment by 1024 minvalue 1 maxvalue 9223372036854775807 start with 1024 cache 1;
+
+create sequence latest as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
+
+create sequence token as bigint increment by 1 minvalue 1 maxvalue 9007199254740991 start with 1 cache 1;
+
+CREATE OR REPLACE FUNCTION add_c3578d70(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text)
+ RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  t float8 := present_4c1f74c0(in_now, in_least);
+  base bigint := nextval('arrival');
+  by_server boolean := in_now is null;
+  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
+begin
+  with written as (
+    insert into keys as k
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
+      as i(key, item, priority, delay, index)
+    on conflict (queue_id, key) do update set
+      due_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
+        else least(k.due_at, excluded.due_at) end,
+      why = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.why
+        when excluded.due_at < k.due_at then excluded.why
+        else k.why end,
+      ready_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then
+          case when excluded.priority > k.priority and k.token is null then t else k.ready_at end
+        when excluded.due_at < k.due_at then excluded.due_at
+        else k.ready_at end,
+      seq = case
+        when k.due_at = 'Infinity' or excluded.priority > k.priority then excluded.seq
+        when k.due_at <= t or by_server and k.why = 0 then k.seq
+        when excluded.due_at < k.due_at then excluded.seq
+        else k.seq end,
+      later_at = case
+        when k.due_at = 'Infinity' then 'Infinity'
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            then least(excluded.due_at,
+              case when k.later_at <= t then 'Infinity' else k.later_at end)
+            else case when k.later_at <= t then 'Infinity' else k.later_at end end
+        when in_twice and excluded.why = 0 then k.due_at
+        else k.later_at end,
+      later_why = case
+        when k.due_at = 'Infinity' then 0
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            and (excluded.due_at < k.later_at or k.later_at <= t)
+            then excluded.why else k.later_why end
+        when in_twice and excluded.why = 0 then k.why
+        else k.later_why end,
+      priority = case
+        when k.due_at = 'Infinity' then excluded.priority
+        else greatest(k.priority, excluded.priority) end,
+      asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
+      item = excluded.item,
+      failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.failures end,
+      crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.crashes end,
+      failed_at = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then null else k.failed_at end,
+      change = case
+        when k.parked and k.token is null then 3
+        when k.due_at = 'Infinity' then 1
+        when k.due_at <= t or by_server and k.why = 0 then
+          case
+            when in_twice and excluded.why > 0 and (k.later_at <= t or k.later_at = 'Infinity')
+              then 1
+            when in_twice and excluded.why > 0 and excluded.due_at < k.later_at then 2
+            when excluded.priority > k.priority then 2
+            else 0 end
+        when excluded.why = 0 then
+          case when in_twice and k.later_at = 'Infinity' then 1 else 2 end
+        when excluded.due_at < k.due_at or excluded.priority > k.priority then 2
+        else 0 end
+    where k.due_at = 'Infinity'
+      or excluded.priority > k.priority
+      or k.item is distinct from excluded.item
+      or case when k.due_at <= t or by_server and k.why = 0
+        then k.later_at <= t
+          or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
+        else excluded.due_at < k.due_at end
+    returning k.key, k.change, k.due_at, k.failures
+  )
+  select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
+    count(*) filter (where w.change = 4), bool_or(w.change in (1, 2, 4))
+  into n_keys, changes, dues, fails, fresh, wakes
+  from written w;
+  if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
+  outcome := fresh; due_at := t; failures := 0;
+  return next;
+  if fresh < cardinality(in_keys) then
+    return query select w.key, w.change::int, w.due_at, w.failures
+      from unnest(n_keys, changes, dues, fails) as w(key, change, due_at, failures);
+  end if;
+  if coalesce(cardinality(n_keys), 0) < cardinality(in_keys) then
+    return query
+      select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
+      from unnest(in_keys) as i(key) cross join lateral (
+        select x.* from keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION ahead_ms_a3187b88()
+ RETURNS double precision
+ LANGUAGE sql
+RETURN ((COALESCE(pg_sequence_last_value('ahead'::regclass), (0)::bigint))::double precision / (1000)::double precision);
+
+CREATE OR REPLACE FUNCTION claim_657b98f5(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, until double precision, ords text, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  t float8 := present_4c1f74c0(in_now, in_least);
+  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
+begin
+  now := t;
+  with recursive
+  levels (priority, first_at) as (
+    (select k.priority, k.ready_at from keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and not exists (select from queues q where q.name = in_queue and q.paused)
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
+    select r.ctid, r.crashes from levels l cross join lateral (
+      select k.ctid, k.crashes from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority = l.priority and k.ready_at >= l.first_at and k.ready_at <= t
+        and k.due_at <= t
+        and k.due_at <= in_due_by
+      order by k.ready_at, k.seq limit in_limit for update skip locked
+    ) r where l.first_at <= t limit in_limit
+  ) p;
+  firsts := array_position(alone, true);
+  if firsts = 1 then picks := picks[1:1];
+  elsif firsts > 1 then picks := picks[1:firsts - 1];
+  end if;
+  if cardinality(picks) > 0 then
+    until := t + in_lease;
+    with claimed as (
+      update keys k set
+        token = nextval('token'), lease_until = until, holder = in_holder,
+        claim_id = in_claim_id,
+        claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
+        claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
+        claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+        why = k.later_why,
+        seq = case when k.later_at < 'Infinity' then nextval('arrival') else k.seq end,
+        later_at = 'Infinity'
+      from unnest(picks) with ordinality as u(ctid, ord)
+      where k.ctid = u.ctid
+      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
+    )
+    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
+      array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
+      bool_and(c.item is null or octet_length(c.item) <= 1024),
+      array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
+      array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
+      array_agg(c.claimed_ready_at)
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
+    from claimed c;
+  end if;
+  select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
+    array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
+  into ended_keys, ended_tokens, look_before
+  from (
+    (select k.key, k.token, k.lease_until from keys k
+    where k.queue_id = this_queue and k.token is not null and k.token < in_before
+    order by k.queue_id desc, k.token desc limit in_looks)
+    union all
+    (select k.key, k.token, k.lease_until from keys k
+    where k.queue_id = this_queue and k.token is not null and k.token >= in_before
+    order by k.queue_id desc, k.token desc limit in_looks)
+    limit in_looks) x;
+  return next;
+  if not are_short then
+    return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
+      null::text, null::text, null::text, null::text, null::text, null::text, null::text,
+      null::bigint, k.item
+    from unnest(written) with ordinality as i(row_id, nth) join keys k on k.ctid = i.row_id
+    order by i.nth;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION claim_adopt_b1861782(in_queue text, in_claim_id text)
+ RETURNS TABLE(key text, item text, token bigint, failures integer, crashes integer, priority integer, asked_at double precision, ready_at double precision, at double precision)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+begin
+  return query
+    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+      k.claimed_ready_at, k.lease_until
+    from keys k
+    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
+    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_pending_a03b21d2(in_queue text, in_most integer, in_lock boolean)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+begin
+  if in_lock then
+    perform pg_advisory_xact_lock(this_queue # hashtextextended('count_pending', 0));
+  end if;
+  return (select count(*) from (
+    (select from keys k where k.queue_id = this_queue and k.token is null and not k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.priority desc limit in_most)
+    union all
+    (select from keys k where k.queue_id = this_queue and k.token is not null
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.token limit in_most)
+    union all
+    (select from keys k where k.queue_id = this_queue and k.token is null and k.parked
+      and k.due_at < 'Infinity'
+    order by k.queue_id, k.key limit in_most)
+    limit in_most) x);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION counts_3c858474(in_queue text, in_cap integer, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, ready integer, delayed integer, backoff integer, processing integer, dirty integer, parked integer, idle integer, paused boolean, oldest double precision, capped boolean)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  t float8 := present_4c1f74c0(in_now, in_least);
+  n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
+  n_idle int; first_ready float8;
+begin
+  with recursive
+  levels (priority, first_at) as (
+    (select k.priority, k.ready_at from keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select
+    (select count(*) from (select from levels l cross join lateral (
+      select from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority = l.priority and k.ready_at <= t
+      order by k.ready_at, k.seq limit in_cap + 1) x
+    limit in_cap + 1) y),
+    (select min(l.first_at) from levels l where l.first_at <= t)
+  into n_ready, first_ready;
+  with recursive
+  levels (priority, first_at) as (
+    (select k.priority, k.ready_at from keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select count(*) filter (where y.why <> 2), count(*) filter (where y.why = 2)
+  into n_delayed, n_backoff
+  from (select x.why from levels l cross join lateral (
+    select k.why from keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and k.priority = l.priority and k.ready_at > t
+    order by k.ready_at, k.seq limit 2 * in_cap + 1) x
+  limit 2 * in_cap + 1) y;
+  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
+  into n_processing, n_dirty
+  from (select k.due_at from keys k
+    where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
+  select count(*) into n_parked from (select from keys k
+    where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
+  select count(*) into n_idle from (select from keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
+      and k.failed_at is not null limit in_cap + 1) x;
+  return query select t, least(n_ready, in_cap), least(n_delayed, in_cap),
+    least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
+    least(n_parked, in_cap), least(n_idle, in_cap),
+    exists (select from queues q where q.name = in_queue and q.paused),
+    coalesce(first_ready, 'Infinity'),
+    greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION find_locked_keys_1e62c076(in_queue text, in_keys text[], in_create boolean)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '1ms'
+AS $function$
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  free text[]; seen text[]; one text;
+begin
+  free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+    select k.key from keys k where k.queue_id = this_queue and k.key = i.key
+    for update skip locked) x);
+  seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+    select k.key from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x);
+  return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
+  if not in_create then return; end if;
+  foreach one in array array(select i.key from unnest(in_keys) as i(key) where i.key <> all (seen))
+  loop
+    begin
+      insert into keys (queue_id, queue, key)
+      values (this_queue, in_queue, one) on conflict do nothing;
+      raise exception 'taken back' using errcode = 'SL000';
+    exception
+      when sqlstate 'SL000' then null;
+      when lock_not_available then return next one;
+    end;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION finish_done_f04213ee(in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes integer[], in_now double precision, in_least double precision)
+ RETURNS TABLE(index integer, outcome integer, due_at double precision, failures integer)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  base bigint; gone int[];
+begin
+  with d as (
+    delete from keys k
+    using (
+      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+        as u(key, token, forgets, index)
+      cross join lateral (
+        select k.ctid from keys k
+        where k.queue_id = this_queue and k.token = u.token offset 0) x
+      offset 0
+    ) i
+    where k.ctid = i.ctid
+      and k.token is not distinct from i.token and k.key = i.key
+      and k.due_at = 'Infinity' and not k.parked
+      and (i.forgets or k.failures = 0)
+    returning i.index
+  )
+  select array_agg(d.index) into gone from d;
+  outcome := coalesce(cardinality(gone), 0); failures := 0;
+  return next;
+  if outcome = cardinality(in_keys) then return; end if;
+
+  base := nextval('arrival');
+  return query select u.index, 0, 'Infinity'::float8, 0 from unnest(gone) as u(index);
+  return query
+    with moment as materialized (
+      select present_4c1f74c0(in_now, in_least) as t
+    ), locked as materialized (
+      select x.ctid, i.index, i.forgets
+      from unnest(in_keys, in_tokens, in_forgets, in_indexes) as i(key, token, forgets, index)
+      cross join lateral (
+        select k.ctid from keys k
+        where k.queue_id = this_queue and k.token = i.token and k.key = i.key
+          and not (k.due_at = 'Infinity' and not k.parked
+            and (i.forgets or k.failures = 0))
+        for update skip locked
+      ) x
+    )
+    update keys k set
+      token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
+      claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
+      claimed_seq = null, claimed_priority = null, claimed_why = null,
+      later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
+        else k.later_at end,
+      ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
+      seq = case when k.due_at <= m.t then base + l.index else k.seq end,
+      failures = case when l.forgets then 0 else k.failures end,
+      crashes = 0,
+      failed_at = case when l.forgets then null else k.failed_at end
+    from locked l, moment m
+    where k.ctid = l.ctid
+    returning l.index,
+      case when k.parked then 3 when k.due_at = 'Infinity' then 0
+        when k.due_at <= m.t then 1 else 2 end,
+      k.due_at, k.failures;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION list_dc668bc6(in_queue text, in_keys text[], in_state integer, in_prefix text, in_after text, in_limit integer, in_look integer, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, next text, word integer, state keys)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  t float8 := present_4c1f74c0(in_now, in_least);
+  one keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
+  cur refcursor;
+begin
+  if in_keys is not null then
+    open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
+      select x.* from keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
+  elsif in_state in (3, 4) then
+    open cur for select x.* from unnest(array(
+        select h.ctid from (
+          select k.ctid, k.key from keys k
+          where k.queue_id = this_queue and k.token is not null
+          order by k.queue_id, k.token offset 0) h
+        where h.key > in_after and h.key >= in_prefix
+      )) as i(ctid)
+      join keys x on x.ctid = i.ctid order by x.key;
+  elsif in_state = 5 then
+    open cur for select k.* from keys k where k.queue_id = this_queue and k.token is null
+      and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
+  else
+    open cur for select k.* from keys k where k.queue_id = this_queue
+      and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
+  end if;
+  loop
+    fetch cur into one;
+    exit when not found;
+    exit when in_keys is null and not starts_with(one.key, in_prefix);
+    if in_keys is null and (matched >= in_limit or looked >= in_look) then
+      has_more := true;
+      exit;
+    end if;
+    looked := looked + 1;
+    last := one.key;
+    is_state := case
+      when one.token is not null then case when one.due_at <= t then 4 else 3 end
+      when one.parked then 5
+      when one.due_at = 'Infinity' then 6
+      when one.due_at <= t then 0
+      when one.why = 2 then 2
+      else 1 end;
+    if in_state is null or is_state = in_state then
+      matched := matched + 1;
+      return query select null::float8, null::text, is_state, one;
+    end if;
+  end loop;
+  close cur;
+  return query select t, case when has_more then last end, null::int, null::keys;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION lock_buckets_e0943541(in_names text[])
+ RETURNS TABLE(name text, tokens double precision, at double precision)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+#variable_conflict use_column
+begin
+  insert into buckets as b (name) select i.name from unnest(in_names) as i(name)
+  on conflict (name) do update set tokens = b.tokens where false;
+  return query select b.name, b.tokens, b.at from buckets b where b.name = any (in_names);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION lock_keys_000141d1(in_queue text, in_keys text[], in_create boolean, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, base double precision, state keys)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+begin
+  if in_create then
+    insert into keys as k (queue_id, queue, key)
+    select this_queue, in_queue, i.key from unnest(in_keys) as i(key)
+    on conflict (queue_id, key) do update set change = 0 where false;
+  else
+    in_keys := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+      select k.key from keys k where k.queue_id = this_queue and k.key = i.key
+      for update) x);
+  end if;
+  return query select present_4c1f74c0(in_now, in_least), nextval('arrival')::float8, null::keys;
+  return query
+    select null::float8, null::float8, k from unnest(in_keys) as i(key) cross join lateral (
+      select x from keys x where x.queue_id = this_queue and x.key = i.key offset 0) as r(k);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION operate_pause_443e8492(in_queue text, in_paused boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+begin
+  if in_paused then
+    insert into queues as q (name, paused) values (in_queue, true)
+    on conflict (name) do update set paused = true where not q.paused;
+  else
+    update queues q set paused = false where q.name = in_queue and q.paused;
+  end if;
+  return found;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION operate_purge_f01345cd(in_queue text, in_after text, in_limit integer)
+ RETURNS TABLE(changed integer, next text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  seen text[]; picks tid[]; freed int; taken int;
+begin
+  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+    select k.key, k.ctid from keys k where k.queue_id = this_queue and k.key > in_after
+    order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  delete from keys k where k.ctid = any (picks) and k.token is null;
+  get diagnostics freed = row_count;
+  update keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
+    failed_at = null, parked = false
+  where k.ctid = any (picks) and k.token is not null
+    and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
+  get diagnostics taken = row_count;
+  return query select freed + taken,
+    case when cardinality(seen) = in_limit then seen[in_limit] end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION present_4c1f74c0(given double precision, at_least double precision)
+ RETURNS double precision
+ LANGUAGE sql
+RETURN COALESCE(given, GREATEST((((EXTRACT(epoch FROM clock_timestamp()))::double precision * (1000)::double precision) + ((COALESCE(pg_sequence_last_value('ahead'::regclass), (0)::bigint))::double precision / (1000)::double precision)), at_least));
+
+CREATE OR REPLACE FUNCTION queue_number_6461402f(name text)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+RETURN ((('x'::text || encode(substr(sha256(convert_to(name, 'UTF8'::name)), 1, 8), 'hex'::text)))::bit(64))::bigint;
+
+CREATE OR REPLACE FUNCTION queues_a872d137()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+begin
+  return query
+    with recursive found (id, name) as (
+      (select k.queue_id, k.queue from keys k order by k.queue_id, k.key limit 1)
+      union all
+      select x.queue_id, x.queue from found f cross join lateral (
+        select k.queue_id, k.queue from keys k where k.queue_id > f.id
+        order by k.queue_id, k.key limit 1) x
+    )
+    select f.name from found f
+    union select q.name from queues q where q.paused
+    union select w.queue from workers w;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION raise_present_479922ea(in_least double precision)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  missing float8;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('ahead', 0));
+  missing := in_least - present_4c1f74c0(null, null);
+  if missing > 0 then
+    perform setval('ahead', ceil((ahead_ms_a3187b88() + missing) * 1000)::bigint);
+  end if;
+  return ahead_ms_a3187b88();
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION renew_49796185(in_queue text, in_keys text[], in_tokens bigint[], in_lease double precision, in_now double precision, in_least double precision)
+ RETURNS TABLE(index integer, outcome integer, lease_until double precision)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  t float8 := present_4c1f74c0(in_now, in_least);
+  picks tid[]; indexes int[];
+begin
+  select array_agg(x.ctid), array_agg(i.index) into picks, indexes
+  from unnest(in_keys, in_tokens) with ordinality as i(key, token, index)
+  cross join lateral (
+    select k.ctid from keys k
+    where k.queue_id = this_queue and k.token = i.token and k.key = i.key
+    for update skip locked) x;
+  return query
+    update keys k set lease_until = greatest(k.lease_until, t + in_lease)
+    from unnest(picks, indexes) as u(ctid, index) where k.ctid = u.ctid
+    returning u.index, 0, k.lease_until;
+  if coalesce(cardinality(picks), 0) = cardinality(in_keys) then return; end if;
+  return query
+    select i.index::int, case when x.token = i.token then 2 else 1 end, null::float8
+    from unnest(in_keys, in_tokens) with ordinality as i(key, token, index)
+    left join lateral (
+      select k.token from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x on true
+    where i.index <> all (coalesce(indexes, '{}'));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION tick_1ba1b7bd(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision)
+ RETURNS TABLE(kind integer, now double precision, next_at double precision, paused boolean, swept integer, key text, token bigint)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  t float8 := present_4c1f74c0(in_now, in_least);
+  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+begin
+  if in_now is null and t - 9000 > pg_sequence_last_value('latest') / 1000.0::float8 then
+    perform setval('latest', (t * 1000)::bigint);
+  end if;
+  if in_host is not null then
+    insert into workers as w
+      (queue, holder, host, pid, concurrency, info, started_at, seen_at)
+    values (in_queue, in_holder, in_host, in_pid, in_concurrency, in_info, t, t)
+    on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
+      concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
+    delete from workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+  end if;
+  delete from keys k where k.ctid = any (array(
+    select x.ctid from keys x
+    where x.queue_id = this_queue and x.token is null and not x.parked and x.due_at = 'Infinity'
+      and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t
+    order by x.failed_at limit in_limit for update skip locked))
+    and k.token is null and not k.parked and k.due_at = 'Infinity';
+  get diagnostics gone = row_count;
+  is_paused := exists (select from queues q where q.name = in_queue and q.paused);
+  select min(k.lease_until) into lease_at from keys k
+  where k.queue_id = this_queue and k.token is not null;
+  if not is_paused then
+    with recursive
+    levels (priority, first_at) as (
+      (select k.priority, k.ready_at from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      order by k.priority desc, k.ready_at, k.seq limit 1)
+      union all
+      select x.priority, x.ready_at from levels l cross join lateral (
+        select k.priority, k.ready_at from keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority < l.priority
+        order by k.priority desc, k.ready_at, k.seq limit 1) x
+    )
+    select min(l.first_at) into due_at from levels l;
+  end if;
+  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
+    null::bigint;
+  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
+    k.token
+  from keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
+  limit in_limit;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION write_buckets_66cb0fcd(in_names text[], in_rates double precision[], in_bursts double precision[], in_tokens double precision[], in_at double precision[], in_unused text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  update buckets b set per_second = u.rate, burst = u.burst, tokens = u.tokens, at = u.at
+  from unnest(in_names, in_rates, in_bursts, in_tokens, in_at) as u(name, rate, burst, tokens, at)
+  where b.name = u.name;
+  delete from buckets b where b.name = any (in_unused) and b.tokens is null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION write_keys_fb2bfc03(in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[], in_due_at double precision[], in_why integer[], in_later_at double precision[], in_later_why integer[], in_ready_at double precision[], in_seq bigint[], in_priority integer[], in_asked_at double precision[], in_held boolean[], in_failures integer[], in_crashes integer[], in_failed_at double precision[], in_parked boolean[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+begin
+  if cardinality(in_keys) > 0 then
+    update keys k set
+      item = u.item, last_error = u.error, due_at = u.due_at, why = u.why, later_at = u.later_at,
+      later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
+      asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,
+      failed_at = u.failed_at, parked = u.parked,
+      token = case when u.held then k.token end,
+      lease_until = case when u.held then k.lease_until end,
+      holder = case when u.held then k.holder end,
+      claim_id = case when u.held then k.claim_id end,
+      claimed_due_at = case when u.held then k.claimed_due_at end,
+      claimed_later_at = case when u.held then k.claimed_later_at end,
+      claimed_ready_at = case when u.held then k.claimed_ready_at end,
+      claimed_asked_at = case when u.held then k.claimed_asked_at end,
+      claimed_seq = case when u.held then k.claimed_seq end,
+      claimed_priority = case when u.held then k.claimed_priority end,
+      claimed_why = case when u.held then k.claimed_why end
+    from (
+      select x.ctid, i.* from unnest(
+        in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
+        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked
+      ) as i(
+        key, item, error, due_at, why, later_at, later_why, ready_at,
+        seq, priority, asked_at, held, failures, crashes, failed_at, parked
+      ) cross join lateral (
+        select k.ctid from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
+      offset 0
+    ) u
+    where k.ctid = u.ctid;
+  end if;
+  if cardinality(in_gone) > 0 then
+    delete from keys k
+    using (
+      select x.ctid from unnest(in_gone) as i(key) cross join lateral (
+        select k.ctid from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
+      offset 0
+    ) u
+    where k.ctid = u.ctid;
+  end if;
+end
+$function$;

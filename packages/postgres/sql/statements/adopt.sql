@@ -1,3 +1,0 @@
--- See adopt in the migrations. $1 queue, $2 claim id.
-select key, item, token, failures, crashes, priority, asked_at, ready_at, at
-from sluice.adopt($1::text, $2::text)

@@ -1,2 +1,0 @@
--- See busy_keys in the migrations. $1 queue, $2 keys, $3 whether the batch creates keys.
-select b.key from sluice.busy_keys($1::text, $2::text[], $3::boolean) as b(key)

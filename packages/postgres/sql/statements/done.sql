@@ -1,4 +1,0 @@
--- See done in the migrations. $1 queue, $2 keys, $3 tokens, $4 whether to forget, $5 places, $6 now or null,
--- $7 the least that the present is.
-select place, outcome, due_at, failures from sluice.done(
-  $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)

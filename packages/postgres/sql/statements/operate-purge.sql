@@ -1,0 +1,3 @@
+-- functions/operate-purge.sql. $1 queue, $2 after, $3 limit.
+select changed, next
+from sluice.operate_purge($1::text, $2::text, $3::int)

@@ -1,2 +1,0 @@
--- See purge in the migrations. $1 queue, $2 after, $3 limit.
-select changed, next from sluice.purge($1::text, $2::text, $3::int)

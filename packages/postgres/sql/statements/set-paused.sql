@@ -1,2 +1,0 @@
--- See set_paused in the migrations. $1 queue, $2 whether to pause.
-select sluice.set_paused($1::text, $2::boolean) as changed

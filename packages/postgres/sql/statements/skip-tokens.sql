@@ -1,3 +1,0 @@
--- Draws tokens that nobody gets. $1 how many.
-select max(pg_catalog.nextval('sluice.token'))
-from pg_catalog.generate_series(1, $1::int)

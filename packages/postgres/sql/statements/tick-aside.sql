@@ -1,7 +1,0 @@
--- The same as tick.sql, over the connection that listens: says as well whether it does. $11 channel.
-select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms() as ahead,
-  exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $11::text)
-    as listens
-from sluice.tick(
-  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
-  $10::float8)

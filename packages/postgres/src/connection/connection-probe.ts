@@ -1,0 +1,99 @@
+import type { Environment } from '@sluice/core/driver'
+import { number } from '../rows/columns.ts'
+import type { PgListener, Row } from './client-shapes.ts'
+import { withDeadline } from './deadline.ts'
+import { destroySocket } from './destroy-socket.ts'
+
+/** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
+export const suspicionMs = 1_000
+
+/** How long such a question may take, and how soon the next one may follow, in milliseconds. */
+const probeMs = 1_000
+const answeredRestMs = 2_000
+
+/** How much later than a statement a question has to be, so that the statement has arrived. */
+const arrivalMs = 500
+
+/** The processes of the server that run a statement, or may: a hidden state is null. */
+const activeText = `select pid from pg_catalog.pg_stat_activity where state is null
+  or state not in ('idle', 'idle in transaction', 'idle in transaction (aborted)')`
+
+interface Probe {
+  readonly startedAt: number
+  /** The processes that run a statement; undefined if the server did not answer. */
+  readonly active: Promise<ReadonlySet<number> | undefined>
+  /** The least time until the next probe: a server that answers may just be slow. */
+  restMs: number
+}
+
+/**
+ * Tells a broken connection from a slow statement: asks the server, over a new connection, whether the
+ * process of the old one runs a statement.
+ */
+export class ConnectionProbe {
+  readonly #environment: Environment
+  readonly #make: () => PgListener
+  #isTrusted = false
+  #last: Probe | undefined
+  /** When the last connection was in use that fell silent; others have to answer after that. */
+  silentSince: number = -Infinity
+
+  constructor(environment: Environment, make: () => PgListener) {
+    this.#environment = environment
+    this.#make = make
+  }
+
+  /** The process numbers of connections are those of the server: there is no pooler in between. */
+  trust(): void {
+    this.#isTrusted = true
+  }
+
+  /** Whether the process is known to run no statement that was sent by then. */
+  async isDone(processId: number | null | undefined, sentAt: number): Promise<boolean> {
+    if (!this.#isTrusted || processId === null || processId === undefined) return false
+    const active = await this.#probe(sentAt)
+    return active !== undefined && !active.has(processId)
+  }
+
+  /** Whether the server has answered over a connection that was opened later. */
+  async isReachable(sentAt: number): Promise<boolean> {
+    return (await this.#probe(sentAt)) !== undefined
+  }
+
+  async #probe(sentAt: number): Promise<ReadonlySet<number> | undefined> {
+    const now = this.#environment.clock.monotonicMs()
+    const last = this.#last
+    if (last !== undefined) {
+      const isLater = last.startedAt > sentAt + arrivalMs
+      const restMs = isLater ? last.restMs : probeMs
+      if (now - last.startedAt < restMs) return isLater ? await last.active : undefined
+    }
+    const probe: Probe = {
+      startedAt: now,
+      restMs: probeMs,
+      active: this.#ask().catch(() => undefined),
+    }
+    this.#last = probe
+    const active = await probe.active
+    if (active !== undefined) probe.restMs = answeredRestMs
+    return active
+  }
+
+  async #ask(): Promise<ReadonlySet<number>> {
+    const client = this.#make()
+    client.on('error', () => {})
+    const asking = async (): Promise<ReadonlySet<number>> => {
+      await client.connect()
+      const { rows } = await client.query({ text: activeText })
+      return new Set((rows as Row[]).map((row) => number(row['pid'])))
+    }
+    try {
+      const answer = await withDeadline(this.#environment, probeMs, 'asking the server', asking())
+      client.end().catch(() => {})
+      return answer
+    } catch (error) {
+      destroySocket(client)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Row } from './client-shapes.ts'
+import type { Statement } from './statements.ts'
+
+/** One connection to the database, while one caller uses it. */
+export interface Connection {
+  /** The process of the server that was announced when the connection was opened, if that is known. */
+  readonly backendId?: number | undefined
+  /** Sends one statement. Rejects with the error of the client, or with a `DeadlineError`. */
+  query(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
+  /** Sends a text without parameters, of one or more statements. */
+  script(text: string): Promise<void>
+}
+
+/** How one statement is sent. */
+export interface RunOptions {
+  /** How long the server may be silent, in milliseconds, if less than usual. */
+  readonly withinMs?: number
+}
+
+/** A source of connections. Rejects with a `SluiceError`. */
+export interface Connections {
+  /** Sends one statement, in a transaction of its own. */
+  run(
+    statement: Statement,
+    values: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<readonly Row[]>
+  /**
+   * Does `work` within a transaction, and commits. If `work` rejects, everything is rolled back; if
+   * the commit fails, the outcome is unknown.
+   */
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  /** Does `work` on one connection, outside a transaction. */
+  connected<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  /** From now on every statement is sent in a transaction with the settings that it needs. */
+  useTransactions(): void
+  /** Whether every statement is sent in such a transaction. */
+  readonly usesTransactions: boolean
+  /** From now on no statement is prepared. */
+  stopPreparing(): void
+  /** Closes the connections, unless their pool is the caller's. */
+  close(): Promise<void>
+}
+
+/**
+ * The settings of every transaction, whatever the defaults of the role are: doubles arrive as they are
+ * stored, and a process that stops in the middle does not keep its locks for long.
+ */
+const settingsText =
+  "set local extra_float_digits = 1; set local idle_in_transaction_session_timeout = '5s'"
+
+/** Begins a transaction. Each statement sees the rows that are committed when it starts. */
+export const beginText: string = `begin isolation level read committed read write; ${settingsText}`

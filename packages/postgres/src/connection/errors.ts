@@ -1,0 +1,129 @@
+import { type ErrorCode, SluiceError } from '@sluice/core'
+
+/** Whether a statement that failed had been sent to the server. */
+export type Progress = 'unsent' | 'sent'
+
+/** The SQLSTATE of an error that came from the server. */
+export function sqlStateOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  const { code } = error
+  // Codes of Node, such as EPIPE, have the form of an SQLSTATE.
+  if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return undefined
+  return 'severity' in error || /[0-9]/.test(code) ? code : undefined
+}
+
+/**
+ * Whether the connection has to be replaced: it has ended, leads to a server that cannot write, or has
+ * a prepared plan that no longer fits.
+ */
+export function breaksConnection(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  if (state === undefined) return true
+  return /^(08|57P|25006|25P03|58|XX|0A000)/.test(state)
+}
+
+/** Whether the statement lost a race, had no effect, and may be sent again at once. */
+export function isLostRace(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state === '40001' || state === '40P01'
+}
+
+/**
+ * Whether the statement failed, without effect, because of the notice that it carried: the server's
+ * queue of notices is full, the role may not notify, or another commit keeps the lock that all notifying
+ * transactions take in turn. The wait for that lock is at the commit, outside of any function.
+ */
+export function mayBeOfNotice(error: unknown): boolean {
+  if (!SluiceError.is(error)) return false
+  const { cause } = error
+  const state = sqlStateOf(cause)
+  if (state === '54000' || state === '42501') return true
+  const isOverdue = state === '55P03' || state === '57014'
+  return isOverdue && ((cause as { where?: string }).where ?? '') === ''
+}
+
+/** Whether a prepared statement is missing, or exists already: there is a pooler in between. */
+export function isForeignPrepared(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state === '26000' || state === '42P05'
+}
+
+function messageOf(error: unknown): string {
+  // Several addresses that cannot be reached are an AggregateError without a message.
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return [...new Set(error.errors.map(messageOf))].join('; ')
+  }
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replaceAll(/(\w+:\/\/[^\s:@/]*):[^\s@]*@/g, '$1:***@')
+}
+
+interface Meaning {
+  readonly code: ErrorCode
+  readonly retryable: boolean
+}
+
+/** SQLSTATEs of a page or an index that is damaged. */
+const damage: ReadonlySet<string> = new Set(['XX001', 'XX002'])
+
+/**
+ * Whether the connection ended with this error, so that the statement may have taken effect. Poolers
+ * use XX000 and 58000 for all other errors, and end the connection; a server uses them, with the
+ * severity ERROR, for a statement that had no effect.
+ */
+function leavesUnknown(error: unknown, state: string | undefined): boolean {
+  if (state === undefined || /^(08|57P0|40003)/.test(state)) return true
+  const isError = (error as { severity?: unknown }).severity === 'ERROR'
+  return !isError && !damage.has(state) && /^(XX|58)/.test(state)
+}
+
+/**
+ * Transient errors: lost races; a server that is out of a resource, starting, stopping or not writable;
+ * credentials that are being changed; and internal errors, which poolers also give for transient
+ * conditions. Other errors need an administrator: they reject an add at once, while workers try again.
+ */
+const transient = /^(08|0A000|25006|25P0|28|40|53|55000|55006|57|58|XX)/
+
+function meaningOf(error: unknown, progress: Progress): Meaning {
+  const state = sqlStateOf(error)
+  // The connection may have broken before or after the commit.
+  if (progress === 'sent' && leavesUnknown(error, state)) {
+    return { code: 'ERR_UNKNOWN_OUTCOME', retryable: false }
+  }
+  if (state === undefined) return { code: 'ERR_STORE', retryable: true }
+  if (state === '55P03') return { code: 'ERR_STORE_BUSY', retryable: true }
+  if (state === '53100') return { code: 'ERR_STORE_FULL', retryable: true }
+  if (damage.has(state)) return { code: 'ERR_STORE_DAMAGED', retryable: false }
+  return { code: 'ERR_STORE', retryable: transient.test(state) }
+}
+
+/** What to do about errors that only a change of the database ends. */
+function adviceFor(state: string | undefined): string {
+  switch (state) {
+    case '42501':
+      return '; grant this role what rolesSql() lists'
+    case '3F000':
+    case '42P01':
+    case '42883':
+      return "; the schema is not there or was changed: apply migrationSql(), or open with migrate: 'apply'"
+    case '2200H':
+      return '; fencing tokens end at 2^53 - 1, and the store has given out the last one'
+    default:
+      return ''
+  }
+}
+
+/** Any failure of the store, as a `SluiceError`. */
+export function storeError(error: unknown, progress: Progress): SluiceError {
+  if (SluiceError.is(error)) return error
+  const { code, retryable } = meaningOf(error, progress)
+  const state = sqlStateOf(error)
+  const stateText = state === undefined ? '' : ` (SQLSTATE ${state})`
+  const said = `${messageOf(error)}${stateText}${adviceFor(state)}`
+  const message =
+    code === 'ERR_UNKNOWN_OUTCOME'
+      ? `the connection to Postgres broke while an answer was awaited: ${said}`
+      : code === 'ERR_STORE_BUSY'
+        ? `a row is locked by another transaction: ${said}`
+        : `Postgres failed: ${said}`
+  return new SluiceError(code, message, { cause: error, retryable })
+}

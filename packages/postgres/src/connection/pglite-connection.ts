@@ -1,0 +1,81 @@
+import type { PgliteLike, PgliteTransaction, Row } from './client-shapes.ts'
+import type { Connection, Connections } from './connection.ts'
+import { withDeadline } from './deadline.ts'
+import { storeError } from './errors.ts'
+import type { PoolUse } from './pool-connections.ts'
+import type { Statement } from './statements.ts'
+
+/** PGlite, or one of its transactions, as a connection. */
+export class PgliteConnection implements Connection {
+  readonly #client: PgliteTransaction
+  readonly #use: PoolUse
+
+  constructor(client: PgliteTransaction, use: PoolUse) {
+    this.#client = client
+    this.#use = use
+  }
+
+  async query({ text }: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    return (await this.#timed(this.#client.query(text, [...values]))).rows as Row[]
+  }
+
+  async script(text: string): Promise<void> {
+    await this.#timed(this.#client.exec(text))
+  }
+
+  #timed<T>(answer: Promise<T>): Promise<T> {
+    const { environment, timeoutMs } = this.#use
+    return withDeadline(environment, timeoutMs, 'a statement', answer)
+  }
+}
+
+/** The only connection of PGlite, which runs its callers one after another. */
+export class SingleConnection implements Connections {
+  readonly #client: PgliteLike
+  readonly #use: PoolUse
+
+  constructor(client: PgliteLike, use: PoolUse) {
+    this.#client = client
+    this.#use = use
+  }
+
+  // There is no network in between, so no statement needs a shorter deadline than others.
+  async run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    return await this.connected((connection) => connection.query(statement, values))
+  }
+
+  async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    try {
+      return await work(new PgliteConnection(this.#client, this.#use))
+    } catch (error) {
+      throw storeError(error, 'sent')
+    }
+  }
+
+  async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    let isCommitting = false
+    try {
+      return await this.#client.transaction(async (transaction) => {
+        const connection = new PgliteConnection(transaction, this.#use)
+        await connection.script(
+          'set transaction isolation level read committed; set local extra_float_digits = 1',
+        )
+        const answer = await work(connection)
+        isCommitting = true
+        return answer
+      })
+    } catch (error) {
+      throw storeError(error, isCommitting ? 'sent' : 'unsent')
+    }
+  }
+
+  readonly usesTransactions = false
+
+  useTransactions(): void {}
+
+  stopPreparing(): void {}
+
+  async close(): Promise<void> {
+    await this.#use.end?.()
+  }
+}

@@ -1,0 +1,281 @@
+import { SluiceError } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
+import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
+import { beginText, type Connection, type Connections, type RunOptions } from './connection.ts'
+import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
+import { DeadlineError, withDeadline } from './deadline.ts'
+import { destroySocket, trafficOf } from './destroy-socket.ts'
+import { breaksConnection, isForeignPrepared, storeError } from './errors.ts'
+import type { Statement } from './statements.ts'
+
+/** How a pool is used. */
+export interface PoolUse {
+  readonly environment: Environment
+  /** How long the server may be silent after a statement, and how long to wait for a connection. */
+  readonly timeoutMs: number
+  /** Asks the server about connections that are silent. */
+  readonly probe?: ConnectionProbe
+  /** Ends the pool; missing if the pool is the caller's. */
+  readonly end?: () => Promise<void>
+}
+
+/** Columns arrive as text, whatever parsers the program has set for its own queries. */
+const asText = { getTypeParser: () => (text: string) => text }
+
+function ignore(): void {}
+
+/** One client of `pg`. */
+export class PgConnection implements Connection {
+  readonly #client: PgClient
+  readonly #use: PoolUse
+  readonly #prepares: () => boolean
+
+  constructor(client: PgClient, use: PoolUse, prepares: () => boolean) {
+    this.#client = client
+    this.#use = use
+    this.#prepares = prepares
+  }
+
+  get backendId(): number | undefined {
+    return this.#client.processID ?? undefined
+  }
+
+  async query(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    const { name, text } = statement
+    const query = { text, values: [...values], types: asText, ...this.#named(name) }
+    return (await this.#timed(this.#client.query(query))).rows as Row[]
+  }
+
+  async script(text: string): Promise<void> {
+    await this.#timed(this.#client.query({ text }))
+  }
+
+  #named(name: string): { name?: string } {
+    return name !== '' && this.#prepares() ? { name } : {}
+  }
+
+  #timed<T>(answer: Promise<T>): Promise<T> {
+    const { environment, timeoutMs, probe } = this.#use
+    const client = this.#client
+    const sentAt = environment.clock.monotonicMs()
+    return withDeadline(environment, timeoutMs, 'a statement', answer, {
+      progress: () => trafficOf(client),
+      suspicion: probe && {
+        afterMs: suspicionMs,
+        isLost: () => probe.isDone(client.processID, sentAt),
+      },
+    })
+  }
+}
+
+/** Connections from a pool of `pg`. */
+export class PoolConnections implements Connections {
+  readonly #pool: PgPool
+  readonly #use: PoolUse
+  #usesTransactions = false
+  #prepares = true
+  /** When connections were taken, and last answered, on the monotonic clock. */
+  readonly #takenAt = new WeakMap<PgPoolClient, number>()
+  readonly #answeredAt = new WeakMap<PgPoolClient, number>()
+  /** When the last connection was taken that then stayed silent. */
+  #silentSince = -Infinity
+  #seesConnects = false
+
+  constructor(pool: PgPool, use: PoolUse) {
+    this.#pool = pool
+    this.#use = use
+    // Without a listener, an error of an idle connection would end the process.
+    pool.on('error', ignore)
+    pool.on('connect', this.#onConnect)
+  }
+
+  readonly #onConnect = (client: PgPoolClient): void => {
+    this.#seesConnects = true
+    this.#answeredAt.set(client, this.#use.environment.clock.monotonicMs())
+  }
+
+  async run(
+    statement: Statement,
+    values: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<readonly Row[]> {
+    const query = (connection: Connection): Promise<readonly Row[]> =>
+      connection.query(statement, values)
+    if (this.#usesTransactions) return await this.transaction(query, options)
+    return await this.connected(query, options)
+  }
+
+  async connected<T>(
+    work: (connection: Connection) => Promise<T>,
+    options: RunOptions = {},
+  ): Promise<T> {
+    const client = await this.#take(options)
+    try {
+      const answer = await work(this.#connection(client, options))
+      this.#giveBack(client)
+      return answer
+    } catch (error) {
+      this.#giveBack(client, error)
+      if (isForeignPrepared(error) && this.#prepares) {
+        this.stopPreparing()
+        return await this.connected(work, options)
+      }
+      throw storeError(error, 'sent')
+    }
+  }
+
+  async transaction<T>(
+    work: (connection: Connection) => Promise<T>,
+    options: RunOptions = {},
+  ): Promise<T> {
+    const client = await this.#take(options)
+    const connection = this.#connection(client, options)
+    let isCommitting = false
+    try {
+      await connection.script(beginText)
+      const answer = await work(connection)
+      isCommitting = true
+      await connection.script('commit')
+      this.#giveBack(client)
+      return answer
+    } catch (error) {
+      await this.#undo(client, connection, error)
+      if (isForeignPrepared(error) && this.#prepares) {
+        this.stopPreparing()
+        return await this.transaction(work, options)
+      }
+      // Before the commit is sent, nothing has taken effect.
+      throw storeError(error, isCommitting ? 'sent' : 'unsent')
+    }
+  }
+
+  get usesTransactions(): boolean {
+    return this.#usesTransactions
+  }
+
+  useTransactions(): void {
+    this.#usesTransactions = true
+  }
+
+  stopPreparing(): void {
+    this.#prepares = false
+  }
+
+  async close(): Promise<void> {
+    const { end, environment, timeoutMs } = this.#use
+    if (end !== undefined) {
+      await withDeadline(environment, timeoutMs, 'closing the pool', end()).catch(ignore)
+    }
+    // The driver's own pool keeps its listeners: it may lose connections while it ends.
+    else {
+      this.#pool.removeListener('error', ignore)
+      this.#pool.removeListener('connect', this.#onConnect)
+    }
+  }
+
+  #connection(client: PgPoolClient, { withinMs = Infinity }: RunOptions): Connection {
+    const use = { ...this.#use, timeoutMs: Math.min(this.#use.timeoutMs, withinMs) }
+    return new PgConnection(client, use, () => this.#prepares)
+  }
+
+  async #take({ withinMs = Infinity }: RunOptions): Promise<PgPoolClient> {
+    const { environment, timeoutMs } = this.#use
+    const endAt = environment.clock.monotonicMs() + Math.min(timeoutMs, withinMs)
+    try {
+      for (;;) {
+        const client = await this.#connect(endAt - environment.clock.monotonicMs())
+        if (client === undefined) continue
+        if (this.#isTrusted(client)) {
+          client.on('error', ignore)
+          this.#takenAt.set(client, environment.clock.monotonicMs())
+          return client
+        }
+        this.#discard(client)
+      }
+    } catch (error) {
+      if (error instanceof DeadlineError) {
+        throw new SluiceError('ERR_TIMEOUT', `nothing was sent: ${error.message}`, {
+          cause: error,
+          retryable: true,
+        })
+      }
+      throw storeError(error, 'unsent')
+    }
+  }
+
+  /** Waits for a connection; `undefined` if the one that is being opened is lost. */
+  async #connect(withinMs: number): Promise<PgPoolClient | undefined> {
+    const what = 'the wait for a connection'
+    const connecting = this.#pool.connect()
+    const options = {
+      late: (late: PgPoolClient) => late.release(),
+      suspicion: this.#connectSuspicion(),
+    }
+    try {
+      return await withDeadline(this.#use.environment, withinMs, what, connecting, options)
+    } catch (error) {
+      if (error instanceof DeadlineError && error.isLost) return undefined
+      throw error
+    }
+  }
+
+  /** A new connection may hang where the next one does not. */
+  #connectSuspicion(): { afterMs: number; isLost(): Promise<boolean> } | undefined {
+    const { probe, environment } = this.#use
+    if (probe === undefined) return undefined
+    const startedAt = environment.clock.monotonicMs()
+    const isLost = async (): Promise<boolean> =>
+      this.#pool.waitingCount === 0 && (await probe.isReachable(startedAt))
+    return { afterMs: suspicionMs, isLost }
+  }
+
+  /** Whether a connection has answered since another one was found to be silent. */
+  #isTrusted(client: PgPoolClient): boolean {
+    if (this.#silentSince === -Infinity || !this.#seesConnects) return true
+    return (this.#answeredAt.get(client) ?? -Infinity) >= this.#silentSince
+  }
+
+  /** Takes a connection out of the pool without a polite end, for which a client would wait. */
+  #discard(client: PgPoolClient, error?: unknown): void {
+    client.on('error', ignore)
+    client.release(error instanceof Error ? error : true)
+    destroySocket(client)
+  }
+
+  /** Puts a connection back into the pool, or discards it if it is broken or in an unknown state. */
+  #giveBack(client: PgPoolClient, error?: unknown): void {
+    client.removeListener('error', ignore)
+    if (error instanceof DeadlineError) {
+      // The cause may have broken other connections too, so those have to answer first.
+      this.#silentSince = Math.max(this.#silentSince, this.#takenAt.get(client) ?? -Infinity)
+      const { probe } = this.#use
+      if (probe !== undefined) probe.silentSince = this.#silentSince
+      this.#discard(client, error)
+      return
+    }
+    const isBroken = SluiceError.is(error)
+      ? error.code === 'ERR_UNKNOWN_OUTCOME'
+      : error !== undefined && breaksConnection(error)
+    if (isBroken) {
+      client.on('error', ignore)
+      client.release(error instanceof Error ? error : true)
+      return
+    }
+    this.#answeredAt.set(client, this.#use.environment.clock.monotonicMs())
+    client.release()
+  }
+
+  /** Rolls back after a failure: a connection goes back into the pool only outside of a transaction. */
+  async #undo(client: PgPoolClient, connection: Connection, error: unknown): Promise<void> {
+    if (!SluiceError.is(error) && breaksConnection(error)) {
+      this.#giveBack(client, error)
+      return
+    }
+    try {
+      await connection.script('rollback')
+      this.#giveBack(client)
+    } catch (failed) {
+      this.#giveBack(client, failed instanceof DeadlineError ? failed : new Error('no rollback'))
+    }
+  }
+}

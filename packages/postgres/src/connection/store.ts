@@ -1,0 +1,123 @@
+import { SluiceError } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { number } from '../rows/columns.ts'
+import { inLockOrder } from '../rows/key-order.ts'
+import type { StoreTime } from '../rows/store-time.ts'
+import type { Row } from './client-shapes.ts'
+import type { Connection, Connections, RunOptions } from './connection.ts'
+import { isLostRace } from './errors.ts'
+import type { Statement, StatementName, Statements } from './statements.ts'
+
+/** How often a statement or transaction that lost a race is attempted at most. */
+const attemptsMax = 10
+
+/** Sends a statement over the connection that listens, if that is possible at the moment. */
+export type OverListener = (
+  statement: Statement,
+  values: readonly unknown[],
+) => Promise<readonly Row[] | undefined>
+
+/** An open database, to which the verbs send their statements. */
+export class Store {
+  readonly statements: Statements
+  readonly time: StoreTime
+  readonly #connections: Connections
+  readonly #environment: Environment
+  readonly #overListener: OverListener
+  #isRaising = false
+
+  constructor(
+    connections: Connections,
+    statements: Statements,
+    environment: Environment,
+    time: StoreTime,
+    overListener: OverListener,
+  ) {
+    this.#overListener = overListener
+    this.#connections = connections
+    this.statements = statements
+    this.#environment = environment
+    this.time = time
+  }
+
+  /** Reads the present, before any verb. */
+  async start(): Promise<void> {
+    const [row] = await this.run('present', [])
+    this.time.ahead = number(row?.['ahead'])
+    // A server whose wall clock was set back with no process connected is behind the last noted present.
+    this.time.startAt(Math.max(number(row?.['now']), number(row?.['latest'])))
+  }
+
+  /**
+   * Sets the store's time forward to the monotonic clock of this process. If that fails, the next
+   * answer calls for it again.
+   */
+  async raisePresent(): Promise<void> {
+    if (this.#isRaising) return
+    this.#isRaising = true
+    try {
+      const [row] = await this.run('raisePresent', [this.time.expected()])
+      this.time.ahead = number(row?.['ahead'])
+    } catch {
+    } finally {
+      this.#isRaising = false
+    }
+  }
+
+  /** Sends one statement. */
+  async run(
+    name: StatementName,
+    values: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<readonly Row[]> {
+    return await this.#racing(() => this.#connections.run(this.statements[name], values, options))
+  }
+
+  /**
+   * Sends one statement over the connection that listens, if there is one and it is free. `undefined` if
+   * it was not sent or failed: it may have taken effect.
+   */
+  async runOverListener(
+    name: StatementName,
+    values: readonly unknown[],
+  ): Promise<readonly Row[] | undefined> {
+    if (this.#connections.usesTransactions) return undefined
+    return await this.#overListener(this.statements[name], values)
+  }
+
+  /** Does `work` within a transaction; again, if it loses a race. */
+  async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return await this.#racing(() => this.#connections.transaction(work))
+  }
+
+  /** Which of these keys another transaction has locked right now. */
+  async locked(
+    queue: string,
+    keys: readonly string[],
+    creates: boolean,
+  ): Promise<ReadonlySet<string>> {
+    const sorted = arrayLiteral(inLockOrder(keys))
+    const rows = await this.run('findLockedKeys', [queue, sorted, creates])
+    return new Set(rows.map((row) => String(row['key'])))
+  }
+
+  async #racing<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (tries === attemptsMax || !(SluiceError.is(error) && isLostRace(error.cause)))
+          throw error
+        await pause(this.#environment, this.#environment.random() * 2 ** Math.min(tries, 5))
+      }
+    }
+  }
+}
+
+/** Waits, in real time. */
+function pause(environment: Environment, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    environment.clock.startTimer(ms, resolve).ref()
+  })
+}

@@ -1,0 +1,99 @@
+import type { Settings } from '../postgres-options.ts'
+import type { PgListener, PgPool } from './client-shapes.ts'
+import type { Connections } from './connection.ts'
+import { ConnectionProbe } from './connection-probe.ts'
+import { SingleConnection } from './pglite-connection.ts'
+import { PoolConnections, type PoolUse } from './pool-connections.ts'
+
+/** The database that settings name: where its connections come from. */
+export interface Target {
+  readonly connections: Connections
+  /**
+   * Where token buckets are charged for a transaction of the caller's: connections that no such
+   * transaction holds, since two transactions could otherwise wait for each other.
+   */
+  readonly buckets: Connections
+  readonly use: PoolUse
+  readonly makeListener: (() => PgListener) | undefined
+}
+
+/** The database that the settings name. Connects to nothing yet. */
+export async function targetOf(settings: Settings): Promise<Target> {
+  const { environment, timeoutMs, client, pool, connectionString, poolSize } = settings
+  const plainUse = { environment, timeoutMs }
+  if (client !== undefined) {
+    const connections = new SingleConnection(client, plainUse)
+    return { connections, buckets: connections, use: plainUse, makeListener: undefined }
+  }
+  if (pool !== undefined) {
+    const makeListener = listenerLike(pool)
+    const use = useWith(plainUse, makeListener)
+    const connections = new PoolConnections(pool, use)
+    return { connections, buckets: ownPoolLike(pool, use) ?? connections, use, makeListener }
+  }
+  // Imported only here: a client of another kind needs no pg.
+  const { default: pg } = await import('pg')
+  const config = {
+    connectionString,
+    // A broken connection is noticed even while no statement is sent.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'sluice',
+    connectionTimeoutMillis: Math.min(timeoutMs, 5_000),
+  }
+  const own = new pg.Pool({ ...config, max: poolSize, allowExitOnIdle: true })
+  keepAlive(own as unknown as PgPool)
+  const end = (): Promise<void> => own.end()
+  const makeListener = (): PgListener =>
+    new pg.Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener
+  const use = useWith(plainUse, makeListener)
+  // No transaction of the caller's is on a connection of this pool.
+  const connections = new PoolConnections(own as unknown as PgPool, { ...use, end })
+  return {
+    connections,
+    buckets: connections,
+    use,
+    makeListener,
+  }
+}
+
+function useWith(use: PoolUse, make: (() => PgListener) | undefined): PoolUse {
+  return make === undefined ? use : { ...use, probe: new ConnectionProbe(use.environment, make) }
+}
+
+/** An error of a client without a listener would end the process, also before and after its use. */
+function keepAlive(pool: PgPool): void {
+  pool.on('connect', (made) => made.on('error', () => {}))
+}
+
+/** The options and the class of a pool of `pg`, if it is one. */
+interface PoolInside {
+  readonly options?: { readonly password?: unknown }
+  readonly constructor: unknown
+}
+
+type PoolClass = new (options: object) => PgPool & { end(): Promise<void> }
+
+/** A pool of one connection like those of `pool`, which connects with its first use. */
+function ownPoolLike(pool: PgPool, use: PoolUse): Connections | undefined {
+  const { options, constructor: PoolLike } = pool as PoolInside
+  if (options === undefined || typeof PoolLike !== 'function') return undefined
+  const more = { max: 1, min: 0, allowExitOnIdle: true }
+  // A copy would leave out the password, which a pool hides when it is printed.
+  const own = new (PoolLike as PoolClass)({ ...options, password: options.password, ...more })
+  keepAlive(own)
+  const connections = new PoolConnections(own, { ...use, end: () => own.end() })
+  connections.stopPreparing()
+  return connections
+}
+
+/** Makes connections as a pool of `pg` would, but outside of the pool. */
+function listenerLike(pool: PgPool): (() => PgListener) | undefined {
+  const { Client, options } = pool as {
+    Client?: new (options: object) => PgListener
+    options?: object
+  }
+  if (Client === undefined || options === undefined) return undefined
+  // Not a copy: the pool keeps the password where a copy would not find it.
+  return () => new Client(options)
+}

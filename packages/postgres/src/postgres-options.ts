@@ -1,0 +1,108 @@
+import { checkNumber, checkObject, checkOneOf, checkString, SluiceTypeError } from '@sluice/core'
+import { type Environment, systemEnvironment } from '@sluice/core/driver'
+import { isPgliteLike, type PgliteLike, type PgPool } from './connection/client-shapes.ts'
+import { checkSchemaName } from './schema/schema-name.ts'
+
+/** What opening does about the schema: bring it up to date, or only check that it is. */
+export type MigrateMode = 'apply' | 'verify'
+
+/** Where the database is, and how it is used. Exactly one of the first three is required. */
+export interface PostgresOptions {
+  /** Where to connect to, with a pool of the driver's own. Needs the package `pg`. */
+  readonly connectionString?: string
+  /** A pool of `pg` that is used, and left open by `close`. */
+  readonly pool?: PgPool
+  /** PGlite, or another client with `query` and `exec`: one connection in this process. */
+  readonly client?: PgliteLike
+  /** The schema for all tables and functions. Default `sluice`. */
+  readonly schema?: string
+  /** Whether opening brings the schema up to date (default) or only checks that it is. */
+  readonly migrate?: MigrateMode
+  /** How many connections the driver's own pool has, without the one that listens. Default 10. */
+  readonly poolSize?: number
+  /**
+   * How long the server may be silent after a statement, in milliseconds; then the connection is
+   * destroyed. Default 10,000: less than `timeoutMs` of a queue, so that the queue can repeat the
+   * statement on another connection.
+   */
+  readonly timeoutMs?: number
+  /**
+   * How often waiting queues poll, in milliseconds, while notices of other processes have not been
+   * proven to arrive. Default 1,000.
+   */
+  readonly pollMs?: number
+  /** Whether processes wake each other by NOTIFY and LISTEN. Default true. */
+  readonly notify?: boolean
+  /**
+   * Called with problems that are not fatal, such as a pooler through which notices do not arrive; at
+   * most once in ten seconds for each kind. Default: a warning on the console.
+   */
+  readonly onWarning?: (message: string, cause: unknown) => void
+}
+
+/** Options after the check, with defaults. */
+export interface Settings {
+  readonly connectionString: string | undefined
+  readonly pool: PgPool | undefined
+  readonly client: PgliteLike | undefined
+  readonly schema: string
+  readonly migrate: MigrateMode
+  readonly poolSize: number
+  readonly timeoutMs: number
+  readonly pollMs: number
+  readonly notify: boolean
+  readonly onWarning: (message: string, cause: unknown) => void
+  readonly environment: Environment
+}
+
+const members = [
+  'connectionString',
+  'pool',
+  'client',
+  'schema',
+  'migrate',
+  'poolSize',
+  'timeoutMs',
+  'pollMs',
+  'notify',
+  'onWarning',
+]
+
+function warn(message: string): void {
+  console.warn(`sluice: ${message}`)
+}
+
+/** Checks options, and fills in defaults. */
+export function checkOptions(given: PostgresOptions): Settings {
+  const options = checkObject('options', given, members) as PostgresOptions
+  const { connectionString, pool, client, schema = 'sluice', migrate = 'apply' } = options
+  const { poolSize = 10, timeoutMs = 10_000, pollMs = 1_000, notify = true } = options
+  const ways = [connectionString, pool, client].filter((way) => way !== undefined)
+  if (ways.length !== 1) {
+    throw new SluiceTypeError('options', 'must have exactly one of connectionString, pool, client')
+  }
+  if (connectionString !== undefined) checkString('connectionString', connectionString)
+  if (pool !== undefined && typeof pool.connect !== 'function') {
+    throw new SluiceTypeError('pool', 'must be a pool of pg')
+  }
+  if (client !== undefined && !(isPgliteLike(client) && 'transaction' in client)) {
+    throw new SluiceTypeError('client', 'must be PGlite; of pg, hand in a pool')
+  }
+  checkOneOf('migrate', migrate, ['apply', 'verify'])
+  checkNumber('poolSize', poolSize, { min: 1, max: 1_000, integer: true })
+  checkNumber('timeoutMs', timeoutMs, { min: 100, max: 3_600_000 })
+  checkNumber('pollMs', pollMs, { min: 10, max: 60_000 })
+  return {
+    connectionString,
+    pool,
+    client,
+    schema: checkSchemaName(schema),
+    migrate,
+    poolSize,
+    timeoutMs,
+    pollMs,
+    notify,
+    onWarning: options.onWarning ?? warn,
+    environment: systemEnvironment,
+  }
+}

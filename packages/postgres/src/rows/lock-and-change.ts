@@ -1,0 +1,190 @@
+/**
+ * Verbs that the transitions of the contract work out: lock the rows of a batch, read them, change
+ * them, write them, in one short transaction.
+ *
+ * What a busy queue does all day (plain adds, claims, done, renewals) takes one statement instead;
+ * see the decision record 0051.
+ */
+import { type EpochMs, type KeyState, transitions } from '@sluice/core/driver'
+import type { Connection } from '../connection/connection.ts'
+import type { Statements } from '../connection/statements.ts'
+import type { Store } from '../connection/store.ts'
+import { arrayLiteral, type Element } from './array-literal.ts'
+import { number, text } from './columns.ts'
+import { inLockOrder } from './key-order.ts'
+import { dueReasons, type StoredKey, storedKey } from './key-row.ts'
+import type { StoreTime } from './store-time.ts'
+
+/** The keys of a batch while they are locked. */
+export interface LockedKeys {
+  /** The store's time. */
+  readonly now: EpochMs
+  /** The position in the order for the entry with that index in the batch. */
+  seq(index: number): number
+  /** The key; empty if there was no row. */
+  key(key: string): StoredKey
+}
+
+/** A change of the keys of a batch. */
+export interface KeyChange<T> {
+  readonly queue: string
+  readonly keys: readonly string[]
+  /** Whether keys without a row get one. */
+  readonly creates: boolean
+  readonly time: StoreTime
+  /** Changes keys; nothing is written if it throws. */
+  change(locked: LockedKeys): T | Promise<T>
+}
+
+/**
+ * How many characters of items one statement has at most: neither a text of Postgres nor one of
+ * JavaScript may be as long as a batch of the longest items.
+ */
+export const itemCharsMax: number = 32 * 1024 * 1024
+
+/** How many characters of items there are. */
+export function itemChars(entries: readonly { readonly item: string | undefined }[]): number {
+  return entries.reduce((sum, { item }) => sum + (item?.length ?? 0), 0)
+}
+
+/** Locks, changes and writes keys on a connection that is in a transaction. */
+export async function lockAndChange<T>(
+  connection: Connection,
+  statements: Statements,
+  { queue, keys, creates, time, change }: KeyChange<T>,
+): Promise<T> {
+  const moment = time.moment()
+  const values = [queue, arrayLiteral(inLockOrder(keys)), creates, moment.now, moment.least]
+  const rows = await connection.query(statements.lockKeys, values)
+  const entries = new Map<string, LockedKey>()
+  let storeNow = 0
+  let base = 0
+  for (const row of rows) {
+    if (text(row['key']) === undefined) {
+      storeNow = number(row['now'])
+      base = number(row['base'])
+      continue
+    }
+    const stored = storedKey(row)
+    entries.set(stored.key, { ...stored, before: fingerprint(stored) })
+  }
+  time.noteAnswer(storeNow, moment)
+  const result = await change({
+    now: storeNow,
+    seq: (index) => base + index,
+    key(key) {
+      let entry = entries.get(key)
+      if (entry === undefined) {
+        entry = absent(key)
+        entries.set(key, entry)
+      }
+      return entry
+    },
+  })
+  await writeKeys(connection, statements, queue, [...entries.values()])
+  return result
+}
+
+/**
+ * Changes the keys of a batch one by one, in a transaction of their own. The batch is one step: a key
+ * that stays locked by another transaction fails all of it.
+ */
+export async function changeEach<T>(
+  store: Store,
+  queue: string,
+  keys: readonly string[],
+  verb: (entry: StoredKey, locked: LockedKeys, index: number) => T,
+  creates = false,
+): Promise<T[]> {
+  return await store.transaction((connection) =>
+    lockAndChange(connection, store.statements, {
+      queue,
+      keys,
+      creates,
+      time: store.time,
+      change: (locked) => keys.map((key, index) => verb(locked.key(key), locked, index)),
+    }),
+  )
+}
+
+interface LockedKey extends StoredKey {
+  /** As it was read; undefined if there is no row. */
+  readonly before: string | undefined
+}
+
+function fingerprint({ state, item, lastError }: StoredKey): string {
+  const { dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt } = state
+  const { token, failures, crashes, failedAt, parked } = state
+  const pending = [dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt]
+  const rest = [token, failures, crashes, failedAt, parked]
+  return `${pending.join()}|${rest.join()}|${item === undefined}|${item}|${lastError}`
+}
+
+function absent(key: string): LockedKey {
+  return { ...storedKey({ key, seq: 0, priority: 0, failures: 0, crashes: 0 }), before: undefined }
+}
+
+async function writeKeys(
+  connection: Connection,
+  statements: Statements,
+  queue: string,
+  entries: readonly LockedKey[],
+): Promise<void> {
+  const stored = entries.filter(({ before }) => before !== undefined)
+  const gone = stored.filter(({ state }) => transitions.isGone(state))
+  const changed = stored.filter(
+    (entry) => !transitions.isGone(entry.state) && fingerprint(entry) !== entry.before,
+  )
+  if (gone.length === 0 && changed.length === 0) return
+  for (const [index, part] of inParts(changed).entries()) {
+    await writePart(connection, statements, queue, index === 0 ? gone : [], part)
+  }
+}
+
+/** Parts, each of which one statement can write. */
+function inParts(entries: readonly LockedKey[]): LockedKey[][] {
+  const parts: LockedKey[][] = [[]]
+  let chars = 0
+  for (const entry of entries) {
+    const more = entry.item?.length ?? 0
+    if (chars > 0 && chars + more > itemCharsMax) {
+      parts.push([])
+      chars = 0
+    }
+    chars += more
+    parts.at(-1)?.push(entry)
+  }
+  return parts
+}
+
+async function writePart(
+  connection: Connection,
+  statements: Statements,
+  queue: string,
+  gone: readonly LockedKey[],
+  changed: readonly LockedKey[],
+): Promise<void> {
+  const column = (read: (state: KeyState) => Element): string =>
+    arrayLiteral(changed.map(({ state }) => read(state)))
+  const orNull = (value: number): number | null => (value === Infinity ? null : value)
+  await connection.query(statements.writeKeys, [
+    queue,
+    arrayLiteral(gone.map(({ key }) => key)),
+    arrayLiteral(changed.map(({ key }) => key)),
+    arrayLiteral(changed.map(({ item }) => item)),
+    arrayLiteral(changed.map(({ lastError }) => lastError)),
+    column((state) => state.dueAt),
+    column((state) => dueReasons.indexOf(state.why)),
+    column((state) => state.laterAt),
+    column((state) => dueReasons.indexOf(state.laterWhy)),
+    column((state) => state.readyAt),
+    column((state) => state.seq),
+    column((state) => state.priority),
+    column((state) => orNull(state.askedAt)),
+    column((state) => state.token !== 0),
+    column((state) => state.failures),
+    column((state) => state.crashes),
+    column((state) => orNull(state.failedAt)),
+    column((state) => state.parked),
+  ])
+}

@@ -1,0 +1,256 @@
+/** Checks the health of a store, for operators. It only reads. */
+import type { WorkerInfo } from '@sluice/core'
+import type { Row } from '../connection/client-shapes.ts'
+import type { Connections } from '../connection/connection.ts'
+import { Listener } from '../connection/listener.ts'
+import { type StatementName, statementsFor } from '../connection/statements.ts'
+import { targetOf } from '../connection/target.ts'
+import { checkOptions, type PostgresOptions, type Settings } from '../postgres-options.ts'
+import { instant, number, text } from '../rows/columns.ts'
+import { channelOf } from './schema-name.ts'
+import { SchemaState, schemaVersion } from './schema-state.ts'
+
+/** The result of a check. */
+export type Level = 'ok' | 'warning' | 'failure'
+
+/** One check and its result. */
+export interface Finding {
+  /** The name of the check, which does not change between versions. */
+  readonly check:
+    | 'schema'
+    | 'horizon'
+    | 'table'
+    | 'hot'
+    | 'autovacuum'
+    | 'listen'
+    | 'clock'
+    | 'leases'
+    | 'workers'
+  readonly level: Level
+  /** The result as a sentence. */
+  readonly summary: string
+  /** The result as numbers and names, for programs. */
+  readonly facts: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** How old a snapshot may be before it is a warning, in transactions and in seconds. */
+const horizonAgeMax = 100_000
+const horizonSecondsMax = 300
+
+/** More dead rows than this are a warning, if they are also more than twice the live ones. */
+const deadMax = 50_000
+
+/** By how much the clocks may differ, in milliseconds. */
+const clockMsMax = 1_000
+
+/** How long ago a lease may have expired without being reclaimed, in milliseconds. */
+const leaseLateMsMax = 60_000
+
+/** How recently a worker must have been seen, in milliseconds. */
+const workerMs = 60_000
+
+type Ask = (name: StatementName, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+/** Checks the store that the options name. A schema that cannot be read is a finding too. */
+export async function doctor(options: PostgresOptions): Promise<readonly Finding[]> {
+  const settings = checkOptions(options)
+  const { connections, makeListener } = await targetOf(settings)
+  const statements = statementsFor(settings.schema, channelOf(settings.schema))
+  const ask: Ask = async (name, values = []) => await connections.run(statements[name], values)
+  try {
+    const schema = await schemaFinding(connections, settings.schema)
+    if (schema.level === 'failure') return [schema]
+    return [
+      schema,
+      horizonFinding((await ask('doctorHorizon'))[0]),
+      ...tableFindings((await ask('doctorTable', [settings.schema]))[0]),
+      await listenFinding(settings, connections, makeListener),
+      await clockFinding(settings, ask),
+      leaseFinding((await ask('doctorLeases'))[0]),
+      workerFinding(await ask('doctorWorkers', [workerMs])),
+    ]
+  } finally {
+    await connections.close()
+  }
+}
+
+async function schemaFinding(connections: Connections, schema: string): Promise<Finding> {
+  const check = 'schema'
+  try {
+    const state = await connections.connected((connection) => SchemaState.read(connection, schema))
+    const { version } = state
+    const missing = state.missingFunctions.length
+    const unused = state.unusedFunctions.length
+    const facts = { version, known: schemaVersion, missing, unused }
+    if (version !== schemaVersion) {
+      const summary = `the schema is at version ${version}; this program knows ${schemaVersion}`
+      return { check, level: version < schemaVersion ? 'failure' : 'warning', summary, facts }
+    }
+    if (missing > 0) {
+      const summary = `${missing} functions that this program calls are missing; run \`sluice migrate\``
+      return { check, level: 'failure', summary, facts }
+    }
+    const rest =
+      unused > 0
+        ? `; it has ${unused} functions of other versions, which \`sluice migrate --prune\` drops`
+        : ''
+    return { check, level: 'ok', summary: `the schema is at version ${version}${rest}`, facts }
+  } catch (error) {
+    const summary = `the schema cannot be read: ${error instanceof Error ? error.message : error}`
+    return { check, level: 'failure', summary, facts: { known: schemaVersion } }
+  }
+}
+
+function horizonFinding(row: Row | undefined): Finding {
+  const check = 'horizon'
+  if (row === undefined) {
+    const summary = 'nothing holds back vacuum'
+    return { check, level: 'ok', summary, facts: {} }
+  }
+  const facts = {
+    kind: String(row['kind']),
+    name: text(row['name']) ?? '',
+    transactions: number(row['held']),
+    seconds: number(row['seconds']),
+  }
+  const isOld = facts.transactions > horizonAgeMax || facts.seconds > horizonSecondsMax
+  return {
+    check,
+    level: isOld ? 'warning' : 'ok',
+    summary: `the oldest ${facts.kind} (${facts.name}) holds back ${facts.transactions} transactions${
+      isOld ? '; claims get slower until it ends' : ''
+    }`,
+    facts,
+  }
+}
+
+function tableFindings(row: Row | undefined): readonly Finding[] {
+  if (row === undefined) return []
+  const live = number(row['live'])
+  const dead = number(row['dead'])
+  const updates = number(row['updates'])
+  const hot = number(row['hot'])
+  const share = updates === 0 ? 1 : hot / updates
+  const leaseIndexes = text(row['lease_indexes'])
+  const vacuumed = instant(row['vacuumed'])
+  const isBloated = dead > deadMax && dead > 2 * live
+  const isOn = row['autovacuum'] === 'on'
+  return [
+    {
+      check: 'table',
+      level: isBloated ? 'warning' : 'ok',
+      summary: `about ${live} rows, and ${dead} dead ones, in ${number(row['bytes'])} bytes`,
+      facts: { live, dead, bytes: number(row['bytes']), commits: String(row['commits']) },
+    },
+    {
+      check: 'hot',
+      // The share depends on what the queues do, since claims write to indexes.
+      level: leaseIndexes === undefined ? 'ok' : 'warning',
+      summary:
+        leaseIndexes === undefined
+          ? `renewals write to no index; of all updates, ${Math.round(share * 100)} % did not`
+          : `every renewal writes to an index (${leaseIndexes}): drop it`,
+      facts: { updates, hot, share, indexes: leaseIndexes ?? '' },
+    },
+    {
+      check: 'autovacuum',
+      level: isOn ? 'ok' : 'warning',
+      summary: !isOn
+        ? 'autovacuum is off'
+        : vacuumed === Infinity
+          ? 'autovacuum has not run yet'
+          : `autovacuum ran ${Math.round(vacuumed)} seconds ago`,
+      facts: { on: isOn, seconds: vacuumed === Infinity ? null : vacuumed },
+    },
+  ]
+}
+
+async function listenFinding(
+  settings: Settings,
+  connections: Connections,
+  make: Awaited<ReturnType<typeof targetOf>>['makeListener'],
+): Promise<Finding> {
+  const check = 'listen'
+  if (make === undefined) {
+    return { check, level: 'ok', summary: 'nothing to listen with', facts: { works: null } }
+  }
+  const channel = channelOf(settings.schema)
+  const { notify } = statementsFor(settings.schema, channel)
+  const reasons: string[] = []
+  const listener = new Listener({
+    environment: settings.environment,
+    channel,
+    make,
+    send: async (payload) => void (await connections.run(notify, [channel, payload])),
+    onNotice() {},
+    onWarning: (_, message) => void reasons.push(message),
+  })
+  await listener.start()
+  const works = listener.isProven
+  await listener.stop()
+  return {
+    check,
+    level: works ? 'ok' : 'warning',
+    summary: works ? 'notices arrive through LISTEN' : (reasons[0] ?? 'notices do not arrive'),
+    facts: { works },
+  }
+}
+
+async function clockFinding({ environment }: Settings, ask: Ask): Promise<Finding> {
+  const before = environment.clock.now()
+  const [row] = await ask('present')
+  const after = environment.clock.now()
+  const aheadMs = number(row?.['ahead'])
+  const theirs = number(row?.['now']) - aheadMs
+  // The server read its clock between the question and the answer.
+  const apartMs = theirs < before ? theirs - before : Math.max(0, theirs - after)
+  return {
+    check: 'clock',
+    level: Math.abs(apartMs) > clockMsMax ? 'warning' : 'ok',
+    summary: `the server's clock is ${Math.round(apartMs)} ms ahead of this machine's; the server's decides${
+      aheadMs > 0
+        ? `, and the ${Math.round(aheadMs)} ms by which it was set back are added to it`
+        : ''
+    }`,
+    facts: { apartMs, aheadMs },
+  }
+}
+
+function leaseFinding(row: Row | undefined): Finding {
+  const count = number(row?.['n'] ?? 0)
+  const lateMs = number(row?.['late'] ?? 0)
+  return {
+    check: 'leases',
+    level: lateMs > leaseLateMsMax ? 'warning' : 'ok',
+    summary:
+      count === 0
+        ? 'no lease has expired'
+        : `${count} leases have expired, the oldest ${Math.round(lateMs)} ms ago; a worker of their queue reclaims them`,
+    facts: { count, lateMs },
+  }
+}
+
+function workerFinding(rows: readonly Row[]): Finding {
+  const differing = new Set<string>()
+  const seen = new Map<string, Map<string, unknown>>()
+  for (const row of rows) {
+    const queue = String(row['queue'])
+    const { settings } = JSON.parse(String(row['info'])) as Pick<WorkerInfo, 'settings'>
+    const known = seen.get(queue) ?? new Map<string, unknown>()
+    seen.set(queue, known)
+    for (const [name, value] of Object.entries(settings)) {
+      if (known.has(name) && known.get(name) !== value) differing.add(`${queue}: ${name}`)
+      known.set(name, value)
+    }
+  }
+  const names = [...differing].join(', ')
+  return {
+    check: 'workers',
+    level: differing.size > 0 ? 'warning' : 'ok',
+    summary:
+      differing.size > 0
+        ? `workers of one queue have different settings (${names})`
+        : `${rows.length} workers were seen within a minute`,
+    facts: { workers: rows.length, differing: names },
+  }
+}

@@ -1,0 +1,105 @@
+import { checkObject } from '@sluice/core'
+import type { Connection, Connections } from '../connection/connection.ts'
+import { targetOf } from '../connection/target.ts'
+import { checkOptions, type MigrateMode, type PostgresOptions } from '../postgres-options.ts'
+import { checkServer } from './check-server.ts'
+import { migrationScript } from './migration-sql.ts'
+import { inSchema, quoteIdentifier } from './schema-name.ts'
+import { SchemaState, schemaVersion } from './schema-state.ts'
+
+/** Options of {@link migrate}. */
+export interface MigrateOptions {
+  /**
+   * Whether to drop functions that this version of the package does not call. Programs of other
+   * versions fail from then on: prune when all programs that use the schema run this version. Default
+   * false.
+   */
+  readonly prune?: boolean
+}
+
+/** The result of {@link migrate}. */
+export interface MigrateReport {
+  /** The version that the tables are at. */
+  readonly version: number
+  /** The names of functions that were installed. */
+  readonly installed: readonly string[]
+  /** The names of functions that were dropped. */
+  readonly pruned: readonly string[]
+}
+
+/**
+ * Brings the schema of a store up to date, as opening does, or creates it. With `prune` it also drops
+ * the functions of other versions, which opening never does. With `migrate: 'verify'` nothing is
+ * installed, and a schema that is not up to date is an error.
+ */
+export async function migrate(
+  options: PostgresOptions,
+  migrateOptions: MigrateOptions = {},
+): Promise<MigrateReport> {
+  const settings = checkOptions(options)
+  checkObject('migrateOptions', migrateOptions, ['prune'])
+  const { schema, migrate: mode } = settings
+  const { connections, use } = await targetOf(settings)
+  try {
+    await checkServer(connections, use.probe)
+    const installed = await bringUpToDate(connections, schema, mode)
+    const pruned = migrateOptions.prune === true ? await prune(connections, schema) : []
+    return { version: schemaVersion, installed, pruned }
+  } finally {
+    await connections.close()
+  }
+}
+
+/**
+ * Installs what is missing in a schema, or refuses to work with it. Returns the names of functions
+ * that were installed.
+ */
+export async function bringUpToDate(
+  connections: Connections,
+  schema: string,
+  mode: MigrateMode,
+): Promise<readonly string[]> {
+  const state = await connections.connected((connection) => SchemaState.read(connection, schema))
+  state.refuseNewer()
+  if (state.isComplete) return []
+  if (mode === 'verify' || (state.exists && !state.mayCreate)) throw state.older()
+  return await connections.transaction((connection) => install(connection, schema))
+}
+
+async function install(connection: Connection, schema: string): Promise<readonly string[]> {
+  await lockSchema(connection, schema)
+  const state = await SchemaState.read(connection, schema)
+  state.refuseNewer()
+  if (!state.exists) await connection.script(`create schema ${quoteIdentifier(schema)}`)
+  for (const step of state.missingMigrations) {
+    await connection.script(migrationScript(step, schema))
+  }
+  const functions = state.missingFunctions
+  if (functions.length > 0) {
+    await connection.script(inSchema(functions.map(({ sql }) => sql).join('\n'), schema))
+  }
+  return functions.map(({ name }) => name)
+}
+
+async function prune(connections: Connections, schema: string): Promise<readonly string[]> {
+  return await connections.transaction(async (connection) => {
+    await lockSchema(connection, schema)
+    const { unusedFunctions } = await SchemaState.read(connection, schema)
+    // Without arguments, since no two functions of a schema have the same name here.
+    const names = unusedFunctions.map((name) => `${quoteIdentifier(schema)}.${name}`)
+    if (names.length > 0) await connection.script(`drop function ${names.join(', ')}`)
+    return unusedFunctions
+  })
+}
+
+/** Until the end of the transaction no other process installs or drops anything in the schema. */
+async function lockSchema(connection: Connection, schema: string): Promise<void> {
+  // Whatever the role is set to, this waits for as long as it takes.
+  await connection.script('set local statement_timeout = 0; set local lock_timeout = 0')
+  await connection.query(lockStatement, [`sluice migrations of ${schema}`])
+}
+
+const lockStatement = {
+  name: '',
+  text: 'select pg_advisory_xact_lock(hashtextextended($1::text, 0))',
+}

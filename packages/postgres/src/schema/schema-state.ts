@@ -1,0 +1,130 @@
+import { SluiceError } from '@sluice/core'
+import type { Connection } from '../connection/connection.ts'
+import { flag, number, text } from '../rows/columns.ts'
+import { migrations, sqlFunctions } from '../statements.generated.ts'
+import type { Migration, SqlFunction } from './migration.ts'
+import { inSchema } from './schema-name.ts'
+
+/** The newest version of the tables that this package knows. */
+export const schemaVersion: number = migrations.at(-1)?.version ?? 0
+
+/** How the name of an installed function ends. */
+const installedName = /_[0-9a-f]{8}$/
+
+interface Applied {
+  readonly version: number
+  readonly breaking: boolean
+}
+
+/** What is installed in a schema. */
+export class SchemaState {
+  readonly schema: string
+  /** Whether there is a schema of that name. */
+  readonly exists: boolean
+  /** Whether this role may create functions in it. */
+  readonly mayCreate: boolean
+  readonly #applied: readonly Applied[]
+  readonly #functions: ReadonlySet<string>
+
+  private constructor(schema: string, found: Found | undefined, applied: readonly Applied[]) {
+    this.schema = schema
+    this.exists = found !== undefined
+    this.mayCreate = found?.mayCreate ?? false
+    this.#applied = applied
+    this.#functions = new Set(found?.functions)
+  }
+
+  static async read(connection: Connection, schema: string): Promise<SchemaState> {
+    const found = await find(connection, schema)
+    const applied = found?.hasMigrations ? await appliedIn(connection, schema) : []
+    return new SchemaState(schema, found, applied)
+  }
+
+  /** The newest version of the tables that was applied; 0 if there are none. */
+  get version(): number {
+    return this.#applied.at(-1)?.version ?? 0
+  }
+
+  /** Whether everything is there that this package needs. */
+  get isComplete(): boolean {
+    return this.missingMigrations.length === 0 && this.missingFunctions.length === 0
+  }
+
+  get missingMigrations(): readonly Migration[] {
+    const done = new Set(this.#applied.map(({ version }) => version))
+    return migrations.filter(({ version }) => !done.has(version))
+  }
+
+  get missingFunctions(): readonly SqlFunction[] {
+    return sqlFunctions.filter(({ name }) => !this.#functions.has(name))
+  }
+
+  /** The names of functions of other versions of this package. */
+  get unusedFunctions(): readonly string[] {
+    const used = new Set(sqlFunctions.map(({ name }) => name))
+    return [...this.#functions].filter((name) => installedName.test(name) && !used.has(name)).sort()
+  }
+
+  /** Throws if a newer version has changed the tables in a way that breaks this one. */
+  refuseNewer(): void {
+    const newest = this.#applied.findLast(
+      ({ version, breaking }) => version > schemaVersion && breaking,
+    )
+    if (newest === undefined) return
+    throw new SluiceError(
+      'ERR_SCHEMA_NEWER',
+      `the schema ${JSON.stringify(this.schema)} is at version ${newest.version}, which this program must not touch: it knows version ${schemaVersion}`,
+    )
+  }
+
+  /** What to throw if something is missing that is not to be, or cannot be, installed. */
+  older(): SluiceError {
+    const name = JSON.stringify(this.schema)
+    const { version } = this
+    if (version === 0) {
+      return new SluiceError(
+        'ERR_SCHEMA_OLDER',
+        `the schema ${name} has not been made; apply the SQL that migrationSql() gives, or open with migrate: 'apply'`,
+      )
+    }
+    const lacks =
+      this.missingMigrations.length > 0
+        ? `is at version ${version}, and this program wants version ${schemaVersion}`
+        : `lacks functions that this program calls: ${this.missingFunctions.map((one) => one.name).join(', ')}`
+    return new SluiceError(
+      'ERR_SCHEMA_OLDER',
+      `the schema ${name} ${lacks}; its owner has to run \`sluice migrate\`, or apply the SQL that migrationSql() gives`,
+    )
+  }
+}
+
+interface Found {
+  readonly hasMigrations: boolean
+  readonly mayCreate: boolean
+  readonly functions: readonly string[]
+}
+
+/** One statement, since opening waits for it. */
+const findText = `select
+    exists (select from pg_catalog.pg_class c
+      where c.relnamespace = n.oid and c.relname = 'migrations') as has_migrations,
+    pg_catalog.has_schema_privilege(n.oid, 'create') as may_create,
+    (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
+      where p.pronamespace = n.oid) as functions
+  from pg_catalog.pg_namespace n where n.nspname = $1::text`
+
+async function find(connection: Connection, schema: string): Promise<Found | undefined> {
+  const [row] = await connection.query({ name: '', text: findText }, [schema])
+  if (row === undefined) return undefined
+  return {
+    hasMigrations: flag(row['has_migrations']),
+    mayCreate: flag(row['may_create']),
+    functions: text(row['functions'])?.split(',') ?? [],
+  }
+}
+
+async function appliedIn(connection: Connection, schema: string): Promise<readonly Applied[]> {
+  const list = inSchema('select version, breaking from sluice.migrations order by version', schema)
+  const rows = await connection.query({ name: '', text: list }, [])
+  return rows.map((row) => ({ version: number(row['version']), breaking: flag(row['breaking']) }))
+}

@@ -1,0 +1,97 @@
+import {
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Lease,
+  never,
+} from '@sluice/core/driver'
+import type { Row } from '../connection/client-shapes.ts'
+import type { Store } from '../connection/store.ts'
+import { instant, number, numbers, text, texts } from '../rows/columns.ts'
+
+/** How many held keys one claim looks at, to find expired leases. */
+const leaseLooks = 64
+
+/** The token below which the first claim looks for them: above any. */
+const fromLatest = '9223372036854775807'
+
+function claimOf(row: Row): Claim {
+  return {
+    key: String(row['key']),
+    item: text(row['item']),
+    token: number(row['token']),
+    failures: number(row['failures']),
+    crashes: number(row['crashes']),
+    priority: number(row['priority']),
+    askedAt: instant(row['asked_at']),
+    readyAt: instant(row['ready_at']),
+    leaseUntil: instant(row['at']),
+  }
+}
+
+/** The token below which the next claim of a queue looks for expired leases. */
+export type LeaseCursors = Map<string, string>
+
+/** The verb claim. */
+export async function claim(
+  store: Store,
+  cursors: LeaseCursors,
+  queue: string,
+  { limit, holder, claimId, leaseMs, dueBy = never }: ClaimRequest,
+): Promise<ClaimReply> {
+  const before = cursors.get(queue) ?? fromLatest
+  const moment = store.time.moment()
+  const values = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks]
+  const [row = {}, ...itemRows] = await store.run('claim', [...values, moment.now, moment.least])
+  const now = number(row['now'])
+  store.time.noteAnswer(now, moment)
+  const lookBefore = text(row['look_before'])
+  if (lookBefore === undefined) cursors.delete(queue)
+  else cursors.set(queue, lookBefore)
+  const endedTokens = numbers(row['ended_tokens'])
+  const leaseEnds = texts(row['ended_keys']).map((key, at): Lease => {
+    return { key: String(key), token: endedTokens[at]! }
+  })
+  return { claims: claimsOf(row, itemRows), leaseEnds, now }
+}
+
+function itemOf(row: Row): string | undefined {
+  return text(row['item'])
+}
+
+function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
+  const positions = numbers(row['ords'])
+  if (positions.length === 0) return []
+  const keys = texts(row['keys'])
+  // Long items come in rows of their own.
+  const items = itemRows.length > 0 ? itemRows.map(itemOf) : texts(row['items'])
+  const tokens = numbers(row['tokens'])
+  const failures = numbers(row['failures'])
+  const crashes = numbers(row['crashes'])
+  const priorities = numbers(row['priorities'])
+  const asked = numbers(row['asked'])
+  const ready = numbers(row['ready'])
+  const leaseUntil = number(row['until'])
+  const claims = new Array<Claim | undefined>(positions.length)
+  for (let at = 0; at < positions.length; at += 1) {
+    // An update returns its rows in any order; each has its position.
+    claims[positions[at]! - 1] = {
+      key: keys[at]!,
+      item: items[at] ?? undefined,
+      token: tokens[at]!,
+      failures: failures[at]!,
+      crashes: crashes[at]!,
+      priority: priorities[at]!,
+      askedAt: asked[at]!,
+      readyAt: ready[at]!,
+      leaseUntil,
+    }
+  }
+  // A position stays empty if its row was deleted in between.
+  return claims.filter((one) => one !== undefined)
+}
+
+/** The verb adopt. */
+export async function adopt(store: Store, queue: string, claimId: string): Promise<Claim[]> {
+  return (await store.run('claimAdopt', [queue, claimId])).map(claimOf)
+}

@@ -1,0 +1,41 @@
+import {
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Failure,
+  type Lease,
+  perKeyDelay,
+  transitions,
+} from '@sluice/core/driver'
+import type { Store } from '../connection/store.ts'
+import { lockAndChange } from '../rows/lock-and-change.ts'
+import { skipLocked } from '../rows/skip-locked.ts'
+
+/** The verb expire. Keys that another transaction has locked fail alone. */
+export async function expire(
+  store: Store,
+  queue: string,
+  leases: readonly Lease[],
+  { dedupe, plan, jitter, maxCrashes }: ExpireOptions,
+): Promise<readonly (ExpireOutcome | Failure)[]> {
+  return await skipLocked<Lease, ExpireOutcome>({
+    entries: leases,
+    keyOf: ({ key }) => key,
+    findLocked: (keys) => store.locked(queue, keys, false),
+    serve: (some) =>
+      store.transaction((connection) =>
+        lockAndChange(connection, store.statements, {
+          queue,
+          keys: some.map(({ key }) => key),
+          creates: false,
+          time: store.time,
+          change: ({ now, seq, key: find }) =>
+            some.map(({ key, token }, index) => {
+              const { state } = find(key)
+              const delayMs =
+                plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter ?? 0)
+              return transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, seq(index))
+            }),
+        }),
+      ),
+  })
+}

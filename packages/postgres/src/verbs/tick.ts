@@ -1,0 +1,44 @@
+import type { Lease, TickReply, TickRequest } from '@sluice/core/driver'
+import type { Store } from '../connection/store.ts'
+import { flag, instant, number } from '../rows/columns.ts'
+
+/** The verb tick. */
+export async function tick(
+  store: Store,
+  channel: string,
+  queue: string,
+  { holder, worker, limit, failuresExpireMs }: TickRequest,
+): Promise<TickReply> {
+  const moment = store.time.moment()
+  const values = [
+    queue,
+    worker?.holder ?? holder,
+    worker?.host ?? null,
+    worker?.pid ?? null,
+    worker?.concurrency ?? null,
+    worker === undefined
+      ? null
+      : JSON.stringify({ settings: worker.settings, stats: worker.stats }),
+    limit,
+    failuresExpireMs,
+    moment.now,
+    moment.least,
+  ]
+  // An idle queue sends one statement: it also shows that the connection that listens is alive.
+  const overListener = await store.runOverListener('tickOverListener', [...values, channel])
+  const rows = overListener ?? (await store.run('tick', values))
+  const leaseEnds: Lease[] = []
+  const reply = { now: 0, nextAt: Infinity, paused: false, swept: 0 }
+  for (const row of rows) {
+    if (number(row['kind']) === 0) {
+      reply.now = number(row['now'])
+      store.time.noteRow(row, moment)
+      reply.nextAt = instant(row['next_at'])
+      reply.paused = flag(row['paused'])
+      reply.swept = number(row['swept'])
+    } else {
+      leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
+    }
+  }
+  return { ...reply, leaseEnds }
+}

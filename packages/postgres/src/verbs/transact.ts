@@ -1,0 +1,161 @@
+import {
+  type AskReply,
+  type DriverTransaction,
+  type FinishReply,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
+import { isPgliteLike, type PgClient } from '../connection/client-shapes.ts'
+import type { Connection, Connections } from '../connection/connection.ts'
+import { DeadlineError } from '../connection/deadline.ts'
+import { sqlStateOf, storeError } from '../connection/errors.ts'
+import { noticeOf } from '../connection/listener.ts'
+import { PgliteConnection } from '../connection/pglite-connection.ts'
+import { PgConnection, type PoolUse } from '../connection/pool-connections.ts'
+import type { Store } from '../connection/store.ts'
+import type { OnBucketConnection } from '../rows/token-buckets.ts'
+import { addByTransitions } from './add.ts'
+import { finishByTransitions } from './finish.ts'
+
+/** The parts of the driver that a transaction of the caller's uses. */
+export interface TransactionUse {
+  /** The store; opens it first if necessary. */
+  readonly store: () => Promise<Store>
+  readonly poolUse: () => PoolUse
+  /** Where token buckets are charged: never on the caller's connection, nor on one that waits for it. */
+  readonly buckets: () => Connections
+  readonly channel: string
+}
+
+/** The last call on each client, after which the next one starts. */
+const turns = new WeakMap<object, Promise<unknown>>()
+
+/** Clients that did not answer in time: the state of their transaction is unknown. */
+const silent = new WeakSet<object>()
+
+/**
+ * The verbs within a transaction that the caller began, and will end. Each call has a savepoint of its
+ * own: one that fails leaves the transaction as it was.
+ */
+export function transactionOn(transaction: unknown, use: TransactionUse): DriverTransaction {
+  if (typeof transaction !== 'object' || transaction === null || !('query' in transaction)) {
+    throw new SluiceTypeError(
+      'transaction',
+      'must be a client of pg on which a transaction is open',
+    )
+  }
+  const client = transaction
+  const isPglite = isPgliteLike(transaction)
+  const sessionOf = (poolUse: PoolUse): Connection =>
+    isPgliteLike(transaction)
+      ? new PgliteConnection(transaction, poolUse)
+      : new PgConnection(transaction as PgClient, poolUse, () => false)
+
+  /** Concurrent calls would share a savepoint, and roll each other back. */
+  async function inTurn<T>(verb: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(client) ?? Promise.resolve()).then(verb)
+    turns.set(
+      client,
+      turn.catch(() => {}),
+    )
+    return await turn
+  }
+
+  async function guarded<T>(
+    queue: string,
+    work: (
+      store: Store,
+      connection: Connection,
+      onBucketConnection: OnBucketConnection,
+    ) => Promise<readonly T[]>,
+    wakes: (reply: T) => boolean,
+  ): Promise<readonly T[]> {
+    if (silent.has(client)) {
+      throw new SluiceError(
+        'ERR_STORE',
+        'this client did not answer an earlier verb in time; roll back, and open a new connection',
+      )
+    }
+    const store = await use.store()
+    const connection = sessionOf(use.poolUse())
+    // A bucket that stays locked until the caller commits would block all users of that bucket. So tokens
+    // are taken on another connection, and a rollback does not return them. PGlite has only one.
+    const onBucketConnection: OnBucketConnection = isPglite
+      ? (charge) => charge(connection)
+      : (charge) => use.buckets().transaction(charge).catch(notCharged)
+    try {
+      await savepoint(connection)
+      const replies = await work(store, connection, onBucketConnection)
+      // Postgres sends the notice with the commit.
+      if (replies.some(wakes)) {
+        await connection.query(store.statements.notify, [use.channel, noticeOf(queue)])
+      }
+      await connection.script('release savepoint sluice')
+      return replies
+    } catch (error) {
+      if (error instanceof DeadlineError) {
+        // Only a rollback by the caller makes sure that the call has no effect.
+        silent.add(client)
+        throw storeError(error, 'sent')
+      }
+      await connection
+        .script('rollback to savepoint sluice; release savepoint sluice')
+        .catch(() => {})
+      // Nothing is committed before the caller commits, whatever failed.
+      throw storeError(error, 'unsent')
+    }
+  }
+
+  return {
+    add: (queue, asks, options) =>
+      inTurn(() =>
+        guarded<AskReply>(
+          queue,
+          (store, connection, onBucketConnection) =>
+            addByTransitions(store, connection, queue, asks, options, onBucketConnection),
+          ({ outcome }) => outcome === 'added' || outcome === 'moved',
+        ),
+      ),
+    finish: (queue, finishes, options) =>
+      inTurn(() =>
+        guarded<FinishReply>(
+          queue,
+          async (store, connection, onBucketConnection) => {
+            const replies = await finishByTransitions(
+              store,
+              connection,
+              queue,
+              finishes,
+              options,
+              onBucketConnection,
+            )
+            if (replies.some(({ outcome }) => outcome === 'lost')) {
+              throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')
+            }
+            return replies
+          },
+          ({ outcome }) => outcome === 'ready' || outcome === 'delayed',
+        ),
+      ),
+  }
+}
+
+async function savepoint(connection: Connection): Promise<void> {
+  try {
+    await connection.script('savepoint sluice; set local extra_float_digits = 1')
+  } catch (error) {
+    if (sqlStateOf(error) === '25P01') {
+      throw new SluiceTypeError('transaction', 'must be a client on which a transaction is open', {
+        cause: error,
+      })
+    }
+    throw error
+  }
+}
+
+/** A token may be spent, but the outcome for the keys is known: the call is rolled back. */
+function notCharged(error: unknown): never {
+  if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
+  const message = `the bucket could not be charged: ${error.message}`
+  throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
+}

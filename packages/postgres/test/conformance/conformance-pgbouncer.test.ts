@@ -1,0 +1,70 @@
+/** Through a pooler in transaction mode: no session, no LISTEN, no prepared statements. */
+
+import type { CreateSubject } from '@sluice/conformance'
+import { examine } from '@sluice/conformance/vitest'
+import { needs } from '@sluice/needs'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { postgresDriver } from '../../src/index.ts'
+import { type Pooler, pgbouncerPath, startPooler } from '../support/pgbouncer.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgbouncer', () => {
+  let server: TestServer
+  let pooler: Pooler
+  let pool: pg.Pool
+  let create: CreateSubject
+
+  beforeAll(async () => {
+    server = await startServer()
+    pooler = await startPooler(server)
+    pool = poolOf(pooler.url, 6)
+    create = subjectsOn({ url: server.url, driver: { pool, pollMs: 200 } })
+  }, 60_000)
+
+  afterAll(async () => {
+    await pool.end()
+    await pooler.stop()
+    await server.stop()
+  })
+
+  test('it is noticed that notices do not come, and said once', async () => {
+    const warnings: string[] = []
+    let warned = (): void => {}
+    const warning = new Promise<void>((resolve) => {
+      warned = resolve
+    })
+    const driver = postgresDriver({
+      connectionString: pooler.url,
+      schema: 'notices',
+      pollMs: 20,
+      onWarning(message) {
+        warnings.push(message)
+        warned()
+      },
+    })
+    await driver.open({})
+    let woken = (): void => {}
+    const stop = await driver.watch?.(() => woken())
+    // Nobody does anything: the poll wakes.
+    await new Promise<void>((resolve) => {
+      woken = resolve
+    })
+    await warning
+    expect(warnings).toEqual([expect.stringContaining('LISTEN does not work')])
+    await stop?.()
+    const again = await driver.watch?.(() => {})
+    expect(warnings).toHaveLength(1)
+    await again?.()
+    await driver.close()
+  })
+
+  examine('the suite', () => create(), {
+    timeoutMs: 60_000,
+    chance: { modelRuns: 10, histories: 2 },
+    except: { 'concurrent.drivers.idle': 'where no notice arrives, a poll wakes each driver' },
+  })
+})

@@ -1,0 +1,31 @@
+import type { CreateSubject } from '@sluice/conformance'
+import { examine } from '@sluice/conformance/vitest'
+import type pg from 'pg'
+import { afterAll, beforeAll, vi } from 'vitest'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
+let server: TestServer
+let pool: pg.Pool
+let create: CreateSubject
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+  create = subjectsOn({ url: server.url, driver: { pool }, hasProcesses: true })
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+examine('postgres', () => create(), {
+  timeoutMs: 60_000,
+  except: {
+    'clock.back.later-process': 'a given clock is taken at its word; the time kept is the server’s',
+  },
+})

@@ -1,0 +1,53 @@
+/**
+ * Several processes on one server: nothing is lost, nobody overlaps, nothing deadlocks.
+ */
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { lostOf, prepareWitness, type WorkloadReport } from '../support/workload.ts'
+
+const adds = 50_000
+const processes = 4
+
+let server: TestServer
+let pool: pg.Pool
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+function runProcess(name: string): Promise<WorkloadReport> {
+  const script = fileURLToPath(new URL('../children/workload-process.ts', import.meta.url))
+  const child = fork(script, [server.url, name, String(adds / processes)], {
+    execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
+  })
+  return new Promise((resolve, reject) => {
+    child.once('message', (report) => resolve(report as WorkloadReport))
+    // Not its exit: that can be noticed before what it said last.
+    child.once('disconnect', () => reject(new Error(`process ${name} ended without a report`)))
+  })
+}
+
+test(`${processes} processes share ${adds} adds`, async () => {
+  await prepareWitness(pool)
+  const names = Array.from({ length: processes }, (_, i) => String.fromCharCode(97 + i))
+  const reports = await Promise.all(names.map(runProcess))
+  expect(lostOf(reports)).toEqual([])
+  expect(reports.flatMap(({ overlaps }) => overlaps)).toEqual([])
+  const { rows } = await pool.query(`select
+    (select deadlocks::int from pg_stat_database where datname = current_database()) as deadlocks,
+    (select count(*)::int from processes.keys) as keys`)
+  expect(rows).toEqual([{ deadlocks: 0, keys: 0 }])
+  // Otherwise this test would show less than it says.
+  expect(reports.reduce((sum, { expired }) => sum + expired, 0)).toBeGreaterThan(0)
+  const errors = reports.flatMap((report) => Object.keys(report.errors))
+  expect(errors.filter((code) => code !== 'ERR_STORE_BUSY')).toEqual([])
+}, 300_000)

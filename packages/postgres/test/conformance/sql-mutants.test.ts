@@ -1,0 +1,366 @@
+/**
+ * The driver's SQL, broken in one place at a time: each break is noticed, by a case of the suite or,
+ * where two have to meet, by a probe of its own, which the unbroken SQL passes.
+ */
+import { allCases, runCase } from '@sluice/conformance'
+import type { AskOptions, Driver } from '@sluice/core'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { migrationSql, postgresDriver } from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { subjectsOn } from '../support/subjects.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+
+let server: TestServer
+let pool: pg.Pool
+let schemas = 0
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+/** One break: this text of the migrations, there exactly once or in all places, for that one. */
+interface Break {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+}
+
+/** A schema with SQL that is broken, or not. */
+async function makeSchema(schema: string, broken?: Break): Promise<void> {
+  const text = migrationSql({ schema })
+  if (broken === undefined) return void (await sql(server.url, text))
+  const mutated = text.replaceAll(broken.from, () => broken.to)
+  expect(mutated, `${broken.name}: the text to break is there`).not.toBe(text)
+  await sql(server.url, mutated)
+}
+
+const breaks: readonly (Break & { readonly caughtBy: string })[] = [
+  {
+    name: 'done does not look at the token',
+    from: `k.token = u.token offset 0) x
+      offset 0
+    ) i
+    where k.ctid = i.ctid
+      and k.token is not distinct from i.token and`,
+    to: `k.key = u.key offset 0) x
+      offset 0
+    ) i
+    where k.ctid = i.ctid and`,
+    caughtBy: 'fence.stale.done',
+  },
+  {
+    name: 'done deletes what was asked for meanwhile',
+    from: "k.key = i.key\n      and k.due_at = 'Infinity' and not k.parked",
+    to: 'k.key = i.key and not k.parked',
+    caughtBy: 'done.dirty.requeues',
+  },
+  {
+    name: 'renew does not look at the token',
+    from: 'where k.queue_id = this_queue and k.token = i.token and k.key = i.key\n    for update skip locked) x;',
+    to: 'where k.queue_id = this_queue and k.key = i.key\n    for update skip locked) x;',
+    caughtBy: 'fence.stale.renew',
+  },
+  {
+    name: 'a batch has no order of arrival',
+    from: 'base + i.index, i.priority, t, 4',
+    to: 'base - i.index, i.priority, t, 4',
+    caughtBy: 'order.batch',
+  },
+  {
+    name: 'what is claimed first is not what was ready first',
+    from: 'order by k.ready_at, k.seq limit in_limit for update',
+    to: 'order by k.ready_at desc, k.seq desc limit in_limit for update',
+    caughtBy: 'order.arrival',
+  },
+  {
+    name: 'a claim takes what was not due by then',
+    from: 'and k.due_at <= in_due_by',
+    to: '',
+    caughtBy: 'delay.due-by',
+  },
+  {
+    name: 'tokens are drawn once for a batch',
+    from: "token = nextval('",
+    to: "token = currval('",
+    caughtBy: 'fence.rises.batch',
+  },
+  {
+    name: 'a key that has crashed its worker is not alone',
+    from: 'if firsts = 1 then picks := picks[1:1];',
+    to: 'if false then null;',
+    caughtBy: 'crash.alone.whole',
+  },
+  {
+    name: 'a claim does not ask whether the queue is paused',
+    from: 'where q.name = in_queue and q.paused)\n    order by',
+    to: 'where false)\n    order by',
+    caughtBy: 'pause.claims-nothing',
+  },
+  {
+    name: 'an earlier add does not move a delayed key',
+    from: 'else least(k.due_at, excluded.due_at) end,',
+    to: 'else k.due_at end,',
+    caughtBy: 'delay.earlier.moves',
+  },
+  {
+    name: 'a tick sweeps failures that have not expired',
+    from: 'and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t',
+    to: 'and x.failed_at is not null',
+    caughtBy: 'tick.sweeps.only-stale',
+  },
+  {
+    name: 'long items do not come',
+    from: 'if not are_short then',
+    to: 'if false then',
+    caughtBy: 'item.batch.long',
+  },
+]
+
+test.each(breaks)('$name: $caughtBy notices', async ({ caughtBy, ...broken }) => {
+  const subjects = (which?: Break) =>
+    subjectsOn({
+      url: server.url,
+      driver: { pool, migrate: 'verify' },
+      schema: () => {
+        schemas += 1
+        return `mutant_${schemas}`
+      },
+      prepare: (schema) => makeSchema(schema, which),
+    })
+  const chosen = allCases.find(({ id }) => id === caughtBy)!
+  const { verdict } = await runCase(chosen, subjects(broken), { timeoutMs: 20_000 })
+  expect(verdict).toBe('failed')
+})
+
+/** Rejects if a promise is broken that only shows when two meet. */
+type Probe = (driver: Driver, schema: string) => Promise<void>
+
+function asks(keys: readonly string[]) {
+  return keys.map((key) => ({ key, item: undefined, priority: 0, delayMs: 0 }))
+}
+
+/** Does `work` while somebody else's transaction has a key locked. */
+async function whileLocked<T>(schema: string, key: string, work: () => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query(`select from ${schema}.keys where key = $1 for update`, [key])
+    return await work()
+  } finally {
+    await client.query('rollback')
+    await client.end()
+  }
+}
+
+/** Until somebody waits for a lock. */
+async function untilSomebodyWaits(): Promise<void> {
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
+  while ((await pool.query(waiting)).rowCount === 0);
+}
+
+/** From now on a function of a schema waits for locks for as long as it takes. */
+async function letWait(schema: string, name: string): Promise<void> {
+  await pool.query(
+    `do $$ begin execute (select 'alter function ' || p.oid::regprocedure || ' set lock_timeout = 0'
+    from pg_proc p where p.proname = '${installed(name)}' and p.pronamespace = '${schema}'::regnamespace); end $$`,
+  )
+}
+
+const request = { limit: 10, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+
+const claimsBesideLocked: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['a', 'b']), options)
+  await whileLocked(schema, 'a', async () => {
+    const { claims } = await driver.claim('q', request)
+    expect(claims.map(({ key }) => key)).toEqual(['b'])
+  })
+}
+
+const renewsBesideLocked: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['a', 'b']), options)
+  const { claims } = await driver.claim('q', request)
+  await whileLocked(schema, 'a', async () => {
+    const replies = await driver.renew('q', claims, 60_000)
+    expect(replies.map(({ outcome }) => outcome)).toEqual(['failed', 'renewed'])
+  })
+}
+
+const locksInTheOrderOfKeys: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['a', 'b']), options)
+  // Whoever comes first by key is waited for, long enough to look.
+  await letWait(schema, 'add')
+  let adding: Promise<unknown> | undefined
+  await whileLocked(schema, 'a', async () => {
+    // In the order of the call, b comes first.
+    const higher = asks(['b', 'a']).map((ask) => ({ ...ask, priority: 1 }))
+    adding = Promise.resolve(driver.add('q', higher, options))
+    await untilSomebodyWaits()
+    await pool.query(`select from ${schema}.keys where key = 'b' for update nowait`)
+  }).finally(() => adding)
+}
+
+const writesNothingInVain: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['a']), options)
+  const version = async (): Promise<unknown> =>
+    (await pool.query(`select xmin::text, ctid::text from ${schema}.keys`)).rows
+  const before = await version()
+  await driver.add('q', asks(['a']), options)
+  expect(await version()).toEqual(before)
+}
+
+/** What is locked and what is seen are two looks; between them others may add a key and claim it. */
+const showsOnlyWhatItLocks: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['b']), options)
+  await letWait(schema, 'lock_keys')
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('begin')
+  let looking: Promise<pg.QueryResult<{ key: string }>> | undefined
+  await whileLocked(schema, 'b', async () => {
+    // There is no a to lock; it comes while this waits for b.
+    looking = client.query(
+      `select (l.state).key from ${schema}.${installed('lock_keys')}('q', array['a', 'b'], false, null, null) l
+      where (l.state).key is not null`,
+    )
+    await untilSomebodyWaits()
+    await driver.add('q', asks(['a']), options)
+  })
+  const shown = (await looking)?.rows.map(({ key }) => key)
+  const free = await pool.query<{ key: string }>(
+    `select key from ${schema}.keys order by key for update skip locked`,
+  )
+  await client.query('rollback')
+  await client.end()
+  expect(shown).toEqual(['b'])
+  expect(free.rows.map(({ key }) => key)).toEqual(['a'])
+}
+
+/** Each claim looks at a few of the keys that are held, and the next one at others. */
+const findsEveryLeaseEnd: Probe = async (driver) => {
+  const held = 300
+  await driver.add('q', asks(['over']), options)
+  await driver.claim('q', { ...request, leaseMs: 0 })
+  await driver.add('q', asks(Array.from({ length: held }, (_, at) => `k${at}`)), options)
+  const { claims } = await driver.claim('q', { ...request, limit: held, claimId: 'held' })
+  expect(claims).toHaveLength(held)
+  const ends = new Set<string>()
+  for (let look = 0; look < 20; look += 1) {
+    const { leaseEnds } = await driver.claim('q', { ...request, claimId: `look ${look}` })
+    for (const { key } of leaseEnds) ends.add(key)
+  }
+  expect([...ends]).toEqual(['over'])
+}
+
+const meetings: readonly (Break & { readonly probe: Probe })[] = [
+  {
+    name: 'a claim waits for what somebody has locked',
+    from: 'order by k.ready_at, k.seq limit in_limit for update skip locked',
+    to: 'order by k.ready_at, k.seq limit in_limit for update',
+    probe: claimsBesideLocked,
+  },
+  {
+    name: 'a renewal waits for what somebody has locked',
+    from: 'k.token = i.token and k.key = i.key\n    for update skip locked) x;',
+    to: 'k.token = i.token and k.key = i.key\n    for update) x;',
+    probe: renewsBesideLocked,
+  },
+  {
+    name: 'adds lock keys in the order of the call',
+    from: 'as i(key, item, priority, delay, index)\n    on conflict',
+    to: 'as i(key, item, priority, delay, index) order by i.index\n    on conflict',
+    probe: locksInTheOrderOfKeys,
+  },
+  {
+    name: 'keys that could not be locked are worked on',
+    from: 'in_keys := array(select x.key from',
+    to: 'perform array(select x.key from',
+    probe: showsOnlyWhatItLocks,
+  },
+  {
+    name: 'an add that changes nothing writes a row',
+    from: 'or k.item is distinct from excluded.item',
+    to: 'or true',
+    probe: writesNothingInVain,
+  },
+  {
+    name: 'each claim looks at the same of the keys that are held',
+    from: 'k.token is not null and k.token < in_before',
+    to: 'k.token is not null',
+    probe: findsEveryLeaseEnd,
+  },
+]
+
+test.each(meetings)('$name: a probe notices', async ({ probe, ...broken }) => {
+  for (const which of [undefined, broken]) {
+    schemas += 1
+    const schema = `meeting_${schemas}`
+    await makeSchema(schema, which)
+    const driver = postgresDriver({ pool, schema, migrate: 'verify', onWarning() {} })
+    await driver.open({})
+    const looked = probe(driver, schema)
+    if (which === undefined) await looked
+    else await expect(looked).rejects.toThrow()
+    await driver.close()
+  }
+})
+
+test('an add that commits while the finish of its key waits for the row is run', async () => {
+  const schema = 'racing'
+  const driver = postgresDriver({ pool, schema, onWarning() {} })
+  await driver.open({})
+  await driver.add('q', asks(['a']), options)
+  const { claims } = await driver.claim('q', request)
+  await letWait(schema, 'finish_done')
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('begin')
+  await driver.transact?.(client).add('q', asks(['a']), options)
+  const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
+  const finishing = Promise.resolve(driver.finish('q', done, options))
+  await untilSomebodyWaits()
+  await client.query('commit')
+  await client.end()
+  expect(await finishing).toMatchObject([{ outcome: 'ready' }])
+  expect((await driver.counts('q', { cap: 10 })).ready).toBe(1)
+  await driver.close()
+})
+
+test('what is claimed while others forget and cancel it stays with its holder', async () => {
+  const driver = postgresDriver({ pool, schema: 'forgetting', onWarning() {} })
+  await driver.open({})
+  const keys = Array.from({ length: 30 }, (_, at) => `k${at}`)
+  const givesBack = async (claims: readonly { key: string; token: number }[]) => {
+    const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
+    return await driver.finish('q', done, options)
+  }
+  for (let round = 0; round < 200; round += 1) {
+    const adding = async () => {
+      await driver.add('q', asks(keys), options)
+      return await driver.claim('q', { ...request, limit: 30, claimId: `c${round}` })
+    }
+    // A batch in which a key was locked just then is refused as a whole, which is no matter here.
+    const [, { claims }] = await Promise.all([
+      Promise.resolve(driver.forget('q', keys)).catch(() => undefined),
+      adding(),
+      Promise.resolve(driver.cancel('q', keys)).catch(() => undefined),
+    ])
+    const outcomes = (await givesBack(claims)).map(({ outcome }) => outcome)
+    expect(outcomes).not.toContain('lost')
+    const { claims: rest } = await driver.claim('q', { ...request, limit: 30, claimId: 'rest' })
+    await givesBack(rest)
+  }
+  await driver.close()
+})

@@ -1,0 +1,82 @@
+/** What an error of the server, or of a pooler in front of it, means for a queue. */
+import type { ErrorCode } from '@sluice/core'
+import { expect, test } from 'vitest'
+import { breaksConnection, type Progress, storeError } from '../../src/connection/errors.ts'
+
+function serverError(code: string, severity = 'ERROR', message = 'm'): Error {
+  return Object.assign(new Error(message), { code, severity })
+}
+
+interface Row {
+  readonly what: string
+  readonly error: Error
+  readonly progress: Progress
+  readonly code: ErrorCode
+  readonly retryable: boolean
+  readonly breaks: boolean
+}
+
+function row(
+  what: string,
+  error: Error,
+  progress: Progress,
+  code: ErrorCode,
+  retryable: boolean,
+  breaks: boolean,
+): Row {
+  return { what, error, progress, code, retryable, breaks }
+}
+
+const store = 'ERR_STORE'
+const unknown = 'ERR_UNKNOWN_OUTCOME'
+const damaged = 'ERR_STORE_DAMAGED'
+
+test.each([
+  row('damaged data', serverError('XX001'), 'sent', damaged, false, true),
+  row('a damaged index', serverError('XX002'), 'sent', damaged, false, true),
+  row('tuple concurrently updated', serverError('XX000'), 'sent', store, true, true),
+  row('a pooler that is full', serverError('XX000', 'FATAL'), 'unsent', store, true, true),
+  row('a pooler that lost its server', serverError('XX000', 'FATAL'), 'sent', unknown, false, true),
+  row('a pool that is down', serverError('58000', 'FATAL'), 'sent', unknown, false, true),
+  row('an error of the disk', serverError('58030'), 'sent', store, true, true),
+  row('pgbouncer waits too long', serverError('08P01', 'FATAL'), 'sent', unknown, false, true),
+  row('pgbouncer has no room', serverError('08P01'), 'unsent', store, true, true),
+  row('an idle connection that ended', serverError('57P05', 'FATAL'), 'sent', unknown, false, true),
+  row('a server that stops', serverError('57P01', 'FATAL'), 'sent', unknown, false, true),
+  row('a server that starts', serverError('57P03', 'FATAL'), 'unsent', store, true, true),
+  row('a result in doubt', serverError('40003'), 'sent', unknown, false, false),
+  row('too many connections', serverError('53300', 'FATAL'), 'unsent', store, true, false),
+  row('a full disk', serverError('53100'), 'sent', 'ERR_STORE_FULL', true, false),
+  row('a password that was changed', serverError('28P01', 'FATAL'), 'unsent', store, true, false),
+  row('a role that may not log in', serverError('28000', 'FATAL'), 'unsent', store, true, false),
+  row('a database that is not there', serverError('3D000', 'FATAL'), 'unsent', store, false, false),
+  row('a right that is missing', serverError('42501'), 'sent', store, false, false),
+  row('a schema that is missing', serverError('3F000'), 'sent', store, false, false),
+  row('a table that is missing', serverError('42P01'), 'sent', store, false, false),
+  row('a function that is missing', serverError('42883'), 'sent', store, false, false),
+  row('a standby', serverError('25006'), 'sent', store, true, true),
+  row('a plan that no longer fits', serverError('0A000'), 'sent', store, true, true),
+  row('a statement that was cancelled', serverError('57014'), 'sent', store, true, false),
+  row('a locked row', serverError('55P03'), 'sent', 'ERR_STORE_BUSY', true, false),
+  row('no more tokens', serverError('2200H'), 'sent', store, false, false),
+  row('an encoding that does not fit', serverError('22021'), 'sent', store, false, false),
+  row(
+    'a broken pipe',
+    Object.assign(new Error('m'), { code: 'EPIPE' }),
+    'sent',
+    unknown,
+    false,
+    true,
+  ),
+])('$what ($progress) is $code, retryable: $retryable', (given) => {
+  const { error, progress, code, retryable, breaks } = given
+  expect(storeError(error, progress)).toMatchObject({ code, retryable, cause: error })
+  expect(breaksConnection(error)).toBe(breaks)
+})
+
+test('an error that needs an administrator says what to do', () => {
+  const denied = storeError(serverError('42501', 'ERROR', 'permission denied for schema s'), 'sent')
+  expect(denied.message).toContain('permission denied for schema s (SQLSTATE 42501)')
+  expect(denied.message).toContain('rolesSql()')
+  expect(storeError(serverError('42P01'), 'sent').message).toContain('migrationSql()')
+})

@@ -1,0 +1,216 @@
+/** What a listener does over time, with connections that are made up. */
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { beforeEach, expect, test } from 'vitest'
+import type { PgListener } from '../../src/connection/client-shapes.ts'
+import { Listener } from '../../src/connection/listener.ts'
+
+type Handler = (value?: unknown) => void
+
+/** A connection that does as it is told. */
+class FakeConnection {
+  readonly sent: string[] = []
+  readonly handlers = new Map<string, Handler[]>()
+  /** Whether it still listens, in its own opinion. */
+  listens = true
+  /** It takes questions and answers none. */
+  isDeaf = false
+  isEnded = false
+
+  /** Whether no connection comes about. */
+  static isAway = false
+
+  async connect(): Promise<void> {
+    if (FakeConnection.isAway) throw new Error('ECONNREFUSED')
+  }
+
+  async query({ text }: { text: string }): Promise<{ rows: unknown[] }> {
+    this.sent.push(text)
+    if (this.isDeaf) return await new Promise(() => {})
+    if (text.startsWith('listen')) this.listens = true
+    return { rows: [{ n: this.listens ? '1' : '0', listens: this.listens ? 't' : 'f' }] }
+  }
+
+  async end(): Promise<void> {
+    this.isEnded = true
+  }
+
+  on(event: string, handler: Handler): this {
+    this.handlers.set(event, [...(this.handlers.get(event) ?? []), handler])
+    return this
+  }
+
+  emit(event: string, value?: unknown): void {
+    for (const handler of this.handlers.get(event) ?? []) handler(value)
+  }
+}
+
+let clock: FakeClock
+let made: FakeConnection[]
+let notices: (string | undefined)[]
+let warnings: string[]
+let arrives: boolean
+let listener: Listener
+
+beforeEach(() => {
+  clock = fakeClock()
+  made = []
+  notices = []
+  warnings = []
+  arrives = true
+  listener = new Listener({
+    environment: { clock, random: () => 0.5 },
+    channel: 'sluice_x',
+    make() {
+      const connection = new FakeConnection()
+      made.push(connection)
+      return connection as unknown as PgListener
+    },
+    async send(payload) {
+      if (arrives) made.at(-1)?.emit('notification', { payload })
+    },
+    onNotice: (queue) => void notices.push(queue),
+    onWarning: (kind) => void warnings.push(kind),
+  })
+  return async () => {
+    const stopped = listener.stop()
+    await clock.step(10_000)
+    await stopped
+  }
+})
+
+test('notices are heard once they have been proven to come', async () => {
+  await listener.start()
+  expect(listener.isProven).toBe(true)
+  expect(notices).toEqual([undefined])
+  made[0]?.emit('notification', { payload: 'qorders' })
+  expect(notices).toEqual([undefined, 'orders'])
+})
+
+test('a connection that has stopped to listen listens again within 11 seconds', async () => {
+  await listener.start()
+  const [connection] = made
+  connection!.listens = false
+  await clock.step(10_500)
+  expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
+  expect(notices).toEqual([undefined, undefined])
+  expect(made).toHaveLength(1)
+})
+
+test('a connection that answers nothing any more is replaced within 15 seconds', async () => {
+  await listener.start()
+  made[0]!.isDeaf = true
+  await clock.step(15_000)
+  expect(made[0]!.isEnded).toBe(true)
+  await clock.step(1_000)
+  expect(made).toHaveLength(2)
+  expect(listener.isProven).toBe(true)
+  expect(warnings).toEqual(['listen'])
+  // What was missed meanwhile is looked for.
+  expect(notices).toEqual([undefined, undefined])
+})
+
+const aside = { name: 'aside', text: 'aside' }
+
+test('a connection over which something is asked every 10 seconds is asked nothing else', async () => {
+  await listener.start()
+  const [connection] = made
+  for (let beat = 0; beat < 10; beat += 1) {
+    await clock.step(10_000)
+    expect(await listener.ask(aside, [])).toHaveLength(1)
+  }
+  expect(connection!.sent).toEqual(['listen "sluice_x"', ...Array(10).fill('aside')])
+})
+
+test('an answer that says that it does not listen makes it listen at once', async () => {
+  await listener.start()
+  const [connection] = made
+  connection!.listens = false
+  await listener.ask(aside, [])
+  await clock.step(0)
+  expect(connection!.sent.at(-1)).toBe('listen "sluice_x"')
+  expect(notices).toEqual([undefined, undefined])
+})
+
+test('what is asked over a connection that answers nothing is given up, and it is replaced', async () => {
+  await listener.start()
+  made[0]!.isDeaf = true
+  const asked = listener.ask(aside, [])
+  // One question at a time: whoever comes second goes another way.
+  expect(await listener.ask(aside, [])).toBeUndefined()
+  await clock.step(4_500)
+  expect(await asked).toBeUndefined()
+  await clock.step(5_500)
+  expect(made).toHaveLength(2)
+})
+
+test('a connection that ends is replaced soon', async () => {
+  await listener.start()
+  made[0]!.emit('end')
+  await clock.step(1_000)
+  expect(made).toHaveLength(2)
+})
+
+test('where notices do not come, that is found out, and tried again after a minute', async () => {
+  arrives = false
+  const started = listener.start()
+  await clock.step(5_000)
+  await started
+  expect(listener.isProven).toBe(false)
+  expect(warnings).toEqual(['unproven'])
+  expect(made[0]!.isEnded).toBe(true)
+  await clock.step(50_000)
+  expect(made).toHaveLength(1)
+  arrives = true
+  await clock.step(10_000)
+  expect(made).toHaveLength(2)
+  expect(listener.isProven).toBe(true)
+})
+
+test('nothing is sent on a connection that has not answered yet', async () => {
+  await listener.start()
+  const [first] = made
+  // Notices come, so that nothing else is asked; then a tick is not answered.
+  first!.isDeaf = true
+  const asked = listener.ask({ name: '', text: 'tick' }, [])
+  await clock.step(0)
+  expect(await listener.ask({ name: '', text: 'tick' }, [])).toBeUndefined()
+  const sent = first!.sent.length
+  await clock.step(5_000)
+  expect(await asked).toBeUndefined()
+  await clock.step(30_000)
+  expect(first!.sent).toHaveLength(sent)
+  expect(made.length).toBeGreaterThan(1)
+})
+
+test('the look at a silent connection waits for the statement that is under way', async () => {
+  await listener.start()
+  const [first] = made
+  await clock.step(10_000)
+  first!.isDeaf = true
+  const asked = listener.ask({ name: '', text: 'tick' }, [])
+  const sent = first!.sent.length
+  // It would be asked now whether it listens.
+  await clock.step(2_000)
+  expect(first!.sent).toHaveLength(sent)
+  await clock.step(5_000)
+  await asked
+  expect(first!.sent).toHaveLength(sent)
+})
+
+test('a server that is away is connected to less than twice a second', async () => {
+  await listener.start()
+  const before = made.length
+  arrives = false
+  FakeConnection.isAway = true
+  try {
+    made.at(-1)?.emit('end')
+    for (let second = 0; second < 60; second += 1) {
+      const upTo = made.length
+      await clock.step(1_000)
+      expect(made.length - upTo).toBeLessThanOrEqual(1)
+    }
+    expect(made.length - before).toBeLessThan(12)
+  } finally {
+    FakeConnection.isAway = false
+  }
+})

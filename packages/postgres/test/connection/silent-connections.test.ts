@@ -1,0 +1,249 @@
+/** Connections that say nothing any more, while new ones work. */
+import type { AskOptions, Driver } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { PgListener } from '../../src/connection/client-shapes.ts'
+import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
+import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
+import { installed } from '../support/installed.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+
+let server: TestServer
+let proxy: CuttingProxy
+let driver: Driver
+let made = 0
+
+function ask(key: string) {
+  return { key, item: undefined, priority: 0, delayMs: 0 }
+}
+
+async function opened(timeoutMs?: number, notify = false): Promise<void> {
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  made += 1
+  driver = postgresDriver({
+    connectionString: url.href,
+    schema: `silent_${made}`,
+    poolSize: 5,
+    notify,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    onWarning() {},
+  })
+  await driver.open({})
+}
+
+/** Calls together, so that the pool has a connection for each. */
+async function warm(): Promise<void> {
+  await Promise.all(Array.from({ length: 5 }, (_, at) => driver.counts(`q${at}`, { cap: 1 })))
+}
+
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+
+afterAll(async () => {
+  await server.stop()
+})
+
+beforeEach(async () => {
+  proxy = await startProxy(server.port)
+  return async () => {
+    await driver.close()
+    await proxy.stop()
+  }
+})
+
+test('after one silent connection, no other old one is tried', async () => {
+  await opened(1_400)
+  await warm()
+  proxy.silence()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  const startedAt = performance.now()
+  expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+})
+
+test('the server is asked about a silent connection, and one that it forgot is given up', async () => {
+  await opened()
+  await warm()
+  proxy.silence()
+  const startedAt = performance.now()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  // Much sooner than after ten seconds.
+  expect(performance.now() - startedAt).toBeLessThan(4_000)
+  expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
+})
+
+test('after one silent connection, the one that listens is not relied on', async () => {
+  await opened(undefined, true)
+  const unwatch = await driver.watch?.(() => {})
+  await warm()
+  const tick = { holder: 'h', limit: 1, failuresExpireMs: 1_000, worker: undefined }
+  await driver.tick('q', tick)
+  proxy.silence()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  const startedAt = performance.now()
+  await driver.tick('q', tick)
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  await unwatch?.()
+})
+
+test('a statement that the server is at work on is awaited', async () => {
+  await opened()
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  // What an add of a queue with a limit waits for, for at most two seconds.
+  await client.query(
+    `begin; select pg_advisory_xact_lock(silent_${made}.${installed('queue_number')}('q')
+      # hashtextextended('"silent_${made}".count_pending', 0))`,
+  )
+  const [reply] = await driver.add('q', [ask('a')], { ...options, maxPending: 10 })
+  expect(reply).toMatchObject({ outcome: 'failed', error: { code: 'ERR_STORE_BUSY' } })
+  await client.query('rollback')
+  await client.end()
+})
+
+test('a renewal is given up after a fraction of the lease, and works on the next connection', async () => {
+  await opened()
+  await driver.add('q', [ask('a')], options)
+  const leaseMs = 6_000
+  const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs }
+  const [{ token = 0 } = {}] = (await driver.claim('q', request)).claims
+  await warm()
+  proxy.silence()
+  const startedAt = performance.now()
+  const renew = async () => await driver.renew('q', [{ key: 'a', token }], leaseMs)
+  await expect(renew()).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+  expect(performance.now() - startedAt).toBeLessThan(leaseMs / 3)
+  const [renewed] = await renew()
+  expect(renewed).toMatchObject({ outcome: 'renewed' })
+  expect(performance.now() - startedAt).toBeLessThan(leaseMs / 2)
+})
+
+test('opening over a connection that breaks is never in doubt', async () => {
+  for (const cut of ['reset after', 'half a reply'] as const) {
+    for (let passed = 0; passed < 12; passed += 1) {
+      for (let sent = 0; sent < passed; sent += 1) proxy.passNext()
+      proxy.cutNext(cut)
+      const url = new URL(server.url)
+      url.port = String(proxy.port)
+      made += 1
+      driver = postgresDriver({
+        connectionString: url.href,
+        schema: `silent_${made}`,
+        notify: false,
+      })
+      const error = await (async () => await driver.open({}))().catch((thrown: unknown) => thrown)
+      if (error !== undefined) expect(error).toMatchObject({ code: 'ERR_STORE', retryable: true })
+      // It can be tried again at once.
+      await driver.open({})
+      await driver.close()
+    }
+  }
+})
+
+test('where only the second step of a finish is in doubt, the keys of the first are not', async () => {
+  await opened()
+  await driver.add('q', [ask('a'), ask('b')], options)
+  const request = { limit: 2, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+  const { claims } = await driver.claim('q', request)
+  const done = (key: string, token: number) => ({ as: 'done', key, token, forget: true }) as const
+  // The token of b is not known to the first step, which is one statement; the second is a
+  // transaction, whose commit is not answered.
+  for (let passed = 0; passed < 3; passed += 1) proxy.passNext()
+  proxy.cutNext('reset after')
+  const finishes = [done('a', claims[0]!.token), done('b', 17)]
+  const [first, second] = await driver.finish('q', finishes, options)
+  expect(proxy.made).toBe(1)
+  expect(first).toMatchObject({ outcome: 'idle' })
+  expect(second).toMatchObject({ outcome: 'failed', error: { code: 'ERR_UNKNOWN_OUTCOME' } })
+})
+
+test('a new connection that is silent is given up for another one: nothing was sent', async () => {
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  made += 1
+  // No connection is kept, so that each call makes a new one.
+  const pool = new pg.Pool({ connectionString: url.href, maxUses: 1 })
+  let open = 0
+  pool.on('connect', () => (open += 1))
+  pool.on('remove', () => (open -= 1))
+  const schema = `silent_${made}`
+  driver = postgresDriver({ pool, schema, notify: false, timeoutMs: 20_000, onWarning() {} })
+  await driver.open({})
+  await vi.waitFor(() => expect(open).toBe(0))
+  proxy.cutNext('black hole')
+  expect(await driver.add('q', [ask('a')], options)).toMatchObject([{ outcome: 'added' }])
+  expect(proxy.made).toBe(1)
+  void pool.end()
+})
+
+test('a connection that leads nowhere is given up soon after that is known', async () => {
+  const clock = fakeClock()
+  const environment = { clock, random: () => 0.5 }
+  let isLost = false
+  const waiting = withDeadline(environment, 10_000, 'a statement', new Promise(() => {}), {
+    suspicion: { afterMs: 1_000, isLost: async () => isLost },
+  }).catch((error: unknown) => error)
+  await clock.step(1_010)
+  isLost = true
+  const knownAt = clock.monotonicMs()
+  for (let ms = 0; ms < 400; ms += 10) await clock.step(10)
+  expect(clock.waiters()).toBe(0)
+  expect(await waiting).toMatchObject({ isLost: true })
+  expect(clock.monotonicMs() - knownAt).toBe(400)
+})
+
+test('an answer that came too early for a statement is followed by a question a second later', async () => {
+  await opened()
+  const clock = fakeClock()
+  let asked = 0
+  const probe = new ConnectionProbe({ clock, random: () => 0.5 }, () => {
+    asked += 1
+    return new pg.Client({ connectionString: server.url }) as unknown as PgListener
+  })
+  await clock.step(1_000)
+  const sentAt = clock.monotonicMs() - 100
+  expect(await probe.isReachable(sentAt - 900)).toBe(true)
+  await clock.step(900)
+  expect([await probe.isReachable(sentAt), asked]).toEqual([false, 1])
+  await clock.step(150)
+  expect([await probe.isReachable(sentAt - 900), asked]).toEqual([true, 1])
+  expect([await probe.isReachable(sentAt), asked]).toEqual([true, 2])
+})
+
+test('what moves is not silent', async () => {
+  const clock = fakeClock()
+  const environment = { clock, random: () => 0.5 }
+  let bytes = 0
+  let answer = (_: string): void => {}
+  const long = new Promise<string>((resolve) => {
+    answer = resolve
+  })
+  const waiting = withDeadline(environment, 1_000, 'a statement', long, { progress: () => bytes })
+  for (let times = 0; times < 5; times += 1) {
+    bytes += 1
+    await clock.step(1_000)
+  }
+  answer('all of it')
+  expect(await waiting).toBe('all of it')
+  const never = withDeadline(environment, 1_000, 'a statement', new Promise(() => {}), {
+    progress: () => bytes,
+  }).catch((error: unknown) => error)
+  await clock.step(1_000)
+  expect(await never).toBeInstanceOf(DeadlineError)
+})

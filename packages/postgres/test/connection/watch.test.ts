@@ -1,0 +1,465 @@
+/** Notices: that they come, that their loss is noticed, and that nobody depends on them. */
+
+import { execFile } from 'node:child_process'
+import { createServer, type Socket } from 'node:net'
+import { promisify } from 'node:util'
+import type { Driver } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
+import { freePort } from '@sluice/needs/free-port'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { PgListener } from '../../src/connection/client-shapes.ts'
+import { Listener } from '../../src/connection/listener.ts'
+import { type PostgresOptions, postgresDriver, rolesSql } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
+import { startProxy } from '../support/cutting-proxy.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+const patiently = { timeout: 20_000 }
+
+const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+
+let server: TestServer
+let pool: pg.Pool
+const drivers: Driver[] = []
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  for (const driver of drivers) await driver.close()
+  await pool.end()
+  await server.stop()
+})
+
+async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
+  const driver = postgresDriver({
+    connectionString: server.url,
+    schema,
+    pollMs: 60_000,
+    poolSize: 2,
+    onWarning: (message) => void warnings.push(message),
+  })
+  await driver.open({})
+  drivers.push(driver)
+  return driver
+}
+
+/** Watches; `next()` resolves with the next notice that is of a queue. */
+async function watched(driver: Driver) {
+  let heard: (queue: string | undefined) => void = () => {}
+  const all: (string | undefined)[] = []
+  const stop = await driver.watch!((queue) => {
+    all.push(queue)
+    heard(queue)
+  })
+  return {
+    all,
+    stop,
+    next: (of?: (queue: string | undefined) => boolean) =>
+      new Promise<string | undefined>((resolve) => {
+        heard = (queue) => {
+          if (of === undefined || of(queue)) resolve(queue)
+        }
+      }),
+  }
+}
+
+/** Ends the connections that listen, and nothing else. Resolves when they are gone. */
+async function killListeners(): Promise<number> {
+  const { rows } = await pool.query<{ pid: number }>(
+    `select pid, pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'sluice listens'`,
+  )
+  const pids = rows.map(({ pid }) => pid)
+  const there = 'select from pg_stat_activity where pid = any($1)'
+  while ((await pool.query(there, [pids])).rowCount !== 0);
+  return pids.length
+}
+
+test('what another process adds wakes whoever watches, with the queue by name', async () => {
+  const [here, there] = [await opened('wake'), await opened('wake')]
+  const watcher = await watched(here)
+  const woken = watcher.next((queue) => queue !== undefined)
+  await there.add("it's a \\ queue", [one], options)
+  expect(await woken).toBe("it's a \\ queue")
+  await watcher.stop()
+})
+
+test('a listener that is killed comes back, and looks at what it may have missed', async () => {
+  const warnings: string[] = []
+  const [here, there] = [await opened('killed', warnings), await opened('killed')]
+  const watcher = await watched(here)
+  for (let kill = 0; kill < 20; kill += 1) {
+    const caughtUp = watcher.next((queue) => queue === undefined)
+    expect(await killListeners()).toBe(1)
+    await caughtUp
+    const woken = watcher.next((queue) => queue !== undefined)
+    await there.add(`q${kill}`, [one], options)
+    await woken
+  }
+  // However often, the log hears of it now and then.
+  expect(warnings.length).toBeLessThan(5)
+  await watcher.stop()
+}, 60_000)
+
+test('many changes in a row are few notices', async () => {
+  const [here, there] = [await opened('many'), await opened('many')]
+  const watcher = await watched(here)
+  const received: string[] = []
+  const raw = await pool.connect()
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('many')}`)
+  const startedAt = performance.now()
+  const adds = Array.from({ length: 300 }, (_, i) =>
+    there.add('q', [{ ...one, key: `k${i}` }], options),
+  )
+  const woken = watcher.next((queue) => queue === 'q')
+  await Promise.all(adds)
+  await woken
+  await raw.query('select 1')
+  // One at once, and then one each 10 ms.
+  const most = (performance.now() - startedAt) / 9 + 2
+  expect(received.length).toBeGreaterThan(0)
+  expect(received.length).toBeLessThanOrEqual(most)
+  raw.release(true)
+  await watcher.stop()
+})
+
+test('an add that comes alone tells by its own commit, and one that changes nothing does not tell', async () => {
+  const there = await opened('alone')
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('alone')}`)
+  await there.add('q', [one], options)
+  // The server sends what was committed before it answers.
+  await raw.query('select 1')
+  expect(received).toEqual(['qq'])
+  await there.add('other', [one], options)
+  await there.add('other', [one], options)
+  await raw.query('select 1')
+  expect(received).toEqual(['qq', 'qother'])
+  raw.release(true)
+})
+
+test('another item for a key that waits is nothing to tell of', async () => {
+  const there = await opened('items')
+  await there.add('q', [{ ...one, delayMs: 60_000 }], options)
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('items')}`)
+  for (let item = 0; item < 20; item += 1) {
+    const [reply] = await there.add('q', [{ ...one, delayMs: 60_000, item: `${item}` }], options)
+    expect(reply?.outcome).toBe('unchanged')
+  }
+  await raw.query('select 1')
+  expect(received).toEqual([])
+  raw.release(true)
+})
+
+test('what is to be told of later is told of before the driver is closed', async () => {
+  const there = await opened('owed')
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('owed')}`)
+  for (const key of ['a', 'b', 'c']) await there.add('q', [{ ...one, key }], options)
+  await there.close()
+  await raw.query('select 1')
+  expect(received.length).toBeGreaterThan(1)
+  raw.release(true)
+})
+
+test('an add is done even if this role may tell nobody', async () => {
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  await admin.query('create database mute')
+  const url = new URL(server.url)
+  url.pathname = '/mute'
+  const owner = postgresDriver({ connectionString: url.href, onWarning() {} })
+  await owner.open({})
+  await owner.close()
+  const there = new pg.Client({ connectionString: url.href })
+  await there.connect()
+  await there.query('revoke execute on function pg_catalog.pg_notify(text, text) from public')
+  await there.query("create role mute login password 'secret'; create role looks_only")
+  await there.query(rolesSql({ owner: url.username, runtime: 'mute', readOnly: 'looks_only' }))
+  url.username = 'mute'
+  url.password = 'secret'
+  const driver = postgresDriver({ connectionString: url.href, migrate: 'verify', onWarning() {} })
+  await driver.open({})
+  for (const key of ['a', 'b', 'c']) {
+    const [reply] = await driver.add('q', [{ ...one, key }], options)
+    expect(reply).toMatchObject({ outcome: 'added' })
+  }
+  await driver.close()
+  await there.query('drop owned by mute; drop owned by looks_only; drop role mute, looks_only')
+  await there.end()
+  await admin.query('drop database mute')
+  await admin.end()
+})
+
+test('an add is done even if the server has no room for its notice', async () => {
+  const small = await startServer(['-c', 'max_notify_queue_pages=64'])
+  const reader = new pg.Client({ connectionString: small.url })
+  const writer = new pg.Client({ connectionString: small.url })
+  await Promise.all([reader.connect(), writer.connect()])
+  const { rows } = await writer.query(
+    "select current_setting('max_notify_queue_pages', true) as pages",
+  )
+  const isSmall = rows[0].pages === '64'
+  try {
+    // A server of somebody else's has a queue of gigabytes.
+    if (!needs('a server whose queue of notices can be small', isSmall)) return
+    // Somebody who listens and stays in a transaction keeps all notices.
+    await reader.query('listen elsewhere')
+    await reader.query('begin')
+    const fill = `select pg_notify('elsewhere', repeat('x', 7000) || n) from generate_series(1, 8) n`
+    const filled = async (): Promise<boolean> =>
+      await writer.query(fill).then(
+        () => false,
+        ({ code }) => code === '54000',
+      )
+    for (let nth = 0; nth < 100 && !(await filled()); nth += 1);
+    const driver = postgresDriver({ connectionString: small.url, onWarning() {} })
+    await driver.open({})
+    const [reply] = await driver.add('q', [one], options)
+    expect(reply).toMatchObject({ outcome: 'added' })
+    const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+    expect((await driver.claim('q', request)).claims).toHaveLength(1)
+    await driver.close()
+  } finally {
+    await Promise.all([reader.end(), writer.end()])
+    await small.stop()
+  }
+})
+
+test('a notice under way is waited for by whoever closes the driver', async () => {
+  const there = await opened('under_way')
+  const raw = await pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('under_way')}`)
+  await there.operate?.resume('q')
+  await there.close()
+  await raw.query('select 1')
+  expect(received).toEqual(['qq'])
+  raw.release(true)
+})
+
+test('an add whose answer is lost is told of, though asking again changes nothing', async () => {
+  const watcher = await watched(await opened('lost'))
+  const proxy = await startProxy(server.port)
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const driver = postgresDriver({
+    connectionString: url.href,
+    schema: 'lost',
+    poolSize: 2,
+    onWarning() {},
+  })
+  await driver.open({})
+  const add = (queue: string, key: string) =>
+    Promise.resolve(driver.add(queue, [{ ...one, key }], options))
+  // Two connections that know the statement, so that each add is sent at one go.
+  await Promise.all([add('before', 'a'), add('before', 'b')])
+  const heard = (queue: string) => watcher.all.filter((name) => name === queue)
+  await vi.waitFor(() => expect(heard('before')).toHaveLength(2), patiently)
+  // The first takes the notice along, the second comes too closely.
+  proxy.passNext()
+  proxy.cutNext('reset after')
+  const both = await Promise.allSettled([add('q', 'a'), add('q', 'b')])
+  expect(both).toMatchObject([
+    { status: 'fulfilled', value: [{ outcome: 'added' }] },
+    { status: 'rejected', reason: { code: 'ERR_UNKNOWN_OUTCOME' } },
+  ])
+  await vi.waitFor(async () => {
+    expect((await driver.counts('q', { cap: 10 })).ready).toBe(2)
+  }, patiently)
+  expect(await add('q', 'b')).toMatchObject([{ outcome: 'unchanged' }])
+  await driver.close()
+  await vi.waitFor(() => expect(heard('q')).toHaveLength(2), patiently)
+  await watcher.stop()
+  await proxy.stop()
+})
+
+test('adds go on while the commit of somebody who notifies keeps all others from notifying', async () => {
+  // A standby that never confirms holds a commit for ever, and with it the lock of those who notify.
+  const flags = ['-c', 'synchronous_standby_names=nobody', '-c', 'synchronous_commit=local']
+  const alone = await startServer(flags)
+  const named = (name: string) => ({ connectionString: alone.url, application_name: name })
+  const notifier = new pg.Client(named('notifier'))
+  const [settings] = await sql(alone.url, 'show synchronous_standby_names')
+  const isOurs = settings?.rows[0].synchronous_standby_names === 'nobody'
+  try {
+    if (!needs('a server of our own that waits for a standby', isOurs)) return
+    const stuck = async (): Promise<void> => {
+      const held = `select from pg_stat_activity where application_name = 'notifier' and wait_event = 'SyncRep'`
+      while ((await sql(alone.url, held))[0]?.rowCount === 0);
+    }
+    await notifier.connect()
+    await notifier.query('create table notes (note text)')
+    await notifier.query('set synchronous_commit = on')
+    const told = notifier.query(
+      `insert into notes values ('x'); select pg_notify('elsewhere', 'x')`,
+    )
+    await stuck()
+    const driverWith = async (schema: string, more: PostgresOptions): Promise<Driver> => {
+      const driver = postgresDriver({ schema, onWarning() {}, ...more })
+      await driver.open({})
+      return driver
+    }
+    const added = [{ outcome: 'added' }]
+    const url = new URL(alone.url)
+    url.searchParams.set('options', '-c lock_timeout=100ms')
+    const brief = await driverWith('brief', { connectionString: url.href })
+    for (const key of ['a', 'b']) {
+      expect(await brief.add('q', [{ ...one, key }], options)).toMatchObject(added)
+    }
+    const patient = await driverWith('patient', { connectionString: alone.url, timeoutMs: 2_000 })
+    const first = Promise.resolve(patient.add('q', [one], options))
+    await expect(first).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+    for (const queue of ['q', 'other']) {
+      const [reply] = await patient.add(queue, [{ ...one, key: 'b' }], options)
+      expect(reply).toMatchObject({ outcome: 'added' })
+    }
+    await sql(
+      alone.url,
+      `select pg_cancel_backend(pid) from pg_stat_activity where application_name = 'notifier'`,
+    )
+    await told
+    await Promise.all([brief.close(), patient.close()])
+  } finally {
+    await notifier.end()
+    await alone.stop()
+  }
+})
+
+test('a process that ends by itself tells first of what was to be told of later', async () => {
+  const watcher = await watched(await opened('ending'))
+  const script = `
+    import { postgresDriver } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
+    const driver = postgresDriver({
+      connectionString: ${JSON.stringify(server.url)}, schema: 'ending', poolSize: 1, onWarning() {},
+    })
+    await driver.open({})
+    const asks = (key) => [{ key, item: undefined, priority: 0, delayMs: 0 }]
+    const options = ${JSON.stringify(options)}
+    await driver.add('q', asks('a'), options)
+    await driver.add('q', asks('b'), options)`
+  const flags = ['--no-warnings', '--conditions=sluice-source', '--input-type=module', '--eval']
+  await promisify(execFile)(process.execPath, [...flags, script])
+  await vi.waitFor(
+    () => expect(watcher.all.filter((queue) => queue === 'q')).toHaveLength(2),
+    patiently,
+  )
+  await watcher.stop()
+})
+
+test('a pool that was given its password apart listens too', async () => {
+  const { hostname, port, username, password } = new URL(server.url)
+  const apart = new pg.Pool({ host: hostname, port: Number(port), user: username, password })
+  apart.on('connect', (client) => client.on('error', () => {}))
+  const warnings: string[] = []
+  const onWarning = (message: string): void => void warnings.push(message)
+  const driver = postgresDriver({ pool: apart, schema: 'apart', pollMs: 60_000, onWarning })
+  await driver.open({})
+  const watcher = await watched(driver)
+  const woken = watcher.next((queue) => queue === 'q')
+  await (await opened('apart')).add('q', [one], options)
+  await woken
+  expect(warnings).toEqual([])
+  await driver.close()
+  await apart.end()
+})
+
+test('nothing listens where nobody watches, and nothing stays behind', async () => {
+  const driver = await opened('nobody')
+  const listeners = async (): Promise<number> => {
+    const { rows } = await pool.query(
+      "select count(*)::int as n from pg_stat_activity where application_name = 'sluice listens'",
+    )
+    return rows[0].n
+  }
+  const untilNobody = async (): Promise<void> => {
+    while ((await listeners()) > 0);
+  }
+  await untilNobody()
+  const watcher = await watched(driver)
+  expect(await listeners()).toBe(1)
+  await watcher.stop()
+  await watcher.stop()
+  const again = await watched(driver)
+  await driver.close()
+  await untilNobody()
+  await again.stop()
+})
+
+test('a server that is not there is not asked again and again', async () => {
+  const clock = fakeClock()
+  const port = await freePort()
+  let made = 0
+  let warned = (): void => {}
+  const warning = new Promise<void>((resolve) => {
+    warned = resolve
+  })
+  const listener = new Listener({
+    environment: { clock, random: () => 0 },
+    channel: 'sluice_x',
+    make: () => {
+      made += 1
+      return new pg.Client({ host: '127.0.0.1', port }) as unknown as PgListener
+    },
+    async send() {},
+    onNotice() {},
+    onWarning: () => warned(),
+  })
+  await listener.start()
+  await warning
+  // Long enough for whatever the failed connection has still to say.
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  expect(made).toBe(1)
+  await listener.stop()
+})
+
+test('who stops to watch does not wait for a connection that is still being made', async () => {
+  const sockets: Socket[] = []
+  let came = (): void => {}
+  const reached = new Promise<void>((resolve) => {
+    came = resolve
+  })
+  const mute = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}))
+    came()
+  })
+  await new Promise<void>((resolve) => {
+    mute.listen(0, '127.0.0.1', resolve)
+  })
+  const address = mute.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const listener = new Listener({
+    // No deadline ever comes.
+    environment: { clock: fakeClock(), random: () => 0 },
+    channel: 'sluice_x',
+    make: () => new pg.Client({ host: '127.0.0.1', port }) as unknown as PgListener,
+    async send() {},
+    onNotice() {},
+    onWarning() {},
+  })
+  const started = listener.start()
+  await reached
+  await listener.stop()
+  await started
+  for (const socket of sockets) socket.destroy()
+  await new Promise((resolve) => {
+    mute.close(resolve)
+  })
+})

@@ -1,0 +1,95 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { doctor, type Finding, postgresDriver } from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+
+afterAll(async () => {
+  await server.stop()
+})
+
+async function examined(schema: string): Promise<Record<string, Finding>> {
+  const findings = await doctor({ connectionString: server.url, schema, onWarning() {} })
+  return Object.fromEntries(findings.map((finding) => [finding.check, finding]))
+}
+
+test('a store that is well is said to be', async () => {
+  const driver = postgresDriver({ connectionString: server.url, schema: 'well' })
+  await driver.open({})
+  const findings = await examined('well')
+  expect(Object.values(findings).filter(({ level }) => level !== 'ok')).toEqual([])
+  expect(Object.keys(findings)).toEqual([
+    ...['schema', 'horizon', 'table', 'hot', 'autovacuum', 'listen', 'clock', 'leases', 'workers'],
+  ])
+  expect(findings['listen']?.facts).toEqual({ works: true })
+  await driver.close()
+})
+
+test('a schema that is not there is a failure', async () => {
+  expect(await examined('nowhere')).toMatchObject({ schema: { level: 'failure' } })
+})
+
+test('a lease that nobody ended, workers that disagree, and a pinned horizon are warnings', async () => {
+  const schema = 'ill'
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  for (const [holder, concurrency] of [
+    ['one', 1],
+    ['two', 2],
+  ] as const) {
+    const worker = { holder, host: 'h', pid: 1, concurrency, settings: { maxCrashes: concurrency } }
+    await driver.tick('q', { holder, worker, limit: 1, failuresExpireMs: 1 })
+  }
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query(
+    `insert into ill.keys (queue_id, queue, key, token, lease_until)
+    values (ill.${installed('queue_number')}('q'), 'q', 'a', 1, 1)`,
+  )
+  await client.query('begin isolation level repeatable read; select 1')
+  const findings = await examined(schema)
+  expect(findings['leases']).toMatchObject({ level: 'warning', facts: { count: 1 } })
+  expect(findings['workers']).toMatchObject({
+    level: 'warning',
+    facts: { workers: 2, differing: 'q: maxCrashes' },
+  })
+  expect(findings['horizon']).toMatchObject({ level: 'ok', facts: { kind: 'session' } })
+  await client.end()
+  await driver.close()
+})
+
+test('only an index that renewals write to is a warning, however many updates claims make', async () => {
+  const schema = 'hot'
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  // As many updates as a busy day makes, all of which write to an index.
+  await client.query(
+    `insert into hot.keys (queue_id, queue, key, due_at, ready_at)
+    select 1, 'busy', n, 0, 0 from generate_series(1, 60000) n`,
+  )
+  for (let round = 0; round < 2; round += 1) {
+    await client.query('update hot.keys set seq = seq + 1')
+  }
+  // Servers before 15 count soon by themselves.
+  await client.query('select pg_stat_force_next_flush()').catch(() => {})
+  const busy = (await examined(schema))['hot']
+  expect(busy?.facts['updates']).toBeGreaterThan(100_000)
+  expect(busy?.facts['share']).toBeLessThan(0.05)
+  expect(busy?.level).toBe('ok')
+  await client.query('create index mine on hot.keys (queue_id, lease_until)')
+  const findings = await examined(schema)
+  expect(findings['hot']).toMatchObject({ level: 'warning', facts: { indexes: 'mine' } })
+  await client.end()
+  await driver.close()
+})

@@ -1,0 +1,183 @@
+/** Making the schema, finding one that is too new, and three roles. */
+import type { Driver } from '@sluice/core'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import {
+  migrationSql,
+  type PostgresOptions,
+  postgresDriver,
+  rolesSql,
+  schemaVersion,
+} from '../../src/index.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+
+let server: TestServer
+let pool: pg.Pool
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+function driverOn(schema: string, more: PostgresOptions = { pool }): Driver {
+  return postgresDriver({ schema, onWarning() {}, ...more })
+}
+
+test('eight processes that open at once make the schema once', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const drivers = Array.from({ length: 8 }, () => driverOn(`eight_${round}`))
+    await Promise.all(drivers.map(async (driver) => await driver.open({})))
+    await Promise.all(drivers.map(async (driver) => await driver.add('q', [one], options)))
+    const { rows } = await pool.query(`select version from eight_${round}.migrations`)
+    expect(rows).toHaveLength(schemaVersion)
+    await Promise.all(drivers.map(async (driver) => await driver.close()))
+  }
+})
+
+test('who only verifies refuses a schema that is not there, or older', async () => {
+  const driver = driverOn('unmade', { pool, migrate: 'verify' })
+  await expect(driver.open({})).rejects.toMatchObject({ code: 'ERR_SCHEMA_OLDER' })
+  const { rows } = await pool.query("select from pg_namespace where nspname = 'unmade'")
+  expect(rows).toHaveLength(0)
+  await sql(server.url, migrationSql({ schema: 'unmade' }))
+  await driver.open({})
+  await driver.add('q', [one], options)
+  await driver.close()
+})
+
+test('a newer schema is refused if it breaks this program, and only then', async () => {
+  const driver = driverOn('newer')
+  await driver.open({})
+  await driver.close()
+  const next = schemaVersion + 1
+  await pool.query(`insert into newer.migrations values (${next}, 'harmless', false)`)
+  await driver.open({})
+  await driver.close()
+  await pool.query(`insert into newer.migrations values (${next + 1}, 'breaking', true)`)
+  for (const migrate of ['apply', 'verify'] as const) {
+    await expect(driverOn('newer', { pool, migrate }).open({})).rejects.toMatchObject({
+      code: 'ERR_SCHEMA_NEWER',
+    })
+  }
+})
+
+test('the printed SQL makes what opening makes', async () => {
+  await sql(server.url, migrationSql({ schema: 'printed' }))
+  const driver = driverOn('applied')
+  await driver.open({})
+  await driver.close()
+  const columns = async (schema: string): Promise<unknown[]> => {
+    const { rows } = await pool.query(
+      `select table_name, column_name, data_type, column_default is null as bare, is_nullable
+      from information_schema.columns where table_schema = $1 order by 1, 2`,
+      [schema],
+    )
+    return rows
+  }
+  expect(await columns('printed')).toEqual(await columns('applied'))
+  // Of a schema that is up to date, nothing changes: a function of the same name has the same text.
+  const again = migrationSql({ schema: 'printed', from: schemaVersion })
+  expect(again).not.toMatch(/create (table|index|sequence|schema)|insert into "printed".migrations/)
+  await sql(server.url, again)
+  expect(await columns('printed')).toEqual(await columns('applied'))
+})
+
+test('a migration that is cut off midway leaves nothing, and is made good by the next', async () => {
+  const half = migrationSql({ schema: 'half' }).replace(
+    'commit;',
+    () => "do $$ begin raise 'cut'; end $$; commit;",
+  )
+  await expect(sql(server.url, half)).rejects.toThrow('cut')
+  const driver = driverOn('half')
+  await driver.open({})
+  await driver.add('q', [one], options)
+  await driver.close()
+})
+
+test('each of three roles can do its part, and no more', async () => {
+  const schema = 'three'
+  await sql(
+    server.url,
+    `create role three_owner login password 'secret'; create role three_run login password 'secret';
+    create role three_look login password 'secret'; grant create on database postgres to three_owner`,
+  )
+  const as = (user: string): string => {
+    const url = new URL(server.url)
+    url.username = user
+    return url.href
+  }
+  const owner = driverOn(schema, { connectionString: as('three_owner') })
+  await owner.open({})
+  await owner.close()
+  const roles = { schema, owner: 'three_owner', runtime: 'three_run', readOnly: 'three_look' }
+  await sql(as('three_owner'), rolesSql(roles), rolesSql(roles))
+
+  const runtime = driverOn(schema, { connectionString: as('three_run') })
+  await runtime.open({})
+  await runtime.add('q', [one], options)
+  await expect(sql(as('three_run'), 'truncate three.keys')).rejects.toThrow('permission denied')
+  await expect(sql(as('three_run'), 'create table three.mine ()')).rejects.toThrow('permission')
+  await expect(sql(as('three_run'), 'delete from three.migrations')).rejects.toThrow('permission')
+
+  const look = driverOn(schema, { connectionString: as('three_look') })
+  await look.open({})
+  expect((await look.counts('q', { cap: 10 })).ready).toBe(1)
+  expect((await look.list('q', { limit: 10 })).rows).toHaveLength(1)
+  expect(await look.queues?.()).toEqual(['q'])
+  expect(await look.workers?.('q', 1_000)).toEqual([])
+  expect(await look.buckets?.()).toEqual([])
+  const refused = expect.objectContaining({ code: 'ERR_STORE', retryable: false })
+  await expect(look.add('q', [one], options)).rejects.toEqual(refused)
+  await expect(look.operate?.pause('q')).rejects.toEqual(refused)
+  await expect(look.operate?.purge('q')).rejects.toEqual(refused)
+  await runtime.close()
+  await look.close()
+})
+
+test('a role whose transactions are read-only by default is told to write', async () => {
+  await sql(server.url, "create role read_mostly superuser login password 'secret'")
+  await sql(server.url, 'alter role read_mostly set default_transaction_read_only = on')
+  const url = new URL(server.url)
+  url.username = 'read_mostly'
+  const driver = driverOn('reads', { connectionString: url.href })
+  await driver.open({})
+  await driver.add('q', [one], options)
+  const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+  expect((await driver.claim('q', request)).claims).toHaveLength(1)
+  await driver.close()
+})
+
+test('what an administrator has to do is said when opening fails', async () => {
+  await sql(server.url, "create role nobody login password 'secret'")
+  const url = new URL(server.url)
+  url.username = 'nobody'
+  const made = driverOn('there')
+  await made.open({})
+  for (const [schema, mode, code, message] of [
+    ['missing', 'apply', 'ERR_STORE', 'permission denied for database'],
+    ['missing', 'verify', 'ERR_SCHEMA_OLDER', 'migrationSql()'],
+    ['there', 'apply', 'ERR_STORE', 'rolesSql()'],
+    ['there', 'verify', 'ERR_STORE', 'rolesSql()'],
+  ] as const) {
+    const driver = driverOn(schema, { connectionString: url.href, migrate: mode })
+    const opening = expect(driver.open({})).rejects
+    await opening.toMatchObject({ code, message: expect.stringContaining(message) })
+  }
+  // A schema that goes away under a program that runs.
+  await sql(server.url, 'drop schema there cascade')
+  const gone = made.add('q', [one], options)
+  await expect(gone).rejects.toMatchObject({ code: 'ERR_STORE', retryable: false })
+  await expect(gone).rejects.toThrow('migrationSql()')
+  await made.close()
+})

@@ -1,0 +1,175 @@
+/** What is at its limit: pending keys, tokens, priorities, sizes of batches and of items. */
+import { type AskOptions, batchKeysMax, type Driver, itemBytesMax } from '@sluice/core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { statementsFor } from '../../src/connection/statements.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
+import { installed } from '../support/installed.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+
+let server: TestServer
+let driver: Driver
+let schema: string
+let made = 0
+
+function ask(key: string, priority = 0) {
+  return { key, item: undefined, priority, delayMs: 0 }
+}
+
+function make(): Driver {
+  return postgresDriver({ connectionString: server.url, schema, notify: false, onWarning() {} })
+}
+
+function claimOf(limit: number) {
+  return driver.claim('q', { limit, holder: 'h', claimId: 'c', leaseMs: 60_000 })
+}
+
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+
+afterAll(async () => {
+  await server.stop()
+})
+
+beforeEach(async () => {
+  made += 1
+  schema = `limits_${made}`
+  driver = make()
+  await driver.open({})
+})
+
+afterEach(async () => {
+  await driver.close()
+})
+
+test('processes that add together do not go over maxPending', async () => {
+  const drivers = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const one = make()
+      await one.open({})
+      return one
+    }),
+  )
+  const limited = { ...options, maxPending: 100 }
+  await Promise.all(
+    drivers.map(async (one, process) => {
+      for (let at = 0; at < 60; at += 3) {
+        const keys = [0, 1, 2].map((more) => ask(`${process}-${at + more}`))
+        await one.add('q', keys, limited)
+      }
+    }),
+  )
+  expect((await driver.counts('q', { cap: 1_000 })).ready).toBe(100)
+  await Promise.all(drivers.map((one) => one.close()))
+})
+
+test('counting pending keys reads no keys that only count failures', async () => {
+  await sql(
+    server.url,
+    `insert into ${schema}.keys (queue_id, queue, key, failures, failed_at)
+    select ${schema}.${installed('queue_number')}('q'), 'q', n, 1, 1 from generate_series(1, 50000) n`,
+    `analyze ${schema}.keys`,
+  )
+  await driver.add('q', [ask('waits'), ask('parked')], options)
+  await driver.operate?.park('q', ['parked'])
+  const { countPending } = statementsFor(schema, channelOf(schema))
+  const pool = poolOf(server.url, 1)
+  const read = async (): Promise<number> => {
+    // Servers before 15 count soon by themselves.
+    await pool.query('select pg_stat_force_next_flush()').catch(() => {})
+    const { rows } = await pool.query(
+      `select heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read as n
+      from pg_statio_user_tables where schemaname = $1 and relname = 'keys'`,
+      [schema],
+    )
+    return Number(rows[0].n)
+  }
+  // Plans are made with the first call.
+  await pool.query(countPending.text, ['q', 1_000, true])
+  const before = await read()
+  const { rows } = await pool.query(countPending.text, ['q', 1_000, true])
+  expect(rows).toEqual([{ pending: 2 }])
+  expect((await read()) - before).toBeLessThan(50)
+  await pool.end()
+})
+
+test('a claim fails rather than give out a token twice', async () => {
+  await driver.add('q', [ask('a'), ask('b')], options)
+  await driver.transfer?.raiseTokens(Number.MAX_SAFE_INTEGER - 1)
+  expect((await claimOf(1)).claims).toMatchObject([{ token: Number.MAX_SAFE_INTEGER }])
+  await expect(claimOf(1)).rejects.toMatchObject({ code: 'ERR_STORE', retryable: false })
+  expect((await driver.counts('q', { cap: 10 })).ready).toBe(1)
+})
+
+test('keys come by priority beyond any number of priorities, delayed ones in between', async () => {
+  const priorities = Array.from({ length: 200 }, (_, at) => at * 10 - 1_000)
+  await driver.add(
+    'q',
+    priorities.map((priority, at) => ({
+      ...ask(`p${priority}`, priority),
+      delayMs: at % 4 === 0 ? 60_000 : 0,
+    })),
+    options,
+  )
+  const ready = priorities.filter((_, at) => at % 4 !== 0).reverse()
+  expect((await claimOf(1_000)).claims.map(({ priority }) => priority)).toEqual(ready)
+  expect(await driver.counts('q', { cap: 1_000 })).toMatchObject({ delayed: 50, processing: 150 })
+})
+
+test('batches of the most keys go all the way', async () => {
+  const keys = Array.from({ length: batchKeysMax }, (_, at) => `k${at}`)
+  const replies = await driver.add(
+    'q',
+    keys.map((key) => ask(key)),
+    options,
+  )
+  expect(replies.every(({ outcome }) => outcome === 'added')).toBe(true)
+  // A second queue in the same turn.
+  const others = driver.add(
+    'other',
+    keys.map((key) => ask(key)),
+    options,
+  )
+  const { claims } = await claimOf(batchKeysMax)
+  expect(claims.map(({ key }) => key)).toEqual(keys)
+  expect(new Set(claims.map(({ token }) => token)).size).toBe(batchKeysMax)
+  await others
+  const leases = claims.map(({ key, token }) => ({ key, token }))
+  const renewed = await driver.renew('q', leases, 120_000)
+  expect(renewed.every(({ outcome }) => outcome === 'renewed')).toBe(true)
+  const dirty = keys.filter((_, at) => at % 3 === 0)
+  await driver.add(
+    'q',
+    dirty.map((key) => ask(key)),
+    options,
+  )
+  const finished = await driver.finish(
+    'q',
+    leases.map(({ key, token }) => ({ as: 'done', key, token, forget: true })),
+    options,
+  )
+  expect(finished.filter(({ outcome }) => outcome === 'ready')).toHaveLength(dirty.length)
+  expect(finished.filter(({ outcome }) => outcome === 'idle')).toHaveLength(1_000 - dirty.length)
+  expect((await claimOf(batchKeysMax)).claims.map(({ key }) => key)).toEqual(dirty)
+  expect((await driver.counts('other', { cap: 5_000 })).ready).toBe(batchKeysMax)
+})
+
+test('items at the limit come back as they were, in batches beyond one statement', async () => {
+  // As long as items may be, and together longer than one statement takes along.
+  const text = '\u{1F680}x'.repeat(itemBytesMax / 8)
+  const asks = Array.from({ length: 100 }, (_, at) => ({
+    ...ask(`k${at}`),
+    item: JSON.stringify(`${at} ${text}`),
+  }))
+  const replies = await driver.add('q', asks, options)
+  expect(replies.map(({ outcome }) => outcome)).toEqual(asks.map(() => 'added'))
+  const { claims } = await claimOf(1_000)
+  expect(claims.map(({ key }) => key)).toEqual(asks.map(({ key }) => key))
+  expect(claims.every(({ item }, at) => item === asks[at]?.item)).toBe(true)
+})

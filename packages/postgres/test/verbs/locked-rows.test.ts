@@ -1,0 +1,206 @@
+/** What somebody else's open transaction on one key does to the others: nothing. */
+import type { AskOptions } from '@sluice/core'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { postgresDriver } from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+
+/** How long the lease of the key lasts that somebody locks, and of the others. */
+const leaseMs = 1_000
+const longMs = 20_000
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+
+let server: TestServer
+let pool: pg.Pool
+let schemas = 0
+let driver: ReturnType<typeof postgresDriver>
+let schema: string
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+beforeEach(async () => {
+  schemas += 1
+  schema = `locked_${schemas}`
+  driver = postgresDriver({ pool, schema, onWarning() {} })
+  await driver.open({})
+  return async () => await driver.close()
+})
+
+function asks(keys: readonly string[]) {
+  return keys.map((key) => ({ key, item: undefined, priority: 0, delayMs: 0 }))
+}
+
+function numbered(count: number, prefix = 'k'): string[] {
+  return Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`)
+}
+
+/** A transaction of somebody else's, in which a statement has run. */
+async function meanwhile(text: string, work: () => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query(text)
+    await work()
+    await client.query('rollback')
+  } finally {
+    await client.end()
+  }
+}
+
+const lockOne = (): string => `select from ${schema}.keys where key = 'k0500' for update`
+
+test('a held key that is locked for three leases is renewed late; the others keep theirs', async () => {
+  const claim = async (keys: readonly string[], lease: number) => {
+    await driver.add('q', asks(keys), options)
+    const request = { limit: 1_000, holder: 'h', claimId: keys[0] ?? '', leaseMs: lease }
+    return (await driver.claim('q', request)).claims
+  }
+  const locked = await claim(['k0500'], leaseMs)
+  const others = await claim(
+    numbered(1_000).filter((key) => key !== 'k0500'),
+    longMs,
+  )
+  expect([locked.length, others.length]).toEqual([1, 999])
+  const claims = [...others.slice(0, 500), ...locked, ...others.slice(500)]
+  await meanwhile(lockOne(), async () => {
+    const began = performance.now()
+    let adding: Promise<unknown> | undefined
+    // real time: locks are waited for by the clock of the server.
+    while (performance.now() - began < 3 * leaseMs) {
+      const startedAt = performance.now()
+      const replies = await driver.renew('q', claims, longMs)
+      expect(performance.now() - startedAt).toBeLessThan(longMs / 2)
+      const busy = replies.filter(({ outcome }) => outcome === 'failed')
+      expect(busy).toEqual([
+        { outcome: 'failed', error: expect.objectContaining({ code: 'ERR_STORE_BUSY' }) },
+      ])
+      expect(replies.filter(({ outcome }) => outcome === 'renewed')).toHaveLength(999)
+      // Others add other keys while that goes on.
+      adding ??= Promise.resolve(driver.add('q', asks(numbered(1_000, 'other')), options))
+      expect(await adding).not.toContainEqual(expect.objectContaining({ outcome: 'failed' }))
+    }
+    // Nobody has lost anything but the holder of the locked key, and that only for the time.
+    const { leaseEnds } = await driver.tick('q', { holder: 'h', limit: 100, failuresExpireMs: 1 })
+    expect(leaseEnds.map(({ key }) => key)).toEqual(['k0500'])
+  })
+  const replies = await driver.renew('q', claims, longMs)
+  expect(replies.filter(({ outcome }) => outcome === 'renewed')).toHaveLength(1_000)
+}, 30_000)
+
+test('of a batch of adds, only the one of the locked key fails', async () => {
+  const keys = numbered(1_000)
+  await driver.add('q', asks(keys), options)
+  await meanwhile(lockOne(), async () => {
+    // An answer while the transaction is open: nobody has waited for its end.
+    const replies = await driver.add('q', asks(keys), options)
+    for (const [at, reply] of replies.entries()) {
+      expect(reply.outcome).toBe(keys[at] === 'k0500' ? 'failed' : 'unchanged')
+    }
+  })
+})
+
+test('a key that somebody is about to add is locked too', async () => {
+  const values = `insert into ${schema}.keys (queue_id, queue, key)
+    values (${schema}.${installed('queue_number')}('q'), 'q', 'k0500')`
+  await meanwhile(values, async () => {
+    const keys = numbered(1_000)
+    const replies = await driver.add('q', asks(keys), options)
+    for (const [at, reply] of replies.entries()) {
+      expect(reply.outcome).toBe(keys[at] === 'k0500' ? 'failed' : 'added')
+    }
+  })
+})
+
+test('of finishes of every kind, only those of the locked key fail, and they work later', async () => {
+  for (const as of ['done', 'retry', 'release', 'park'] as const) {
+    const queue = `finish ${as}`
+    await driver.add(queue, asks(numbered(1_000)), options)
+    const request = { limit: 1_000, holder: 'h', claimId: as, leaseMs: 60_000 }
+    const { claims } = await driver.claim(queue, request)
+    const finishes = claims.map(({ key, token }) => {
+      return { as, key, token, forget: true, delayMs: 0 } as const
+    })
+    await meanwhile(lockOne(), async () => {
+      const replies = await driver.finish(queue, finishes, options)
+      for (const [at, reply] of replies.entries()) {
+        expect(reply.outcome === 'failed').toBe(claims[at]?.key === 'k0500')
+      }
+    })
+    const late = finishes.filter(({ key }) => key === 'k0500')
+    const [reply] = await driver.finish(queue, late, options)
+    expect(reply?.outcome).not.toMatch('failed|lost')
+  }
+})
+
+test('a locked key is passed over by claims, and comes when it is free', async () => {
+  await driver.add('q', asks(['k0500', 'k0501']), options)
+  const request = { limit: 2, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+  await meanwhile(lockOne(), async () => {
+    expect((await driver.claim('q', request)).claims.map(({ key }) => key)).toEqual(['k0501'])
+  })
+  expect((await driver.claim('q', request)).claims.map(({ key }) => key)).toEqual(['k0500'])
+})
+
+test('verbs without an answer for each key fail as a whole, and change nothing', async () => {
+  await driver.add('q', asks(['k0500', 'k0501']), options)
+  await meanwhile(lockOne(), async () => {
+    const both = ['k0500', 'k0501']
+    const busy = expect.objectContaining({ code: 'ERR_STORE_BUSY', retryable: true })
+    await expect(driver.cancel('q', both)).rejects.toEqual(busy)
+    await expect(driver.operate?.park('q', both)).rejects.toEqual(busy)
+  })
+  expect((await driver.counts('q', { cap: 10 })).ready).toBe(2)
+})
+
+test('a charge of a bucket in an open transaction holds nobody up', async () => {
+  const plan = { kind: 'bucket', name: 'b', perSecond: 0.01, burst: 1 } as const
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('begin')
+  const [ask] = asks(['mine'])
+  await driver.transact?.(client).add('q', [{ ...ask!, plan }], options)
+  const [reply] = await driver.add(
+    'q',
+    asks(['yours']).map((one) => ({ ...one, plan })),
+    options,
+  )
+  expect(reply).toMatchObject({ outcome: 'added', plannedMs: expect.any(Number) })
+  // It stands behind the token that the open transaction has taken.
+  expect((reply as { plannedMs: number }).plannedMs).toBeGreaterThan(0)
+  await client.query('rollback')
+  await client.end()
+})
+
+test('two processes that add the same keys in opposite orders never wait for each other', async () => {
+  const keys = numbered(500)
+  const backwards = [...keys].reverse()
+  const before = await deadlocks()
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, i) => {
+      const batch = asks(i % 2 === 0 ? keys : backwards).map((ask) => ({ ...ask, priority: i }))
+      await driver.add('q', batch, options)
+    }),
+  )
+  expect(await deadlocks()).toBe(before)
+}, 30_000)
+
+async function deadlocks(): Promise<number> {
+  const { rows } = await pool.query(
+    'select deadlocks::int as n from pg_stat_database where datname = current_database()',
+  )
+  return rows[0].n
+}

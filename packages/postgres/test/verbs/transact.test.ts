@@ -1,0 +1,174 @@
+/** add and finish inside a transaction of the caller's. */
+import type { AskOptions } from '@sluice/core'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { postgresDriver } from '../../src/index.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+
+let server: TestServer
+let driver: ReturnType<typeof postgresDriver>
+let client: pg.Client
+let made = 0
+
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+
+afterAll(async () => {
+  await server.stop()
+})
+
+beforeEach(async () => {
+  made += 1
+  const schema = `transact_${made}`
+  driver = postgresDriver({ connectionString: server.url, schema, onWarning() {} })
+  await driver.open({})
+  client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  return async () => {
+    await client.end()
+    await driver.close()
+  }
+})
+
+test('a lost lease fails the caller, and leaves the transaction as it was', async () => {
+  await client.query('create table if not exists effects (n int)')
+  await client.query('begin; insert into effects values (1)')
+  const transaction = driver.transact!(client)
+  await transaction.add('q', [one], options)
+  const stale = { as: 'done', key: 'a', token: 17, forget: false } as const
+  await expect(transaction.finish('q', [stale], options)).rejects.toMatchObject({
+    code: 'ERR_LEASE_LOST',
+  })
+  // Whoever catches the error can still commit the rest.
+  await client.query('commit')
+  expect((await client.query('select from effects')).rowCount).toBe(1)
+  expect((await driver.claim('q', request)).claims).toHaveLength(1)
+})
+
+test('others are told by the commit, and not before', async () => {
+  const other = new pg.Client({ connectionString: server.url })
+  await other.connect()
+  const { channelOf } = await import('../../src/schema/schema-name.ts')
+  const payloads: (string | undefined)[] = []
+  let heard = (): void => {}
+  const once = new Promise<void>((resolve) => {
+    heard = resolve
+  })
+  other.on('notification', ({ payload }) => {
+    payloads.push(payload)
+    heard()
+  })
+  await other.query(`listen ${channelOf(`transact_${made}`)}`)
+  await client.query('begin')
+  await driver.transact!(client).add('q', [one], options)
+  await other.query('select 1')
+  expect(payloads).toEqual([])
+  await client.query('commit')
+  await once
+  expect(payloads).toEqual(['qq'])
+  await other.end()
+})
+
+test('a key that is locked is busy, and the transaction goes on', async () => {
+  await driver.add('q', [one], options)
+  const other = new pg.Client({ connectionString: server.url })
+  await other.connect()
+  await other.query('begin')
+  await other.query(`select from transact_${made}.keys for update`)
+  await client.query('begin')
+  await expect(driver.transact!(client).add('q', [one], options)).rejects.toMatchObject({
+    code: 'ERR_STORE_BUSY',
+    retryable: true,
+  })
+  await driver.transact!(client).add('q', [{ ...one, key: 'b' }], options)
+  await client.query('commit')
+  await other.query('rollback')
+  await other.end()
+  expect((await driver.counts('q', { cap: 10 })).ready).toBe(2)
+})
+
+test('what is no open transaction is refused', async () => {
+  await expect(driver.transact!(client).add('q', [one], options)).rejects.toMatchObject({
+    code: 'ERR_INVALID_INPUT',
+    parameter: 'transaction',
+  })
+  expect(() => driver.transact!({})).toThrow(/transaction/)
+})
+
+test('verbs of one transaction that are called together do not undo each other', async () => {
+  await client.query('begin')
+  const transaction = driver.transact!(client)
+  const stale = { as: 'done', key: 'b', token: 17, forget: false } as const
+  const results = await Promise.allSettled([
+    transaction.add('q', [one], options),
+    transaction.finish('q', [stale], options),
+    // Another object for the same client.
+    driver.transact!(client).add('q', [{ ...one, key: 'c' }], options),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  await client.query('commit')
+  const { claims } = await driver.claim('q', { ...request, limit: 10 })
+  expect(claims.map(({ key }) => key)).toEqual(['a', 'c'])
+})
+
+const bucket = { name: 'service', perSecond: 1, burst: 100 }
+const plan = { kind: 'bucket', ...bucket } as const
+
+test('limited verbs in transactions on all clients of a pool do not wait for each other', async () => {
+  for (const max of [1, 4]) {
+    const pool = new pg.Pool({ connectionString: server.url, max })
+    const pooled = postgresDriver({ pool, schema: `transact_${made}`, onWarning() {} })
+    await pooled.open({})
+    const clients = await Promise.all(Array.from({ length: max }, () => pool.connect()))
+    await Promise.all(
+      clients.map(async (one_, at) => {
+        await one_.query('begin')
+        const asks = [{ ...one, key: `k${at}`, plan }]
+        const [reply] = await pooled.transact!(one_).add(`q${max}`, asks, options)
+        expect(reply).toMatchObject({ outcome: 'added' })
+      }),
+    )
+    for (const one_ of clients) {
+      await one_.query('commit')
+      one_.release()
+    }
+    expect((await pooled.counts(`q${max}`, { cap: 10 })).ready).toBe(max)
+    await pooled.close()
+    await pool.end()
+  }
+})
+
+const isOurs = process.env['SLUICE_TEST_POSTGRES_URL'] === undefined
+
+test.skipIf(!isOurs)('a client that stays silent is not written to again', async () => {
+  const quick = postgresDriver({
+    connectionString: server.url,
+    schema: `transact_${made}`,
+    timeoutMs: 200,
+    onWarning() {},
+  })
+  await quick.open({})
+  await client.query('begin')
+  const { processID } = client as unknown as { processID: number }
+  // The server's process stands still, as behind a network that lost it.
+  process.kill(processID, 'SIGSTOP')
+  try {
+    const transaction = quick.transact!(client)
+    await expect(transaction.add('q', [one], options)).rejects.toMatchObject({
+      code: 'ERR_UNKNOWN_OUTCOME',
+    })
+    await expect(transaction.add('q', [one], options)).rejects.toMatchObject({ code: 'ERR_STORE' })
+  } finally {
+    process.kill(processID, 'SIGCONT')
+  }
+  await client.query('rollback')
+  await quick.close()
+})

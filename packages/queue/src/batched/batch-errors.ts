@@ -1,0 +1,64 @@
+import { type Failure, SluiceError } from '@sluice/core'
+import { isPermanent } from '../driver/retryable.ts'
+
+/** The answer for one key that failed. `isFinal`: a repetition cannot succeed. */
+export interface KeyFailure extends Failure {
+  readonly isFinal?: boolean
+}
+
+/** Whether the answer for one key is a failure. */
+export function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
+  return (
+    typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
+  )
+}
+
+/** Whether an error is of the store as a whole, so that no key of the batch could succeed alone. */
+export function isOfStore(error: unknown): boolean {
+  return isPermanent(error) && !SluiceError.is(error, 'ERR_INVALID_INPUT')
+}
+
+/** Whether an error means that nothing was written, and that a repetition may succeed. */
+export function isRetryable(error: unknown): boolean {
+  return SluiceError.is(error) && error.retryable
+}
+
+/** Whether an error means that nothing was sent, since the store or its connections were busy. */
+export function wasNotSent(error: unknown): boolean {
+  return SluiceError.is(error, 'ERR_STORE_BUSY') || SluiceError.is(error, 'ERR_TIMEOUT')
+}
+
+/** The error of a repetition: the outcome of the first sending stays unknown. */
+export function doubtful(error: unknown): SluiceError {
+  if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
+  return unknownOutcome('its answer was lost, and it could not be repeated', error)
+}
+
+/** The error of a call that was never sent. */
+export function timedOut(): SluiceError {
+  return new SluiceError(
+    'ERR_TIMEOUT',
+    'cannot do what was asked: the store was busy with earlier calls for longer than timeoutMs; ' +
+      'nothing was sent',
+    { retryable: true },
+  )
+}
+
+/** The error of a call that was waiting when its queue was closed. */
+export function closedUnsent(key: string): SluiceError {
+  return new SluiceError(
+    'ERR_TIMEOUT',
+    `cannot do what was asked of key ${JSON.stringify(key)}: the queue was closed before the store ` +
+      'could be asked; nothing was done',
+    { retryable: true },
+  )
+}
+
+/** The error of a call whose outcome is unknown. */
+export function unknownOutcome(why: string, cause?: unknown): SluiceError {
+  return new SluiceError(
+    'ERR_UNKNOWN_OUTCOME',
+    `cannot say whether the call took effect: ${why}; look the key up before you repeat it`,
+    cause === undefined ? {} : { cause },
+  )
+}

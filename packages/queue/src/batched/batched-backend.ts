@@ -1,0 +1,123 @@
+// This folder is the backend for a database: adds and finishes in batches, and the loop that claims.
+
+import { batchKeysMax, type EpochMs, transitions } from '@sluice/core'
+import type { Backend } from '../core/backend.ts'
+import type { QueueCore } from '../core/queue-core.ts'
+import type { DriverCalls } from '../driver/driver-calls.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import { AddBatcher } from './add-batcher.ts'
+import { ClaimLoop } from './claim-loop.ts'
+import { FinishBatcher } from './finish-batcher.ts'
+import { NextDue } from './next-due.ts'
+
+/** Counts without a limit. */
+const uncapped = Number.MAX_SAFE_INTEGER
+
+/**
+ * The backend for a driver that takes batches: adds in one batcher, finishes in another, claims and
+ * renewals on their own, so that none waits for the others.
+ */
+export class BatchedBackend implements Backend {
+  readonly adds: AddBatcher
+  readonly finishes: FinishBatcher
+  readonly claims: ClaimLoop
+  readonly #calls: DriverCalls
+  readonly #nextDue: NextDue
+
+  constructor(core: QueueCore) {
+    this.#calls = core.calls
+    this.#nextDue = new NextDue(core)
+    this.adds = new AddBatcher(core.calls, this.#nextDue)
+    this.finishes = new FinishBatcher(core, this.#nextDue)
+    this.claims = new ClaimLoop(core, this.finishes, this.#nextDue)
+  }
+
+  async failures(key: string): Promise<number> {
+    const { driver, name, options } = this.#calls
+    const request = { keys: [key], limit: 1 }
+    const { rows, now } = await this.#calls.inquire(() =>
+      this.#calls.call('list', request, () => driver.list(name, request)),
+    )
+    const row = rows[0]
+    // A store may keep a count that has expired for a while.
+    if (row === undefined) return 0
+    return transitions.countedFailures(row, now, options.failuresExpireMs)
+  }
+
+  async len(): Promise<number> {
+    const { driver, name } = this.#calls
+    const request = { cap: uncapped }
+    const counts = await this.#calls.inquire(() =>
+      this.#calls.call('counts', request, () => driver.counts(name, request)),
+    )
+    return counts.ready
+  }
+
+  async now(): Promise<EpochMs> {
+    return (await this.claims.patiently(() => this.#nextDue.tick(false))).now
+  }
+
+  estimatedNow(): EpochMs {
+    return this.#nextDue.now()
+  }
+
+  readyAt(held: HeldKey<unknown>): EpochMs {
+    return held.readyAt
+  }
+
+  async isDrained(instant: EpochMs): Promise<boolean> {
+    for (;;) {
+      // A key that a claim in flight has taken is neither ready any more nor held yet.
+      const { inFlight } = this.claims
+      await inFlight.answered()
+      const { count } = inFlight
+      if (!(await this.#isNothingDue(instant))) return false
+      if (count === inFlight.count) return true
+    }
+  }
+
+  async #isNothingDue(instant: EpochMs): Promise<boolean> {
+    const { nextAt, now } = await this.claims.patiently(() => this.#nextDue.tick(false))
+    if (nextAt > now || nextAt <= instant) return nextAt > instant
+    // Something is ready, perhaps only since `instant`: a driver need not say since when.
+    return await this.claims.patiently(() => this.#nothingReadySince(instant))
+  }
+
+  async #nothingReadySince(instant: EpochMs): Promise<boolean> {
+    const { driver, name } = this.#calls
+    for (let cursor: string | undefined, limit = 10; ; limit = batchKeysMax) {
+      const request = { state: 'ready', limit, cursor } as const
+      const reply = await this.#calls.inquire(() =>
+        this.#calls.call('list', request, () => driver.list(name, request)),
+      )
+      if (reply.rows.some(({ dueAt }) => dueAt <= instant)) return false
+      if (reply.cursor === undefined) return true
+      cursor = reply.cursor
+    }
+  }
+
+  isDue(): boolean {
+    return this.#nextDue.nextAt <= this.#nextDue.now()
+  }
+
+  async unregister(): Promise<void> {
+    await this.#calls.attempt(() => this.#nextDue.tick(true))
+  }
+
+  async idle(): Promise<void> {
+    await this.adds.idle()
+    await this.claims.inFlight.answered()
+    await this.finishes.idle()
+  }
+
+  giveUp(): void {
+    this.adds.giveUp()
+    this.finishes.giveUp()
+    this.#calls.handle.gate.leave(this.#calls)
+  }
+
+  stop(): void {
+    this.claims.stop()
+    this.#calls.handle.gate.leave(this.#calls)
+  }
+}

@@ -1,0 +1,415 @@
+import {
+  type Awaitable,
+  batchKeysMax,
+  type Failure,
+  SluiceError,
+  systemClock,
+  type Timer,
+} from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
+import { retryDelayMs } from '../driver/retryable.ts'
+import { pause } from '../environment/timing.ts'
+import {
+  closedUnsent,
+  isFailure,
+  isOfStore,
+  isRetryable,
+  type KeyFailure,
+  timedOut,
+  unknownOutcome,
+  wasNotSent,
+} from './batch-errors.ts'
+import { type Answers, type BatchJob, follow, newJob, rejectJob, resolveJob } from './batch-job.ts'
+import { parallelMin } from './in-flight-limits.ts'
+import { LateJobs } from './late-jobs.ts'
+
+/** How long a job waits whose row is locked: the first time, and the longest time. */
+const lockedDelay = { first: 20, longest: 1_000 }
+
+/**
+ * Gathers calls into batches: those that are made while a batch is in flight travel together in the
+ * next one, in the order of the calls, two of one key never in one batch. Only when very many calls
+ * have gathered may another batch leave before the last one is answered. Each call is answered
+ * after its batch has committed. Every call may be repeated.
+ *
+ * A job that the driver could not serve because another session has locked its row leaves the
+ * others and is tried alone, so that one locked row stalls no other key.
+ */
+export abstract class Batcher<Request, Reply> {
+  protected readonly calls: DriverCalls
+  readonly #batchesMax: number
+  #waiting: BatchJob<Request, Reply>[] = []
+  /** Halves of batches that failed for a reason that lasts; they are sent before other jobs. */
+  #halves: (readonly BatchJob<Request, Reply>[])[] = []
+  readonly #late = new LateJobs<Request, Reply>()
+  #inFlight = 0
+  #isScheduled = false
+  #isSending = false
+  /** Batches in flight, without those that were sent alone. */
+  #batchesInFlight = 0
+  #watch: Timer | undefined
+  /** Batches without an answer yet, and how to go on without it. */
+  readonly #flights = new Map<readonly BatchJob<Request, Reply>[], () => void>()
+  #idle: (() => void)[] = []
+
+  /**
+   * `batchesMax`: how many batches may be in flight at a time. More than one only where the order
+   * in which batches take effect does not matter; two of one key are never in flight together.
+   */
+  constructor(calls: DriverCalls, batchesMax: number) {
+    this.calls = calls
+    this.#batchesMax = batchesMax
+  }
+
+  /** Sends one batch to the driver: jobs of one kind, of different keys. */
+  protected abstract send(
+    kind: string,
+    jobs: readonly BatchJob<Request, Reply>[],
+  ): Awaitable<readonly (Reply | Failure)[]>
+
+  /**
+   * Merges a job into an earlier one of the same batch and key; returns how the later one is
+   * answered, or `undefined` if the two cannot share a batch.
+   */
+  protected merge(
+    _earlier: BatchJob<Request, Reply>,
+    _later: BatchJob<Request, Reply>,
+  ): ((reply: Reply) => Reply) | undefined {
+    return undefined
+  }
+
+  /** Submits one call. */
+  submit(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
+    const deadline = this.#deadline()
+    this.#waiting.push(newJob({ kind, key, request, answers, index: 0, deadline }))
+    this.#schedule()
+  }
+
+  /** Submits several calls; each answer comes with the index of its request. */
+  submitMany(
+    kind: string,
+    requests: readonly Request[],
+    keyOf: (request: Request) => string,
+    answers: Answers<Reply>,
+  ): void {
+    const deadline = this.#deadline()
+    requests.forEach((request, index) => {
+      this.#waiting.push(newJob({ kind, key: keyOf(request), request, answers, index, deadline }))
+    })
+    this.#schedule()
+  }
+
+  #deadline(): number {
+    return systemClock.monotonicMs() + this.calls.options.timeoutMs
+  }
+
+  /** Rejects every job that has no answer yet, since the queue is closed. */
+  giveUp(): void {
+    for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
+    for (const [flight, goOn] of [...this.#flights]) {
+      for (const job of flight) {
+        rejectJob(job, unknownOutcome('the queue was closed before the store answered'))
+      }
+      this.#removeFlight(flight)
+      goOn()
+    }
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const job of [...waiting, ...this.#halves.flat()]) rejectJob(job, closedUnsent(job.key))
+    this.#checkIdle()
+  }
+
+  /** Resolves when every job has been answered. */
+  idle(): Awaitable<void> {
+    if (this.#isIdle()) return undefined
+    return new Promise((resolve) => {
+      this.#idle.push(resolve)
+    })
+  }
+
+  #isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.isEmpty
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isSending || !this.#maySend()) return
+    this.#isScheduled = true
+    // One turn of the microtask queue, so that calls made together travel together.
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      this.#run()
+    })
+  }
+
+  #maySend(): boolean {
+    if (this.#batchesInFlight === 0) return true
+    if (this.#batchesInFlight >= this.#batchesMax) return false
+    return this.#halves.length > 0 || this.#waiting.length >= parallelMin
+  }
+
+  #run(): void {
+    if (this.#isSending) return
+    this.#isSending = true
+    while (this.#maySend()) {
+      const half = this.#halves.shift() ?? []
+      const jobs = half.length > 0 ? half.filter((job) => !job.isAnswered) : this.#nextBatch()
+      if (half.length === 0 && jobs.length === 0) break
+      const answer = jobs.length === 0 ? undefined : this.#sendBatch(jobs)
+      if (answer === undefined) {
+        this.#release(half)
+        continue
+      }
+      this.#batchesInFlight += 1
+      void answer.then(() => {
+        this.#batchesInFlight -= 1
+        this.#release(half)
+        this.#run()
+      })
+    }
+    this.#isSending = false
+    this.#checkIdle()
+  }
+
+  #checkIdle(): void {
+    if (!this.#isIdle()) return
+    this.#watch?.stop()
+    this.#watch = undefined
+    const waiting = this.#idle
+    this.#idle = []
+    for (const resolve of waiting) resolve()
+  }
+
+  /** Takes the jobs of the next batch, and leaves those that have to wait for a later one. */
+  #nextBatch(): BatchJob<Request, Reply>[] {
+    const chosen = new Map<string, BatchJob<Request, Reply>>()
+    const passed = new Set<string>(this.#late.keys())
+    for (const flight of this.#flights.keys()) for (const { key } of flight) passed.add(key)
+    const left: BatchJob<Request, Reply>[] = []
+    let kind: string | undefined
+    let seen = 0
+    for (const job of this.#waiting) {
+      if (chosen.size >= batchKeysMax) break
+      seen += 1
+      if (passed.has(job.key)) {
+        left.push(job)
+        continue
+      }
+      kind ??= job.kind
+      const earlier = chosen.get(job.key)
+      if (job.kind === kind && earlier === undefined) {
+        chosen.set(job.key, job)
+        continue
+      }
+      const answer =
+        job.kind === kind && earlier !== undefined ? this.merge(earlier, job) : undefined
+      if (answer !== undefined) {
+        follow(earlier, { job, answer })
+      } else {
+        passed.add(job.key)
+        left.push(job)
+      }
+    }
+    // Jobs far behind a full batch are not visited: there may be very many.
+    this.#waiting = seen < this.#waiting.length ? left.concat(this.#waiting.slice(seen)) : left
+    return [...chosen.values()]
+  }
+
+  #sendBatch(
+    jobs: readonly BatchJob<Request, Reply>[],
+    isRepetition = false,
+  ): Promise<void> | undefined {
+    const kind = jobs[0]?.kind ?? ''
+    let answer: Awaitable<readonly (Reply | Failure)[]>
+    try {
+      answer = isRepetition
+        ? this.calls.handle.gate.watch(() => this.send(kind, jobs))
+        : this.send(kind, jobs)
+    } catch (error) {
+      this.#failed(jobs, error)
+      return undefined
+    }
+    if (!(answer instanceof Promise)) {
+      this.#answered(jobs, answer)
+      return undefined
+    }
+    return this.#awaitAnswer(jobs, answer)
+  }
+
+  async #awaitAnswer(
+    jobs: readonly BatchJob<Request, Reply>[],
+    answer: Promise<readonly (Reply | Failure)[]>,
+  ): Promise<void> {
+    this.#inFlight += jobs.length
+    let goOn: () => void = () => undefined
+    const answered = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    this.#flights.set(jobs, goOn)
+    this.#startWatch()
+    answer.then(
+      (replies) => {
+        this.#removeFlight(jobs)
+        this.#answered(jobs, replies)
+        goOn()
+      },
+      (error: unknown) => {
+        this.#removeFlight(jobs)
+        this.#failed(jobs, error)
+        goOn()
+      },
+    )
+    await answered
+  }
+
+  #removeFlight(jobs: readonly BatchJob<Request, Reply>[]): void {
+    if (this.#flights.delete(jobs)) this.#inFlight -= jobs.length
+  }
+
+  #startWatch(): void {
+    if (this.#watch !== undefined) return
+    const now = systemClock.monotonicMs()
+    let earliest = Infinity
+    for (const flight of this.#flights.keys()) {
+      for (const job of flight) {
+        if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
+      }
+    }
+    for (const jobs of [this.#waiting, ...this.#halves]) {
+      for (const job of jobs) if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
+    }
+    earliest = Math.min(earliest, this.#late.earliest())
+    if (earliest === Infinity) return
+    this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
+      this.#watch = undefined
+      this.#expire()
+      this.#startWatch()
+    })
+  }
+
+  #expire(): void {
+    const now = systemClock.monotonicMs()
+    for (const [flight, goOn] of [...this.#flights]) {
+      for (const job of flight) {
+        if (job.deadline > now) continue
+        rejectJob(job, unknownOutcome('the store did not answer in time'))
+      }
+      if (!flight.every((job) => job.isAnswered)) continue
+      this.#removeFlight(flight)
+      goOn()
+    }
+    const left: BatchJob<Request, Reply>[] = []
+    for (const job of this.#waiting) {
+      if (job.deadline > now) left.push(job)
+      else rejectJob(job, timedOut())
+    }
+    this.#waiting = left
+    for (const job of this.#halves.flat()) if (job.deadline <= now) rejectJob(job, timedOut())
+    for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)
+    this.#checkIdle()
+  }
+
+  #answered(
+    jobs: readonly BatchJob<Request, Reply>[],
+    replies: readonly (Reply | Failure)[],
+  ): void {
+    jobs.forEach((job, index) => {
+      const reply = replies[index]
+      if (reply === undefined) {
+        rejectJob(job, unknownOutcome('the driver gave no answer for this key'))
+      } else if (isFailure(reply)) {
+        this.#failedReply(job, reply)
+      } else resolveJob(job, reply)
+    })
+  }
+
+  #failed(jobs: readonly BatchJob<Request, Reply>[], error: unknown): void {
+    const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
+    if (jobs.length > 1 && !isUnknown && !isRetryable(error) && !isOfStore(error)) {
+      // One bad key must fail alone, and nothing was done yet.
+      const middle = jobs.length >> 1
+      this.#halves.unshift(jobs.slice(0, middle), jobs.slice(middle))
+      for (const { key } of jobs) this.#late.hold(key)
+      this.#schedule()
+      return
+    }
+    const repeated: BatchJob<Request, Reply>[] = []
+    for (const job of jobs) {
+      if (isUnknown) job.mayHaveHappened = true
+      if (this.#mayRepeat(job, error)) repeated.push(job)
+      else rejectJob(job, error)
+    }
+    if (repeated.length === 0) return
+    const { gate } = this.calls.handle
+    this.#later(repeated, error, gate.turn(this.calls), gate.pass)
+  }
+
+  #failedReply(job: BatchJob<Request, Reply>, { error, isFinal }: KeyFailure): void {
+    const { retryable } = error
+    const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
+    if (isUnknown) job.mayHaveHappened = true
+    if ((isUnknown || retryable) && isFinal !== true) {
+      job.tries += 1
+      this.#later([job], error, pause(retryDelayMs(job.tries, lockedDelay)))
+    } else rejectJob(job, error)
+  }
+
+  #mayRepeat(job: BatchJob<Request, Reply>, error: unknown): boolean {
+    // A job whose outcome is unknown is repeated through every transient error, until it is known.
+    if (!job.mayHaveHappened) return wasNotSent(error)
+    return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isRetryable(error)
+  }
+
+  /**
+   * Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered.
+   */
+  #sendAlone(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
+    const unsettled = jobs.filter(({ isAnswered }) => !isAnswered)
+    if (unsettled.length === 0) {
+      pass?.()
+      return
+    }
+    for (const { key } of unsettled) this.#late.hold(key)
+    const sent = this.#sendBatch(unsettled, true)
+    void Promise.resolve(sent).then(() => this.#release(unsettled))
+  }
+
+  /**
+   * Sends jobs again, together, after a wait; each is rejected when its time is up. `pass` is
+   * called if none is left by then.
+   */
+  #later(
+    jobs: readonly BatchJob<Request, Reply>[],
+    error: unknown,
+    wait: Promise<void> | undefined,
+    pass?: () => void,
+  ): void {
+    if (wait === undefined) {
+      this.#sendAlone(jobs, pass)
+      return
+    }
+    for (const job of jobs) this.#late.add(job, error)
+    this.#startWatch()
+    wait.then(
+      () => {
+        const waiting = jobs.filter((job) => this.#late.delete(job))
+        this.#sendAlone(waiting, pass)
+        this.#release(waiting)
+      },
+      () => {
+        for (const job of jobs) this.#drop(job, error)
+      },
+    )
+  }
+
+  #drop(job: BatchJob<Request, Reply>, error: unknown): void {
+    if (!this.#late.delete(job)) return
+    rejectJob(job, error)
+    this.#release([job])
+  }
+
+  #release(jobs: readonly BatchJob<Request, Reply>[]): void {
+    for (const { key } of jobs) this.#late.release(key)
+    this.#schedule()
+    this.#checkIdle()
+  }
+}

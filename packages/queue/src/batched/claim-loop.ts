@@ -1,0 +1,409 @@
+import { batchKeysMax, never, type TickReply } from '@sluice/core'
+import type { AlarmSetting } from '../core/alarm.ts'
+import type { Claims } from '../core/backend.ts'
+import type { QueueCore } from '../core/queue-core.ts'
+import { isPermanent, retryDelayMs } from '../driver/retryable.ts'
+import { instantSlackMs } from '../environment/timing.ts'
+import { giveBack } from '../held/give-back.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import { type ClaimCaller, type ClaimResult, ClaimsInFlight, claimOnce } from './claim-once.ts'
+import type { FinishBatcher } from './finish-batcher.ts'
+import { claimsInFlightMax, parallelMin } from './in-flight-limits.ts'
+import type { NextDue } from './next-due.ts'
+import { PrefetchBuffer } from './prefetch-buffer.ts'
+
+/** How long to wait when keys are due that a claim does not get, since other sessions lock them. */
+const lockedDelay = { first: 5, longest: 1_000 }
+
+/**
+ * Claims keys for the waiters, never more than are waited for or may be prefetched; one claim at a
+ * time, unless the waiters want many more keys than one claim can bring.
+ *
+ * A change only sets a flag, `#mustClaimAgain`. The one loop that claims checks the flag before it
+ * rests, so that no wake-up falls between checking and resting.
+ */
+export class ClaimLoop implements Claims, ClaimCaller {
+  readonly #core: QueueCore
+  readonly #finishes: FinishBatcher
+  readonly #nextDue: NextDue
+  readonly #prefetched: PrefetchBuffer
+  /** A key was taken since prefetched keys were last given back unused. */
+  #isInUse = false
+  #isClaiming = false
+  readonly inFlight: ClaimsInFlight
+  #isConsideringParallel = false
+  #isTickingAlone = false
+  /** The last claim brought as many keys as its limit, so there are probably more. */
+  #wasFull = false
+  /** A claim in flight may bring the keys that are due. */
+  #mayBeInFlight = false
+  #mustClaimAgain = false
+  /** The next claim is made only if the store says that something is due. */
+  #ticksFirst = false
+  #misses = 0
+  #holdOffUntil = 0
+  isStopped = false
+
+  constructor(core: QueueCore, finishes: FinishBatcher, nextDue: NextDue) {
+    this.#core = core
+    this.#finishes = finishes
+    this.#nextDue = nextDue
+    this.inFlight = new ClaimsInFlight(core.calls.options.timeoutMs)
+    this.#prefetched = new PrefetchBuffer({
+      clock: () => core.calls.handle.clock,
+      leaseMs: core.calls.options.leaseMs,
+      giveBack: (held) => {
+        this.#isInUse = false
+        void giveBack(held)
+      },
+    })
+  }
+
+  refresh(): void {
+    this.#nextDue.isStale = true
+    this.handOut()
+  }
+
+  /** Registers the worker of this process with the store, unless that was done recently. */
+  async heartbeat(): Promise<void> {
+    if (!this.#nextDue.isHeartbeatDue) return
+    await this.#tickAlone()
+    if (this.#nextDue.mustAsk) this.handOut()
+    // The alarm may have been set for something that is known by now.
+    else this.#core.alarm.set()
+  }
+
+  onTimer(): void {
+    // The heartbeat has just asked, and nothing is due: one call in ten seconds is enough.
+    if (this.#nextDue.wasAskedRecently && !this.#nextDue.mustAsk) {
+      this.#core.alarm.set()
+      return
+    }
+    // An idle queue makes one call, which asks when the next key is due, and claims only if that is
+    // now.
+    this.#ticksFirst = this.#core.phase === 'open' && !this.#nextDue.mustAsk
+    // A claim finds out whether the queue is paused. Without waiters there is none, so that a tick
+    // must.
+    if (this.#prefetched.size > 0 && this.#core.waiters.size === 0) {
+      this.#tickAlone().catch((error: unknown) => this.#onError(error))
+    }
+    this.handOut()
+  }
+
+  /** Ticks without a waiter; not again while a tick is in flight or waits for its turn. */
+  async #tickAlone(): Promise<void> {
+    if (this.#isTickingAlone) return
+    this.#isTickingAlone = true
+    try {
+      await this.#tick(true)
+    } finally {
+      this.#isTickingAlone = false
+    }
+  }
+
+  handOut(): void {
+    this.#handOutPrefetched()
+    const { waiters, lifecycle, phase } = this.#core
+    if (lifecycle.isDraining) lifecycle.check()
+    if (this.isStopped || phase === 'closing' || phase === 'closed') return
+    // The keys that were due at the shutdown are only known once its time is.
+    if (phase === 'shutting-down' && !lifecycle.isInstantKnown) {
+      lifecycle.learnInstant()
+      return
+    }
+    if (waiters.size === 0 && !this.#wantsPrefetch()) {
+      this.#core.alarm.set()
+      return
+    }
+    this.#mustClaimAgain = true
+    if (this.#isClaiming) {
+      this.#considerParallel()
+      return
+    }
+    this.#isClaiming = true
+    void this.#claimAll()
+  }
+
+  #wantsPrefetch(): boolean {
+    const { calls, phase, waiters } = this.#core
+    const { options } = calls
+    // Half empty, so that keys come in batches; and only for a queue that is in use.
+    return (
+      phase === 'open' &&
+      options.prefetch > 0 &&
+      this.#isInUse &&
+      this.#prefetched.size + this.inFlight.keysMax <= options.prefetch / 2 &&
+      (waiters.size > 0 || this.#core.helds.size > this.#prefetched.size)
+    )
+  }
+
+  #handOutPrefetched(): void {
+    const { waiters, clockSteps } = this.#core
+    if (this.#prefetched.size > 0 && waiters.size > 0) clockSteps.checkWallClock()
+    while (this.#prefetched.size > 0) {
+      const waiter = waiters.first()
+      if (waiter === undefined) return
+      const held = this.#prefetched.shift()
+      if (held === undefined) return
+      waiters.remove(waiter)
+      this.#isInUse = true
+      held.policy = waiter.policy
+      this.#core.deliver(waiter, [held])
+    }
+  }
+
+  async #claimAll(): Promise<void> {
+    try {
+      while (this.#mustClaimAgain && !this.isStopped) {
+        this.#mustClaimAgain = false
+        // Not after a shutdown: a claim that finds nothing then ends the waiters.
+        const restMs = this.#holdOffUntil - this.#core.calls.handle.clock.monotonicMs()
+        if (this.#core.phase === 'open' && restMs > instantSlackMs) return
+        // One turn of the microtask queue, so that waiters that come together are answered
+        // together, after the finishes of this turn.
+        await undefined
+        try {
+          await this.#claimNext()
+        } catch (error) {
+          this.#onError(error)
+        }
+      }
+    } finally {
+      // In the same turn as the last check of the flag, or one that is set in between is missed.
+      this.#isClaiming = false
+      this.#core.alarm.set()
+    }
+  }
+
+  /** How many keys one claim more could hand out or keep. */
+  #wanted(): number {
+    const { calls, waiters, phase } = this.#core
+    const ahead = phase === 'open' ? Math.max(0, calls.options.prefetch - this.#prefetched.size) : 0
+    return Math.min(batchKeysMax, waiters.demand + ahead - this.inFlight.keysMax)
+  }
+
+  /**
+   * Makes one claim and hands out its keys. Keys that arrive after the claim was given up as too
+   * late are handed out all the same.
+   */
+  #claim(limit: number): Promise<ClaimResult> {
+    const flight = this.inFlight.track(limit, this.#bring(limit))
+    this.#considerParallel()
+    return flight
+  }
+
+  async #bring(limit: number): Promise<ClaimResult> {
+    const { claims, leaseEnds, isDoubtful } = await claimOnce(
+      this.#core,
+      this.#nextDue,
+      this,
+      limit,
+    )
+    this.#wasFull = claims.length === limit
+    if (isDoubtful && claims.length > 0) {
+      // Spaced like claims in vain: a store whose answers keep contradicting each other is not
+      // stormed.
+      for (const held of claims) void giveBack(held)
+      this.#onMiss()
+    } else {
+      if (claims.length > 0) this.#misses = 0
+      if (!this.isStopped) this.#handOut(claims)
+    }
+    const hasCrashed = claims.some(({ crashes }) => crashes > 0)
+    return { count: claims.length, hasCrashed, leaseEnds }
+  }
+
+  /** Ends leases that a claim found expired, after the keys it brought were handed out. */
+  async #endLeases({ leaseEnds }: ClaimResult): Promise<void> {
+    if (leaseEnds.length === 0) return
+    await this.#core.calls.attempt(() => this.#nextDue.endLeases(leaseEnds), this.#isRef)
+    this.#mustClaimAgain = true
+  }
+
+  /**
+   * Makes another claim in parallel if, after all waiters of this turn, very many keys are wanted.
+   */
+  #considerParallel(): void {
+    const { gate } = this.#core.calls.handle
+    if (!this.#wasFull || this.#isConsideringParallel || this.#wanted() < parallelMin) return
+    if (gate.isClosed) return
+    this.#isConsideringParallel = true
+    queueMicrotask(() => {
+      this.#isConsideringParallel = false
+      const { size } = this.inFlight
+      if (size === 0 || size >= claimsInFlightMax || this.isStopped) return
+      const { phase, waiters } = this.#core
+      if (phase !== 'open' || (waiters.size === 0 && !this.#wantsPrefetch())) return
+      const limit = this.#wanted()
+      if (limit >= parallelMin) void this.#claimInParallel(limit)
+    })
+  }
+
+  async #claimInParallel(limit: number): Promise<void> {
+    try {
+      const brought = await this.#core.calls.attempt(() => this.#claim(limit), this.#isRef)
+      await this.#endLeases(brought)
+      const { count, hasCrashed } = brought
+      // The flag: this claim found expired leases, and the loop that checks the flag may rest.
+      const isAwaited = this.#mayBeInFlight || this.#mustClaimAgain || this.#core.phase !== 'open'
+      this.#mayBeInFlight = false
+      if (count === limit || hasCrashed || isAwaited) this.handOut()
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+
+  /** Waiters keep waiting, unless the error is permanent; the gate spaces the attempts. */
+  #onError(error: unknown): void {
+    const { calls, waiters } = this.#core
+    if (this.isStopped) return
+    if (isPermanent(error)) {
+      const waiting = waiters.takeAll()
+      for (const waiter of waiting) waiter.fail(error)
+      if (waiting.length === 0) calls.report(error)
+      return
+    }
+    calls.reportTrouble(error)
+    if (!calls.handle.gate.isClosed) calls.handle.gate.failed(error)
+    this.refresh()
+  }
+
+  async #claimNext(): Promise<void> {
+    const { calls, waiters, phase, lifecycle } = this.#core
+    const { gate } = calls.handle
+    if (this.#wanted() <= 0) return
+    // Once the time of the shutdown is known, handOut() is called again.
+    if (phase === 'shutting-down' && !lifecycle.isInstantKnown) return
+    if (this.#ticksFirst) {
+      this.#ticksFirst = false
+      const { nextAt, now } = await this.#tick(true)
+      if (nextAt > now) return
+    }
+    const turn = gate.turn(calls, this.#isRef)
+    if (turn !== undefined) await turn
+    const limit = this.#wanted()
+    if (limit <= 0) return gate.pass()
+    const { inFlight } = this
+    const countBefore = inFlight.count - inFlight.size
+    const brought = await gate.watch(() => this.#claim(limit))
+    await this.#endLeases(brought)
+    const { count, hasCrashed } = brought
+    if (this.isStopped) return
+    if (count === limit) {
+      this.#mustClaimAgain = waiters.size > 0
+      return
+    }
+    if (this.#core.phase === 'shutting-down') {
+      // Only a claim that brings nothing shows that no key is left that was due.
+      if (count > 0 || phase !== 'shutting-down') this.#mustClaimAgain = true
+      else if (!this.#mustClaimAgain && inFlight.keysMax === 0) await this.#end()
+      return
+    }
+    if (waiters.size === 0) return
+    if (hasCrashed) this.#mustClaimAgain = true
+    if (this.#nextDue.mustAsk) {
+      const { nextAt, now } = await this.#tick(false)
+      if (nextAt > now) return
+      // Another claim of this process may have brought the due keys, or may bring them and then
+      // claim again.
+      const wasAlone = inFlight.count === countBefore + 1
+      if (count === 0 && wasAlone) this.#onMiss()
+      else if (inFlight.size === 0) this.#mustClaimAgain = true
+      else this.#mayBeInFlight = true
+    }
+  }
+
+  /** No key is left that was due at the shutdown, unless one is being given back now. */
+  async #end(): Promise<void> {
+    const settling = this.#finishes.idle()
+    if (settling === undefined) {
+      for (const waiter of this.#core.waiters.takeAll()) waiter.answer([])
+      return
+    }
+    await settling
+    this.#mustClaimAgain = true
+  }
+
+  async #tick(registers: boolean): Promise<TickReply> {
+    const reply = await this.#core.calls.attempt(() => this.#nextDue.tick(registers), this.#isRef)
+    if (reply.leaseEnds.length > 0) this.#mustClaimAgain = true
+    if (reply.paused) void this.releasePrefetched()
+    return reply
+  }
+
+  get #isRef(): boolean {
+    return this.#core.calls.options.ref
+  }
+
+  /** Keys are due, and a claim got none: another session has locked them, or was faster. */
+  #onMiss(): void {
+    this.#misses += 1
+    if (this.#misses === 1) {
+      this.#mustClaimAgain = true
+      return
+    }
+    const { clock } = this.#core.calls.handle
+    this.#holdOffUntil = clock.monotonicMs() + retryDelayMs(this.#misses, lockedDelay)
+  }
+
+  #handOut(brought: HeldKey<unknown>[]): void {
+    const { waiters, phase } = this.#core
+    const claims = brought.filter((held) => held.mayStart())
+    // The store has to report when the leases of claims that came too late expire.
+    if (claims.length < brought.length) this.#nextDue.isStale = true
+    let at = 0
+    while (at < claims.length) {
+      const waiter = waiters.first()
+      if (waiter === undefined) break
+      waiters.remove(waiter)
+      this.#isInUse = true
+      const helds = claims.slice(at, at + waiter.limit)
+      at += helds.length
+      for (const held of helds) held.policy = waiter.policy
+      this.#core.deliver(waiter, helds)
+    }
+    for (const held of claims.slice(at)) {
+      if (this.#core.calls.options.prefetch > this.#prefetched.size && phase === 'open') {
+        this.#prefetched.push(held)
+      } else {
+        // The waiters that wanted it have given up meanwhile.
+        void giveBack(held)
+      }
+    }
+  }
+
+  alarmSetting(): AlarmSetting {
+    const { calls, waiters, lifecycle, phase } = this.#core
+    const isEnded = this.isStopped || phase === 'closing' || phase === 'closed'
+    const isWaitedFor = !isEnded && (waiters.size > 0 || lifecycle.isWatched)
+    const isWanted = isWaitedFor || (!isEnded && this.#prefetched.size > 0)
+    const holdOffMs = this.#holdOffUntil - calls.handle.clock.monotonicMs()
+    // Ready keys without a waiter, as in a drain, are no reason to poll.
+    const nextAt = waiters.size === 0 ? never : this.#nextDue.nextAt
+    const inMs = Math.max(nextAt - this.#nextDue.now(), holdOffMs)
+    return { isWanted, isWaitedFor, inMs }
+  }
+
+  async releasePrefetched(): Promise<void> {
+    const early = this.#prefetched.takeAll()
+    this.#isInUse = false
+    await Promise.all(early.map((held) => giveBack(held)))
+  }
+
+  /** Repeats a call through transient errors, until the store answers or the queue is closed. */
+  async patiently<R>(call: () => Promise<R>): Promise<R> {
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        return await (isFirst ? call() : this.#core.calls.attempt(call, this.#isRef))
+      } catch (error) {
+        const isOver = this.isStopped || this.#core.phase === 'closed'
+        if (isOver || isPermanent(error)) throw error
+        this.#core.calls.reportTrouble(error)
+      }
+    }
+  }
+
+  stop(): void {
+    this.isStopped = true
+  }
+}

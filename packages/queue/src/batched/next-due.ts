@@ -1,0 +1,145 @@
+import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
+import type { QueueCore } from '../core/queue-core.ts'
+import { StoreTime } from '../driver/store-time.ts'
+
+/** How many expired leases one tick reports, and how many stale rows it deletes. */
+const tickLimit = 100
+
+/** The least time between two heartbeats: timers may fire a little early. */
+const beatMs = heartbeatMs * 0.9
+
+/**
+ * When the next key of the queue is due, as far as this process knows, and the store's time.
+ */
+export class NextDue {
+  readonly #core: QueueCore
+  readonly #time: StoreTime
+  /** The instant at which the next key is due, or the next lease expires. */
+  nextAt: EpochMs = never
+  /** The earliest instant learned during a tick, whose answer may not include it. */
+  #learnedAt: EpochMs = never
+  #ticking = 0
+  /** Ticks are numbered: they may be answered in another order. */
+  #ticks = 0
+  /** The latest tick that was answered. */
+  #lastAnswered = 0
+  /** Another process may have changed that since. */
+  isStale = true
+  #tickedAt = -Infinity
+  #isSweeping = false
+
+  constructor(core: QueueCore) {
+    this.#core = core
+    this.#time = new StoreTime(core.calls.handle)
+  }
+
+  /** The store's time, estimated from its answers. */
+  now(): EpochMs {
+    return this.#time.now()
+  }
+
+  /** Whether a tick is needed to know when the next key is due. */
+  get mustAsk(): boolean {
+    return this.isStale || this.nextAt <= this.now()
+  }
+
+  /** The store's time was `now`, in the answer to a call that was sent at `sentAt` (monotonic). */
+  setStoreTime(now: EpochMs, sentAt: number): void {
+    this.#time.learn(now, sentAt)
+    this.#core.clockSteps.checkStoreTime(now, sentAt)
+  }
+
+  /**
+   * A key is due at `dueAt`, as the answer to a write says. A key that is due already is claimed
+   * anyway, unless it was delayed: by the store's exact time it may not be due yet.
+   */
+  learn(dueAt: EpochMs, wasDelayed: boolean): void {
+    if (!wasDelayed && dueAt <= this.now()) return
+    this.nextAt = Math.min(this.nextAt, dueAt)
+    if (this.#ticking > 0) this.#learnedAt = Math.min(this.#learnedAt, dueAt)
+  }
+
+  /** Whether the last tick was less than a heartbeat ago. */
+  get wasAskedRecently(): boolean {
+    return this.#core.calls.handle.clock.monotonicMs() - this.#tickedAt < beatMs
+  }
+
+  /** Whether it is time to register the worker of this process with the store. */
+  get isHeartbeatDue(): boolean {
+    const { calls, tally } = this.#core
+    return !this.wasAskedRecently || tally.isDue(calls.handle.clock.monotonicMs(), beatMs)
+  }
+
+  /**
+   * Asks the store when the next key is due, and ends the leases that it reports as expired.
+   * `registers`: sends the registration of the worker along if that is due. This write wakes other
+   * processes, so that it is never made because this process was woken.
+   */
+  async tick(registers: boolean): Promise<TickReply> {
+    const { calls, tally } = this.#core
+    const { driver, name, holder, options, handle } = calls
+    const { failuresExpireMs } = options
+    const worker = registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined
+    const request = { holder, limit: tickLimit, failuresExpireMs, worker }
+    this.isStale = false
+    let sentAt = handle.clock.monotonicMs()
+    this.#tickedAt = sentAt
+    if (this.#ticking === 0) this.#learnedAt = never
+    this.#ticking += 1
+    this.#ticks += 1
+    const number = this.#ticks
+    let reply: TickReply
+    try {
+      reply = await calls.inquire(() =>
+        calls.call('tick', request, () => {
+          sentAt = handle.clock.monotonicMs()
+          return driver.tick(name, request)
+        }),
+      )
+    } catch (error) {
+      // A failed tick does not count as recent: waiters must get its error, or another tick.
+      this.#tickedAt = -Infinity
+      if (worker !== undefined) tally.isRegistered = false
+      throw error
+    } finally {
+      this.#ticking -= 1
+    }
+    this.#accept(number, Math.min(reply.nextAt, this.#learnedAt))
+    this.setStoreTime(reply.now, sentAt)
+    if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)
+    if (reply.swept >= tickLimit) this.#sweepOn()
+    return reply
+  }
+
+  #accept(number: number, nextAt: EpochMs): void {
+    // An answer that was overtaken does not include what the later one did.
+    this.nextAt = number < this.#lastAnswered ? Math.min(this.nextAt, nextAt) : nextAt
+    this.#lastAnswered = Math.max(this.#lastAnswered, number)
+  }
+
+  /** Sweeps on in the background, tick by tick, until no stale row is left. */
+  #sweepOn(): void {
+    if (this.#isSweeping) return
+    this.#isSweeping = true
+    this.#sweep()
+      .catch((error: unknown) => this.#core.calls.reportTrouble(error))
+      .finally(() => {
+        this.#isSweeping = false
+      })
+  }
+
+  async #sweep(): Promise<void> {
+    for (;;) {
+      const { phase } = this.#core
+      if (phase === 'closing' || phase === 'closed') return
+      const { swept } = await this.#core.calls.attempt(() => this.tick(false), false)
+      if (swept < tickLimit) return
+    }
+  }
+
+  /** Acts on expired leases. The store then says when the lost runs are due. */
+  async endLeases(leases: readonly Lease[]): Promise<void> {
+    await this.#core.leaseEnds.end(leases)
+    this.isStale = true
+  }
+}

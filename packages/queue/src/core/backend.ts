@@ -1,0 +1,83 @@
+import type {
+  Ask,
+  AskReply,
+  Awaitable,
+  CancelOutcome,
+  EpochMs,
+  Finish,
+  FinishOutcome,
+  FinishReply,
+  ForgetOutcome,
+} from '@sluice/core'
+import type { Answers } from '../batched/batch-job.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import type { AlarmSetting } from './alarm.ts'
+
+/** The calls that change the pending runs of keys without holding them. */
+export interface Adds {
+  add(ask: Ask): Awaitable<AskReply>
+  /** Several adds at once, where that is cheaper than one by one. */
+  addMany?(asks: readonly Ask[], answers: Answers<AskReply>): void
+  cancel(key: string): Awaitable<CancelOutcome>
+  forget(key: string): Awaitable<ForgetOutcome>
+}
+
+/** The calls that give keys back. */
+export interface Finishes {
+  /** Gives a key back, and has the core note the outcome in the turn of the answer. */
+  finish(held: HeldKey<unknown>, finish: Finish): Awaitable<FinishOutcome>
+  /** Gives back several keys at once, where that is cheaper than one by one. */
+  finishMany?(
+    helds: readonly HeldKey<unknown>[],
+    finishes: readonly Finish[],
+    answers: Answers<FinishReply>,
+  ): void
+}
+
+/** The claims of a queue object: from the store to its waiters. */
+export interface Claims {
+  /** Something may be claimable: hands keys out to the waiters. */
+  handOut(): void
+  /** Something may have changed that this process does not know of, then {@link Claims.handOut}. */
+  refresh(): void
+  /** The alarm went off: checks for due keys, at the least cost to an idle store. */
+  onTimer(): void
+  /** Registers the worker of this process with the store, unless that was done recently. */
+  heartbeat(): Awaitable<void>
+  /** When the alarm is to go off. */
+  alarmSetting(): AlarmSetting
+  /** Gives back keys that were claimed ahead of demand. */
+  releasePrefetched(): Awaitable<void>
+}
+
+/**
+ * How the calls of a queue object reach its driver: one by one where the driver lives in this
+ * process, or gathered into batches. What a call means does not depend on it.
+ */
+export interface Backend {
+  readonly adds: Adds
+  readonly finishes: Finishes
+  readonly claims: Claims
+  /** How many failures are counted of a key. */
+  failures(key: string): Awaitable<number>
+  /** How many keys are ready. */
+  len(): Awaitable<number>
+  /** The store's time. */
+  now(): Awaitable<EpochMs>
+  /** The store's time, estimated from its last answer; makes no call. */
+  estimatedNow(): EpochMs
+  /** The position in the order that a key had before it was taken; `never` if that is unknown. */
+  readyAt(held: HeldKey<unknown>): EpochMs
+  /** Whether nothing that was due at `instant` can be taken any more. */
+  isDrained(instant: EpochMs): Awaitable<boolean>
+  /** Whether something is due, as far as that is known without a call. */
+  isDue(): boolean
+  /** Registers the worker with the store as one that takes no more keys. */
+  unregister(): Awaitable<void>
+  /** Resolves when every accepted call is answered. */
+  idle(): Awaitable<void>
+  /** Answers every call that has no answer yet: its queue is closed, and no longer waits for it. */
+  giveUp(): void
+  /** Ends what runs automatically. */
+  stop(): void
+}

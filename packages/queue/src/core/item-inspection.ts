@@ -1,0 +1,77 @@
+import { SluiceError } from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
+import { giveBack } from '../held/give-back.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import { issueText, type StandardSchema, validate } from '../queue/schema.ts'
+import type { Claims } from './backend.ts'
+import type { Phase } from './refusals.ts'
+import type { Waiter, Waiters } from './waiters.ts'
+
+/** The queue object whose items are checked. */
+export interface InspectedQueue {
+  readonly calls: DriverCalls
+  readonly phase: Phase
+  readonly waiters: Waiters
+  readonly claims: Claims
+}
+
+/**
+ * Validates items when they are handed out: a stored item may be older than the schema. A key whose
+ * item does not match is parked, so that it blocks no other key.
+ */
+export class ItemInspection {
+  readonly #queue: InspectedQueue
+  readonly #schema: StandardSchema<unknown>
+
+  constructor(queue: InspectedQueue, schema: StandardSchema<unknown>) {
+    this.#queue = queue
+    this.#schema = schema
+  }
+
+  /** Hands over the keys whose items match; if none does, the waiter keeps waiting. */
+  deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
+    this.#deliver(waiter, helds).catch((error: unknown) => waiter.fail(error))
+  }
+
+  async #deliver(waiter: Waiter, helds: HeldKey<unknown>[]): Promise<void> {
+    const fitting: HeldKey<unknown>[] = []
+    for (const held of helds) {
+      if (await this.#fits(held)) fitting.push(held)
+    }
+    // Checking may have taken long.
+    const good = fitting.filter((held) => held.mayStart())
+    if (waiter.isAborted) {
+      for (const held of good) void giveBack(held)
+      waiter.giveUp()
+    } else if (good.length > 0) {
+      waiter.answer(good)
+    } else if (this.#queue.phase === 'closing' || this.#queue.phase === 'closed') {
+      waiter.answer([])
+    } else {
+      this.#queue.waiters.addFirst(waiter)
+      this.#queue.claims.handOut()
+    }
+  }
+
+  async #fits(held: HeldKey<unknown>): Promise<boolean> {
+    let problem: unknown
+    try {
+      const result = await validate(this.#schema, held.item, this.#queue.calls.options.timeoutMs)
+      if (result.issues === undefined) {
+        held.setItem(result.value)
+        return true
+      }
+      problem = new SluiceError(
+        'ERR_INVALID_INPUT',
+        `cannot hand out key ${JSON.stringify(held.key)}: its item does not match the schema: ` +
+          `${issueText(result.issues)}; the key was parked`,
+      )
+    } catch (error) {
+      problem = error
+    }
+    this.#queue.calls.report(problem)
+    // Trouble with the store ends neither the waiter nor the keys that came with this one.
+    void giveBack(held, () => held.park(problem))
+    return false
+  }
+}

@@ -1,0 +1,310 @@
+import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
+import type { QueueCore } from './queue-core.ts'
+import { keysLeft } from './refusals.ts'
+
+/**
+ * How long holders have after their signals were aborted, before their keys are left to their
+ * leases.
+ */
+const settleMs = 1_000
+
+/** The least time that the store has to close. */
+const leaveMs = 500
+
+/** How much longer than its grace a close takes at most. */
+export const closeMs = 2_000
+
+/** A caller that waits for the end of a drain. */
+interface Drainer {
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * The end of a queue object: shut down (it takes no more adds), drained (and every key that was due
+ * is done), and closed (it holds nothing). Each happens once, whatever the number of calls.
+ */
+export class Lifecycle {
+  readonly #core: QueueCore
+  #shutDownAt: Promise<EpochMs> | undefined
+  #instant: EpochMs | undefined
+  readonly #drainers = new Set<Drainer>()
+  #givenBack: (() => void)[] = []
+  #isChecking = false
+  #mustCheckAgain = false
+  #closed: Promise<void> | undefined
+  /** Ends the wait for holders, while a close waits for them. */
+  #endGrace: (() => void) | undefined
+  #isHurried = false
+  /** Called before closing, for example to flush `addSoon`. */
+  readonly beforeClose: (() => Promise<void>)[] = []
+
+  constructor(core: QueueCore) {
+    this.#core = core
+  }
+
+  /** Whether a caller waits for a key to be given back, or for a drain. */
+  get isWatched(): boolean {
+    return this.#drainers.size > 0 || this.#givenBack.length > 0
+  }
+
+  get isDraining(): boolean {
+    return this.#drainers.size > 0
+  }
+
+  /** Takes no more adds; ends the wait of drains. Resolves with the store's time of the call. */
+  shutDown(): Promise<EpochMs> {
+    const at = this.#begin()
+    for (const drainer of this.#drainers) drainer.resolve()
+    this.#drainers.clear()
+    this.#core.alarm.set()
+    return at
+  }
+
+  #begin(): Promise<EpochMs> {
+    const core = this.#core
+    if (core.phase === 'closing' || core.phase === 'closed') {
+      return Promise.reject(core.calls.closedError())
+    }
+    if (this.#shutDownAt !== undefined) return this.#shutDownAt
+    core.directQueue = undefined
+    if (core.phase === 'open') {
+      core.phase = 'shutting-down'
+      core.calls.notice('shut-down', undefined)
+    }
+    this.#shutDownAt = this.#askInstant()
+    // Callers may await it; none has to.
+    this.#shutDownAt.catch((error: unknown) => {
+      // Without the time it is unknown which keys were due. The next call asks for the time again.
+      this.#shutDownAt = undefined
+      for (const waiter of core.waiters.takeAll()) waiter.fail(error)
+    })
+    return this.#shutDownAt
+  }
+
+  #askInstant(): Promise<EpochMs> {
+    try {
+      const now = this.#core.backend.now()
+      return now instanceof Promise
+        ? now.then((at) => this.#begun(at))
+        : Promise.resolve(this.#begun(now))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #begun(at: EpochMs): EpochMs {
+    const core = this.#core
+    this.#instant = at
+    core.dueBy = at
+    void core.claims.releasePrefetched()
+    core.claims.handOut()
+    this.check()
+    return at
+  }
+
+  /** Asks the store for the time of the shutdown, unless that is in flight. */
+  learnInstant(): void {
+    this.#begin().catch(() => undefined)
+  }
+
+  /** Whether the time of the shutdown is known, and with it which keys were due. */
+  get isInstantKnown(): boolean {
+    return this.#instant !== undefined
+  }
+
+  /** Shuts down, and waits until nothing that was due is left. */
+  drain(signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    const begun = this.#begin()
+    return new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#drainers.delete(drainer)
+        this.#core.alarm.set()
+        reject(signal?.reason)
+      }
+      const drainer: Drainer = {
+        resolve: () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        },
+        reject: (error) => {
+          signal?.removeEventListener('abort', onAbort)
+          reject(error)
+        },
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#drainers.add(drainer)
+      begun.then(
+        () => {
+          this.check()
+          this.#core.alarm.set()
+        },
+        (error: unknown) => {
+          if (this.#drainers.delete(drainer)) drainer.reject(error)
+        },
+      )
+    })
+  }
+
+  /** Resolves when the next key is given back or lost, or the queue is closed. */
+  nextGivenBack(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#givenBack.push(resolve)
+      this.#core.alarm.set()
+    })
+  }
+
+  /** A key was given back or lost: resolves the promises of callers that wait for that. */
+  onGivenBack(): void {
+    const givenBack = this.#givenBack
+    this.#givenBack = []
+    for (const resolve of givenBack) resolve()
+    if (givenBack.length > 0) this.#core.alarm.set()
+    this.check()
+  }
+
+  /** Something has changed: checks whether a drain has ended. */
+  check(): void {
+    if (this.#drainers.size === 0) return
+    if (this.#isChecking) {
+      this.#mustCheckAgain = true
+      return
+    }
+    this.#isChecking = true
+    this.#checkDrain()
+      .catch((error: unknown) => {
+        // Transient errors have been retried; this one is permanent.
+        for (const drainer of this.#drainers) drainer.reject(error)
+        this.#drainers.clear()
+      })
+      .finally(() => {
+        this.#isChecking = false
+        if (!this.#mustCheckAgain) return
+        this.#mustCheckAgain = false
+        this.check()
+      })
+  }
+
+  async #checkDrain(): Promise<void> {
+    if (this.#instant === undefined || this.#core.helds.size > 0) return
+    if (!(await this.#core.backend.isDrained(this.#instant))) return
+    if (this.#core.helds.size > 0) return
+    for (const drainer of this.#drainers) drainer.resolve()
+    this.#drainers.clear()
+    this.#core.alarm.set()
+  }
+
+  /**
+   * Closes the queue. Called again with a grace of 0, it skips the rest of the grace. `leftMs`: how
+   * long it may take at most, in real time.
+   */
+  close(graceMs: number = 0, leftMs: number = graceMs + closeMs): Promise<void> {
+    if (this.#closed === undefined) this.#closed = this.#close(graceMs, leftMs)
+    else if (graceMs === 0) {
+      this.#isHurried = true
+      this.#endGrace?.()
+    }
+    return this.#closed
+  }
+
+  async #close(graceMs: number, leftMs: number): Promise<void> {
+    const core = this.#core
+    const endAt = systemClock.monotonicMs() + leftMs
+    core.directQueue = undefined
+    core.phase = 'closing'
+    for (const waiter of core.waiters.takeAll()) waiter.answer([])
+    for (const drainer of this.#drainers) drainer.resolve()
+    this.#drainers.clear()
+    const answered = this.#allAnswered()
+    await endsBy(answered, endAt - leaveMs - settleMs)
+    if (graceMs > 0 && !this.#isHurried) {
+      await this.#allGivenBack(graceMs, endAt - leaveMs - settleMs, (end) => {
+        this.#endGrace = end
+      })
+      this.#endGrace = undefined
+    }
+    for (const held of [...core.helds.active()]) held.abort(this.#closingError())
+    await this.#allGivenBack(settleMs, endAt - leaveMs)
+    core.phase = 'closed'
+    // Finishes that holders have made meanwhile are in flight.
+    const isAnswered = await endsBy(
+      answered.then(() => core.backend.idle()),
+      endAt - leaveMs,
+    )
+    if (!isAnswered) core.backend.giveUp()
+    this.#reportHeld()
+    core.keeper.stop()
+    core.alarm.off()
+    core.backend.stop()
+    this.onGivenBack()
+    core.calls.notice('closed', undefined)
+    if (await endsBy(core.calls.leave(), endAt)) return
+    throw new SluiceError(
+      'ERR_TIMEOUT',
+      `queue ${JSON.stringify(core.calls.name)} was closed, but its store did not close in time: it does ` +
+        'not answer',
+    )
+  }
+
+  /** Resolves when every call that was accepted is answered, however long that takes. */
+  async #allAnswered(): Promise<void> {
+    const { backend, claims } = this.#core
+    for (const flush of this.beforeClose) await flush()
+    await claims.releasePrefetched()
+    await backend.idle()
+  }
+
+  /**
+   * Reports the keys that were not given back in time; a finish in flight reports its own outcome.
+   */
+  #reportHeld(): void {
+    const { helds, calls } = this.#core
+    const { name, options } = calls
+    const keys = [...helds.active()].filter(({ phase }) => phase === 'held').map(({ key }) => key)
+    if (keys.length === 0) return
+    const ended = `queue ${JSON.stringify(name)} was closed`
+    calls.report(keysLeft(ended, keys, options.leaseMs))
+  }
+
+  #closingError(): SluiceError {
+    return new SluiceError(
+      'ERR_CLOSING',
+      `queue ${JSON.stringify(this.#core.calls.name)} is closing: stop working on this key; it goes ` +
+        'back to the queue',
+    )
+  }
+
+  /** Waits until nothing is held, but not longer than `ms`, nor than until `endAt` in real time. */
+  async #allGivenBack(
+    ms: number,
+    endAt: number,
+    sooner?: (end: () => void) => void,
+  ): Promise<void> {
+    const { helds, calls } = this.#core
+    if (helds.size === 0) return
+    let isOver = false
+    const end = (): void => {
+      isOver = true
+      this.onGivenBack()
+    }
+    const timer = calls.handle.clock.startTimer(ms, end)
+    const atLast = systemClock.startTimer(Math.max(0, endAt - systemClock.monotonicMs()), end)
+    timer.ref()
+    atLast.ref()
+    sooner?.(end)
+    while (helds.size > 0 && !isOver) await this.nextGivenBack()
+    timer.stop()
+    atLast.stop()
+  }
+}
+
+/** Waits for something, but not longer than until `endAt` in real time; whether it has ended. */
+function endsBy(ending: Promise<void>, endAt: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const ms = Math.max(0, endAt - systemClock.monotonicMs())
+    const timer = systemClock.startTimer(ms, () => resolve(false))
+    timer.ref()
+    ending.then(() => resolve(true), reject).finally(() => timer.stop())
+  })
+}

@@ -1,0 +1,301 @@
+// This folder is one queue object, whatever its driver: its waiters, its phase, its retries, and the
+// backend for a driver that lives in this process.
+
+import {
+  type AddOutcome,
+  type Ask,
+  type AskReply,
+  type DirectQueue,
+  type EpochMs,
+  type Finish,
+  type FinishOutcome,
+  never,
+  type SluiceError,
+  sluiceChannel,
+} from '@sluice/core'
+import { DriverCalls } from '../driver/driver-calls.ts'
+import type { HandleUser } from '../driver/driver-handle.ts'
+import type { GateUser } from '../driver/retry-gate.ts'
+import { nextTurn } from '../environment/environment.ts'
+import { BlankHeld } from '../held/blank-held.ts'
+import { ClockSteps } from '../held/clock-steps.ts'
+import type { HeldKey, HeldOwner, HeldPolicy } from '../held/held-key.ts'
+import { HeldSet } from '../held/held-set.ts'
+import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
+import { LeaseEnds } from '../held/lease-ends.ts'
+import { LeaseKeeper } from '../held/lease-keeper.ts'
+import type { CheckedOptions } from '../queue/options.ts'
+import { Alarm } from './alarm.ts'
+import type { Backend, Claims } from './backend.ts'
+import { CommitWatch } from './commit-watch.ts'
+import { ItemInspection } from './item-inspection.ts'
+import { Lifecycle } from './lifecycle.ts'
+import { heldDropped, type Phase, queueFull, queueShutDown } from './refusals.ts'
+import { resolvedAdd, resolvedFinish } from './resolved.ts'
+import { RetryPlans } from './retry-plans.ts'
+import { type Waiter, type WaiterGroup, Waiters } from './waiters.ts'
+import { WorkTally } from './work-tally.ts'
+
+/**
+ * One queue object, shared by all layers over it: its waiters, the keys it holds, its adds and
+ * finishes, and its phase. Calls of the driver are made by its {@link DriverCalls}, and reach the
+ * store through its {@link Backend}.
+ */
+export class QueueCore implements HeldOwner {
+  readonly calls: DriverCalls
+  readonly waiters: Waiters = new Waiters()
+  readonly helds: HeldSet
+  readonly keeper: HoldKeeper
+  readonly alarm: Alarm
+  readonly backend: Backend
+  readonly claims: Claims
+  readonly lifecycle: Lifecycle
+  readonly clockSteps: ClockSteps
+  readonly leaseEnds: LeaseEnds
+  readonly commitWatch: CommitWatch
+  /** The direct queue of the driver, while the queue is open and the driver has one. */
+  directQueue: DirectQueue | undefined = undefined
+  phase: Phase = 'open'
+  /** Counts the runs of the workers on this queue object, for their registration with the store. */
+  readonly tally: WorkTally
+  readonly plans: RetryPlans
+  /** How many adds were made, and how many of them changed nothing. */
+  asked = 0
+  merged = 0
+  /** Only what is due by then is handed out: the time of the shutdown, once it is known. */
+  dueBy: EpochMs = never
+  readonly blank: BlankHeld = new BlankHeld(this)
+  readonly inspection: ItemInspection | undefined
+  private readonly peers: ReadonlySet<HandleUser>
+
+  constructor(options: CheckedOptions<unknown>, backendOf: (core: QueueCore) => Backend) {
+    const calls = new DriverCalls(options, () => this.wake())
+    this.calls = calls
+    this.peers = calls.peers
+    this.plans = new RetryPlans(options, (error) => {
+      calls.notice('limiter-failed', { error })
+      calls.report(error)
+    })
+    this.tally = new WorkTally(this)
+    this.helds = new HeldSet((key, token) => this.#dropped(key, token))
+    this.clockSteps = new ClockSteps(calls, () => {
+      this.keeper.onClockStep()
+      void this.claims.releasePrefetched()
+    })
+    this.leaseEnds = new LeaseEnds(calls, this.clockSteps, this.plans, (outcomes) =>
+      this.tally.leasesEnded(outcomes),
+    )
+    this.keeper =
+      options.leaseMs === Infinity
+        ? new AgeKeeper(this.helds)
+        : new LeaseKeeper(calls, this.helds, this.clockSteps, (held, error) =>
+            this.lose(held, error),
+          )
+    this.commitWatch = new CommitWatch(calls, this)
+    this.backend = backendOf(this)
+    this.claims = this.backend.claims
+    this.alarm = new Alarm(
+      () => calls.handle.clock,
+      options.ref,
+      () => this.claims.alarmSetting(),
+      () => this.claims.onTimer(),
+    )
+    this.lifecycle = new Lifecycle(this)
+    this.inspection =
+      options.schema === undefined ? undefined : new ItemInspection(this, options.schema)
+  }
+
+  /**
+   * The direct queue, for a call that nothing observes. While the tracing channel has subscribers,
+   * every call takes the way through the backend, where it is published.
+   */
+  get direct(): DirectQueue | undefined {
+    const { directQueue } = this
+    return directQueue === undefined || sluiceChannel.hasSubscribers ? undefined : directQueue
+  }
+
+  /** Adds a key. `givesBack`: a holder may give back its key this way, also after a shutdown. */
+  add(request: Ask, givesBack: boolean): Promise<AddOutcome> {
+    try {
+      const { direct } = this
+      if (direct !== undefined) return this.#added(direct.ask(request, this.calls.askOptions))
+      this.refuseWhenEnding(request.key, givesBack)
+      const reply = this.backend.adds.add(request)
+      return reply instanceof Promise ? reply.then(this.#added) : this.#added(reply)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /**
+   * Adds a key that was accepted before, even if the queue was shut down since; with `user` as one
+   * of the automatic attempts on the store.
+   */
+  async addAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
+    if (this.phase === 'closed') throw this.calls.closedError()
+    const send = () => this.backend.adds.add(request)
+    return await this.#added(await (user ? this.calls.handle.gate.attempt(user, send) : send()))
+  }
+
+  readonly #added = ({ outcome }: AskReply): Promise<AddOutcome> => {
+    if (outcome === 'full') return Promise.reject(this.fullError())
+    this.noteAdded(outcome)
+    return resolvedAdd(outcome)
+  }
+
+  /** Acts on the outcome of an add. */
+  noteAdded(outcome: AddOutcome): void {
+    this.asked += 1
+    if (outcome === 'added' || outcome === 'moved') this.changed()
+    else this.unchanged(outcome)
+  }
+
+  /** The error of an add to a queue that holds maxPending keys. */
+  fullError(): SluiceError {
+    return queueFull(this.calls.name, this.calls.options.maxPending)
+  }
+
+  /** Throws if adds are not taken any more, unless a holder gives back its key. */
+  refuseWhenEnding(key: string, givesBack: boolean): void {
+    if (this.phase === 'open') return
+    if (this.phase !== 'closed' && givesBack && this.helds.holds(key)) return
+    throw this.phase === 'shutting-down'
+      ? queueShutDown(this.calls.name, key)
+      : this.calls.closedError()
+  }
+
+  /** Something may be claimable that was not, or be due at another time. */
+  changed(): void {
+    if (this.waiters.size > 0) this.claims.handOut()
+    if (this.peers.size > 1) this.calls.handle.wake(this.calls.name, this.calls)
+  }
+
+  /**
+   * A call changed nothing. If calls follow each other without a pause the alarm never goes off,
+   * so a waiter for a key that is due by now is answered here.
+   */
+  unchanged(outcome: AddOutcome): void {
+    if (outcome === 'unchanged') this.merged += 1
+    if (this.waiters.size > 0 && this.backend.isDue()) this.claims.handOut()
+  }
+
+  /** Something may change once a transaction of the caller's commits. */
+  wakeSoon(): void {
+    nextTurn(() => this.wake())
+  }
+
+  /** A transaction of the caller's that gave back a key has committed. */
+  committed(held: HeldKey<unknown>): void {
+    held.phase = 'finished'
+    this.onGivenBack(held, true)
+  }
+
+  /** The store says that something may have changed. */
+  wake(): void {
+    if (this.phase === 'closed') return
+    this.claims.refresh()
+  }
+
+  /**
+   * Claims a key synchronously if there is one, the driver is direct and no waiter is before it.
+   */
+  claimDirect(policy: HeldPolicy): HeldKey<unknown> | undefined {
+    const { direct } = this
+    if (direct === undefined || this.waiters.size > 0 || this.inspection !== undefined) {
+      return undefined
+    }
+    const held = this.blank.take(policy)
+    if (!direct.claim(held, this.calls.holder, never)) {
+      this.blank.keep(held)
+      return undefined
+    }
+    this.track(held)
+    return held
+  }
+
+  /** Answers a waiter as soon as there are keys; with none once the queue has ended. */
+  wait(waiter: Waiter, signal: AbortSignal | undefined): void {
+    if (this.phase === 'closing' || this.phase === 'closed') {
+      waiter.answer([])
+      return
+    }
+    if (signal !== undefined) {
+      if (waiter.isAborted) {
+        waiter.giveUp()
+        return
+      }
+      waiter.listen(() => {
+        if (!this.waiters.remove(waiter)) return
+        waiter.giveUp()
+        this.alarm.set()
+      })
+    }
+    this.waiters.add(waiter)
+    // With a direct queue, the waiters before this one have found nothing.
+    if (this.directQueue === undefined || this.waiters.size === 1) this.claims.handOut()
+  }
+
+  /** Ends the wait of every waiter of this group. */
+  dismiss(group: WaiterGroup): void {
+    for (const waiter of this.waiters.takeAllOf(group)) waiter.giveUp()
+    this.alarm.set()
+  }
+
+  /** Counts a key as held by this queue object. */
+  track(held: HeldKey<unknown>): void {
+    this.helds.add(held)
+    this.keeper.start(held)
+  }
+
+  /** Hands keys to a waiter. */
+  deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
+    if (this.inspection === undefined) waiter.answer(helds)
+    else this.inspection.deliver(waiter, helds)
+  }
+
+  /** Gives a key back. */
+  finish(held: HeldKey<unknown>, request: Finish): Promise<FinishOutcome> {
+    if (held.phase !== 'held' || this.phase === 'closed') return resolvedFinish('lost')
+    held.phase = 'finishing'
+    try {
+      const answer = this.backend.finishes.finish(held, request)
+      return answer instanceof Promise ? answer : resolvedFinish(answer)
+    } catch (error) {
+      held.phase = 'held'
+      return Promise.reject(error)
+    }
+  }
+
+  /** Acts on the outcome of a finish. */
+  noteFinished(held: HeldKey<unknown>, finish: Finish, outcome: FinishOutcome): void {
+    held.phase = 'finished'
+    if (finish.as === 'done' && finish.forget && outcome !== 'lost') this.plans.forget(held)
+    this.onGivenBack(held, outcome === 'ready' || outcome === 'delayed')
+  }
+
+  /** A key is not held any more. `hasMore`: another run of it is pending. */
+  onGivenBack(held: HeldKey<unknown>, hasMore: boolean): void {
+    this.helds.remove(held)
+    if (hasMore) this.changed()
+    if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
+  }
+
+  /** A lease is lost: the signal of its holder is aborted, and the key is not renewed any more. */
+  lose(held: HeldKey<unknown>, error: SluiceError): void {
+    if (held.isLost) return
+    if (held.mayBeGivenBack) {
+      this.committed(held)
+      return
+    }
+    this.helds.lose(held)
+    held.abort(error)
+    this.calls.notice('lease-lost', { key: held.key, token: held.token })
+    if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
+  }
+
+  #dropped(key: string, token: number): void {
+    this.calls.notice('held-dropped', { key, token })
+    this.calls.report(heldDropped(key))
+    if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
+  }
+}

@@ -1,0 +1,65 @@
+import type { AddOutcome, CancelOutcome, FinishOutcome, ForgetOutcome } from '@sluice/core'
+
+// Promises of the outcomes, made once: a promise is immutable, and making one per call is a third
+// of the cost of an add in memory. Selected by comparing, since looking an outcome up in a record
+// takes three times as long as soon as there is more than one: 40 against 13 ns.
+
+const added = Promise.resolve<AddOutcome>('added')
+const moved = Promise.resolve<AddOutcome>('moved')
+const unchanged = Promise.resolve<AddOutcome>('unchanged')
+const addParked = Promise.resolve<AddOutcome>('parked')
+const full = Promise.resolve<AddOutcome>('full')
+
+/** A resolved promise of the outcome of an add; `full` is an error to users. */
+export function resolvedAdd(outcome: AddOutcome): Promise<AddOutcome> {
+  switch (outcome) {
+    case 'added':
+      return added
+    case 'unchanged':
+      return unchanged
+    case 'moved':
+      return moved
+    case 'parked':
+      return addParked
+    case 'full':
+      return full
+  }
+}
+
+const idle = Promise.resolve<FinishOutcome>('idle')
+const ready = Promise.resolve<FinishOutcome>('ready')
+const delayed = Promise.resolve<FinishOutcome>('delayed')
+const finishParked = Promise.resolve<FinishOutcome>('parked')
+const lost = Promise.resolve<FinishOutcome>('lost')
+
+/** A resolved promise of the outcome of a finish. */
+export function resolvedFinish(outcome: FinishOutcome): Promise<FinishOutcome> {
+  switch (outcome) {
+    case 'idle':
+      return idle
+    case 'ready':
+      return ready
+    case 'delayed':
+      return delayed
+    case 'parked':
+      return finishParked
+    case 'lost':
+      return lost
+  }
+}
+
+const forgotten = Promise.resolve<ForgetOutcome>('forgotten')
+const forgetUnchanged = Promise.resolve<ForgetOutcome>('unchanged')
+
+/** A resolved promise of the outcome of a forget. */
+export function resolvedForget(outcome: ForgetOutcome): Promise<ForgetOutcome> {
+  return outcome === 'forgotten' ? forgotten : forgetUnchanged
+}
+
+const cancelled = Promise.resolve<CancelOutcome>('cancelled')
+const cancelUnchanged = Promise.resolve<CancelOutcome>('unchanged')
+
+/** A resolved promise of the outcome of a cancel. */
+export function resolvedCancel(outcome: CancelOutcome): Promise<CancelOutcome> {
+  return outcome === 'cancelled' ? cancelled : cancelUnchanged
+}

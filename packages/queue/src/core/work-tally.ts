@@ -1,0 +1,173 @@
+import {
+  canonicalJson,
+  durationBoundsMs,
+  type EpochMs,
+  type ExpireOutcome,
+  type Failure,
+  type LimiterPlan,
+  never,
+  type WorkerInfo,
+  type WorkerStats,
+} from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
+import { thisProcess } from '../environment/environment.ts'
+import type { RetryPlans } from './retry-plans.ts'
+
+/** The longest plan and the longest key that a worker registers, in characters of JSON. */
+const textMax = 1_000
+
+/** A run of a handler. */
+export interface RunningHandler {
+  readonly key: string
+  readonly startedAt: EpochMs
+}
+
+/** One worker that runs. */
+export interface RunningWorker {
+  readonly concurrency: number
+  /** Its runs, in the order in which they began. */
+  readonly runs: ReadonlySet<RunningHandler>
+}
+
+function noCounts(): number[] {
+  return new Array<number>(durationBoundsMs.length + 1).fill(0)
+}
+
+function count(counts: number[], ms: number): void {
+  let at = 0
+  while (at < durationBoundsMs.length && ms > durationBoundsMs[at]!) at += 1
+  counts[at]! += 1
+}
+
+function textOf(plan: LimiterPlan): string | undefined {
+  const text = canonicalJson(plan, 'limiter.plan')
+  return text.length <= textMax ? text : undefined
+}
+
+/** The queue object that the workers take keys from. */
+export interface TalliedQueue {
+  readonly calls: DriverCalls
+  readonly plans: RetryPlans
+  readonly asked: number
+  readonly merged: number
+}
+
+/** Counts the runs of the workers on one queue object; to the store they are one worker. */
+export class WorkTally {
+  readonly #queue: TalliedQueue
+  readonly #workers = new Set<RunningWorker>()
+  #hasBegun = false
+  #runs = 0
+  #failed = 0
+  #leaseEnds = 0
+  /** The worker of this process is registered with the store, as far as is known. */
+  isRegistered = false
+  #sentAt = 0
+  #sentConcurrency = 0
+  readonly #wait: number[] = noCounts()
+  readonly #work: number[] = noCounts()
+
+  constructor(queue: TalliedQueue) {
+    this.#queue = queue
+  }
+
+  begin(worker: RunningWorker): void {
+    this.#hasBegun = true
+    this.#workers.add(worker)
+  }
+
+  end(worker: RunningWorker): void {
+    this.#workers.delete(worker)
+  }
+
+  /** A handler begins to run a key that was ready since `readyAt`. */
+  started(readyAt: EpochMs, now: EpochMs): void {
+    if (readyAt !== never) count(this.#wait, now - readyAt)
+  }
+
+  /** A handler has ended, or was abandoned, after so long. */
+  ended(ms: number, hasFailed: boolean): void {
+    this.#runs += 1
+    if (hasFailed) this.#failed += 1
+    count(this.#work, ms)
+  }
+
+  leasesEnded(outcomes: readonly (ExpireOutcome | Failure)[]): void {
+    for (const outcome of outcomes) {
+      if (outcome === 'expired' || outcome === 'parked') this.#leaseEnds += 1
+    }
+  }
+
+  /**
+   * Whether the worker is to be registered with the store at `now` (monotonic): `everyMs` after the
+   * last time, and when the concurrency has changed.
+   */
+  isDue(now: number, everyMs: number): boolean {
+    if (!this.#hasBegun) return false
+    if (!this.isRegistered || now - this.#sentAt >= everyMs) return true
+    return this.#concurrency() !== this.#sentConcurrency
+  }
+
+  /** The registration to send if one is due; it then counts as sent. */
+  dueWorker(now: number, everyMs: number): WorkerInfo | undefined {
+    if (!this.isDue(now, everyMs)) return undefined
+    const worker = this.worker()
+    this.isRegistered = true
+    this.#sentAt = now
+    this.#sentConcurrency = this.#concurrency()
+    return worker
+  }
+
+  #concurrency(): number {
+    let concurrency = 0
+    for (const worker of this.#workers) concurrency += worker.concurrency
+    return concurrency
+  }
+
+  /** The registration; `undefined` if there never was a worker. */
+  worker(): WorkerInfo | undefined {
+    if (!this.#hasBegun) return undefined
+    const { calls, plans } = this.#queue
+    const { holder, options } = calls
+    const { dedupe, leaseMs } = options
+    const limiter = plans.retry === undefined ? undefined : textOf(plans.retry)
+    return {
+      holder,
+      ...thisProcess(),
+      concurrency: this.#concurrency(),
+      settings: {
+        dedupe,
+        leaseMs: leaseMs === Infinity ? 'none' : leaseMs,
+        ...(limiter === undefined ? {} : { limiter }),
+      },
+      stats: this.#stats(),
+    }
+  }
+
+  #stats(): WorkerStats {
+    const { asked, merged } = this.#queue
+    let busy = 0
+    let longest: RunningHandler | undefined
+    for (const { runs } of this.#workers) {
+      busy += runs.size
+      for (const run of runs) {
+        if (longest === undefined || run.startedAt < longest.startedAt) longest = run
+        break
+      }
+    }
+    const isTold = longest !== undefined && JSON.stringify(longest.key).length <= textMax
+    return {
+      busy,
+      runs: this.#runs,
+      failed: this.#failed,
+      asked,
+      merged,
+      leaseEnds: this.#leaseEnds,
+      wait: [...this.#wait],
+      work: [...this.#work],
+      ...(longest !== undefined && isTold
+        ? { longest: { key: longest.key, startedAt: longest.startedAt } }
+        : {}),
+    }
+  }
+}

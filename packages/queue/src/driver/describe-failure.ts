@@ -1,0 +1,74 @@
+// String.prototype.toWellFormed is in every Node this runs on, but not in the library of es2023.
+/// <reference lib="es2024.string" />
+import { errorBytesMax } from '@sluice/core'
+import type { LastError } from '../inspect/inspect.ts'
+import type { CheckedOptions } from '../queue/options.ts'
+
+/** How much of the parts of an error is kept, in bytes of UTF-8. */
+const bytesMax = { name: 100, code: 100, message: 1_024, stack: 2_048 }
+
+const encoder = new TextEncoder()
+
+function text(value: unknown, limit: number): string {
+  // Stores hold neither NUL nor half surrogate pairs, and an error may have anything in it.
+  const whole = String(value).slice(0, limit).replaceAll('\0', '\u2400').toWellFormed()
+  const { read } = encoder.encodeInto(whole, new Uint8Array(limit))
+  return whole.slice(0, read)
+}
+
+function bounded({
+  name,
+  code,
+  message,
+  stack,
+}: Partial<Record<keyof LastError, unknown>>): LastError {
+  return {
+    name: text(name ?? 'Error', bytesMax.name),
+    ...(code === undefined ? {} : { code: text(code, bytesMax.code) }),
+    message: text(message ?? '', bytesMax.message),
+    ...(stack === undefined ? {} : { stack: text(stack, bytesMax.stack) }),
+  }
+}
+
+/** As JSON, which may be several times as long as the text in it: less is kept then. */
+function written(error: LastError): string {
+  let json = JSON.stringify(error)
+  const { stack: _, ...rest } = error
+  for (let limit = bytesMax.message; encoder.encode(json).length > errorBytesMax; limit /= 2) {
+    json = JSON.stringify({ ...rest, message: text(error.message, Math.floor(limit)) })
+  }
+  return json
+}
+
+function read(error: unknown, withStack: boolean): LastError {
+  try {
+    if (typeof error !== 'object' || error === null) {
+      return bounded({ name: typeof error, message: String(error) })
+    }
+    const { name, code, message, stack } = error as Record<string, unknown>
+    return bounded({ name, code, message, stack: withStack ? stack : undefined })
+  } catch {
+    return { name: 'Error', message: 'an error that cannot be read' }
+  }
+}
+
+/**
+ * The stored text of an error: its name, code and message as JSON, bounded, after the user's own
+ * redaction. Its stack only if the option says so. `undefined` for no error at all.
+ */
+export function describeFailure(
+  error: unknown,
+  { redactError, errorStacks }: Pick<CheckedOptions<unknown>, 'redactError' | 'errorStacks'>,
+  report: (failure: unknown) => void,
+): string | undefined {
+  if (error === undefined) return undefined
+  const kept = read(error, errorStacks)
+  if (redactError === undefined) return written(kept)
+  try {
+    return written(bounded(redactError(kept)))
+  } catch (failure) {
+    // An error that could not be redacted must not be stored.
+    report(failure)
+    return written({ name: 'Error', message: 'an error that could not be redacted' })
+  }
+}

@@ -1,0 +1,139 @@
+// This folder is everything between a queue object and its driver: opening, tracing, health, errors,
+// and the spacing of attempts while the store is in trouble.
+
+import { randomUUID } from 'node:crypto'
+import {
+  type AskOptions,
+  type Awaitable,
+  type Driver,
+  type RunRequest,
+  type RunResult,
+  type SluiceError,
+  type SluiceEvent,
+  sluiceChannel,
+  type TracedVerb,
+} from '@sluice/core'
+import { queueClosed } from '../core/refusals.ts'
+import { inTime } from '../environment/timing.ts'
+import type { CheckedOptions } from '../queue/options.ts'
+import { describeFailure } from './describe-failure.ts'
+import { DriverHandle, type HandleUser } from './driver-handle.ts'
+import { ErrorReports } from './error-reports.ts'
+import type { GateUser } from './retry-gate.ts'
+import { StoreHealth } from './store-health.ts'
+import { notice, traced } from './traced.ts'
+
+/**
+ * The calls that one queue object makes of its driver: opened before they are made, published on
+ * the tracing channel, watched for their health, and spaced while the store is in trouble.
+ */
+export class DriverCalls implements HandleUser, GateUser {
+  readonly name: string
+  /** The random name under which this queue object holds keys. */
+  readonly holder: string = randomUUID()
+  readonly driver: Driver
+  /** The driver, shared with the other queue objects of this process. */
+  readonly handle: DriverHandle
+  readonly options: CheckedOptions<unknown>
+  askOptions: AskOptions
+  readonly health: StoreHealth = new StoreHealth(() => this.handle.gate.answered())
+  /** The queue objects of this name in this process, this one included. */
+  readonly peers: ReadonlySet<HandleUser>
+  /** The store, or another queue object, says that something may have changed. */
+  readonly wake: () => void
+  readonly #reports: ErrorReports
+  #hasLeft = false
+
+  constructor(options: CheckedOptions<unknown>, wake: () => void) {
+    this.options = options
+    this.wake = wake
+    this.name = options.name
+    this.driver = options.driver
+    this.handle = DriverHandle.of(options.driver, options.clock)
+    const { dedupe, failuresExpireMs, maxPending } = options
+    this.askOptions = { dedupe, failuresExpireMs, maxPending }
+    this.#reports = new ErrorReports({
+      queue: options.name,
+      onError: options.onError,
+      printed: this.handle.printed,
+      event: () => this.#event('error', undefined),
+    })
+    this.peers = this.handle.join(this)
+  }
+
+  /** Makes the store usable; synchronously if it is already. */
+  open(): Awaitable<void> {
+    if (this.#hasLeft) throw this.closedError()
+    return this.handle.isOpen ? undefined : this.health.watch(() => this.handle.open())
+  }
+
+  /** Calls `send` as soon as the store is usable. */
+  opened<R>(send: () => Awaitable<R>): Awaitable<R> {
+    const opening = this.open()
+    return opening instanceof Promise ? opening.then(send) : send()
+  }
+
+  /** Makes a call of the driver, traced, as soon as the store is usable. */
+  call<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
+    if (!this.handle.isOpen) return this.opened(() => this.call(verb, request, send))
+    if (!sluiceChannel.hasSubscribers) return this.health.watch(send)
+    return traced(this.#event(verb, request), () => this.health.watch(send))
+  }
+
+  /**
+   * Makes a call that is not a call of the user's, or repeats one: spaced while the store is in
+   * trouble. Rejects with ERR_CLOSED when the queue is closed before its turn.
+   */
+  attempt<R>(send: () => Awaitable<R>, isRef = true): Awaitable<R> {
+    return this.handle.gate.attempt(this, send, isRef)
+  }
+
+  /** Makes a read-only call as soon as the store is usable; gives up after timeoutMs. */
+  inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
+    return inTime(this.opened(send), this.options.timeoutMs, 'look into the store')
+  }
+
+  /** Publishes a run of a handler, which says nothing about the store. */
+  traceRun(
+    traceable: { request(): RunRequest },
+    run: () => Promise<RunResult>,
+  ): Awaitable<RunResult> {
+    if (!sluiceChannel.hasSubscribers) return run()
+    return traced(this.#event('run', traceable.request()), run)
+  }
+
+  /** Publishes an event that is no call. */
+  notice(verb: TracedVerb, request: unknown): void {
+    if (sluiceChannel.hasSubscribers) notice(this.#event(verb, request))
+  }
+
+  #event(verb: TracedVerb, request: unknown): SluiceEvent {
+    const { name: queue, driver: source, holder } = this
+    return { verb, queue, driver: source.name, source, holder, request }
+  }
+
+  /** The text that is stored of the error of a failed run. */
+  describe(error: unknown): string | undefined {
+    return describeFailure(error, this.options, (failure) => this.report(failure))
+  }
+
+  /** Reports an error that no call can return. */
+  report(error: unknown): void {
+    this.#reports.report(error)
+  }
+
+  /** Reports an error that may repeat while the store is in trouble. */
+  reportTrouble(error: unknown): void {
+    this.#reports.reportTrouble(error)
+  }
+
+  /** Ends the use of the driver, which is closed with the last queue object that uses it. */
+  leave(): Promise<void> {
+    this.#hasLeft = true
+    return this.handle.leave(this)
+  }
+
+  closedError(): SluiceError {
+    return queueClosed(this.name)
+  }
+}

@@ -1,0 +1,203 @@
+import {
+  type Awaitable,
+  type Clock,
+  contractVersion,
+  type Driver,
+  SluiceError,
+  systemClock,
+} from '@sluice/core'
+import { OncePerMinute } from './once-per-minute.ts'
+import { RetryGate } from './retry-gate.ts'
+
+/** A user of a driver, such as a queue object. */
+export interface HandleUser {
+  readonly name: string
+  /** Something may have become claimable. */
+  wake(): void
+  /** A call that the driver makes automatically has failed. */
+  report(error: unknown): void
+}
+
+/**
+ * An answer that is lost while the store is opened says nothing of the call that is waiting for it:
+ * that one was never sent.
+ */
+function openingError(error: unknown): unknown {
+  if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) return error
+  return new SluiceError('ERR_STORE', `cannot open the store: ${error.message}`, {
+    cause: error,
+    retryable: true,
+  })
+}
+
+/** One handle per driver object, whatever the number of queues and of their layers. */
+const handles = new WeakMap<Driver, DriverHandle>()
+
+/**
+ * A driver as the queues of this process share it: opened by the first that needs it, closed after
+ * the last has left, following one clock, and waking every queue object of a name when one of them
+ * changes something.
+ */
+export class DriverHandle {
+  readonly driver: Driver
+  /** Spaces automatic attempts while the store is in trouble. */
+  readonly gate: RetryGate = new RetryGate()
+  /** Errors of its queue objects that were printed, since nothing listens for them. */
+  readonly printed: OncePerMinute = new OncePerMinute()
+  #clock: Clock | undefined
+  #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'
+  #change: Promise<void> | undefined
+  #unwatch: (() => Awaitable<void>) | undefined
+  readonly #users = new Map<string, Set<HandleUser>>()
+  #userCount = 0
+
+  private constructor(driver: Driver) {
+    this.driver = driver
+  }
+
+  /** The handle of a driver, which follows `clock` if one is given. */
+  static of(driver: Driver, clock: Clock | undefined): DriverHandle {
+    if (driver.contractVersion !== contractVersion) {
+      throw new SluiceError(
+        'ERR_CONTRACT_VERSION',
+        `cannot use the driver ${driver.name}: it was written for version ` +
+          `${String(driver.contractVersion)} of the driver contract, and this is version ` +
+          `${contractVersion}; install versions that belong together`,
+      )
+    }
+    let handle = handles.get(driver)
+    if (handle === undefined) {
+      handle = new DriverHandle(driver)
+      handles.set(driver, handle)
+    }
+    if (clock !== undefined) handle.#follow(clock)
+    return handle
+  }
+
+  #follow(clock: Clock): void {
+    if (this.#clock === clock) return
+    if (this.#clock !== undefined || this.#state !== 'closed') {
+      throw new SluiceError(
+        'ERR_CLOCK_MISMATCH',
+        `cannot use another clock with the driver ${this.driver.name}: its queues share one; give ` +
+          'all of them the same clock, or give it to the first',
+      )
+    }
+    this.#clock = clock
+  }
+
+  /** The clock for everything that happens in this process. */
+  get clock(): Clock {
+    return this.#clock ?? systemClock
+  }
+
+  /** Whether the clock was given to a queue, so that the store follows it, too. */
+  get hasGivenClock(): boolean {
+    return this.#clock !== undefined
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Counts a user in; returns all users of its name. */
+  join(user: HandleUser): ReadonlySet<HandleUser> {
+    const users = this.#users.get(user.name) ?? new Set()
+    users.add(user)
+    this.#users.set(user.name, users)
+    this.#userCount += 1
+    return users
+  }
+
+  /** Makes the driver usable; at once if it can be, or if it is already. */
+  open(): Awaitable<void> {
+    if (this.#state === 'open') return undefined
+    if (this.#state === 'opening') return this.#change
+    if (this.#state === 'closing') return this.#change?.then(() => this.open())
+    this.#state = 'opening'
+    let opening: Awaitable<void>
+    try {
+      opening = this.driver.open(this.#clock === undefined ? {} : { clock: this.#clock })
+    } catch (error) {
+      this.#state = 'closed'
+      throw openingError(error)
+    }
+    if (!(opening instanceof Promise)) return this.#opened()
+    this.#change = opening.then(
+      () => this.#opened(),
+      (error: unknown) => {
+        this.#state = 'closed'
+        throw openingError(error)
+      },
+    )
+    return this.#change
+  }
+
+  #opened(): Awaitable<void> {
+    this.#state = 'open'
+    const watching = this.driver.watch?.((name) => this.wake(name))
+    if (watching === undefined) return undefined
+    if (!(watching instanceof Promise)) {
+      this.#unwatch = watching
+      return undefined
+    }
+    // Watching is a hint; a queue works without it, so that no call waits for it.
+    watching.then(
+      (unwatch) => {
+        if (this.#state === 'open') this.#unwatch = unwatch
+        else void unwatch()
+      },
+      (error: unknown) => this.#report(error),
+    )
+    return undefined
+  }
+
+  #report(error: unknown): void {
+    for (const users of this.#users.values()) {
+      for (const user of users) user.report(error)
+    }
+  }
+
+  /** Wakes the queue objects of a name, or all of them; except one, if it knows already. */
+  wake(name: string | undefined, except?: HandleUser): void {
+    if (name === undefined) {
+      for (const users of this.#users.values()) {
+        for (const user of users) user.wake()
+      }
+      return
+    }
+    const users = this.#users.get(name)
+    if (users === undefined) return
+    for (const user of users) {
+      if (user !== except) user.wake()
+    }
+  }
+
+  /** Counts a user out, and closes the driver after the last one. */
+  async leave(user: HandleUser): Promise<void> {
+    const users = this.#users.get(user.name)
+    if (users?.delete(user) !== true) return
+    if (users.size === 0) this.#users.delete(user.name)
+    this.#userCount -= 1
+    if (this.#userCount > 0) return
+    if (this.#state === 'opening') await this.#change?.catch(() => undefined)
+    if (this.#userCount > 0) return
+    if (this.#state === 'closed') this.#clock = undefined
+    if (this.#state !== 'open') return
+    this.#state = 'closing'
+    this.#change = this.#close()
+    await this.#change
+  }
+
+  async #close(): Promise<void> {
+    const unwatch = this.#unwatch
+    this.#unwatch = undefined
+    try {
+      await unwatch?.()
+      await this.driver.close()
+    } finally {
+      this.#state = 'closed'
+      if (this.#userCount === 0) this.#clock = undefined
+    }
+  }
+}

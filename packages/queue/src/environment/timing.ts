@@ -1,0 +1,37 @@
+import { type Awaitable, SluiceError, systemClock } from '@sluice/core'
+
+/**
+ * Waits for an answer, but not longer than `ms` of real time. Only for calls that may be given up
+ * without harm, such as reads: the call itself continues.
+ */
+export function inTime<R>(
+  answer: Awaitable<R>,
+  ms: number,
+  aim: string,
+  callee = 'the store',
+): Awaitable<R> {
+  if (!(answer instanceof Promise)) return answer
+  return new Promise((resolve, reject) => {
+    const timer = systemClock.startTimer(ms, () => {
+      const message = `cannot ${aim}: ${callee} did not answer within timeoutMs`
+      reject(new SluiceError('ERR_TIMEOUT', message, { retryable: true }))
+    })
+    answer.then(resolve, reject).finally(() => timer.stop())
+  })
+}
+
+/** Waits in real time, and keeps the process alive meanwhile. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    systemClock.startTimer(ms, resolve).ref()
+  })
+}
+
+/**
+ * By how much two instants may differ and count as one, in milliseconds.
+ *
+ * Instants are doubles, and sums of them are rounded: by up to half a millisecond where they are
+ * greatest, and timers fire that much early. Code that insisted on the exact instant would set a
+ * timer for the rest, which may be below the resolution of a clock.
+ */
+export const instantSlackMs = 0.5

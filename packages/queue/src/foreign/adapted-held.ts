@@ -1,0 +1,93 @@
+import type { FinishOutcome } from '@sluice/core'
+import type { DoneOptions, Held } from '../held/held.ts'
+
+/** The limiter around the queue of a Held. */
+export interface HeldLimits<T> {
+  /** Adds the item after the limiter's delay. */
+  askAgain(item: T): Promise<void>
+  /** The failures of the item are forgotten. */
+  forget(item: T): void
+}
+
+/** A Held of a foreign queue; the limiter of the layer around it decides when it comes back. */
+export class AdaptedHeld<T> implements Held<T> {
+  readonly #inner: Held<T>
+  readonly #limits: HeldLimits<T>
+  #isFinished = false
+
+  constructor(inner: Held<T>, limits: HeldLimits<T>) {
+    this.#inner = inner
+    this.#limits = limits
+  }
+
+  get item(): T {
+    return this.#inner.item
+  }
+  get key(): string {
+    return this.#inner.key
+  }
+  get token(): number {
+    return this.#inner.token
+  }
+  get failures(): number {
+    return this.#inner.failures
+  }
+  get crashes(): number {
+    return this.#inner.crashes
+  }
+  get priority(): number {
+    return this.#inner.priority
+  }
+  get addedAt(): number {
+    return this.#inner.addedAt
+  }
+  get signal(): AbortSignal {
+    return this.#inner.signal
+  }
+
+  /** Once is enough, unless it fails. */
+  async #finish(finish: () => Promise<FinishOutcome>): Promise<FinishOutcome> {
+    if (this.#isFinished) return 'lost'
+    this.#isFinished = true
+    try {
+      return await finish()
+    } catch (error) {
+      this.#isFinished = false
+      throw error
+    }
+  }
+
+  done(options?: DoneOptions): Promise<FinishOutcome> {
+    return this.#finish(async () => {
+      const outcome = await this.#inner.done(options)
+      if (options?.forget === true && outcome !== 'lost') this.#limits.forget(this.#inner.item)
+      return outcome
+    })
+  }
+
+  retry(): Promise<FinishOutcome> {
+    return this.#finish(async () => {
+      // Added before it is given back, or it could be lost in between. A queue that was shut down
+      // takes no more adds, as in the original, and the key is given back all the same.
+      await this.#limits.askAgain(this.#inner.item)
+      return await this.#inner.done()
+    })
+  }
+
+  release(): Promise<FinishOutcome> {
+    return this.#finish(() => this.#inner.release())
+  }
+
+  park(error?: unknown): Promise<FinishOutcome> {
+    return this.#finish(() => this.#inner.park(error))
+  }
+
+  detach(): this {
+    this.#inner.detach()
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isFinished) await this.retry()
+  }
+}

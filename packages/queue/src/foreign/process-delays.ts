@@ -1,0 +1,87 @@
+import {
+  type AddOutcome,
+  type Clock,
+  decodeItem,
+  type EpochMs,
+  encodeItem,
+  type KeyOf,
+  priorityDefault,
+  type Timer,
+} from '@sluice/core'
+
+/** An add that waits in this process. */
+interface Waiting {
+  readonly timer: Timer
+  readonly askedAt: EpochMs
+  dueAt: EpochMs
+  text: string | undefined
+  priority: number | undefined
+}
+
+/** The queue of the delays. */
+export interface ProcessDelaysOptions<T> {
+  readonly clock: Clock
+  readonly keyOf: KeyOf<T> | undefined
+  /** The time of an item has come. */
+  readonly add: (item: T, priority: number | undefined) => void
+}
+
+/** Delayed adds in this process, by the rules of delayed adds in a store. */
+export class ProcessDelays<T> {
+  readonly #options: ProcessDelaysOptions<T>
+  readonly #waiting = new Map<string, Waiting>()
+
+  constructor(options: ProcessDelaysOptions<T>) {
+    this.#options = options
+  }
+
+  /** Adds in `delayMs`, which is above zero. With `maxWaitMs` a later time wins. */
+  ask(
+    item: T,
+    delayMs: number,
+    priority: number | undefined,
+    maxWaitMs: number | undefined,
+  ): AddOutcome {
+    const { clock, keyOf } = this.#options
+    // Encoded now, so that later changes by the caller do not matter.
+    const { key, text } = encodeItem(item, { keyOf })
+    const askedAt = clock.now()
+    const dueAt = askedAt + delayMs
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined) {
+      const timer = clock.startTimer(delayMs, () => this.#fire(key))
+      this.#waiting.set(key, { timer, askedAt, dueAt, text, priority })
+      return 'added'
+    }
+    waiting.text = text
+    const isHigher = (priority ?? priorityDefault) > (waiting.priority ?? priorityDefault)
+    if (isHigher) waiting.priority = priority
+    const best =
+      maxWaitMs === undefined
+        ? Math.min(waiting.dueAt, dueAt)
+        : Math.max(waiting.dueAt, Math.min(dueAt, waiting.askedAt + maxWaitMs))
+    if (best === waiting.dueAt) return isHigher ? 'moved' : 'unchanged'
+    waiting.dueAt = best
+    waiting.timer.reset(best - askedAt)
+    return 'moved'
+  }
+
+  #fire(key: string): void {
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined) return
+    this.#waiting.delete(key)
+    this.#options.add(decodeItem(key, waiting.text) as T, waiting.priority)
+  }
+
+  /** Cancels the delayed adds of a key; whether there were any. */
+  cancel(key: string): boolean {
+    this.#waiting.get(key)?.timer.stop()
+    return this.#waiting.delete(key)
+  }
+
+  /** Drops everything. */
+  clear(): void {
+    for (const { timer } of this.#waiting.values()) timer.stop()
+    this.#waiting.clear()
+  }
+}

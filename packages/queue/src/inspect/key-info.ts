@@ -1,0 +1,45 @@
+import { decodeItem, type KeyRow, never, noToken, parseJson } from '@sluice/core'
+import type { HolderInfo, KeyInfo, LastError } from './inspect.ts'
+
+/** The last error of a row, from how it is stored. */
+export function lastErrorOf(text: string): LastError {
+  try {
+    const parsed = parseJson(text) as LastError
+    if (typeof parsed?.message === 'string') return parsed
+  } catch {
+    // Written by something that is not this package: shown as it is.
+  }
+  return { name: 'Error', message: text }
+}
+
+function holderOf(row: KeyRow): HolderInfo {
+  return {
+    holder: row.holder,
+    token: row.token,
+    ...(row.leaseUntil === never ? {} : { leaseUntil: row.leaseUntil }),
+    ...(row.state === 'dirty' ? { dirtySince: row.askedAt } : {}),
+  }
+}
+
+/** A row of the store as its users see it: members that are not set are absent. */
+export function keyInfo(row: KeyRow): KeyInfo {
+  const isHeld = row.token !== noToken
+  const isOwed = row.dueAt !== never
+  const askedAt = isHeld ? row.claimedAskedAt : row.askedAt
+  return {
+    key: row.key,
+    state: row.state,
+    item: decodeItem(row.key, row.item),
+    priority: isHeld && !isOwed ? row.claimedPriority : row.priority,
+    ...(askedAt === never || !(isHeld || isOwed) ? {} : { askedAt }),
+    ...(isOwed ? { dueAt: row.dueAt, why: row.why } : {}),
+    ...(row.laterAt === never ? {} : { laterAt: row.laterAt }),
+    ...(isOwed && !isHeld ? { readyAt: row.readyAt } : {}),
+    failures: row.failures,
+    ...(row.failedAt === never ? {} : { failedAt: row.failedAt }),
+    crashes: row.crashes,
+    parked: row.parked,
+    ...(isHeld ? { held: holderOf(row) } : {}),
+    ...(row.lastError === undefined ? {} : { lastError: lastErrorOf(row.lastError) }),
+  }
+}

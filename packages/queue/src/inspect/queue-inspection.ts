@@ -1,0 +1,231 @@
+import {
+  type Awaitable,
+  type Counts,
+  checkBoolean,
+  checkKey,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkString,
+  type EpochMs,
+  type ForgetOutcome,
+  type KeyRow,
+  keyStateWords,
+  type ListRequest,
+  never,
+  type Operate,
+  type OperateOutcome,
+  SluiceTypeError,
+  type WorkerRow,
+} from '@sluice/core'
+import type { QueueCore } from '../core/queue-core.ts'
+import { explainAbsent, explainKey } from './explain.ts'
+import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
+import { keyInfo } from './key-info.ts'
+import { type BulkVerb, KeySelection } from './key-selection.ts'
+import { planOf } from './last-seen.ts'
+import type { KeyFilter, Selection } from './selection.ts'
+import { shownCounts, shownList, shownWorkers } from './shown-instants.ts'
+
+/** How many keys of each state are counted unless something else is said. */
+const capDefault = 10_000
+
+/** How many keys one page has, and how many it may have. */
+const page = { default: 100, max: 1_000 }
+
+/** How long ago a worker may have been seen to count as there. */
+const workersWithinMs = 60_000
+
+/** Inspects a queue through its driver. */
+export class QueueInspection implements Inspect {
+  readonly #coreNow: () => QueueCore
+
+  /** `core` is called for each call: a whole store keeps a limited number of cores. */
+  constructor(core: () => QueueCore) {
+    this.#coreNow = core
+  }
+
+  /** The core, which must not have been closed. */
+  get #core(): QueueCore {
+    const core = this.#coreNow()
+    if (core.phase === 'closed') throw core.calls.closedError()
+    return core
+  }
+
+  async #counts(cap: number): Promise<Counts> {
+    const core = this.#core
+    const { driver, name } = core.calls
+    const counts = await core.calls.inquire(() =>
+      core.calls.call('counts', { cap }, () => driver.counts(name, { cap })),
+    )
+    return shownCounts(driver, counts)
+  }
+
+  async counts(options: { readonly cap?: number } = {}): Promise<QueueCounts> {
+    checkObject('options', options, ['cap'])
+    const { cap = capDefault } = options
+    checkNumber('options.cap', cap, { min: 1, integer: true })
+    const { oldestReadyAt, ...counts } = await this.#counts(cap)
+    return { ...counts, ...(oldestReadyAt === never ? {} : { oldestReadyAt }) }
+  }
+
+  async list(options: ListOptions = {}): Promise<KeyPage> {
+    checkObject('options', options, ['state', 'prefix', 'cursor', 'limit'])
+    const { state, prefix, cursor, limit = page.default } = options
+    if (state !== undefined) checkOneOf('options.state', state, keyStateWords)
+    if (prefix !== undefined) checkString('options.prefix', prefix)
+    if (cursor !== undefined) checkString('options.cursor', cursor)
+    checkNumber('options.limit', limit, { min: 1, max: page.max, integer: true })
+    const reply = await this.#list({ state, prefix, cursor, limit })
+    return {
+      keys: reply.rows.map(keyInfo),
+      ...(reply.cursor === undefined ? {} : { cursor: reply.cursor }),
+    }
+  }
+
+  async #list(request: ListRequest) {
+    const core = this.#core
+    const { driver, name } = core.calls
+    const reply = await core.calls.inquire(() =>
+      core.calls.call('list', request, () => driver.list(name, request)),
+    )
+    return shownList(driver, reply)
+  }
+
+  /** One key as it is stored, and the store's time. */
+  async row(key: string): Promise<{ readonly now: EpochMs; readonly row: KeyRow | undefined }> {
+    const { now, rows } = await this.#list({ keys: [checkKey('key', key)], limit: 1 })
+    return { now, row: rows[0] }
+  }
+
+  async get(key: string): Promise<KeyInfo | undefined> {
+    const { row } = await this.row(key)
+    return row === undefined ? undefined : keyInfo(row)
+  }
+
+  async explain(key: string): Promise<Explanation> {
+    const { now, row } = await this.row(key)
+    if (row === undefined) return explainAbsent(key, now)
+    const { calls, plans } = this.#core
+    const [counts, workers] = await Promise.all([
+      this.#counts(capDefault),
+      calls.driver.capabilities.workers ? this.workers() : undefined,
+    ])
+    return explainKey(keyInfo(row), {
+      now,
+      isShuttingDown: this.#core.phase !== 'open',
+      workers,
+      counts,
+      plan: plans.own ?? planOf(workers ?? []) ?? plans.retry,
+    })
+  }
+
+  async workers(): Promise<readonly WorkerRow[]> {
+    const core = this.#core
+    const { driver, name } = core.calls
+    const workers = await core.calls.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
+    return shownWorkers(driver, workers)
+  }
+
+  async oldest(): Promise<{ readyAt: EpochMs; ageMs: number } | undefined> {
+    const [{ oldestReadyAt: readyAt }, { now }] = await Promise.all([
+      this.#counts(1),
+      this.#list({ limit: 1 }),
+    ])
+    return readyAt === never ? undefined : { readyAt, ageMs: Math.max(0, now - readyAt) }
+  }
+
+  async #operate<R>(
+    verb: keyof Operate,
+    request: object,
+    send: (operate: Operate) => Awaitable<R>,
+  ): Promise<R> {
+    const core = this.#core
+    const { driver, name, handle } = core.calls
+    const { operate } = driver
+    if (operate === undefined) {
+      throw new SluiceTypeError(
+        'queue',
+        `cannot be operated on: the driver ${driver.name} has no verbs for that`,
+      )
+    }
+    const result = await core.calls.call('operate', { verb, ...request }, () => send(operate))
+    handle.wake(name)
+    return result
+  }
+
+  async #one(verb: 'park' | 'runNow' | 'remove', key: string): Promise<OperateOutcome> {
+    const keys = [checkKey('key', key)]
+    const { name } = this.#core.calls
+    const outcomes = await this.#operate(verb, { keys }, (operate) => operate[verb](name, keys))
+    return outcomes[0] as OperateOutcome
+  }
+
+  pause(): Promise<OperateOutcome> {
+    return this.#operate('pause', {}, (operate) => operate.pause(this.#core.calls.name))
+  }
+
+  resume(): Promise<OperateOutcome> {
+    return this.#operate('resume', {}, (operate) => operate.resume(this.#core.calls.name))
+  }
+
+  park(key: string): Promise<OperateOutcome> {
+    return this.#one('park', key)
+  }
+
+  async unpark(key: string, options: { readonly forget?: boolean } = {}): Promise<OperateOutcome> {
+    const keys = [checkKey('key', key)]
+    checkObject('options', options, ['forget'])
+    const { forget = false } = options
+    checkBoolean('options.forget', forget)
+    const outcomes = await this.#operate('unpark', { keys, forget }, (operate) =>
+      operate.unpark(this.#core.calls.name, keys, { forget }),
+    )
+    return outcomes[0] as OperateOutcome
+  }
+
+  runNow(key: string): Promise<OperateOutcome> {
+    return this.#one('runNow', key)
+  }
+
+  remove(key: string): Promise<OperateOutcome> {
+    return this.#one('remove', key)
+  }
+
+  async forget(key: string): Promise<ForgetOutcome> {
+    const outcomes = await this.#forget([checkKey('key', key)])
+    return outcomes[0] as ForgetOutcome
+  }
+
+  async #forget(keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
+    const core = this.#core
+    const { driver, name } = core.calls
+    return await core.calls.call('forget', { keys }, () => driver.forget(name, keys))
+  }
+
+  select(filter: KeyFilter): Selection {
+    return new KeySelection(
+      {
+        list: (request) => this.#list(request),
+        operate: (verb, keys, options) => this.#many(verb, keys, options),
+      },
+      filter,
+    )
+  }
+
+  #many(
+    verb: BulkVerb,
+    keys: readonly string[],
+    options: { readonly forget: boolean },
+  ): Promise<readonly (OperateOutcome | ForgetOutcome)[]> {
+    if (verb === 'forget') return this.#forget(keys)
+    const { name } = this.#core.calls
+    return this.#operate(verb, { keys, ...options }, (operate) =>
+      verb === 'unpark' ? operate.unpark(name, keys, options) : operate[verb](name, keys),
+    )
+  }
+
+  purge(): Promise<number> {
+    return this.#operate('purge', {}, (operate) => operate.purge(this.#core.calls.name))
+  }
+}

@@ -1,0 +1,58 @@
+import type { KeyStateWord } from '@sluice/core'
+
+/** Selects keys: those that match all members. */
+export interface KeyFilter {
+  readonly state?: KeyStateWord
+  /** Only keys that start with this. */
+  readonly prefix?: string
+  /** Only keys with at least this many failures. */
+  readonly failuresMin?: number
+  /** Only keys whose last error has this code. */
+  readonly errorCode?: string
+  /** The greatest number of keys to change. Default 10,000. */
+  readonly cap?: number
+}
+
+/** How many keys a filter finds. */
+export interface SelectionCount {
+  readonly count: number
+  /** True if there are more than `cap`, which are left alone. */
+  readonly capped: boolean
+}
+
+/** How an operation on many keys is begun. */
+export interface BulkOptions {
+  /** Called with the number of keys that will be changed; unless it returns true, none is. */
+  readonly confirm?: (found: SelectionCount) => boolean | Promise<boolean>
+}
+
+/** The result of an operation on many keys. */
+export interface BulkResult extends SelectionCount {
+  readonly confirmed: boolean
+  /** How many keys are not as they were. */
+  readonly changed: number
+  /** How many needed no change, or were deleted before their turn. */
+  readonly unchanged: number
+}
+
+/**
+ * The keys that match a filter, and the operations on all of them.
+ *
+ * Each operation counts first and calls `confirm`, then changes the keys in their order, a page at
+ * a time, each page in one batch. It can be interrupted and repeated: keys that were changed
+ * already is not changed twice.
+ */
+export interface Selection {
+  /** How many keys an operation would touch now. */
+  count(): Promise<SelectionCount>
+  /** Sets the keys aside; held ones when they are given back. */
+  park(options?: BulkOptions): Promise<BulkResult>
+  /** Puts parked keys back in line. */
+  unpark(options?: BulkOptions & { readonly forget?: boolean }): Promise<BulkResult>
+  /** Ends delays and back-offs. */
+  runNow(options?: BulkOptions): Promise<BulkResult>
+  /** Resets failures and crashes; pending runs stay. */
+  forget(options?: BulkOptions): Promise<BulkResult>
+  /** Deletes the keys with their pending runs and counts. Holders keep holding them. */
+  remove(options?: BulkOptions): Promise<BulkResult>
+}

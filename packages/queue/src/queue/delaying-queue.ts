@@ -1,0 +1,76 @@
+import { type AddOutcome, checkObject } from '@sluice/core'
+import { makeCore } from '../core/make-core.ts'
+import {
+  AdaptedDelayingQueue,
+  type AdaptOptions,
+  checkAdaptOptions,
+} from '../foreign/adapted-queue.ts'
+import { checkQueue, type ForeignQueue } from '../foreign/foreign-queue.ts'
+import { checkAddAfter } from './check-add.ts'
+import { releasePolicy } from './limiter-in-queue.ts'
+import { checkQueueOptions, givenOptions, type JsonChecked, type QueueOptions } from './options.ts'
+import { PlainQueue } from './plain-queue.ts'
+import type { AddAfterOptions, DelayingQueue } from './queue.ts'
+
+/** How a queue that exists is wrapped. */
+export interface WrapOptions<T> extends AdaptOptions<T> {
+  /**
+   * The queue to add delays to: a queue of this package, whose driver is shared, or any object with
+   * the methods of client-go's interface, whose delays then live in this process. The other options
+   * are for the latter.
+   */
+  readonly queue: ForeignQueue<T>
+}
+
+/** Whether the options wrap a queue instead of making one. */
+export function isWrapping<T>(options: object): options is WrapOptions<T> {
+  return 'queue' in options && options.queue !== undefined
+}
+
+/** The options of a wrap. */
+export const wrapOptionNames: readonly string[] = ['queue', 'name', 'clock', 'keyOf', 'onError']
+
+/** Makes a delaying queue in memory. */
+export function createDelayingQueue<T = string>(
+  ...none: unknown extends JsonChecked<T> ? [] : [JsonChecked<T>]
+): DelayingQueue<T>
+/**
+ * Makes a queue that takes adds for a later time, or adds that to a queue that exists.
+ *
+ * Throws for bad options only.
+ */
+export function createDelayingQueue<T = string>(
+  options: (QueueOptions<T> | WrapOptions<T>) & JsonChecked<T>,
+): DelayingQueue<T>
+export function createDelayingQueue<T = string>(
+  ...args: [(QueueOptions<T> | WrapOptions<T>)?]
+): DelayingQueue<T> {
+  const options = givenOptions(args)
+  checkObject('options', options)
+  if (isWrapping<T>(options)) {
+    checkObject('options', options, wrapOptionNames)
+    checkAdaptOptions(options)
+    const inner = checkQueue(options.queue)
+    if (!(inner instanceof PlainQueue)) return new AdaptedDelayingQueue<T>(inner, options)
+    const { checkedOptions: checked, core } = inner as PlainQueue<T>
+    return new PlainDelayingQueue<T>(checked, core, releasePolicy(checked.limiter, checked.name))
+  }
+  const checked = checkQueueOptions<T>(options)
+  return new PlainDelayingQueue<T>(
+    checked,
+    makeCore(checked),
+    releasePolicy(checked.limiter, checked.name),
+  )
+}
+
+/** The second layer: adds for later. */
+export class PlainDelayingQueue<T> extends PlainQueue<T> implements DelayingQueue<T> {
+  addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {
+    try {
+      const { delayMs, maxWaitMs, priority } = checkAddAfter(ms, options)
+      return this.ask(item, { key: '', item: undefined, priority, delayMs, maxWaitMs }, true)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+}

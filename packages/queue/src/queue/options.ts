@@ -1,0 +1,230 @@
+import type { Clock, Dedupe, Driver, KeyOf, Limiter } from '@sluice/core'
+import {
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkQueueName,
+  crashesMaxDefault,
+  delayMsMax,
+  failuresExpireMsDefault,
+  type JsonSafe,
+  leaseMsDefault,
+  leaseMsMax,
+  leaseMsMin,
+  SluiceTypeError,
+  timeoutMsDefault,
+} from '@sluice/core'
+import { memoryDriver } from '@sluice/memory'
+import type { LastError } from '../inspect/inspect.ts'
+import type { StandardSchema } from './schema.ts'
+
+/** How a queue is made. */
+export interface QueueOptions<T> {
+  /**
+   * The name of the queue in its store and in the metrics. Required with a driver that is durable
+   * or shared; a queue in memory needs none, and then has no metrics.
+   */
+  readonly name?: string
+  /** The store of the keys. Default: in memory, for this queue alone. */
+  readonly driver?: Driver
+  /**
+   * How an add and a delayed add of one key are merged. Default `client-go`: both runs stay
+   * pending.
+   */
+  readonly dedupe?: Dedupe
+  /**
+   * How long a lease lasts. It is renewed automatically at a third of that.
+   * Default 30 s, and `Infinity` (no lease) in memory.
+   */
+  readonly leaseMs?: number
+  /** The key of an item, where the item is more than its key. */
+  readonly keyOf?: KeyOf<T>
+  /** Checks items when they are added and when they are handed out. */
+  readonly schema?: StandardSchema<T>
+  /** The clock for the queue and its driver. Default: the store's own. */
+  readonly clock?: Clock
+  /**
+   * Changes the error of a failed run before it is stored, for example to remove secrets. The
+   * result is cut to size and stored instead.
+   */
+  readonly redactError?: (error: LastError) => LastError
+  /**
+   * Whether the stack of an error is stored, too. Stacks may contain more than a store should have.
+   */
+  readonly errorStacks?: boolean
+  /** Called with errors that no call can return. Must not throw. */
+  readonly onError?: (error: unknown) => void
+  /** How long one operation on the store may take. Default 30 s, in real time. */
+  readonly timeoutMs?: number
+  /** How many keys to claim ahead of demand. Default 0. */
+  readonly prefetch?: number
+  /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. */
+  readonly maxPending?: number
+  /** How long after its last failure the failure count of an idle key is kept. Default 24 h. */
+  readonly failuresExpireMs?: number
+  /**
+   * How often in a row the lease of a key may expire, with its worker gone, before the key is
+   * parked. A run that ends (done, retry, park) sets the count to 0; a release does not. Default 5.
+   */
+  readonly maxCrashes?: number
+  /** Whether waiting keeps the process alive. Default true. */
+  readonly ref?: boolean
+  /**
+   * Decides how long failed keys wait. Default: `defaultControllerLimiter()` on a rate-limiting
+   * queue; on the others `retry` waits 5 ms, doubling up to 1000 s.
+   */
+  readonly limiter?: Limiter<T>
+}
+
+/** Makes a compiler error, with the reason in it, of items that could not be stored as JSON. */
+export type JsonChecked<T> = [T] extends [JsonSafe<T>]
+  ? unknown
+  : { readonly 'items must be JSON': JsonSafe<T> }
+
+/** The names of all options, for the check that refuses unknown ones. */
+export const queueOptionNames: readonly string[] = [
+  'name',
+  'driver',
+  'dedupe',
+  'leaseMs',
+  'keyOf',
+  'schema',
+  'clock',
+  'redactError',
+  'errorStacks',
+  'onError',
+  'timeoutMs',
+  'prefetch',
+  'maxPending',
+  'failuresExpireMs',
+  'maxCrashes',
+  'ref',
+  'limiter',
+]
+
+/** How many keys may be claimed ahead of demand. */
+const prefetchMax = 1_000
+
+/** The longest timeout of an operation. */
+const timeoutMsMax = 600_000
+
+/** Options after checking, with every default filled in. */
+export interface CheckedOptions<T> {
+  readonly name: string
+  readonly driver: Driver
+  readonly dedupe: Dedupe
+  readonly leaseMs: number
+  readonly keyOf: KeyOf<T> | undefined
+  readonly schema: StandardSchema<T> | undefined
+  readonly clock: Clock | undefined
+  readonly redactError: ((error: LastError) => LastError) | undefined
+  readonly errorStacks: boolean
+  readonly onError: ((error: unknown) => void) | undefined
+  readonly timeoutMs: number
+  readonly prefetch: number
+  readonly maxPending: number | undefined
+  readonly failuresExpireMs: number
+  readonly maxCrashes: number
+  readonly ref: boolean
+  readonly limiter: Limiter<T> | undefined
+}
+
+function optional<V, C>(value: V | undefined, check: (value: V) => C): C | undefined {
+  return value === undefined ? undefined : check(value)
+}
+
+/** Accepts any object with a driver's verbs and capabilities. */
+function checkDriver(driver: Driver): Driver {
+  checkObject('driver', driver)
+  const { add, claim, capabilities } = driver
+  if (
+    typeof add !== 'function' ||
+    typeof claim !== 'function' ||
+    typeof capabilities !== 'object' ||
+    capabilities === null
+  ) {
+    throw new SluiceTypeError('driver', 'must be a driver, such as memoryDriver()')
+  }
+  return driver
+}
+
+/** Accepts any object with a clock's methods. */
+export function checkClock(clock: Clock): Clock {
+  checkObject('clock', clock)
+  for (const verb of ['now', 'monotonicMs', 'startTimer', 'startTicker'] as const) {
+    checkFunction(`clock.${verb}`, clock[verb])
+  }
+  return clock
+}
+
+/** Accepts any object with a limiter's three methods. */
+export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
+  checkObject(parameter, limiter)
+  for (const verb of ['when', 'forget', 'numRequeues'] as const) {
+    checkFunction(`${parameter}.${verb}`, limiter[verb])
+  }
+  return limiter
+}
+
+/**
+ * The options of a factory: without an argument, those of a queue in memory. `undefined` is not the
+ * same: a configuration that was not found must not become a queue in memory.
+ */
+export function givenOptions<Options extends object>(args: readonly [Options?]): Options {
+  return (args.length === 0 ? {} : args[0]) as Options
+}
+
+/** Checks the options that every queue takes, and fills in the defaults. */
+export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T> {
+  checkObject('options', options, queueOptionNames)
+  const {
+    dedupe = 'client-go',
+    timeoutMs = timeoutMsDefault,
+    prefetch = 0,
+    failuresExpireMs = failuresExpireMsDefault,
+    maxCrashes = crashesMaxDefault,
+    ref = true,
+  } = options
+  const driver = optional(options.driver, checkDriver) ?? memoryDriver()
+  const { durable, shared } = driver.capabilities
+  const isLocal = !durable && !shared
+  const { name = isLocal ? '' : undefined } = options
+  const leaseMs =
+    options.leaseMs === Infinity && isLocal
+      ? Infinity
+      : optional(options.leaseMs, (ms) =>
+          checkNumber('leaseMs', ms, { min: leaseMsMin, max: leaseMsMax }),
+        )
+  return {
+    name: checkQueueName('name', name, { empty: isLocal }),
+    driver,
+    dedupe: checkOneOf('dedupe', dedupe, ['client-go', 'earliest']),
+    leaseMs: leaseMs ?? (isLocal ? Infinity : leaseMsDefault),
+    keyOf: optional(options.keyOf, (keyOf) => checkFunction('keyOf', keyOf)),
+    schema: optional(options.schema, (schema) => {
+      checkFunction('schema.~standard.validate', schema?.['~standard']?.validate)
+      return schema
+    }),
+    clock: optional(options.clock, checkClock),
+    redactError: optional(options.redactError, (redact) => checkFunction('redactError', redact)),
+    errorStacks: checkBoolean(
+      'errorStacks',
+      options.errorStacks === undefined ? false : options.errorStacks,
+    ),
+    onError: optional(options.onError, (onError) => checkFunction('onError', onError)),
+    timeoutMs: checkNumber('timeoutMs', timeoutMs, { min: 1, max: timeoutMsMax }),
+    prefetch: checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true }),
+    maxPending: optional(options.maxPending, (n) =>
+      checkNumber('maxPending', n, { min: 1, integer: true }),
+    ),
+    failuresExpireMs: checkNumber('failuresExpireMs', failuresExpireMs, {
+      min: 0,
+      max: delayMsMax,
+    }),
+    maxCrashes: checkNumber('maxCrashes', maxCrashes, { min: 1, integer: true }),
+    ref: checkBoolean('ref', ref),
+    limiter: optional(options.limiter, (limiter) => checkLimiter('limiter', limiter)),
+  }
+}

@@ -1,0 +1,131 @@
+import { type AddOutcome, addSoonKeysMax, SluiceError } from '@sluice/core'
+import type { GateUser } from '../driver/retry-gate.ts'
+import { isTransient, retryDelayMs } from '../driver/retryable.ts'
+
+/** An add without a caller that waits for it. */
+export interface SoonAdd {
+  readonly key: string
+  priority: number
+  /** Stores it: when it is the turn of `user` at the gate of the store, or now. */
+  store(user: GateUser | undefined): Promise<AddOutcome>
+}
+
+/** The adds of one key: one on its way, and at most one that waits for it. */
+interface Line {
+  next: SoonAdd | undefined
+}
+
+/** How long to wait between tries while the queue is full. */
+const patience = { first: 500, longest: 5_000 }
+
+/** The queue of the buffer. */
+export interface SoonOptions {
+  report(error: unknown): void
+  /** Reports an error that may repeat while the store is in trouble. */
+  reportTrouble(error: unknown): void
+  pause(ms: number): Promise<void>
+  closedError(): Error
+  /** Ends the attempts of a user that wait at the gate of the store. */
+  leaveGate(user: GateUser): void
+}
+
+/**
+ * Adds from event handlers, on their way to the store. Bounded; each is tried until it is stored or
+ * refused for good. The adds of one key are stored one after the other, so that the last item added
+ * wins; an add that has to wait is replaced by the next.
+ */
+export class SoonBuffer implements GateUser {
+  readonly #options: SoonOptions
+  readonly #lines = new Map<string, Line>()
+  readonly #underWay = new Set<Promise<void>>()
+  /** The common pause of all that a full queue has refused. */
+  #pause: Promise<void> | undefined
+  #isFinal = false
+
+  constructor(options: SoonOptions) {
+    this.#options = options
+  }
+
+  closedError(): Error {
+    return this.#options.closedError()
+  }
+
+  push(add: SoonAdd): void {
+    const line = this.#lines.get(add.key)
+    if (line !== undefined) {
+      line.next = replacing(line.next, add)
+      return
+    }
+    if (this.#lines.size >= addSoonKeysMax) {
+      this.#options.report(
+        new SluiceError(
+          'ERR_QUEUE_FULL',
+          `cannot keep the add of key ${JSON.stringify(add.key)}: ${addSoonKeysMax} keys are waiting ` +
+            'to be stored already; it is dropped',
+        ),
+      )
+      return
+    }
+    const stored = this.#storeAll(add)
+    this.#underWay.add(stored)
+    void stored.finally(() => this.#underWay.delete(stored))
+  }
+
+  async #storeAll(first: SoonAdd): Promise<void> {
+    const line: Line = { next: undefined }
+    this.#lines.set(first.key, line)
+    for (let add: SoonAdd | undefined = first; add !== undefined; add = take(line)) {
+      await this.#store(add, line)
+    }
+    this.#lines.delete(first.key)
+  }
+
+  async #store(first: SoonAdd, line: Line): Promise<void> {
+    let add = first
+    for (let tries = 1; ; tries += 1) {
+      const isLast = this.#isFinal
+      try {
+        await add.store(isLast ? undefined : this)
+        return
+      } catch (error) {
+        // The queue began to close while the add waited for its turn: it is tried once more, now.
+        if (this.#isFinal && !isLast) continue
+        const isOver = isLast || !isTransient(error)
+        if (isOver) {
+          this.#options.report(error)
+          return
+        }
+        this.#options.reportTrouble(error)
+        add = replacing(add, take(line) ?? add)
+        if (SluiceError.is(error, 'ERR_QUEUE_FULL')) await this.#room(tries)
+      }
+    }
+  }
+
+  /** Waits for room in a full queue, together with all others that wait for it. */
+  #room(tries: number): Promise<void> {
+    this.#pause ??= this.#options.pause(retryDelayMs(tries, patience)).finally(() => {
+      this.#pause = undefined
+    })
+    return this.#pause
+  }
+
+  /** Resolves when everything that was pushed is stored, or has failed once more. */
+  async flush(): Promise<void> {
+    this.#isFinal = true
+    this.#options.leaveGate(this)
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+}
+
+function take(line: Line): SoonAdd | undefined {
+  const { next } = line
+  line.next = undefined
+  return next
+}
+
+/** The later of two adds of a key, at the higher priority of both. */
+function replacing(earlier: SoonAdd | undefined, later: SoonAdd): SoonAdd {
+  if (earlier !== undefined) later.priority = Math.max(earlier.priority, later.priority)
+  return later
+}

@@ -1,0 +1,49 @@
+import { batchKeysMax, SluiceTypeError, transferRow } from '@sluice/core'
+import type { QueueCore } from '../core/queue-core.ts'
+import { PlainQueue } from '../queue/plain-queue.ts'
+import type { Queue } from '../queue/queue.ts'
+import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.ts'
+import { writeLine } from './transfer-lines.ts'
+import { transferOf } from './transfer-of.ts'
+
+/** The core of a queue of this package. */
+export function coreOf<T>(queue: Queue<T>): QueueCore {
+  if (queue instanceof PlainQueue) return (queue as PlainQueue<T>).core
+  throw new SluiceTypeError('queue', 'must be a queue made by this package')
+}
+
+/**
+ * Writes everything that is stored of a queue as lines of JSON, each with its line feed: a head,
+ * the buckets of the store, the keys in their order, and an end, without which a copy is
+ * incomplete.
+ *
+ * Instants are those of the wall clock. Changes nothing. Each key is written as it is when it is
+ * its turn; a held key is written as if it had been released, so that a copy has every run that is
+ * not finished. Pause the queue for a copy of one moment.
+ */
+export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, void> {
+  const core = coreOf(queue)
+  const { driver, name } = core.calls
+  if (core.phase === 'closed') throw core.calls.closedError()
+  const transfer = transferOf('queue', driver)
+  await core.calls.open()
+  // The answer also has the difference between the store's time and its wall clock.
+  const exportedAt = leavingInstant(driver, await core.backend.now())
+  const lastToken = await transfer.lastToken()
+  yield writeLine({ as: 'head', head: { queue: name, exportedAt, lastToken } })
+  for (const bucket of (await driver.buckets?.()) ?? []) {
+    yield writeLine({ as: 'bucket', bucket: leavingBucket(driver, bucket) })
+  }
+  let keys = 0
+  let cursor: string | undefined
+  do {
+    const request = { cursor, limit: batchKeysMax }
+    const page = await core.calls.call('list', request, () => driver.list(name, request))
+    for (const row of page.rows) {
+      yield writeLine({ as: 'key', row: leavingRow(driver, transferRow(row)) })
+    }
+    keys += page.rows.length
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  yield writeLine({ as: 'end', keys })
+}

@@ -1,0 +1,293 @@
+import {
+  type Awaitable,
+  batchKeysMax,
+  bookNamePrefix,
+  type Clock,
+  type Counts,
+  checkBoolean,
+  checkFunction,
+  checkObject,
+  checkQueueName,
+  checkSignal,
+  crashesMaxDefault,
+  type Driver,
+  failuresExpireMsDefault,
+  keyStateWords,
+  noToken,
+  type Operate,
+  SluiceError,
+  SluiceTypeError,
+  type Transfer,
+  transferRow,
+} from '@sluice/core'
+import { defaultRetryPlan } from '../core/retry-plans.ts'
+import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
+import { markOf, setMark } from './move-mark.ts'
+import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
+import { operateOf, transferOf } from './transfer-of.ts'
+
+/** A queue at which a worker was seen within this time is in use. */
+const usedWithinMs = 60_000
+
+/** How often a move looks whether everything was given back. */
+const pollMs = 200
+
+/** Which queues to move, and where to. */
+export interface MoveQueuesOptions {
+  readonly from: Driver
+  readonly to: Driver
+  /** The names of the queues to move. Default: all that there are. */
+  readonly queues?: readonly string[]
+  /**
+   * Whether keys of the queues are handed out in the new store once they are there. Default true,
+   * except for queues that were paused before, in either store. Those stay paused.
+   */
+  readonly resume?: boolean
+  /** Interrupts the move; the same call made again continues it. */
+  readonly signal?: AbortSignal
+  /** Called with the progress after each page. */
+  readonly onProgress?: (moved: MovedQueue) => void
+  /** The clock that both stores follow. Default: each its own. */
+  readonly clock?: Clock
+}
+
+/** How many keys of one queue were moved. */
+export interface MovedQueue {
+  readonly queue: string
+  readonly moved: number
+}
+
+/** How often a call that a busy store refuses is made. */
+const triesMax = 50
+
+/** One of the two stores: open as long as the move lasts. */
+class Side implements HandleUser {
+  readonly name = ''
+  readonly driver: Driver
+  readonly operate: Operate
+  readonly transfer: Transfer
+  readonly store: DriverHandle
+
+  constructor(parameter: string, driver: Driver, clock: Clock | undefined) {
+    this.driver = driver
+    this.operate = operateOf(parameter, driver)
+    this.transfer = transferOf(parameter, driver)
+    this.store = DriverHandle.of(driver, clock)
+  }
+
+  async open(): Promise<void> {
+    this.store.join(this)
+    await this.store.open()
+    // The answer has the difference between the store's time and its wall clock.
+    await this.driver.counts('', { cap: 1 })
+  }
+
+  async leave(): Promise<void> {
+    await this.store.leave(this)
+  }
+
+  wake(): void {
+    // Nothing waits here.
+  }
+
+  report(): void {
+    // Only a watch that could not be started is reported, and nothing waits for one here.
+  }
+}
+
+/** Moves one queue. Every step may be repeated, and so may all of them. */
+class QueueMove {
+  readonly #from: Side
+  readonly #to: Side
+  readonly #queue: string
+  readonly #signal: AbortSignal | undefined
+
+  constructor(from: Side, to: Side, queue: string, signal: AbortSignal | undefined) {
+    this.#from = from
+    this.#to = to
+    this.#queue = queue
+    this.#signal = signal
+  }
+
+  async run(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
+    const queue = this.#queue
+    const resumes = await this.#mayResume()
+    // Nothing is handed out on either side while keys are under way.
+    await this.#from.operate.pause(queue)
+    await this.#to.operate.pause(queue)
+    await this.#givenBack()
+    await this.#raiseTokens()
+    let moved = 0
+    for (;;) {
+      this.#signal?.throwIfAborted()
+      const page = await this.#moveSome()
+      if (page === undefined) break
+      // Producers keep changing the keys, or the queue was resumed: the next page is taken later.
+      if (page === 0) await this.#pause()
+      moved += page
+      onProgress?.({ queue, moved })
+    }
+    // Once more: the source may have been resumed meanwhile, and have given out more tokens.
+    await this.#raiseTokens()
+    if (resume && resumes) {
+      await this.#to.operate.resume(queue)
+      this.#to.store.wake(queue)
+    }
+    return { queue, moved }
+  }
+
+  /**
+   * Whether the new store hands out keys of the queue at the end: not if the queue had been paused
+   * there, or in the old store. A queue that is in use in the new store stays so.
+   */
+  async #mayResume(): Promise<boolean> {
+    const queue = this.#queue
+    const from = this.#from.driver
+    const to = this.#to.driver
+    const there = await from.counts(queue, { cap: 1 })
+    const decided = there.paused ? await markOf(from, queue) : undefined
+    if (decided !== undefined) return decided
+    const here = await to.counts(queue, { cap: 1 })
+    const isInUse = !here.paused && (await isUsed(to, queue, here))
+    const resumes = isInUse || !(there.paused || here.paused)
+    await setMark(from, queue, resumes)
+    return resumes
+  }
+
+  /**
+   * Repeats a call that a busy store refuses: a transaction of another session may have locked a
+   * key.
+   */
+  async #patiently<R>(verb: () => Awaitable<R>): Promise<R> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await verb()
+      } catch (error) {
+        if (tries === triesMax || !SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
+      }
+      this.#signal?.throwIfAborted()
+      await this.#pause()
+    }
+  }
+
+  /** Moves the first keys; `undefined` if there are none. */
+  async #moveSome(): Promise<number | undefined> {
+    const { driver, transfer } = this.#from
+    const { rows } = await driver.list(this.#queue, { limit: batchKeysMax })
+    if (rows.length === 0) return undefined
+    if (rows.some(({ token }) => token !== noToken)) {
+      // The queue was resumed meanwhile.
+      await this.#from.operate.pause(this.#queue)
+      await this.#givenBack()
+      return 0
+    }
+    const moving = rows.map(transferRow)
+    const { driver: to, transfer: target } = this.#to
+    const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
+    await this.#patiently(() => target.importRows(this.#queue, entering))
+    // A key that has changed since it was listed stays, and is listed and merged once more.
+    const outcomes = await this.#patiently(() => transfer.dropRows(this.#queue, moving))
+    return outcomes.filter((outcome) => outcome === 'dropped').length
+  }
+
+  /** Fencing numbers of the target continue above those that the source has given out so far. */
+  async #raiseTokens(): Promise<void> {
+    await this.#to.transfer.raiseTokens(await this.#from.transfer.lastToken())
+  }
+
+  /** Waits until no process holds a key of the source. Expired leases are ended. */
+  async #givenBack(): Promise<void> {
+    const { driver } = this.#from
+    for (;;) {
+      this.#signal?.throwIfAborted()
+      const { leaseEnds } = await driver.tick(this.#queue, {
+        holder: 'move-queues',
+        limit: batchKeysMax,
+        failuresExpireMs: failuresExpireMsDefault,
+      })
+      if (leaseEnds.length > 0) {
+        await driver.expire(this.#queue, leaseEnds, {
+          dedupe: 'client-go',
+          plan: defaultRetryPlan,
+          maxCrashes: crashesMaxDefault,
+        })
+        continue
+      }
+      const { processing, dirty } = await driver.counts(this.#queue, { cap: 1 })
+      if (processing + dirty === 0) return
+      await this.#pause()
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#from.store.clock.startTimer(pollMs, resolve)
+      timer.ref()
+    })
+  }
+}
+
+function checkQueueNames(queues: readonly string[]): void {
+  if (!Array.isArray(queues)) throw new SluiceTypeError('queues', 'must be an array of names')
+  for (const [at, name] of queues.entries()) checkQueueName(`queues[${at}]`, name, { empty: true })
+}
+
+/** Whether anything is stored of a queue, or a worker of it was seen recently. */
+async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<boolean> {
+  if (keyStateWords.some((word) => counts[word] > 0)) return true
+  return ((await driver.workers?.(queue, usedWithinMs)) ?? []).length > 0
+}
+
+/**
+ * Moves queues from one store to another with everything that is stored of them: times (by the wall
+ * clock, so that keys stay due when they were), positions in the order, failures, priorities,
+ * parked keys, buckets, and fencing numbers that keep rising.
+ *
+ * Pauses each queue in both stores, waits until all held keys were given back, moves the keys, and
+ * resumes the queue in the new store, unless it had been paused before; in the old one it stays
+ * paused. Producers may add to either store meanwhile; keys that are added to the old store after
+ * the end are moved by another call. A move that was interrupted at any point is continued by the
+ * same call: no key is lost, and none runs twice for it.
+ */
+export async function moveQueues(options: MoveQueuesOptions): Promise<readonly MovedQueue[]> {
+  checkObject('options', options, [
+    'from',
+    'to',
+    'queues',
+    'resume',
+    'signal',
+    'onProgress',
+    'clock',
+  ])
+  const { queues, resume = true, signal, onProgress, clock } = options
+  checkBoolean('resume', resume)
+  if (queues !== undefined) checkQueueNames(queues)
+  if (signal !== undefined) checkSignal('signal', signal)
+  if (onProgress !== undefined) checkFunction('onProgress', onProgress)
+  checkObject('from', options.from)
+  checkObject('to', options.to)
+  if (options.from === options.to) throw new SluiceTypeError('to', 'must not be the same store')
+  const from = new Side('from', options.from, clock)
+  const to = new Side('to', options.to, clock)
+  try {
+    await from.open()
+    await to.open()
+    const all = await from.driver.queues?.()
+    const names = queues ?? all?.filter((name) => !name.startsWith(bookNamePrefix))
+    if (names === undefined) {
+      throw new SluiceTypeError('queues', `must be given: ${from.driver.name} cannot list them`)
+    }
+    const buckets = ((await from.driver.buckets?.()) ?? []).map((bucket) =>
+      enteringBucket(to.driver, leavingBucket(from.driver, bucket)),
+    )
+    await to.transfer.importBuckets(buckets)
+    const done: MovedQueue[] = []
+    for (const queue of names) {
+      done.push(await new QueueMove(from, to, queue, signal).run(resume, onProgress))
+    }
+    return done
+  } finally {
+    await from.leave()
+    await to.leave()
+  }
+}

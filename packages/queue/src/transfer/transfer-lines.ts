@@ -1,0 +1,164 @@
+import {
+  type BucketRow,
+  checkBoolean,
+  checkKey,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkQueueName,
+  checkString,
+  type DueReason,
+  type EpochMs,
+  errorBytesMax,
+  failuresMax,
+  itemBytesMax,
+  never,
+  parseJson,
+  priorityMax,
+  priorityMin,
+  SluiceTypeError,
+  type TransferRow,
+} from '@sluice/core'
+
+/** The version of the format that is written, and the only one that is read. */
+const formatVersion = 1
+
+/**
+ * The greatest fencing number that an export may name. Stores count on from it, in microseconds of
+ * the wall clock: it is reached in the year 2112, and half of all safe integers are above it.
+ */
+const tokenFloorMax = 2 ** 52
+
+/** The instants of a Date. */
+const instantLimits = { min: -8.64e15, max: 8.64e15 }
+
+/** The first line of an export. */
+export interface ExportHead {
+  readonly queue: string
+  readonly exportedAt: EpochMs
+  /** No token that the store gave out is greater. */
+  readonly lastToken: number
+}
+
+/** One line of an export. */
+export type ExportLine =
+  | { readonly as: 'head'; readonly head: ExportHead }
+  | { readonly as: 'bucket'; readonly bucket: BucketRow }
+  | { readonly as: 'key'; readonly row: TransferRow }
+  | { readonly as: 'end'; readonly keys: number }
+
+const instants = ['dueAt', 'laterAt', 'readyAt', 'askedAt', 'failedAt'] as const
+const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
+
+/** Writes a line, with the line feed. Members that are not set are left out. */
+export function writeLine(line: ExportLine): string {
+  return `${JSON.stringify(written(line))}\n`
+}
+
+function written(line: ExportLine): object {
+  switch (line.as) {
+    case 'head':
+      return { sluice: 'queue', version: formatVersion, ...line.head }
+    case 'bucket':
+      return { bucket: line.bucket }
+    case 'key':
+      return Object.fromEntries(
+        Object.entries(line.row).filter(([, value]) => value !== never && value !== undefined),
+      )
+    case 'end':
+      return { end: true, keys: line.keys }
+  }
+}
+
+/**
+ * Reads the line of this number; throws, naming it, for anything that {@link writeLine} does not
+ * write.
+ */
+export function readLine(text: string, number: number): ExportLine {
+  const where = `lines[${number}]`
+  let value: unknown
+  try {
+    value = parseJson(text)
+  } catch (cause) {
+    throw new SluiceTypeError(where, 'must be a line of an export: JSON', { cause })
+  }
+  const record = checkObject(where, value as Record<string, unknown>)
+  if ('sluice' in record) return { as: 'head', head: readHead(where, record) }
+  if ('bucket' in record) return { as: 'bucket', bucket: readBucket(where, record['bucket']) }
+  if ('end' in record) {
+    const keys = checkNumber(`${where}.keys`, record['keys'], { min: 0, integer: true })
+    return { as: 'end', keys }
+  }
+  return { as: 'key', row: readRow(where, record) }
+}
+
+function readHead(where: string, record: Record<string, unknown>): ExportHead {
+  const { sluice, version, queue, exportedAt, lastToken } = record
+  if (sluice !== 'queue' || version !== formatVersion) {
+    throw new SluiceTypeError(where, `must be the head of an export of version ${formatVersion}`)
+  }
+  return {
+    queue: checkQueueName(`${where}.queue`, queue as string, { empty: true }),
+    exportedAt: checkNumber(`${where}.exportedAt`, exportedAt, instantLimits),
+    lastToken: checkNumber(`${where}.lastToken`, lastToken, {
+      min: 0,
+      max: tokenFloorMax,
+      integer: true,
+    }),
+  }
+}
+
+function readBucket(where: string, value: unknown): BucketRow {
+  const bucket = checkObject(`${where}.bucket`, value as BucketRow)
+  checkString(`${where}.bucket.name`, bucket.name)
+  const { name, perSecond, burst, tokens, at } = bucket
+  checkNumber(`${where}.bucket.perSecond`, perSecond, { min: 0 })
+  checkNumber(`${where}.bucket.burst`, burst, { min: 0, integer: true })
+  const promised = { min: Number.MIN_SAFE_INTEGER, max: burst }
+  checkNumber(`${where}.bucket.tokens`, tokens, promised)
+  checkNumber(`${where}.bucket.at`, at, instantLimits)
+  return { name, perSecond, burst, tokens, at }
+}
+
+function readRow(where: string, record: Record<string, unknown>): TransferRow {
+  const row = record as unknown as TransferRow
+  const { key, item, lastError, why, laterWhy, seq, priority, failures, crashes, parked } = row
+  checkKey(`${where}.key`, key)
+  if (item !== undefined) readItem(`${where}.item`, item)
+  if (lastError !== undefined)
+    checkString(`${where}.lastError`, lastError, { bytesMax: errorBytesMax })
+  checkNumber(`${where}.seq`, seq, { integer: true })
+  checkNumber(`${where}.priority`, priority, { min: priorityMin, max: priorityMax, integer: true })
+  const [dueAt, laterAt, readyAt, askedAt, failedAt] = instants.map((member) =>
+    row[member] === undefined
+      ? never
+      : checkNumber(`${where}.${member}`, row[member], instantLimits),
+  ) as [EpochMs, EpochMs, EpochMs, EpochMs, EpochMs]
+  const counts = { min: 0, max: failuresMax, integer: true }
+  return {
+    key,
+    item,
+    lastError,
+    why: checkOneOf(`${where}.why`, why, reasons),
+    laterWhy: checkOneOf(`${where}.laterWhy`, laterWhy, reasons),
+    seq,
+    priority,
+    dueAt,
+    laterAt,
+    readyAt,
+    askedAt,
+    failedAt,
+    failures: checkNumber(`${where}.failures`, failures, counts),
+    crashes: checkNumber(`${where}.crashes`, crashes, counts),
+    parked: checkBoolean(`${where}.parked`, parked),
+  }
+}
+
+function readItem(where: string, item: string): void {
+  checkString(where, item, { bytesMax: itemBytesMax })
+  try {
+    parseJson(item)
+  } catch (cause) {
+    throw new SluiceTypeError(where, 'must be JSON text', { cause })
+  }
+}

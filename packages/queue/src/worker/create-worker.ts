@@ -1,0 +1,327 @@
+import {
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  concurrencyMax,
+  delayMsMax,
+  graceMsDefault,
+  heartbeatMs,
+  SluiceError,
+  SluiceTypeError,
+  systemClock,
+  type Ticker,
+} from '@sluice/core'
+import type { QueueCore } from '../core/queue-core.ts'
+import { keysLeft } from '../core/refusals.ts'
+import type { RunningWorker } from '../core/work-tally.ts'
+import { nextTurn } from '../environment/environment.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import { PlainQueue } from '../queue/plain-queue.ts'
+import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
+import { LoopWatch } from './loop-watch.ts'
+import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
+import { type HealthInputs, healthOf, type WorkerHealth } from './worker-health.ts'
+
+/** How long a handler may run on after its signal was aborted. */
+const abandonMsDefault = 30_000
+
+/** How long handlers have between the abort of their signals and being abandoned. */
+const settleMs = 1_000
+
+/** How much longer real time may take than a clock that was given. */
+const slackMs = 250
+
+/** How long the event loop may stand still where there are no leases to renew. */
+const blockedMsDefault = 1_000
+
+const optionNames: readonly string[] = [
+  'queue',
+  'handler',
+  'concurrency',
+  'timeoutMs',
+  'abandonMs',
+  'blockedMs',
+  'maxFailures',
+  'onExhausted',
+  'onTerminal',
+  'onError',
+]
+
+function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<T> {
+  const { timeoutMs, maxFailures, onError } = options
+  const { abandonMs = abandonMsDefault, onExhausted = 'park', onTerminal = 'forget' } = options
+  if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, { above: 0, max: delayMsMax })
+  if (maxFailures !== undefined) checkNumber('maxFailures', maxFailures, { min: 1, integer: true })
+  if (onError !== undefined) checkFunction('onError', onError)
+  if (typeof onExhausted !== 'function') {
+    checkOneOf('onExhausted', onExhausted, ['park', 'drop'])
+  }
+  return {
+    handler: checkFunction('handler', options.handler),
+    abandonMs: checkNumber('abandonMs', abandonMs, { min: 0, max: delayMsMax }),
+    onExhausted,
+    onTerminal: checkOneOf('onTerminal', onTerminal, ['done', 'forget', 'park']),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxFailures === undefined ? {} : { maxFailures }),
+    ...(onError === undefined ? {} : { onError }),
+  }
+}
+
+/** The loops of a worker: each takes a key, runs the handler, and takes the next. */
+class QueueWorker<T> implements Worker {
+  readonly #queue: PlainQueue<T>
+  readonly #core: QueueCore
+  readonly #options: CheckedWorkerOptions<T>
+  readonly #group = { isStopping: false }
+  readonly #runs = new Set<HandlerRun<T>>()
+  readonly #working: RunningWorker
+  readonly stopped: Promise<void>
+  readonly #heartbeats: Ticker
+  readonly #loopWatch: LoopWatch
+  #beatAt = 0
+  #phase: HealthInputs['phase'] = 'running'
+  #onIdle: (() => void)[] = []
+  #idleCheck: Promise<void> | undefined
+  /** Something changed while an idle check was in flight. */
+  #mustCheckAgain = false
+
+  constructor(
+    queue: PlainQueue<T>,
+    options: CheckedWorkerOptions<T>,
+    concurrency: number,
+    blockedMs: number,
+  ) {
+    this.#queue = queue
+    this.#core = queue.core
+    this.#options = options
+    this.#working = { concurrency, runs: this.#runs }
+    this.#core.tally.begin(this.#working)
+    this.#core.calls.notice('worker-started', { concurrency })
+    const { clock } = this.#core.calls.handle
+    this.#loopWatch = new LoopWatch({
+      clock,
+      blockedMs,
+      keys: () => [...this.#runs].map(({ key }) => key),
+      onBlocked: (block, error) => {
+        this.#core.calls.notice('loop-blocked', block)
+        this.#core.calls.report(error)
+      },
+    })
+    this.#heartbeat()
+    this.#heartbeats = clock.startTicker(heartbeatMs, () => this.#heartbeat())
+    const loops = Array.from({ length: concurrency }, () => this.#loop(concurrency))
+    this.stopped = Promise.all(loops).then(
+      () => this.#ended('stopped', concurrency),
+      (error: unknown) => {
+        // A permanent error of one loop ends all of them.
+        this.#dismiss()
+        this.#ended('failed', concurrency)
+        this.#core.calls.report(error)
+        throw error
+      },
+    )
+    // Awaiting it is optional: `onError` is called with its error, and the health shows it.
+    this.stopped.catch(() => undefined)
+  }
+
+  #ended(phase: 'stopped' | 'failed', concurrency: number): void {
+    this.#phase = phase
+    this.#heartbeats.stop()
+    this.#loopWatch.stop()
+    this.#core.calls.notice('worker-stopped', { concurrency })
+    this.#core.tally.end(this.#working)
+    this.#unregister()
+  }
+
+  /**
+   * Registers the worker as one that takes no more keys. No call waits for that, or fails by it.
+   */
+  #unregister(): void {
+    if (this.#core.phase !== 'open' || !this.#core.calls.handle.isOpen) return
+    try {
+      const answer = this.#core.backend.unregister()
+      if (answer instanceof Promise) answer.catch(() => undefined)
+    } catch {
+      // Without heartbeats the store soon drops the worker from its list.
+    }
+  }
+
+  /** Registers the worker as alive. Only the list of workers depends on it. */
+  #heartbeat(): void {
+    this.#beatAt = this.#core.calls.handle.clock.monotonicMs()
+    if (this.#core.phase !== 'open') return
+    try {
+      const answer = this.#core.claims.heartbeat()
+      if (answer instanceof Promise)
+        answer.catch((error: unknown) => this.#core.calls.reportTrouble(error))
+    } catch (error) {
+      this.#core.calls.reportTrouble(error)
+    }
+  }
+
+  get running(): number {
+    return this.#runs.size
+  }
+
+  health(): WorkerHealth {
+    return healthOf({
+      core: this.#core,
+      loopWatch: this.#loopWatch,
+      beatAt: this.#beatAt,
+      phase: this.#phase,
+    })
+  }
+
+  async #loop(concurrency: number): Promise<void> {
+    while (!this.#group.isStopping) {
+      const getting = this.#queue.getFor(this.#group)
+      this.#checkIdle()
+      let held: HeldKey<T> | undefined
+      try {
+        held = await getting
+      } catch (error) {
+        if (this.#group.isStopping) return
+        throw error
+      }
+      if (held === undefined) {
+        if (this.#group.isStopping || this.#hasNoMore()) return
+        await this.#core.lifecycle.nextGivenBack()
+        continue
+      }
+      // Other work since it was handed out may have delayed it.
+      if (!held.mayStart()) continue
+      const run = new HandlerRun<T>(this.#core, this.#options, held, concurrency)
+      this.#runs.add(run)
+      await run.run()
+      this.#loopWatch.look()
+      this.#runs.delete(run)
+      this.#checkIdle()
+      const turn = this.#loopWatch.breathe()
+      if (turn !== undefined) await turn
+    }
+  }
+
+  /**
+   * Whether the queue, which has ended, will have no more keys: none is held that could come back.
+   */
+  #hasNoMore(): boolean {
+    const { helds, phase } = this.#core
+    return phase === 'closed' || phase === 'closing' || helds.size === 0
+  }
+
+  async stop(options: StopOptions = {}): Promise<void> {
+    checkObject('options', options, ['graceMs'])
+    const { graceMs = graceMsDefault } = options
+    checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
+    if (this.#phase === 'running') this.#phase = 'stopping'
+    this.#dismiss()
+    const ended = this.stopped.catch(() => undefined)
+    if (await this.#endsWithin(ended, graceMs)) return
+    for (const run of this.#runs) run.abort(this.#closing())
+    if (await this.#endsWithin(ended, settleMs)) return
+    this.#abandonAll()
+    await this.#endsWithin(ended, slackMs)
+  }
+
+  /** Leaves the keys of handlers that do not stop, and names them in one error. */
+  #abandonAll(): void {
+    const { name, options } = this.#core.calls
+    const keys = [...this.#runs].filter((run) => run.abandon()).map((run) => run.request().key)
+    if (keys.length === 0) return
+    const ended = `the worker of queue ${JSON.stringify(name)} was stopped`
+    this.#core.calls.report(keysLeft(ended, keys, options.leaseMs))
+  }
+
+  #dismiss(): void {
+    this.#group.isStopping = true
+    this.#core.dismiss(this.#group)
+  }
+
+  #closing(): SluiceError {
+    return new SluiceError('ERR_CLOSING', 'the worker is stopping: stop working on this key')
+  }
+
+  /**
+   * Whether the loops end within `ms`; in real time, too, where a clock was given that stands
+   * still.
+   */
+  #endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
+    const { clock } = this.#core.calls.handle
+    return new Promise((resolve) => {
+      const timers = [clock.startTimer(ms, () => resolve(false))]
+      if (clock !== systemClock) {
+        timers.push(systemClock.startTimer(ms + slackMs, () => resolve(false)))
+      }
+      for (const timer of timers) timer.ref()
+      void ended.then(() => {
+        for (const timer of timers) timer.stop()
+        resolve(true)
+      })
+    })
+  }
+
+  async runUntilIdle(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#onIdle.push(resolve)
+      this.stopped.then(resolve, reject)
+      this.#checkIdle()
+    })
+    await this.stop()
+  }
+
+  /** Checks whether nothing is due and nothing is running, if a caller waits for that. */
+  #checkIdle(): void {
+    if (this.#onIdle.length === 0 || this.#runs.size > 0) return
+    if (this.#idleCheck !== undefined) {
+      this.#mustCheckAgain = true
+      return
+    }
+    this.#idleCheck = this.#isIdle()
+      .then((isIdle) => {
+        if (!isIdle) return
+        const waiting = this.#onIdle
+        this.#onIdle = []
+        for (const resolve of waiting) resolve()
+      })
+      .catch((error: unknown) => this.#core.calls.reportTrouble(error))
+      .finally(() => {
+        this.#idleCheck = undefined
+        if (!this.#mustCheckAgain) return
+        this.#mustCheckAgain = false
+        this.#checkIdle()
+      })
+  }
+
+  async #isIdle(): Promise<boolean> {
+    const { backend } = this.#core
+    if (!(await backend.isDrained(await backend.now()))) return false
+    // A key that was handed out just now has not begun to run.
+    await new Promise<void>(nextTurn)
+    return this.#runs.size === 0 && !this.#mustCheckAgain
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+}
+
+/**
+ * Makes a worker and starts it: it takes keys from the queue and runs the handler for each, the
+ * loop of a controller done right.
+ *
+ * Throws for bad options only. An error of a handler never stops the worker.
+ */
+export function createWorker<T>(options: WorkerOptions<T>): Worker {
+  checkObject('options', options, optionNames)
+  const { queue, concurrency = 1 } = options
+  if (!(queue instanceof PlainQueue)) {
+    throw new SluiceTypeError('queue', 'must be a queue made by this package')
+  }
+  checkNumber('concurrency', concurrency, { min: 1, max: concurrencyMax, integer: true })
+  const { leaseMs } = queue.checkedOptions
+  const { blockedMs = leaseMs === Infinity ? blockedMsDefault : leaseMs / 3 } = options
+  checkNumber('blockedMs', blockedMs, { above: 0, max: delayMsMax })
+  const checked = checkWorkerOptions(options)
+  return new QueueWorker<T>(queue as PlainQueue<T>, checked, concurrency, blockedMs)
+}

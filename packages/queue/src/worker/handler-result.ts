@@ -1,0 +1,56 @@
+import { delayMsMax, priorityMax, priorityMin, SluiceTypeError } from '@sluice/core'
+
+/** A result of a handler as it may come, also against its type. */
+interface Returned {
+  readonly priority?: unknown
+  readonly requeue?: unknown
+  readonly requeueAfterMs?: unknown
+}
+
+/** How a run that succeeded ends. */
+export type RunEnd =
+  | { readonly as: 'done' }
+  | { readonly as: 'requeue'; readonly priority: number }
+  | { readonly as: 'requeue_after'; readonly priority: number; readonly delayMs: number }
+
+/**
+ * Reads the result of a handler, by the rules of controller-runtime: a delay above zero wins over
+ * `requeue`, and one that is not above zero is as if it were absent. Throws for a result that means
+ * nothing, or that cannot be read. `own` is the priority that the key has.
+ */
+export function readResult(result: unknown, own: number): RunEnd {
+  try {
+    const end = endOf(result as Returned | null | undefined, own)
+    if (end !== undefined) return end
+  } catch (cause) {
+    throw meaningless(cause)
+  }
+  throw meaningless(undefined)
+}
+
+function endOf(result: Returned | null | undefined, own: number): RunEnd | undefined {
+  if (result === undefined || result === null) return { as: 'done' }
+  // A result that is not an object has none of these.
+  const { priority = own, requeue, requeueAfterMs: delayMs } = result
+  if (!isPriority(priority)) return undefined
+  if (delayMs !== undefined && !isDelay(delayMs)) return undefined
+  if (delayMs !== undefined && delayMs > 0) return { as: 'requeue_after', priority, delayMs }
+  if (requeue === true) return { as: 'requeue', priority }
+  return delayMs === undefined ? undefined : { as: 'done' }
+}
+
+function isPriority(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= priorityMin && Number(value) <= priorityMax
+}
+
+function isDelay(value: unknown): value is number {
+  return typeof value === 'number' && value <= delayMsMax
+}
+
+function meaningless(cause: unknown): SluiceTypeError {
+  return new SluiceTypeError(
+    'handler(item)',
+    'must return nothing, { requeueAfterMs } or { requeue: true }, with a priority or without',
+    cause === undefined ? {} : { cause },
+  )
+}

@@ -1,0 +1,116 @@
+import { type Clock, SluiceError, systemClock, type Ticker } from '@sluice/core'
+import { nextTurn } from '../environment/environment.ts'
+
+/** How long handlers may occupy the event loop before other work gets a turn. */
+const turnMsMax = 10
+
+/** How many keys a report names. */
+const keysNamedMax = 10
+
+/** A block of the event loop. */
+export interface LoopBlock {
+  readonly blockedMs: number
+  /** The keys that were running, at most ten. */
+  readonly keys: readonly string[]
+}
+
+/** The worker whose event loop is watched. */
+export interface LoopWatchOptions {
+  readonly clock: Clock
+  /** How long the event loop may stand still. */
+  readonly blockedMs: number
+  /** The keys that are being worked on. */
+  keys(): Iterable<string>
+  onBlocked(block: LoopBlock, error: SluiceError): void
+}
+
+/**
+ * Notices that the event loop stood still: a ticker that should have ticked did not. Looked at by
+ * the ticker, which comes late, and whenever a handler hands back control, which comes at once and
+ * while it is still known which handler that was.
+ *
+ * Only the clock of the machine continues while the loop stands still. Under any other clock
+ * nothing is detected, and no ticker runs that a test would have to step through.
+ */
+export class LoopWatch {
+  readonly #options: LoopWatchOptions
+  readonly #periodMs: number
+  readonly #ticker: Ticker | undefined
+  #tickedAt: number
+  #blockedAt = -Infinity
+  #turnAt: number
+  #turn: Promise<void> | undefined
+
+  constructor(options: LoopWatchOptions) {
+    this.#options = options
+    const { clock, blockedMs } = options
+    this.#periodMs = blockedMs / 4
+    this.#tickedAt = clock.monotonicMs()
+    this.#turnAt = this.#tickedAt
+    this.#ticker = clock === systemClock ? this.#start() : undefined
+  }
+
+  #start(): Ticker {
+    return systemClock.startTicker(this.#periodMs, () => {
+      this.look()
+      this.#tickedAt = systemClock.monotonicMs()
+      this.#turnAt = this.#tickedAt
+    })
+  }
+
+  /** Checks whether the loop has stood still, and reports it if so. */
+  look(): void {
+    if (this.#ticker === undefined) return
+    const { clock, blockedMs } = this.#options
+    const now = clock.monotonicMs()
+    const lateMs = now - this.#tickedAt - this.#periodMs
+    if (lateMs <= blockedMs) return
+    // Reported once, whatever the number of watches.
+    this.#tickedAt = now
+    this.#blockedAt = now
+    this.#tell(Math.round(lateMs))
+  }
+
+  #tell(lateMs: number): void {
+    const keys: string[] = []
+    for (const key of this.#options.keys()) {
+      if (keys.length === keysNamedMax) break
+      keys.push(key)
+    }
+    const named = keys.map((key) => JSON.stringify(key)).join(', ')
+    this.#options.onBlocked(
+      { blockedMs: lateMs, keys },
+      new SluiceError(
+        'ERR_LOOP_BLOCKED',
+        `the event loop stood still for ${lateMs} ms while these keys were worked on: ` +
+          `${named || 'none'}; no lease can be renewed meanwhile: let handlers await, or compute ` +
+          'in a worker thread',
+      ),
+    )
+  }
+
+  /** Whether the loop was found blocked within `ms`. */
+  wasBlockedWithin(ms: number): boolean {
+    return this.#options.clock.monotonicMs() - this.#blockedAt <= ms
+  }
+
+  /**
+   * A turn of the event loop for others, if it is time for one: handlers that never wait for
+   * anything would otherwise keep timers, sockets and renewals waiting until the queue is empty.
+   */
+  breathe(): Promise<void> | undefined {
+    if (this.#options.clock.monotonicMs() - this.#turnAt < turnMsMax) return undefined
+    this.#turn ??= new Promise((resolve) => {
+      nextTurn(() => {
+        this.#turn = undefined
+        this.#turnAt = this.#options.clock.monotonicMs()
+        resolve()
+      })
+    })
+    return this.#turn
+  }
+
+  stop(): void {
+    this.#ticker?.stop()
+  }
+}

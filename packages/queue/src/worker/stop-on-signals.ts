@@ -1,0 +1,129 @@
+import { constants } from 'node:os'
+import process from 'node:process'
+import {
+  checkBoolean,
+  checkNumber,
+  checkObject,
+  delayMsMax,
+  graceMsDefault,
+  SluiceTypeError,
+  systemClock,
+} from '@sluice/core'
+import { closeMs } from '../core/lifecycle.ts'
+
+/** Something that takes work and can stop doing so: a worker. */
+export interface Stops {
+  stop(options: { readonly graceMs: number }): Promise<void>
+}
+
+/** Something that is let go of when nothing uses it any more: a queue. */
+export interface Closes {
+  /** `leftMs`: how long it may take at most. */
+  close(options: { readonly graceMs: number }, leftMs?: number): Promise<void>
+}
+
+/** A worker or a queue. */
+export type Stoppable = Stops | Closes
+
+/** How signals stop workers. */
+export interface StopOnSignalsOptions {
+  /** Default SIGTERM, which a supervisor sends, and SIGINT, which Ctrl-C does. */
+  readonly signals?: readonly NodeJS.Signals[]
+  /** How long running handlers have before their signals are aborted. Default 10 s. */
+  readonly graceMs?: number
+  /**
+   * Whether to end the process when everything has stopped (with 0, or with 1 if stopping failed),
+   * and at the second signal (with 128 + the signal's number). Default false: the process ends by
+   * itself once nothing keeps it alive.
+   */
+  readonly exit?: boolean
+}
+
+function isOneOf(value: unknown): value is Stoppable {
+  if (typeof value !== 'object' || value === null) return false
+  const { stop, close } = value as { readonly stop?: unknown; readonly close?: unknown }
+  return typeof stop === 'function' || typeof close === 'function'
+}
+
+function checkTargets(what: Stoppable | readonly Stoppable[]): readonly Stoppable[] {
+  const targets: readonly unknown[] = Array.isArray(what) ? what : [what]
+  targets.forEach((target, at) => {
+    if (isOneOf(target)) return
+    throw new SluiceTypeError(
+      Array.isArray(what) ? `what[${at}]` : 'what',
+      'must be a worker or a queue',
+    )
+  })
+  return targets as readonly Stoppable[]
+}
+
+function checkSignals(signals: readonly NodeJS.Signals[]): void {
+  if (!Array.isArray(signals) || signals.length === 0) {
+    throw new SluiceTypeError('options.signals', 'must name at least one signal')
+  }
+  signals.forEach((signal: string, at) => {
+    if (signal in constants.signals) return
+    throw new SluiceTypeError(`options.signals[${at}]`, 'must be the name of a signal')
+  })
+}
+
+/** Stops the workers, then closes the queues, which the workers need until then. */
+async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<void> {
+  const workers = targets.filter((target): target is Stops => 'stop' in target)
+  const queues = targets.filter((target): target is Closes => !('stop' in target))
+  const endAt = systemClock.monotonicMs() + graceMs + closeMs
+  await Promise.all(workers.map((worker) => worker.stop({ graceMs })))
+  // Where there are workers, they have had the grace.
+  const left = workers.length > 0 ? 0 : graceMs
+  const leftMs = endAt - systemClock.monotonicMs()
+  await Promise.all(queues.map((queue) => queue.close({ graceMs: left }, leftMs)))
+}
+
+/**
+ * Stops workers and closes queues on SIGTERM and SIGINT, and returns a function that undoes that.
+ *
+ * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
+ * second one takes the rest of the grace away: signals are aborted at once. From then on signals do
+ * what they do without this, so that a third one ends the process. Queues given beside workers are
+ * closed after them.
+ */
+export function stopOnSignals(
+  what: Stoppable | readonly Stoppable[],
+  options: StopOnSignalsOptions = {},
+): () => void {
+  const targets = checkTargets(what)
+  checkObject('options', options, ['signals', 'graceMs', 'exit'])
+  const { signals = ['SIGTERM', 'SIGINT'], graceMs = graceMsDefault, exit = false } = options
+  checkSignals(signals)
+  checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
+  checkBoolean('options.exit', exit)
+  let isStopping = false
+
+  const undo = (): void => {
+    for (const signal of signals) process.off(signal, onSignal)
+  }
+  const stop = async (ms: number): Promise<void> => {
+    let code = 0
+    try {
+      await stopAll(targets, ms)
+    } catch (error) {
+      code = 1
+      process.exitCode = code
+      process.emitWarning(error instanceof Error ? error : String(error))
+    }
+    undo()
+    if (exit) process.exit(code)
+  }
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (!isStopping) {
+      isStopping = true
+      void stop(graceMs)
+      return
+    }
+    undo()
+    if (exit) process.exit(128 + constants.signals[signal])
+    void stop(0)
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+  return undo
+}

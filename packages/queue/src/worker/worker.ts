@@ -1,0 +1,114 @@
+// This folder is the worker: its loops, the runs of its handler, its health, and signals.
+
+import type { Held } from '../held/held.ts'
+import type { Queue } from '../queue/queue.ts'
+import type { WorkerHealth } from './worker-health.ts'
+
+/** The second argument of a handler. */
+export interface HandlerContext {
+  readonly key: string
+  /** The fencing number; see `Held.token`. */
+  readonly token: number
+  /** How many runs have failed since the last forget, before this one. */
+  readonly failures: number
+  readonly crashes: number
+  readonly priority: number
+  /** Aborts when the work is to be stopped: the lease is lost, the time is up, the worker stops. */
+  readonly signal: AbortSignal
+}
+
+/** The priority for items that can wait, such as those that a controller lists when it starts. */
+export const lowPriority = -100
+
+/**
+ * How a run that succeeded ends: with nothing, the key is done and its failures are forgotten; with
+ * `requeueAfterMs` the same, and it comes back then; with `requeue` it comes back after the
+ * limiter's delay, and that counts as a failure. It comes back at the priority it had, or at the
+ * one that is given here.
+ *
+ * As in controller-runtime, `requeueAfterMs` wins over `requeue`, and one of zero or less is as if
+ * it were absent: `{ requeueAfterMs: 0 }` alone means that the key is done.
+ */
+export type HandlerResult =
+  | undefined
+  // biome-ignore lint/suspicious/noConfusingVoidType: what a handler without a return gives.
+  | void
+  | { readonly requeueAfterMs: number; readonly requeue?: boolean; readonly priority?: number }
+  | { readonly requeue: true; readonly priority?: number }
+
+/** Does the work for one item. Throwing means that the run has failed. */
+export type Handler<T> = (
+  item: T,
+  context: HandlerContext,
+) => HandlerResult | Promise<HandlerResult>
+
+/** How a key ends that has failed too often. */
+export type OnExhausted<T> =
+  | 'park'
+  | 'drop'
+  | ((held: Held<T>, error: unknown) => 'park' | 'drop' | Promise<'park' | 'drop'>)
+
+/** How a worker is made. */
+export interface WorkerOptions<T> {
+  readonly queue: Queue<T>
+  readonly handler: Handler<T>
+  /** How many handlers run at a time. Default 1. */
+  readonly concurrency?: number
+  /** Aborts the signal of a handler that takes longer. Its slot and its key stay taken. */
+  readonly timeoutMs?: number
+  /**
+   * How long a handler may run on after its signal was aborted, before its slot is freed and its
+   * lease is left to expire. Default 30 s. Where there is no lease, the key stays with it until it
+   * ends.
+   */
+  readonly abandonMs?: number
+  /**
+   * How long the event loop may stand still before that is reported. Default: a third of the lease,
+   * or 1 s where there is none.
+   */
+  readonly blockedMs?: number
+  /** How many runs in a row may fail; the last of them ends with `onExhausted`. Default: no end. */
+  readonly maxFailures?: number
+  /** How a key ends that has failed `maxFailures` times in a row. Default `park`. */
+  readonly onExhausted?: OnExhausted<T>
+  /**
+   * What a {@link TerminalError} does. `forget`, the default: the key is done, and starts from zero
+   * when it is next added. `done`: it is done and keeps its failures, as in controller-runtime.
+   * `park`: it is set aside.
+   */
+  readonly onTerminal?: 'done' | 'forget' | 'park'
+  /** Called with every error of a handler, and with errors of giving keys back. */
+  readonly onError?: (error: unknown, held: Held<T> | undefined) => void
+}
+
+/** How to stop a worker. */
+export interface StopOptions {
+  /** How long running handlers have before their signals are aborted. Default 10 s. */
+  readonly graceMs?: number
+}
+
+/** Takes keys from a queue and runs a handler for each, several at a time. */
+export interface Worker extends AsyncDisposable {
+  /** Resolves when the worker has ended; rejects if it had to, such as for a damaged store. */
+  readonly stopped: Promise<void>
+  /** How many handlers are running. */
+  readonly running: number
+  /** Whether the worker is live and ready, for probes. Synchronous, and makes no calls. */
+  health(): WorkerHealth
+  /**
+   * Takes no more keys and waits for running handlers; after `graceMs` their signals are aborted,
+   * and a second later the keys of those that have not ended are left to their leases. The queue
+   * stays open.
+   */
+  stop(options?: StopOptions): Promise<void>
+  /** Resolves when nothing is due and nothing is running, and stops the worker then. */
+  runUntilIdle(): Promise<void>
+}
+
+/** An error after which a key is not tried again. */
+export class TerminalError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TerminalError'
+  }
+}

