@@ -38,7 +38,8 @@ import {
   type WorkerRow,
   workerMsMax,
 } from '@sluice/core/driver'
-import { countKeys, listKeys } from './inspection.ts'
+import { countKeys } from './count-keys.ts'
+import { listKeys } from './list-keys.ts'
 import { MemoryQueue } from './memory-queue.ts'
 import type { ReadyOrder } from './rows/ready-order.ts'
 import type { RowCursor } from './rows/row-cursor.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hashOfEnd } from '../src/rows/string-hash.ts'
+import { hashOfEnd } from '../src/rows/hash-of-end.ts'
 import { type HashOfEnd, type IndexedRows, StringIndex } from '../src/rows/string-index.ts'
 
 /** Rows with nothing but a key and a hash. */

@@ -13,7 +13,7 @@ export { SluiceError, SluiceRangeError, SluiceTypeError } from '../errors.ts'
 export { compareKeys } from '../keys/compare-keys.ts'
 export type { BucketState } from '../limiter/bucket.ts'
 export { bucketsOf, type LimiterPlan, type PlanBucket, perKeyDelay } from '../limiter/plan.ts'
-export { priorityMax, priorityMin } from '../limits.ts'
+export { leaseEndsMax, priorityMax, priorityMin, workerMsMax } from '../limits.ts'
 export type { Clock, EpochMs } from '../time/clock.ts'
 export { RisingTime } from '../time/rising-time.ts'
 export { systemClock } from '../time/system-clock.ts'
@@ -57,7 +57,6 @@ export {
   type OperateOutcome,
   type RenewOutcome,
 } from './outcomes.ts'
-export { leaseEndsMax, workerMsMax } from './row-limits.ts'
 export type { TickReply, TickRequest } from './tick.ts'
 export { TokenBuckets } from './token-buckets.ts'
 export { isUnchanged, type TransferRow } from './transfer-row.ts'

@@ -17,8 +17,8 @@
 
 export { add, addAfter, addLatest, ask, countedFailures } from './add.ts'
 export { claim } from './claim.ts'
+export { expire, renew } from './expire.ts'
 export { done, errorOf, finish, parkHeld, release, retry } from './finish.ts'
-export { expire, renew } from './lease.ts'
 export { mergeRow } from './merge-row.ts'
 export { park, remove, runNow, unpark } from './operate.ts'
 export {

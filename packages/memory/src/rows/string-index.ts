@@ -1,5 +1,5 @@
+import { hashOfEnd } from './hash-of-end.ts'
 import { noRow as noRowImported } from './row-links.ts'
-import { hashOfEnd } from './string-hash.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const noRow = noRowImported
