@@ -81,7 +81,7 @@ const columns: readonly Column[] = [
 const preface = `# What every driver promises
 
 Made from the suite and from what the drivers declare; \`npm test -- conformance-page -u\` makes it
-anew. Each line is a case of [\`@sluice/conformance\`](../../packages/conformance/README.md), and the
+again. Each line is a case of [\`@sluice/conformance\`](../../packages/conformance/README.md), and the
 tests of each driver run all of them: a promise that is said here to be kept, and is not, fails
 those tests.
 

@@ -1,7 +1,7 @@
 import { checkBoolean, checkDelay, checkFunction, checkObject, checkSignal } from '@sluice/core'
 import { Alarm } from './alarm.ts'
-import type { BackoffManager } from './backoff-manager.ts'
 import { errorHandler, type LoopErrorOptions } from './loop-errors.ts'
+import type { BackoffManager } from './managers/backoff-manager.ts'
 import { neverAborted } from './never-aborted.ts'
 
 /** The function of a loop. It is awaited; the signal is aborted when the loop has to end. */

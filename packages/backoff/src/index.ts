@@ -8,21 +8,24 @@
  */
 
 export { Backoff, type BackoffOptions, type DelayFn } from './backoff.ts'
-export type { BackoffManager } from './backoff-manager.ts'
 export { type BackoffUntilOptions, backoffUntil, type LoopFn } from './backoff-until.ts'
 export {
   type Condition,
   type ExponentialBackoffWaitOptions,
   exponentialBackoff,
 } from './exponential-backoff.ts'
+export { isInterrupted } from './interrupted.ts'
+export { jitter } from './jitter.ts'
+export type { LoopErrorOptions } from './loop-errors.ts'
+export type { BackoffManager } from './managers/backoff-manager.ts'
 export {
   type ExponentialBackoffOptions,
   exponentialBackoffManager,
-} from './exponential-backoff-manager.ts'
-export { isInterrupted } from './interrupted.ts'
-export { jitter } from './jitter.ts'
-export { type JitteredBackoffOptions, jitteredBackoffManager } from './jittered-backoff-manager.ts'
-export type { LoopErrorOptions } from './loop-errors.ts'
+} from './managers/exponential-backoff-manager.ts'
+export {
+  type JitteredBackoffOptions,
+  jitteredBackoffManager,
+} from './managers/jittered-backoff-manager.ts'
 export { type PollOptions, pollUntil } from './poll-until.ts'
 export type { Random } from './random.ts'
 export {

@@ -1,8 +1,8 @@
 import { type Clock, checkNumber, checkObject } from '@sluice/core'
 import { type BackoffUntilOptions, backoffUntil, type LoopFn } from './backoff-until.ts'
 import { checkDuration } from './duration.ts'
-import { jitteredBackoffManager } from './jittered-backoff-manager.ts'
 import type { LoopErrorOptions } from './loop-errors.ts'
+import { jitteredBackoffManager } from './managers/jittered-backoff-manager.ts'
 import type { Random } from './random.ts'
 
 /** Options of a loop with a fixed period. */

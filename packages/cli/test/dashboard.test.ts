@@ -42,7 +42,7 @@ async function serve(argv: readonly string[], world: World = {}): Promise<Served
 
 const withoutFragment = (address: URL): URL => new URL(address.pathname, address)
 
-test('it serves the store that is named, on this machine, for looking only', async () => {
+test('it serves the named store, on this machine, read-only', async () => {
   const store = await filled()
   const { address, end } = await serve([store])
   expect(address.hostname).toBe('127.0.0.1')
@@ -57,7 +57,7 @@ test('it serves the store that is named, on this machine, for looking only', asy
 })
 
 describe('signing in', () => {
-  test('a token is made up and printed where one is needed', async () => {
+  test('a token is generated and printed if one is required', async () => {
     const store = await filled()
     const { address, end } = await serve(['--allow-actions'], { store })
     expect(address.hash).toMatch(/^#sign-in=.{32,}$/)
@@ -102,7 +102,7 @@ test('--open shows it in a browser, signed in, or says that there is none', asyn
   expect((await second.end()).err).toContain('no browser could be started')
 })
 
-test('a port that is taken is told of', async () => {
+test('a port in use is reported', async () => {
   const store = await filled()
   const { address, end } = await serve([], { store })
   const { code, err } = await cli(['dashboard', '--port', address.port], { store })

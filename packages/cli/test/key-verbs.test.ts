@@ -35,7 +35,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     })
   })
 
-  test('a delay is ended, and one is asked for in words', async () => {
+  test('a delay is ended, and one is given with units', async () => {
     const store = await fresh()
     expect(await output(['add-after', 'orders', '1h30m', 'a'], { store })).toBe('a added\n')
     expect(await output(['ls', 'orders', '--no-headers'], { store })).toMatch(
@@ -105,7 +105,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     )
   })
 
-  test('on a terminal they are asked for, and anything but yes is no', async () => {
+  test('on a terminal it asks, and every answer but yes is no', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a'], { store })
     const no = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [''] })
@@ -129,7 +129,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     })
   })
 
-  test('a queue is purged only if somebody means it', async () => {
+  test('a queue is purged only after a confirmation', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a', 'b'], { store })
     const { code, err } = await cli(['purge', 'orders'], { store })

@@ -13,7 +13,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(await json(['queues'], { store })).toEqual({ queues: [] })
   })
 
-  test('what is added is listed, with the state of the queue', async () => {
+  test('added keys are listed, with the state of the queue', async () => {
     const store = await fresh()
     expect(await output(['add', 'orders', 'order/42', 'order/43'], { store })).toBe(
       'order/42 added\norder/43 added\n',
@@ -31,7 +31,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     )
   })
 
-  test('the JSON of a queue and of a key has the members that are promised', async () => {
+  test('the JSON of a queue and of a key has its stable members', async () => {
     const store = await fresh()
     await output(['add', 'orders', '--item', '{"id":42}', '--priority', '7'], { store })
     const { queues } = await json<{ queues: object[] }>(['queues'], { store })
@@ -84,7 +84,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect({ code, out }).toEqual({ code: 4, out: '' })
     expect(err).toBe('sluice: order/1 is not stored in orders [ERR_NOT_FOUND]\n')
   })
-  test('there are more keys than are listed at first, and --all lists them page by page', async () => {
+  test('--limit keys are listed by default, and --all lists every key page by page', async () => {
     const store = await fresh()
     const stdin = Array.from({ length: 2_345 }, (_, at) => `order/${String(at).padStart(4, '0')}`)
     await output(['add', 'orders', '--stdin'], { store, stdin })

@@ -63,7 +63,7 @@ test('an export that was cut off is refused when it is read', async () => {
   )
 })
 
-test('an export ends quietly when nobody reads any more', async () => {
+test('an export ends quietly when its reader has gone', async () => {
   const store = await filled()
   const closed = AbortSignal.abort()
   expect(await cli(['export', 'orders'], { store, closed })).toMatchObject({ code: 0, err: '' })
@@ -231,7 +231,7 @@ describe('migrate', () => {
 })
 
 describe('doctor', () => {
-  test('finds a file whole, in words and in JSON', async () => {
+  test('finds a file intact, as a table and as JSON', async () => {
     const store = await filled()
     const out = await output(['doctor'], { store })
     expect(out).toMatch(/^CHECK +LEVEL +FOUND\nintegrity +ok +every page/)
@@ -284,7 +284,7 @@ describe('doctor', () => {
 })
 
 describe('bench', () => {
-  test('measures a store in a queue that is gone afterwards', async () => {
+  test('measures a store in a queue that is removed afterwards', async () => {
     for (const store of [await filled(), await postgres.fresh()]) {
       const before = await json(['queues'], { store })
       const { results } = await json<{ results: object[] }>(['bench', '--keys', '300'], { store })

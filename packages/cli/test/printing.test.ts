@@ -10,7 +10,7 @@ import { parseStoreAddress } from '../src/stores/store-address.ts'
 import { cli, json, output } from './cli.ts'
 import { newFile } from './stores.ts'
 
-/** What terminals obey and readers do not see. */
+/** Characters that terminals obey or that are invisible. */
 const hostile = [
   '\u001b[2J\u001b[31mred',
   '\u009b31m',
@@ -52,7 +52,7 @@ describe('texts', () => {
   })
 })
 
-test('columns are as wide as what is in them, as terminals count', () => {
+test('columns are as wide as their content on a terminal', () => {
   const table = new Table<readonly string[]>(
     [
       { title: 'KEY', text: ([key = '']) => key },
@@ -194,7 +194,7 @@ test.each([
 })
 
 describe('a store with keys that mean harm', () => {
-  test('is listed line by line, aligned, and nothing of it reaches the terminal as it is', async () => {
+  test('is listed line by line, aligned and escaped', async () => {
     const store = newFile()
     const keys = [...hostile, '日本語', 'plain']
     for (const key of keys) await output(['add', hostile[0] ?? '', key], { store })
@@ -246,7 +246,7 @@ describe('colours', () => {
     expect(await coloured({ isTTY: false })).toBe(false)
   })
 
-  test('are not shown to whoever wants none', async () => {
+  test('are turned off on request', async () => {
     expect(await coloured({ isTTY: true, env: { NO_COLOR: '1' } })).toBe(false)
     expect(await coloured({ isTTY: true, env: { NO_COLOR: '' } })).toBe(true)
     expect(await coloured({ isTTY: true, env: { TERM: 'dumb' } })).toBe(false)

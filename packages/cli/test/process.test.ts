@@ -16,7 +16,7 @@ async function many(): Promise<string> {
   return store
 }
 
-test('the program does what the same words do in this process', async () => {
+test('the program does the same as the command line in this process', async () => {
   const store = newFile()
   const add = await start(['add', 'orders', 'a'], { SLUICE_STORE: store }).ended
   expect(add).toEqual({ code: 0, signal: null, out: 'a added\n', err: '' })
@@ -31,7 +31,7 @@ test('keys come through a pipe', async () => {
   expect(await program.ended).toMatchObject({ code: 0, out: '3 added\n' })
 })
 
-/** Resolves when the file of a store is there: the command has begun. */
+/** Resolves when the file of a store exists: the command has begun. */
 async function fileOf(store: string): Promise<void> {
   const file = store.slice('sqlite:'.length)
   await new Promise<void>((resolve) => {
@@ -102,7 +102,7 @@ describe('a reader that has seen enough', () => {
     expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: '' })
   })
 
-  /** Gives a watch something to say, until it has found out that nobody listens. */
+  /** Gives a watch changes to print, until it notices that its reader has gone. */
   async function changes(store: string, ended: Promise<unknown>): Promise<void> {
     let isOver = false
     void ended.then(() => {

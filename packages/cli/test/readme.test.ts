@@ -54,7 +54,7 @@ async function typed(line: string, cwd: string, env: Record<string, string>): Pr
   return err.trimEnd()
 }
 
-test('what the page shows is what the program prints', async () => {
+test('the output on the page is the output of the program', async () => {
   const shown = shownIn(text)
   expect(shown.length).toBeGreaterThan(10)
   const cwd = scratchFolder()

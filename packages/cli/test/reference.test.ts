@@ -132,7 +132,7 @@ test('the page of the command line is the one that the commands make', async () 
   await expect(page.join('\n')).toMatchFileSnapshot(join(root, 'docs', 'reference', 'cli.md'))
 })
 
-test('every command says what it does, in a line that needs no full stop', () => {
+test('every command has a summary of one line without a full stop', () => {
   for (const { name, summary, details } of commands) {
     expect(summary, name).toMatch(/^[A-Z].*[^.]$/)
     expect(summary.length, name).toBeLessThan(80)

@@ -33,7 +33,7 @@ describe('with the rights that migrate --roles prints', () => {
     await output(['add', 'orders', 'a'], { store })
   })
 
-  test('whoever may look can look at everything, and change nothing', async () => {
+  test('the read-only role can read everything and change nothing', async () => {
     const store = as(2)
     for (const argv of [
       ['queues'],

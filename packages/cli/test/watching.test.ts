@@ -5,7 +5,7 @@ import { cli, type Ended, output } from './cli.ts'
 import { workOn } from './queues.ts'
 import { newFile, storeKinds } from './stores.ts'
 
-/** A command that goes on, looked at by a clock that stands still. */
+/** A watching command on a clock that stands still. */
 class Watch {
   readonly clock: FakeClock = fakeClock()
   readonly ended: Promise<Ended>
@@ -25,7 +25,7 @@ class Watch {
     })
   }
 
-  /** What came since the last time this was asked; waits until it looks no more. */
+  /** The output since the last call; waits until the watch is idle. */
   async next(ms = 0): Promise<string> {
     if (ms > 0) await this.clock.step(ms)
     // It sleeps until the clock is stepped.
@@ -68,7 +68,7 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
     await watch.interrupt()
   })
 
-  test('looks as often as it is told to', async () => {
+  test('reads at the given interval', async () => {
     const store = await fresh()
     const watch = new Watch(['queues', '--watch', '--interval', '30s'], store)
     expect(await watch.next()).toBe('')
@@ -78,7 +78,7 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
     await watch.interrupt()
   })
 
-  test('workers are seen, with what they do', async () => {
+  test('workers are watched, with their work', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a', 'b', 'c'], { store })
     // A queue without any keys is not on the list of all.
@@ -97,7 +97,7 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
   })
 })
 
-test('drain tells how far it is, and ends when nothing is ready or held', async () => {
+test('drain shows progress, and ends when no key is ready or held', async () => {
   const store = newFile()
   await output(['add', 'orders', 'a', 'b'], { store })
   const watch = new Watch(['drain', 'orders'], store, true)
@@ -129,7 +129,7 @@ test('top draws over itself on a terminal, and puts the terminal back', async ()
   expect(out.endsWith('\u001b[?25h\u001b[?1049l')).toBe(true)
 })
 
-test('a watch ends quietly when nobody reads any more', async () => {
+test('a watch ends quietly when its reader has gone', async () => {
   const store = newFile()
   await output(['add', 'orders', 'a'], { store })
   const closed = new AbortController()

@@ -167,7 +167,7 @@ function queueOf(life: Life, driver: Driver, clock: Clock): RateLimitingQueue<un
   })
 }
 
-/** A store in which much goes on. */
+/** A busy store. */
 export interface LivelyStore {
   /** To be called once a second. */
   second(): Promise<void>
@@ -189,7 +189,7 @@ export function livelyStore(driver: Driver, clock: Clock): LivelyStore {
         ...(life.maxFailures === undefined ? {} : { maxFailures: life.maxFailures }),
         handler: async (item, { signal }) => {
           const { key } = item as { key: string }
-          // Some keys take long, and some keys fail for as long as one looks.
+          // Some keys take long, and some keep failing.
           const slow = chance() < 0.02 ? 9 : 1
           await waiting(clock, life.workMs * slow * (0.4 + 1.4 * chance() ** 2), signal)
           const isBadKey = key.length % 7 === 0 && /[37]/.test(key.at(-1) ?? '')

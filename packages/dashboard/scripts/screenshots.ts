@@ -1,4 +1,4 @@
-// Makes the pictures of docs/images from a store in which much goes on: the real dashboard, a real
+// Makes the pictures of docs/images from a busy store: the real dashboard, a real
 // SQLite file, and a clock that runs as fast as the machine can.
 //
 //   node --conditions=sluice-source scripts/screenshots.ts
@@ -36,7 +36,7 @@ const dashboard = await serveDashboard({
 })
 const browser = await startChromium()
 
-/** Waits for the page, and lets time go on meanwhile: the dashboard looks when its clock says so. */
+/** Waits for the page while the clock advances, since the dashboard reads on its clock. */
 async function meanwhile(waiting: Promise<unknown>): Promise<void> {
   let isOver = false
   const over = waiting.finally(() => {
@@ -76,7 +76,7 @@ async function go(page: Page, place: PageLocation): Promise<void> {
   }, hashOf(place))
 }
 
-/** A key that has failed often, but not so often that nothing happens while one looks. */
+/** A key that has failed often, but whose next retry is near. */
 async function failingKey(page: Page): Promise<string> {
   const query = new URLSearchParams({ queue: 'webhooks', state: 'backoff', limit: '100' })
   const { keys } = await page.evaluate(
@@ -134,5 +134,5 @@ try {
 await browser.close()
 await dashboard.close()
 rmSync(folder, { recursive: true, force: true })
-// The workers of the store wait on a clock that nobody steps any more.
+// The workers of the store wait on a clock that is no longer advanced.
 process.exit()

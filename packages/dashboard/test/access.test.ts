@@ -49,7 +49,7 @@ const query = '?queue=orders&key=a&about=overview'
 
 for (const [kind, options] of Object.entries(kinds)) {
   describe(`a dashboard ${kind}`, () => {
-    test('answers for no host that it was not told of, on every route', async () => {
+    test('answers only allowed hosts, on every route', async () => {
       const site = siteOf(options)
       await everyRoute(site, async ({ method, path }, name) => {
         for (const host of [
@@ -89,7 +89,7 @@ for (const [kind, options] of Object.entries(kinds)) {
       })
     })
 
-    test('protects every answer by its headers, refusals too', async () => {
+    test('protects every response by its headers, errors too', async () => {
       const site = siteOf(options)
       const paths = routesOf(site).map(({ path }) => path)
       for (const path of [...paths, '/nothing', '/assets/../index.html']) {
@@ -145,7 +145,7 @@ for (const [kind, options] of Object.entries(kinds)) {
   })
 }
 
-describe('somebody who has not signed in', () => {
+describe('a visitor who has not signed in', () => {
   test('is shown nothing of the store, on every route but those that let one sign in', async () => {
     const site = siteOf({ auth: { token }, allowActions: true, storeName: 'the orders of ACME' })
     await everyRoute(site, async ({ method, path, for: whom }, name) => {
@@ -166,7 +166,7 @@ describe('somebody who has not signed in', () => {
     expect(site.assembled.live.size).toBe(0)
   })
 
-  test('is not let in by cookies that were made up', async () => {
+  test('is not authenticated by forged cookies', async () => {
     const site = siteOf({ auth: { token } })
     await site.signIn()
     const { cookie = '' } = site.headers
@@ -240,7 +240,7 @@ describe('an action', () => {
     expect((await site.act({ queue: 'orders', action: 'pause' })).status).toBe(200)
   })
 
-  test('is for whoever the application vouches for, under the name that it gives', async () => {
+  test('is for visitors that the application trusts, under the names that it returns', async () => {
     let who: string | undefined
     const site = siteOf({ auth: { trust: () => who }, allowActions: true })
     expect((await site.ask('/api/session')).body).toMatchObject({
@@ -259,7 +259,7 @@ describe('an action', () => {
     })
   })
 
-  test('is refused, without a word on why, if the application fails to say who it is', async () => {
+  test('is rejected without a reason if the application fails to name the visitor', async () => {
     const site = siteOf({ auth: { trust: () => Promise.reject(new Error('db password is x')) } })
     const { status, text } = await site.ask('/api/overview')
     expect(status).toBe(500)

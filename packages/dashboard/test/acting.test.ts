@@ -115,7 +115,7 @@ for (const [name, make] of Object.entries(stores)) {
       expect((await queue.inspect.list()).keys).toEqual([])
     })
 
-    test('does to one key what is asked, and says so if nothing was to do', async () => {
+    test('changes one key, and says if there was nothing to change', async () => {
       const { site, queue } = await setUp()
       await queue.addAfter('a', 60_000)
       const key = 'a'
@@ -160,7 +160,7 @@ for (const [name, make] of Object.entries(stores)) {
       expect(await failures('b')).toBe(0)
     })
 
-    test('leaves whoever holds a key alone', async () => {
+    test('does not interrupt the holder of a key', async () => {
       const { site, queue } = await setUp()
       await queue.add('a')
       const held = await queue.get()
@@ -183,7 +183,7 @@ for (const [name, make] of Object.entries(stores)) {
       await held?.done()
     })
 
-    test('empties a queue only for whoever types its name', async () => {
+    test('purges a queue only with its name typed', async () => {
       const { site, queue } = await setUp()
       await queue.addMany(['a', 'b', 'c'])
       for (const confirm of [undefined, '', 'order', 'Orders', true]) {
@@ -195,7 +195,7 @@ for (const [name, make] of Object.entries(stores)) {
       expect((await queue.inspect.counts()).ready).toBe(0)
     })
 
-    test('does to all keys of a filter what was meant for as many as were told', async () => {
+    test('changes every key that matches a filter, up to the confirmed number', async () => {
       const { site, queue } = await setUp()
       const keys = Array.from({ length: 30 }, (_, at) => `order/${String(at).padStart(2, '0')}`)
       await queue.addMany([...keys, 'other'])
@@ -271,7 +271,7 @@ for (const [name, make] of Object.entries(stores)) {
       expect(body.queues).toMatchObject([{ queue: 'orders', severity: 'ok' }])
     })
 
-    test('is published for whoever keeps a record, with who did it and without the item', async () => {
+    test('is published for audit logs, with the visitor and without the item', async () => {
       const { site } = await setUp()
       const acted: SluiceEvent[] = []
       const end = (event: SluiceEvent): void => {

@@ -19,7 +19,7 @@ let database: CountingDatabase
 let clock: FakeClock
 let site: Site
 
-/** Lets everything go on that takes turns with others. */
+/** Lets everything run that yields to the event loop. */
 async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) {
     await new Promise<void>((resolve) => {
@@ -62,7 +62,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What it takes to answer; printed with the time, which depends on the machine. */
+/** The cost of an answer; printed with the time, which depends on the machine. */
 async function cost(what: string, ask: () => Promise<unknown>): Promise<CountingDatabase['asked']> {
   database.reset()
   const before = performance.now()
@@ -97,7 +97,7 @@ describe(`a store of ${queuesMax} queues and a million keys`, () => {
     await events.cancel()
   })
 
-  test('shows its biggest queue by looking at some thousand keys, and at few while it is watched', async () => {
+  test('shows its biggest queue by reading some thousand keys, and few while it is watched', async () => {
     let view: QueueView | undefined
     const page = await cost('the queue of 901,000 keys', async () => {
       view = (await site.ask<QueueView>('/api/queue?queue=big')).body
@@ -113,7 +113,7 @@ describe(`a store of ${queuesMax} queues and a million keys`, () => {
     await events.cancel()
   })
 
-  test('lists keys page by page, whatever they are filtered by, looking at a bounded number', async () => {
+  test('lists keys page by page with every filter, reading a bounded number', async () => {
     const queries: Record<string, Record<string, string | number>> = {
       'the first page': {},
       'a page far behind': { cursor: 'order/0800000' },
@@ -133,12 +133,12 @@ describe(`a store of ${queuesMax} queues and a million keys`, () => {
       expect(statements, what).toBeLessThan(100)
       expect(rows, what).toBeLessThan(4_000)
       expect(lines?.keys.length, what).toBeLessThanOrEqual(100)
-      // What was not found yet can be looked for further on.
+      // The search can continue from the cursor.
       if (lines?.keys.length === 0) expect(lines.cursor, what).toBeDefined()
     }
   })
 
-  test('counts what a filter finds up to a cap', async () => {
+  test('counts the keys that match a filter up to a cap', async () => {
     const queries: Record<string, [Record<string, string | number>, Matching]> = {
       'all keys': [{}, { count: 10_000, capped: true }],
       'parked keys': [{ state: 'parked' }, { count: 1, capped: false }],
@@ -157,7 +157,7 @@ describe(`a store of ${queuesMax} queues and a million keys`, () => {
     }
   })
 
-  test('shows one key by looking at it, and does something to it', async () => {
+  test('shows one key by reading it, and changes it', async () => {
     const key = 'order/0512345'
     const page = await cost('one key', () =>
       site.ask(withQuery('/api/key', { queue: 'big', key, item: 1 })),

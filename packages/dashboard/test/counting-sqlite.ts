@@ -3,7 +3,7 @@ import type { SqliteDatabase, SqliteStatement, SqliteValue } from '@sluice/sqlit
 
 const requireHere = createRequire(import.meta.url)
 
-/** What was asked of a database. */
+/** The statements sent to a database. */
 export interface Asked {
   statements: number
   /** Rows that came back. */
@@ -12,7 +12,7 @@ export interface Asked {
   readonly texts: Set<string>
 }
 
-/** A real database that counts what is asked of it. */
+/** A real database that counts its statements. */
 export class CountingDatabase implements SqliteDatabase {
   readonly inner: SqliteDatabase
   asked: Asked = { statements: 0, rows: 0, texts: new Set() }
@@ -61,7 +61,7 @@ export class CountingDatabase implements SqliteDatabase {
     this.asked = { statements: 0, rows: 0, texts: new Set() }
   }
 
-  /** The statements that read a whole table of keys, by what the planner says of those run. */
+  /** The statements that scan the table of keys, according to the query plans of those that ran. */
   scans(): string[] {
     return [...this.asked.texts].filter((sql) => {
       if (!/^\s*(select|with|update|delete|insert)/i.test(sql)) return false

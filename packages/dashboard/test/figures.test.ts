@@ -66,7 +66,7 @@ describe('how a queue does', () => {
   ]
   for (const [severity, what, given] of cases) {
     test(`is "${severity}" if ${what}`, () => {
-      expect(assess(given)).toEqual({ severity, remark: expect.stringMatching(/^[A-Z0-9].*\.$/) })
+      expect(assess(given)).toEqual({ severity, reason: expect.stringMatching(/^[A-Z0-9].*\.$/) })
     })
   }
 
@@ -123,7 +123,7 @@ describe('the flow of a queue', () => {
     return { site, row: body.queues[0] as QueueRow }
   }
 
-  test('is told from what workers count, over the last minute', async () => {
+  test('is computed from the totals of workers, over the last minute', async () => {
     const { site, row } = await flowing(90, 20)
     expect(row).toMatchObject({ queue: 'orders', workers: 1, slots: 4, severity: 'failing' })
     // An add that comes when its key was taken already leads to one more run.
@@ -173,13 +173,13 @@ describe('the flow of a queue', () => {
     ])
   })
 
-  test('is not made up: a queue that nobody watched for long has none', async () => {
+  test('is unknown for a queue that was not watched for long', async () => {
     const { row } = await flowing(2, 3)
     expect(row.flow).toEqual({})
     expect(row.history).toEqual([])
   })
 
-  test('is over when the worker is gone', async () => {
+  test('ends when the worker has gone', async () => {
     const { site, row } = await flowing(60, 5)
     expect(row.flow.outPerSecond).toBeGreaterThan(4)
     await open.pop()?.close()

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 describe('a Postgres that is stopped and started again', () => {
   // real time: a server takes the time it takes, and the dashboard retries automatically.
-  test('is shown as away, then as it is, on streams that stay open', async () => {
+  test('is shown as unreachable, then live again, on streams that stay open', async () => {
     const make = () => postgresDriver({ connectionString: postgres.url, onWarning() {} })
     const driver = make()
     const queue = createQueue<string>({ name: 'orders', driver, onError() {} })
@@ -84,7 +84,7 @@ describe('a Postgres that is stopped and started again', () => {
 })
 
 describe('a role of Postgres that may only read', () => {
-  test('is enough to look at everything', async () => {
+  test('is enough to read everything', async () => {
     const queue = createQueue<string>({
       name: 'orders',
       driver: postgresDriver({ connectionString: postgres.url, onWarning() {} }),

@@ -228,8 +228,8 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
           await agree(visit, 'Park 130 keys')
           await visit.reads('.notice', /130/)
           expect((await queue.inspect.counts()).parked).toBe(130)
-          await press(visit, 'Put back …')
-          await agree(visit, 'Put back 130 keys')
+          await press(visit, 'Unpark …')
+          await agree(visit, 'Unpark 130 keys')
           await visit.until(async () => (await queue.inspect.counts()).parked, 0)
           await press(visit, 'Remove …')
           await visit.page.locator('dialog input').fill(name)
@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     )
   })
 
-  it('tells everybody who looks what somebody did', async () => {
+  it('announces an action on every open page', async () => {
     const driver = stores.sqlite()
     await stores.queue(driver, 'orders').add('a')
     const served = await serve({ driver })

@@ -13,7 +13,7 @@ const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, curso
 const keyPlace: PageLocation = { at: 'key', queue: 'orders', key: 'failed' }
 const aPhone = { viewport: { width: 360, height: 740 }, hasTouch: true }
 
-describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () => {
+describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }, () => {
   let browser: Browser
   let served: Served
   let empty: Served
@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
     const paused = stores.queue(driver, 'paused')
     await paused.add('a')
     await paused.inspect.pause()
-    // What is looked at need not move.
+    // Screens are compared without animations.
     served = await serve({ driver, tickMs: 1_000 })
     stores.closing(() => served.stop())
     empty = await serve({ driver: stores.sqlite() })
@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
       () =>
         (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
           preload: false,
-          // What is fine need not be told element by element, which takes as long as to find it.
+          // Passing elements are not reported: that takes as long as finding them.
           resultTypes: ['violations'],
           runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
         }) as Promise<AxeResults>,
@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
     )
   }
 
-  /** Looks at a screen in both colours, each time as it is when it has just been opened. */
+  /** Checks a screen in both colour schemes, each time right after it was opened. */
   async function looksGood(visit: Visit, open: (visit: Visit) => Promise<void>): Promise<void> {
     const found: Record<string, string[]> = {}
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
     await visit.end()
   })
 
-  it('wears the colours of the system until somebody chooses, and remembers the choice', async () => {
+  it('has the colours of the system until the user chooses, and remembers the choice', async () => {
     const visit = await Visit.begin(browser, served, overview, { colorScheme: 'dark' })
     const ground = () =>
       visit.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
@@ -237,7 +237,7 @@ describe.skipIf(!hasChromium)('the looks of the page', { timeout: 300_000 }, () 
     await visit.end()
   })
 
-  it('keeps still for those who asked for less motion', async () => {
+  it('does not move for users who prefer reduced motion', async () => {
     const moving = (visit: Visit) => () =>
       visit.page.evaluate(() => document.getAnimations().length)
     const calm = await Visit.begin(browser, served, keyPlace)

@@ -26,7 +26,7 @@ function ask(headers: Record<string, string> = {}): Request {
 }
 
 describe('the files of the page', () => {
-  test('are kept for ever where their names change with them, and asked for anew where not', async () => {
+  test('are cached for ever if their names contain a hash, and revalidated otherwise', async () => {
     const files = new PageFiles([built])
     const index = files.index(ask())
     expect(index.headers.get('cache-control')).toBe('no-cache')
@@ -41,7 +41,7 @@ describe('the files of the page', () => {
     expect(files.index(ask({ 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('come packed to whoever can unpack them, if that is worth it', async () => {
+  test('are compressed for clients that accept it, if that makes them smaller', async () => {
     const files = new PageFiles([built])
     const packed = files.asset(ask({ 'accept-encoding': 'br, gzip' }), 'page-abc123.js') as Response
     expect(packed.headers.get('content-encoding')).toBe('gzip')
@@ -51,14 +51,14 @@ describe('the files of the page', () => {
     expect(font?.headers.get('content-type')).toBe('font/woff2')
   })
 
-  test('are those of the page and no others, whatever is asked for', () => {
+  test('are only those of the page, whatever name is requested', () => {
     const files = new PageFiles([built])
     for (const name of ['', '..', '../secret.txt', '..%2fsecret.txt', 'index.html', '__proto__']) {
       expect(files.asset(ask(), name), name).toBeUndefined()
     }
   })
 
-  test('are found in the first place that has them, and as soon as they were built', async () => {
+  test('are found in the first folder that has them, as soon as they are built', async () => {
     const late = new URL('late/', pathToFileURL(`${folder}/`))
     const files = new PageFiles([new URL('nowhere/', built), late])
     const missing = files.index(ask())

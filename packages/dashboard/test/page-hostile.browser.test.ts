@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => 
       )
     }
     await queue.addMany(hostile.map((text) => ({ [text]: text })))
-    // Nothing changes here, so there is no need to look for news often.
+    // Nothing changes here, so reads can be rare.
     const served = await serve({ driver, storeName: hostile[1] as string, tickMs: 1_000 })
     stores.closing(() => served.stop())
     visit = await Visit.begin(browser, served)

@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.page.getByRole('button', { name: 'Park', exact: true }).focus()
     await keyboard.press('Enter')
     await visit.reads('dialog h2', 'Park: 2 keys')
-    // Nothing behind a dialog hears what is typed.
+    // Keys that are typed do not reach the page behind a dialog.
     await keyboard.press('p')
     await visit.page.getByRole('button', { name: 'Park 2 keys' }).focus()
     await keyboard.press('Enter')
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
-  it('hears nothing behind a dialog, from the moment in which the dialog is there', async () => {
+  it('ignores shortcuts behind a dialog from the moment the dialog opens', async () => {
     const visit = await setUp()
     await visit.page.evaluate(() => {
       // Called before anything is shown and before any key is heard.

@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     return { driver, queue, served, visit }
   }
 
-  it('never resets what somebody is doing', async () => {
+  it('never resets what the user is doing', async () => {
     const { queue, visit } = await setUp(90, queuePlace)
     const { page } = visit
     await visit.until(() => visit.count('.key-grid tbody .row'), 90)
@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     const place = () =>
       page.evaluate(() => Math.round(document.activeElement?.getBoundingClientRect().top ?? 0))
     const before = await place()
-    // Above, in and below what is looked at.
+    // Above, in and below the visible part.
     await queue.addMany(['key/000a', 'key/065a', 'key/099a', 'aaa'])
     for (const key of ['key/001', 'key/069']) await queue.inspect.remove(key)
     await visit.reads('.tile:nth-child(1)', /ready \? 92/)
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
-  it('keeps open what was opened, and the text that is being typed', async () => {
+  it('keeps opened parts open, and the text that is being typed', async () => {
     const { queue, visit } = await setUp(2, { at: 'key', queue: 'orders', key: 'key/000' })
     const held = await queue.get()
     await held?.retry(new Error('with a stack'))
@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await other.end()
   })
 
-  it('shows what is done here, also while it stands still', async () => {
+  it('shows the results of its actions while updates are paused', async () => {
     const { visit } = await setUp(1, queuePlace)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
-  it('lets go of the stream while nobody sees it, and catches up when somebody does', async () => {
+  it('closes the stream while it is hidden, and catches up when it is visible', async () => {
     const { queue, visit } = await setUp(1, overview)
     const { page } = visit
     await visit.reads('.overview .row', /orders 1 /)
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
-  it('says that the server is away, and recovers by itself when it is back', async () => {
+  it('says that the server is unreachable, and recovers automatically', async () => {
     const { queue, served, visit } = await setUp(1, overview)
     visit.expected.push(/ERR_|Failed to load/)
     await visit.reads('.freshness', /^live/)
@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
-  it('asks a stranger to sign in, and shows then what they came for', async () => {
+  it('asks a visitor to sign in, and then shows the requested location', async () => {
     const { served, visit: known } = await setUp(1, overview)
     await known.end()
     const visit = await Visit.stranger(browser, served, '#/queue?queue=orders&prefix=key')
@@ -226,7 +226,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
-  it('signs out, and comes back to the same place after a session has ended', async () => {
+  it('signs out, and returns to the same location after a session has ended', async () => {
     const { visit } = await setUp(1, queuePlace)
     visit.expected.push(/401/)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)

@@ -25,7 +25,7 @@ const places: readonly PageLocation[] = [
 ]
 
 describe('an address', () => {
-  it.each(places)('says the whole place, and leads back to it: %j', (place) => {
+  it.each(places)('contains the whole location, and leads back to it: %j', (place) => {
     expect(locationOf(hashOf(place))).toEqual(place)
   })
 

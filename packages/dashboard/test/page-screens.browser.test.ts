@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       }),
     )
 
-    it('show with which sum a delay came about, where a worker has told of its limiter', async () => {
+    it('show how a delay was computed, if a worker has reported its limiter', async () => {
       const driver = make()
       stores.worker(driver, 'orders', () => Promise.reject(coded('E_NO', 'no')))
       await stores.queue(driver, 'orders').add('fails')
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       }),
     )
 
-    it('follow the store without being asked', async () => {
+    it('follow the store automatically', async () => {
       const driver = make()
       const queue = stores.queue(driver, 'orders')
       await queue.add('first')

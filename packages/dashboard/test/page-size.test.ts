@@ -10,14 +10,14 @@ function files(): readonly string[] {
     .map((entry) => `${entry.parentPath}/${entry.name}`)
 }
 
-describe('the page as it is built', () => {
+describe('the built page', () => {
   it('is under 60 kB, compressed, with its styles and whatever else is fetched', () => {
     const bytes = files().map((file) => gzipSync(readFileSync(file)).length)
     expect(bytes.length).toBeGreaterThan(2)
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000)
   })
 
-  it('names nobody but its own server, and has no script or style in the document', () => {
+  it('refers only to its own server, and has no inline script or style', () => {
     const html = readFileSync(new URL('index.html', folder), 'utf8')
     expect(html.match(/(src|href)="[^"]*"/g)?.length).toBeGreaterThan(1)
     for (const [, , address] of html.matchAll(/(src|href)="([^"]*)"/g)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { visible, visiblePieces } from '../client/src/text/visible-text.ts'
 
-describe('a text of somebody else', () => {
+describe('a text from outside', () => {
   it('is left alone where everything in it can be seen', () => {
     for (const text of ['shop/web-7', 'ключ 鍵 مفتاح', 'a  b', '<b>&amp;</b>', 'é́']) {
       expect(visible(text)).toBe(text)
@@ -21,7 +21,7 @@ describe('a text of somebody else', () => {
     [' a  ', '⟨␣⟩a⟨␣␣⟩'],
     ['\u3164', '⟨U+3164⟩'],
     ['\u2066a\u2069', '⟨U+2066⟩a⟨U+2069⟩'],
-  ])('shows what would not be seen: %j', (text, seen) => {
+  ])('shows invisible characters: %j', (text, seen) => {
     expect(visible(text)).toBe(seen)
   })
 

@@ -74,11 +74,11 @@ describe('a change of a view', () => {
 })
 
 describe('rows', () => {
-  it('move at once while nobody is at them', () => {
+  it('move at once without the pointer or the focus in them', () => {
     expect(heldOrder(['a', 'b'], ['b', 'a', 'c'], false)).toEqual(['b', 'a', 'c'])
   })
 
-  it('stay where they are while somebody is: what goes keeps its place, what comes is last', () => {
+  it('keep their positions otherwise: deleted rows stay, new rows come last', () => {
     expect(heldOrder(['a', 'b', 'c'], ['x', 'c', 'a'], true)).toEqual(['a', 'b', 'c', 'x'])
   })
 
@@ -107,7 +107,7 @@ describe('the ways that a key took', () => {
     expect([...taken]).toEqual(['add-ready', 'ready-processing', 'processing-dirty', 'dirty-ready'])
   })
 
-  it('go round: what is done begins anew', () => {
+  it('go round: a key that is done starts again', () => {
     const taken = waysTaken(steps('ready', 'processing', 'absent', 'delayed'), 0)
     expect([...taken]).toContain('processing-done')
     expect([...taken]).toContain('add-delayed')
@@ -118,12 +118,12 @@ describe('the ways that a key took', () => {
     expect([...waysTaken(steps('backoff'), 0)]).toEqual(['add-backoff'])
   })
 
-  it('do not take being asked for again for a step of its own', () => {
+  it('do not count an add while running as a transition to ready', () => {
     const taken = waysTaken(steps('processing', 'ready', 'dirty', 'ready'), 0)
     expect([...taken]).toEqual(['add-ready', 'ready-processing', 'processing-dirty', 'dirty-ready'])
   })
 
-  it('fill in what must have been between two looks', () => {
+  it('fill in the only possible transition between two reads', () => {
     expect([...waysTaken(steps('backoff', 'processing', 'backoff'), 2)]).toEqual([
       ...['processing-backoff', 'backoff-ready', 'ready-processing'],
     ])
@@ -132,7 +132,7 @@ describe('the ways that a key took', () => {
     ])
   })
 
-  it('leave out what nobody saw', () => {
+  it('leave out transitions that were not observed', () => {
     expect([...waysTaken(steps('ready', 'backoff', 'ready'), 1)]).toEqual([
       'add-ready',
       'backoff-ready',

@@ -99,7 +99,7 @@ describe('a served dashboard', () => {
     expect((await fetch(`${serving.url}api/overview`, { headers: { cookie } })).status).toBe(200)
   })
 
-  test('takes requests as they come over the wire, and refuses what is meant for others', async () => {
+  test('answers raw requests, and rejects those for other hosts', async () => {
     const { port } = await serve()
     const said = async (head: string): Promise<string> => {
       const { all } = dial(port, `${head}\r\nConnection: close\r\n\r\n`)
@@ -118,7 +118,7 @@ describe('a served dashboard', () => {
     expect(await said(`GET \\..\\api HTTP/1.1\r\n${own}`)).toMatch(/ 400 /)
   })
 
-  test('does not wait for requests that never arrive whole', async () => {
+  test('does not wait for incomplete requests', async () => {
     const { port } = await serve({}, { headersMs: 200, requestMs: 400, checkEveryMs: 50 })
     // real time: the server itself measures how long a request takes to arrive.
     const half = dial(port, 'GET /api/overview HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ')
@@ -131,7 +131,7 @@ describe('a served dashboard', () => {
     expect(await body.all).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('ends open streams and lets go of the port when it is closed, twice if asked', async () => {
+  test('ends open streams and releases the port when it is closed, also when closed twice', async () => {
     const { serving, clock, port } = await serve()
     const events = new EventReader(await fetch(`${serving.url}api/stream?about=overview`))
     await clock.step(0)
@@ -183,7 +183,7 @@ describe('a stream over a socket', () => {
     await until(() => live.size === 0)
   })
 
-  test('whose reader does not read is cut off', async () => {
+  test('is closed if its reader stops reading', async () => {
     const { assembled, clock, driver, port } = await serve()
     const { socket, all } = dial(port, head)
     socket.pause()
@@ -203,7 +203,7 @@ describe('a stream over a socket', () => {
     await all
   })
 
-  test('is one of 50; a thousand more are told so, and the heap stays flat', async () => {
+  test('is one of at most 50; a thousand more are rejected, and the heap stays flat', async () => {
     const { assembled, clock, queue, serving } = await serve()
     const url = `${serving.url}api/stream?about=overview`
     const readers: EventReader[] = []
@@ -221,7 +221,7 @@ describe('a stream over a socket', () => {
       await clock.step(1_000)
       await Promise.all(readers.map((reader) => reader.next()))
     }
-    // What is kept for those who come back fills up first.
+    // The log for readers that reconnect fills up first.
     for (let ticks = 0; ticks < 300; ticks += 1) await tick()
     const before = heapOf()
     for (let ticks = 0; ticks < 600; ticks += 1) await tick()

@@ -35,7 +35,7 @@ describe('signing in', () => {
     expect(over.headers.get('set-cookie')).toMatch(/; Secure$/)
   })
 
-  test('lets one look, and act where that is allowed', async () => {
+  test('allows reading, and acting if actions are enabled', async () => {
     const site = siteOf({ allowActions: true })
     expect((await site.ask('/api/session')).body).toMatchObject({
       ...{
@@ -113,7 +113,7 @@ describe('signing in', () => {
 })
 
 describe('signing out', () => {
-  test('ends the session, for whoever still has its cookie', async () => {
+  test('ends the session, also for other holders of its cookie', async () => {
     const site = siteOf()
     await site.signIn()
     const first = site.headers
@@ -128,7 +128,7 @@ describe('signing out', () => {
     expect(await isIn(site)).toBe(true)
   })
 
-  test('can only be asked for by the page itself', async () => {
+  test('can be requested only by the page itself', async () => {
     const site = siteOf()
     await site.signIn()
     const { cookie = '' } = site.headers

@@ -49,7 +49,7 @@ function counted(inner: Driver): { driver: Driver; calls: Record<string, number>
   return { driver, calls }
 }
 
-/** Lets a look end that gives way to everything else after every few queues. */
+/** Lets a read end that yields to the event loop after every few queues. */
 async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 300; turn += 1) {
     await new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ async function manyTurns(): Promise<void> {
   }
 }
 
-/** What a page makes of a snapshot and the deltas after it. */
+/** The view that results from a snapshot and the deltas after it. */
 function applied(
   before: Overview,
   { set, unset = [], rows = {}, gone = [], order }: Delta,
@@ -74,7 +74,7 @@ function applied(
   }
 }
 
-/** A store that fails with what it is told to. */
+/** A store that fails with a given error. */
 function failing(): { driver: Driver; fail: { with: unknown } } {
   const fail: { with: unknown } = { with: undefined }
   const inner = memoryDriver()
@@ -92,13 +92,13 @@ function failing(): { driver: Driver; fail: { with: unknown } } {
   return { driver, fail }
 }
 
-/** What a store says that is away, with a password in it. */
+/** The error of an unreachable store, with a password in it. */
 const gone = new SluiceError('ERR_STORE', 'cannot reach postgres://joe:hush@db/x: refused', {
   retryable: true,
 })
 
 describe('a stream', () => {
-  test('begins with all of it, and goes on with what has changed', async () => {
+  test('begins with a snapshot, and continues with changes', async () => {
     const site = kept(new Site())
     const queue = queueOf(site, 'orders')
     await queue.add('a')
@@ -129,7 +129,7 @@ describe('a stream', () => {
     expect(await events.next()).toMatchObject({ event: 'delta', data: { gone: ['orders'] } })
   })
 
-  test('tells with each tick that the store was looked at, if nothing has changed', async () => {
+  test('sends a ping for each tick without a change', async () => {
     const site = kept(new Site())
     const events = await watch(site, 'about=overview')
     await site.clock.step(0)
@@ -154,7 +154,7 @@ describe('a stream', () => {
     }
   })
 
-  test('about a queue follows it, and about a key tells the steps that were seen', async () => {
+  test('about a queue follows it, and about a key contains the observed steps', async () => {
     const site = kept(new Site())
     const queue = queueOf(site, 'orders')
     await queue.add('a')
@@ -196,7 +196,7 @@ describe('a stream', () => {
   })
 })
 
-describe('a reader who comes back', () => {
+describe('a reader that reconnects', () => {
   test('gets what it missed, and nothing twice', async () => {
     const site = kept(new Site())
     const queue = queueOf(site, 'orders')
@@ -219,7 +219,7 @@ describe('a reader who comes back', () => {
     expect(await back.next()).toEqual(await staying.next())
   })
 
-  test('goes on where it was, if nobody watched meanwhile', async () => {
+  test('continues where it was if there were no other readers meanwhile', async () => {
     const site = kept(new Site())
     const queue = queueOf(site, 'orders')
     const first = await watch(site, 'about=overview')
@@ -276,8 +276,8 @@ describe('a reader who comes back', () => {
   })
 })
 
-describe('looking', () => {
-  test('is done once a tick for everybody, and by nobody when nobody watches', async () => {
+describe('reading', () => {
+  test('happens once per tick for all readers, and not without readers', async () => {
     const { driver, calls } = counted(memoryDriver())
     const site = kept(new Site({ driver }))
     await queueOf(site, 'orders').add('a')
@@ -302,7 +302,7 @@ describe('looking', () => {
     Object.assign(driver, {
       async queues() {
         looks += 1
-        // The store takes 2 seconds, in which everybody else's time goes on.
+        // The store takes 2 seconds, while time passes for everything else.
         await new Promise<void>((resolve) => {
           site.clock.startTimer(2_000, resolve)
         })
@@ -322,14 +322,14 @@ describe('looking', () => {
     const readers = [await watch(site, 'about=overview'), await watch(site, 'about=queue&queue=a')]
     await site.clock.step(2_500)
     for (const reader of readers) await reader.cancel()
-    // What was seen is kept for readers who come back, for a while.
+    // The view is kept for a while, for readers that reconnect.
     await site.clock.step(30_000)
     expect(site.clock.waiters()).toBe(waiting)
   })
 })
 
 describe('streams', () => {
-  test('are no more than there may be; the others are told so', async () => {
+  test('are limited in number; further ones are rejected with the reason', async () => {
     const site = kept(new Site({ streamsMax: 3 }))
     const readers: EventReader[] = []
     for (let reader = 0; reader < 3; reader += 1) readers.push(await watch(site, 'about=overview'))
@@ -391,7 +391,7 @@ describe('streams', () => {
     expect(site.clock.waiters()).toBe(0)
   })
 
-  test('of readers that do not read are passed over, then cut off, and kept for nobody', async () => {
+  test('of readers that stop reading are skipped, then closed, and nothing is buffered for them', async () => {
     const site = kept(new Site())
     for (let queue = 0; queue < 100; queue += 1) await queueOf(site, `queue ${queue}`).add('a')
     const reading = await watch(site, 'about=overview')
@@ -411,7 +411,7 @@ describe('streams', () => {
     }
     expect(ticks).toBeGreaterThan(30)
     expect(site.assembled.live.size).toBe(1)
-    await expect(lazy.text()).rejects.toThrow('does not read')
+    await expect(lazy.text()).rejects.toThrow('has stopped reading')
   })
 
   test('that were passed over go on with all of it once their reader reads', async () => {
@@ -439,7 +439,7 @@ describe('streams', () => {
 })
 
 describe('a store that cannot be reached', () => {
-  test('is told of with the code and since when, tried again, and shown when it is back', async () => {
+  test('is reported with its code and its beginning, retried, and shown again when it is back', async () => {
     const { driver, fail } = failing()
     const site = kept(new Site({ driver }))
     const queue = queueOf(site, 'orders')
@@ -478,7 +478,7 @@ describe('a store that cannot be reached', () => {
     expect((await events.next())?.event).toBe('delta')
   })
 
-  test('is told of to whoever comes then, with what was seen last', async () => {
+  test('is reported to new readers, with the last view', async () => {
     const { driver, fail } = failing()
     const site = kept(new Site({ driver }))
     await queueOf(site, 'orders').add('a')
@@ -515,8 +515,8 @@ describe('a store that cannot be reached', () => {
   })
 })
 
-describe('what somebody does', () => {
-  test('is told of also when the store failed to do it', async () => {
+describe('an action', () => {
+  test('is announced also if the store failed', async () => {
     const { driver, fail } = failing()
     const site = kept(await actingSite({ driver }))
     const events = await watch(site, 'about=overview')
@@ -533,7 +533,7 @@ describe('what somebody does', () => {
     fail.with = undefined
   })
 
-  test('is told to everybody who watches, and shown at once', async () => {
+  test('is announced to every reader, and shown at once', async () => {
     const site = kept(await actingSite())
     await queueOf(site, 'orders').add('a')
     const overview = await watch(site, 'about=overview')

@@ -28,7 +28,7 @@ function queueOf<T = string>(site: Site, name: string): RateLimitingQueue<T> {
   return queue as RateLimitingQueue<T>
 }
 
-/** Names that have broken other dashboards, or could break this one. */
+/** Names that have broken other dashboards or could break this one. */
 const hostile: readonly string[] = [
   '..',
   '.',
@@ -54,7 +54,7 @@ const hostile: readonly string[] = [
 ]
 
 describe('queues and keys of any name', () => {
-  test('are listed, looked at and found again under their very names', async () => {
+  test('are listed, shown and found under their exact names', async () => {
     const site = siteOf()
     for (const name of hostile) await queueOf(site, name).addMany([...hostile])
     const { body: overview } = await site.ask<Overview>('/api/overview')
@@ -73,7 +73,7 @@ describe('queues and keys of any name', () => {
     expect(({} as Record<string, unknown>)['queue']).toBeUndefined()
   })
 
-  test('may be as long as names can be, and are refused beyond that', async () => {
+  test('may have the maximum length, and are rejected beyond it', async () => {
     const site = siteOf()
     const key = 'ü'.repeat(256)
     await queueOf(site, 'orders').add(key)
@@ -96,7 +96,7 @@ describe('queues and keys of any name', () => {
   })
 })
 
-describe('a key that nothing is stored of', () => {
+describe('a key that is not stored', () => {
   test('is absent, and no error', async () => {
     const site = siteOf()
     const { status, body } = await site.ask<KeyView>('/api/key?queue=orders&key=none&item=1')
@@ -107,7 +107,7 @@ describe('a key that nothing is stored of', () => {
   })
 })
 
-describe('a key that changes while it is looked at', () => {
+describe('a key that changes while it is read', () => {
   test('is shown as it was at one moment', async () => {
     const inner = memoryDriver()
     const asks = [{ key: 'a', item: '"a"', priority: 0, delayMs: 0, why: 'ask' }] as const
@@ -116,7 +116,7 @@ describe('a key that changes while it is looked at', () => {
     const driver = new Proxy(inner, {
       get(target, name) {
         if (name === 'list') {
-          // Each look waits for what came after the one before.
+          // Each read waits for the change after the one before.
           return (...request: Parameters<Driver['list']>) => {
             const listed = changed.then(() => target.list(...request))
             changed = listed.then(() => target.add('orders', asks, options))
@@ -140,7 +140,7 @@ describe('a key that changes while it is looked at', () => {
 })
 
 describe('items', () => {
-  test('are sent only to whoever asks for them', async () => {
+  test('are sent only on request', async () => {
     const site = siteOf()
     await queueOf<object>(site, 'orders').add({ secret: 'Joe' })
     const key = 'json:{"secret":"Joe"}'
@@ -170,7 +170,7 @@ describe('items', () => {
     expect(seen).toEqual([{ queue: 'orders', key: body.keys[0]?.key }])
   })
 
-  test('are not shown if redaction fails, nor what it cannot put in JSON', async () => {
+  test('are not shown if redaction fails or returns a value that JSON cannot represent', async () => {
     const site = siteOf({
       redact: (item) => {
         if (item === 'b') return undefined
@@ -187,7 +187,7 @@ describe('items', () => {
     expect(site.errors).toHaveLength(1)
   })
 
-  test('named like members of every object come whole', async () => {
+  test('named like members of Object.prototype are complete', async () => {
     const site = siteOf()
     const item: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":2}')
     await queueOf<unknown>(site, 'orders').add(item as object)
@@ -237,7 +237,7 @@ describe('errors', () => {
 })
 
 describe('a list of keys', () => {
-  test('comes in pages, each key once, whatever it is filtered by', async () => {
+  test('comes in pages, each key once, with every filter', async () => {
     const site = siteOf()
     const queue = queueOf(site, 'orders')
     const keys = Array.from({ length: 450 }, (_, at) => `order/${String(at).padStart(3, '0')}`)
@@ -292,7 +292,7 @@ describe('a list of keys', () => {
     expect(body).toEqual({ count: 3, capped: false })
   })
 
-  test('refuses what it does not understand', async () => {
+  test('rejects invalid parameters', async () => {
     const site = siteOf()
     const wrong = [
       'state=happy',
@@ -332,7 +332,7 @@ describe('a dashboard below a path', () => {
 })
 
 describe('a page of keys with items', () => {
-  test('leaves out items beyond a megabyte, which can be asked for one by one', async () => {
+  test('leaves out items beyond a megabyte, which can be read one by one', async () => {
     const site = siteOf()
     const queue = createRateLimitingQueue<{ at: number; text: string }>({
       ...{ name: 'orders', driver: site.driver, clock: site.clock },

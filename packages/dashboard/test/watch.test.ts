@@ -16,7 +16,7 @@ function streamOf(watch: { leave(stream: EventStream): void }, mayRead = () => t
   return new EventStream({ signal, cutOff: undefined, mayRead }, (stream) => watch.leave(stream))
 }
 
-test('a look that takes too long counts as a store that is away', async () => {
+test('a read that takes too long counts as an unreachable store', async () => {
   const clock = fakeClock()
   // real time: sockets and disks know no other.
   const watch = new Watch(
@@ -32,7 +32,7 @@ test('a look that takes too long counts as a store that is away', async () => {
   watch.close()
 })
 
-test('everybody who asks at the same time gets the same look', async () => {
+test('concurrent callers share one read', async () => {
   let looks = 0
   const watch = new Watch(async () => {
     looks += 1
@@ -44,7 +44,7 @@ test('everybody who asks at the same time gets the same look', async () => {
   expect(await watch.view()).toEqual({ at: 2 })
 })
 
-test('a reader whose session is over when it comes leaves nothing behind', async () => {
+test('a reader whose session has ended leaves nothing behind', async () => {
   const clock = fakeClock()
   const watch = new Watch(async () => ({ at: 1 }), partsOf({ clock }))
   const first = streamOf(watch)

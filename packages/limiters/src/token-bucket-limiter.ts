@@ -10,7 +10,7 @@ import {
   reserveToken,
   systemClock,
 } from '@sluice/core'
-import { checkPerSecond, checkTokens } from './rate.ts'
+import { checkPerSecond, checkTokens } from './check-per-second.ts'
 
 /** Options of a {@link tokenBucket} limiter. */
 export interface TokenBucketLimiterOptions {

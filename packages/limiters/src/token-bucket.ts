@@ -15,7 +15,7 @@ import {
   tokensAt,
   tokensDuring,
 } from '@sluice/core'
-import { checkPerSecond, checkTokens } from './rate.ts'
+import { checkPerSecond, checkTokens } from './check-per-second.ts'
 
 /** Options of a {@link TokenBucket}. */
 export interface TokenBucketOptions {

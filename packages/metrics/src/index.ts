@@ -7,7 +7,7 @@
  * @packageDocumentation
  */
 
-export type { Buckets } from './buckets.ts'
+export type { Buckets } from './provider/buckets.ts'
 export {
   type LabelName,
   type MetricId,
@@ -15,7 +15,7 @@ export {
   type MetricRow,
   metricIds,
   metricTable,
-} from './names.ts'
+} from './provider/names.ts'
 export type {
   CounterMetric,
   GaugeMetric,
@@ -24,6 +24,6 @@ export type {
   PriorityDepthMetric,
   ReconcileMetrics,
   SettableGaugeMetric,
-} from './provider.ts'
-export { createRecorder, type Recorder } from './recorder.ts'
-export type { CustomRecorderOptions, RecorderOptions } from './recorder-options.ts'
+} from './provider/provider.ts'
+export { createRecorder, type Recorder } from './recorder/recorder.ts'
+export type { CustomRecorderOptions, RecorderOptions } from './recorder/recorder-options.ts'

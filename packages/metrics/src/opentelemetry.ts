@@ -15,10 +15,10 @@ import {
   type ObservableGauge,
 } from '@opentelemetry/api'
 import { checkFunction, checkObject } from '@sluice/core'
-import { type AdapterOptions, splitOptions } from './adapter-options.ts'
-import { type MetricId, metricTable } from './names.ts'
-import { createRecorder } from './recorder.ts'
-import { tableProvider } from './table-provider.ts'
+import { type AdapterOptions, splitOptions } from './provider/adapter-options.ts'
+import { type MetricId, metricTable } from './provider/names.ts'
+import { tableProvider } from './provider/table-provider.ts'
+import { createRecorder } from './recorder/recorder.ts'
 
 export {
   type OpenTelemetryTracing,

@@ -1,10 +1,15 @@
 import { checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
-import { type AdapterOptions, splitOptions } from './adapter-options.ts'
-import { GoHistogram } from './go-histogram.ts'
-import { type MetricId, metricTable } from './names.ts'
-import { createRecorder, type Recorder } from './recorder.ts'
-import { type Labels, type Series, type SeriesFactory, tableProvider } from './table-provider.ts'
+import { type AdapterOptions, splitOptions } from './provider/adapter-options.ts'
+import { GoHistogram } from './provider/go-histogram.ts'
+import { type MetricId, metricTable } from './provider/names.ts'
+import {
+  type Labels,
+  type Series,
+  type SeriesFactory,
+  tableProvider,
+} from './provider/table-provider.ts'
+import { createRecorder, type Recorder } from './recorder/recorder.ts'
 
 /** Options of {@link prometheusMetrics}. */
 export interface PrometheusOptions extends AdapterOptions {

@@ -27,7 +27,7 @@ import {
   systemClock,
 } from '@sluice/core'
 import { KeyLinks } from './key-links.ts'
-import { listen } from './listener.ts'
+import { listen } from './recorder/listener.ts'
 
 /** Options of {@link openTelemetryTracing}. */
 export interface TracingOptions {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { boundsOf } from '../src/buckets.ts'
-import { DueHeap } from '../src/due-heap.ts'
 import { createRecorder } from '../src/index.ts'
-import { askDelayMs, retryDelayMs } from '../src/limiter-delay.ts'
-import { metricIds, metricTable } from '../src/names.ts'
-import { PriorityLabels } from '../src/priority-labels.ts'
 import { prometheusMetrics } from '../src/prometheus.ts'
-import { secondsOf } from '../src/seconds.ts'
+import { boundsOf } from '../src/provider/buckets.ts'
+import { metricIds, metricTable } from '../src/provider/names.ts'
+import { secondsOf } from '../src/provider/seconds.ts'
+import { askDelayMs, retryDelayMs } from '../src/queue/ask-delay-ms.ts'
+import { DueHeap } from '../src/queue/due-heap.ts'
+import { PriorityLabels } from '../src/queue/priority-labels.ts'
 import { Ledger } from './stage.ts'
 
 test('MET-14, MET-15: the presets have the bounds of the originals, digit by digit', () => {

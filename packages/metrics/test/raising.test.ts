@@ -1,6 +1,6 @@
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import { DueHeap } from '../src/due-heap.ts'
+import { DueHeap } from '../src/queue/due-heap.ts'
 import { SharedStore, StagedQueue, stage, storeDriver } from './stage.ts'
 
 const shared = { durable: true, shared: true } as const

@@ -49,12 +49,12 @@ import { expire } from './verbs/expire.ts'
 import { finish } from './verbs/finish.ts'
 import { forget } from './verbs/forget.ts'
 import { list } from './verbs/list.ts'
-import { operateOn } from './verbs/operate.ts'
+import { operate } from './verbs/operate.ts'
 import { buckets, queues } from './verbs/queues.ts'
 import { renew } from './verbs/renew.ts'
 import { tick } from './verbs/tick.ts'
-import { transactionOn } from './verbs/transact.ts'
-import { transferOn } from './verbs/transfer.ts'
+import { transact } from './verbs/transact.ts'
+import { transfer } from './verbs/transfer.ts'
 import { workers } from './verbs/workers.ts'
 
 /** The parts of an open driver. */
@@ -97,11 +97,11 @@ class PostgresDriver implements Driver {
     this.#channel = channelOf(settings.schema)
     this.#statements = statementsFor(settings.schema, this.#channel)
     this.#warnings = new Warnings(settings.environment, settings.onWarning)
-    this.operate = operateOn(
+    this.operate = operate(
       () => this.#store,
       (queue) => this.#wake(queue),
     )
-    this.transfer = transferOn(
+    this.transfer = transfer(
       () => this.#store,
       (queue) => this.#wake(queue),
     )
@@ -284,7 +284,7 @@ class PostgresDriver implements Driver {
   }
 
   transact(transaction: unknown): DriverTransaction {
-    return transactionOn(transaction, {
+    return transact(transaction, {
       store: async () => this.#store,
       poolUse: () => this.#open.target.use,
       buckets: () => this.#open.target.buckets,

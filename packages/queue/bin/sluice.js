@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line is a package of its own, so that whoever only needs queues does not install it.
+// The command line is a package of its own, so that programs that only need queues do not install it.
 // `npx sluice` finds it beside this package or in the folder where it is called, or says where to
 // get it.
 import { readFileSync } from 'node:fs'

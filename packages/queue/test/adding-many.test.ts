@@ -124,7 +124,7 @@ describe.each(setups)('getMany over $way', (setup) => {
     expect(await queue.getMany(2)).toEqual([])
   })
 
-  test('those who wait are served in the order they came, each at most its own', async () => {
+  test('waiters are answered in the order of their calls, each with at most its limit', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const first = queue.getMany(2)

@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { drainKeys, laneSetups, late, Scene, setups, take } from './setups.ts'
+import { batchedSetups, drainKeys, late, Scene, setups, take } from './setups.ts'
 
 describe.each(setups)('addSoon over $way', (setup) => {
   test('2 addSoon: returns nothing, and the key is there soon', async () => {
@@ -13,7 +13,7 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['b', 'a'])
   })
 
-  test('2 addSoon: wakes whoever waits', async () => {
+  test('2 addSoon: wakes waiters', async () => {
     const queue = new Scene(setup).queue()
     const waiting = queue.get()
     queue.addSoon('a')
@@ -29,7 +29,7 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect((await other.getMany(100)).length).toBe(50)
   })
 
-  test('2 addSoon: what was accepted before a shutdown is stored', async () => {
+  test('2 addSoon: an add that was accepted before a shutdown is stored', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     queue.addSoon('a')
@@ -62,10 +62,10 @@ describe.each(setups)('addSoon over $way', (setup) => {
   })
 })
 
-describe.each(laneSetups.filter((setup) => setup.way !== 'lanes at once'))(
+describe.each(batchedSetups.filter((setup) => setup.way !== 'batched at once'))(
   'addSoon through trouble over $way',
   (setup) => {
-    test('2 addSoon: at most 10,000 wait; what is beyond goes to onError', async () => {
+    test('2 addSoon: at most 10,000 adds wait; onError is called for the others', async () => {
       const scene = new Scene(setup)
       const queue = scene.queue()
       await queue.add('open')
@@ -83,7 +83,7 @@ describe.each(laneSetups.filter((setup) => setup.way !== 'lanes at once'))(
 )
 
 describe('addSoon and a store that is away', () => {
-  test('2 addSoon: is tried again until it is stored, and told of once', async ({
+  test('2 addSoon: is tried again until it is stored, and reported once', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('./real-time.ts')
@@ -167,7 +167,7 @@ describe('addSoon and a store that is away', () => {
     expect(await queue.len()).toBe(2_000)
   })
 
-  test('2 addSoon: what waits for its turn is tried once more by close, and reported', async ({
+  test('2 addSoon: an add that waits for its turn is tried once more by close, and reported', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('./real-time.ts')
@@ -189,7 +189,7 @@ describe('addSoon and a store that is away', () => {
     expect(scene.takeErrors()).toEqual([])
   })
 
-  test('2 addSoon: a full queue is no trouble of the store, and takes what waits when it has room', async ({
+  test('2 addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('./real-time.ts')
@@ -209,7 +209,7 @@ describe('addSoon and a store that is away', () => {
     expect((await take(queue)).key).toBe('second')
   })
 
-  test('2 addSoon: a permanent error is told of, and not tried again', async () => {
+  test('2 addSoon: a permanent error is reported, and the add not tried again', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')

@@ -33,7 +33,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('Q-05: an add wakes one who waits', async () => {
+  test('Q-05: an add wakes a waiter', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const first = seen(queue.get())
@@ -46,7 +46,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(first.value?.key).toBe('a')
   })
 
-  test('Q-06: there is no limit to what can wait, unless maxPending says so', async () => {
+  test('Q-06: there is no limit to pending keys, unless maxPending is set', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const keys = Array.from({ length: 2_500 }, (_, n) => `key-${n}`)
@@ -54,7 +54,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await queue.len()).toBe(2_500)
   })
 
-  test('Q-07: len counts what is ready: not what is held, dirty, delayed or parked', async () => {
+  test('Q-07: len counts ready keys: not held, dirty, delayed or parked ones', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     for (const key of ['held', 'dirty', 'parked', 'ready']) await queue.add(key)
@@ -73,7 +73,7 @@ describe.each(setups)('add over $way', (setup) => {
     })
   })
 
-  test('2 Errors: maxPending refuses keys that are new, and takes those that are owed', async () => {
+  test('2 Errors: maxPending refuses new keys, and takes pending ones', async () => {
     const queue = new Scene(setup).queue({ maxPending: 2 })
     expect(await queue.add('a')).toBe('added')
     expect(await queue.add('b')).toBe('added')
@@ -86,7 +86,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['b', 'c'])
   })
 
-  test('3 add: a parked key keeps what is asked and is not handed out', async () => {
+  test('3 add: a parked key keeps its adds and is not handed out', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -113,7 +113,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('3 add: what was acknowledged is claimed by whoever asks next (S2, S8)', async () => {
+  test('3 add: an acknowledged add is claimed by the next waiter (S2, S8)', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const keys = ['é', '\u{1f600}', 'with space', '   ', 'json', 'JSON:x', '\u2028', 'a/b\\c"']
@@ -124,7 +124,7 @@ describe.each(setups)('add over $way', (setup) => {
 })
 
 describe.each(setups)('priority over $way', (setup) => {
-  test('3 Order: a higher priority comes first, then who came first', async () => {
+  test('3 Order: a higher priority comes first, then the earlier add', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('low', { priority: -5 })
     await queue.add('normal 1')
@@ -144,7 +144,7 @@ describe.each(setups)('priority over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['high', 'riser', 'last'])
   })
 
-  test('3 Order: the new run of a held key has its own priority, the highest asked for', async () => {
+  test('3 Order: the new run of a held key has its own priority, the highest of its adds', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('a', { priority: 9 })
     const held = await take(queue)
@@ -182,7 +182,7 @@ describe.each(setups)('priority over $way', (setup) => {
 })
 
 describe.each(setups)('cancel over $way', (setup) => {
-  test('cancel takes back what is owed, whenever it is due', async () => {
+  test('cancel takes back pending runs, whenever they are due', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.add('ready')
@@ -198,7 +198,7 @@ describe.each(setups)('cancel over $way', (setup) => {
     expect(await queue.cancel('unknown')).toBe('unchanged')
   })
 
-  test('cancel leaves a holder alone, and takes back what was asked meanwhile', async () => {
+  test('cancel leaves a holder alone, and takes back adds made meanwhile', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('a')
     const held = await take(queue)

@@ -2,7 +2,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import { Alarm } from '../src/core/alarm.ts'
 
-/** An alarm that is set anew each time it rings, as if something were due in `inMs`. */
+/** An alarm that is set again each time it goes off, as if something were due in `inMs`. */
 function ringing(wall: number, inMs: () => number) {
   const clock = fakeClock(wall)
   const rings: number[] = []
@@ -30,14 +30,14 @@ describe('an alarm', () => {
     },
   )
 
-  test('that is set for less than the clock can tell lets time go on as well', async () => {
+  test('that is set for less than the resolution of the clock lets time continue', async () => {
     const { clock, rings, alarm } = ringing(8_640_000_000_000_000, () => 0.3)
     await clock.step(10)
     expect(rings).toHaveLength(11)
     alarm.off()
   })
 
-  test('rings on time where the clock can tell, however soon that is', async () => {
+  test('goes off on time within the resolution of the clock, however soon that is', async () => {
     const { clock, rings, alarm } = ringing(1_000_000, () => 0.25)
     await clock.step(1)
     expect(rings).toEqual([0.25, 0.5, 0.75, 1])

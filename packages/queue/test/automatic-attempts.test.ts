@@ -102,7 +102,7 @@ class Site {
   }
 }
 
-/** Gives a key back as a user does: an error is returned to the caller, who makes the call again. */
+/** Gives a key back as a user does: an error is returned to the caller, which repeats the call. */
 async function finished(held: Held<string> | undefined): Promise<unknown> {
   for (;;) {
     try {
@@ -247,7 +247,7 @@ test('the first try of a call is made at once, however long the store was away',
   expect(await queue.add('k')).toBe('added')
 })
 
-test('a call that is answered shortens the pause of what waits', async () => {
+test('a call that is answered shortens the pause of waiting attempts', async () => {
   const site = new Site()
   const queue = site.queue()
   site.worker(queue)

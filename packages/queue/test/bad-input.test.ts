@@ -3,10 +3,10 @@ import type { RateLimitingQueue } from '../src/index.ts'
 import { refusal } from './refusal.ts'
 import { drainKeys, Scene, setups, take } from './setups.ts'
 
-/** Calls a verb with whatever a program without types might pass. */
+/** Calls a verb with values that a program without types might pass. */
 type Call = (queue: RateLimitingQueue<string>) => unknown
 
-/** What is wrong with a call, the call, and the parameter that the error must name. */
+/** The defect of a call, the call, and the parameter that the error must name. */
 type Wrong = readonly [what: string, call: Call, parameter: string]
 
 const notObjects = [null, 5, 'text', [], true]
@@ -14,7 +14,7 @@ const notPriorities = ['1', Number.NaN, 0.5, 1_001, -1_001, Infinity, null, {}]
 const notSignals = [null, 5, {}, new AbortController()]
 const notDelays = [undefined, null, '5', Number.NaN, Infinity, -Infinity, 10 * 366 * 86_400_000, {}]
 
-/** What bad input is refused with. */
+/** The error of bad input. */
 type Refused = Error & { readonly code?: string; readonly parameter?: string }
 
 function any(value: unknown): never {
@@ -129,7 +129,7 @@ const wrong: Wrong[] = [
   ),
 ]
 
-/** What is wrong with how bad input was refused, if anything is. */
+/** The defect in the rejection of bad input, if any. */
 async function problemOf(call: () => unknown, parameter: string): Promise<string | undefined> {
   let promise: unknown
   try {
@@ -188,7 +188,7 @@ describe.each(setups)('bad input over $way', (setup) => {
     expect(await held.done()).toBe('idle')
   })
 
-  test('addSoon never throws: what is wrong with it goes to onError', async () => {
+  test('addSoon never throws: onError is called with its errors', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     queue.addSoon(any(undefined))

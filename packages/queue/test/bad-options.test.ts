@@ -10,10 +10,10 @@ const factories: { factory: string; make: (options: never) => unknown }[] = [
   { factory: 'createRateLimitingQueue', make: createRateLimitingQueue },
 ]
 
-/** What bad options are refused with. */
+/** The error of bad options. */
 type Refused = Error & { readonly code?: string; readonly parameter?: string }
 
-/** What a factory throws. */
+/** The error that a factory throws. */
 function thrown(make: (options: never) => unknown, options: unknown): unknown {
   try {
     make(options as never)

@@ -36,7 +36,7 @@ test('a handler that computes is named at once, and the worker is not ready', as
   })
   await worker.runUntilIdle()
   expect(errors.every((error) => SluiceError.is(error, 'ERR_LOOP_BLOCKED'))).toBe(true)
-  // A machine that is busy elsewhere may let the loop stand still besides.
+  // On a busy machine the loop may stand still for other reasons, too.
   expect(events.map(({ request }) => request)).toContainEqual({
     blockedMs: expect.any(Number),
     keys: ['slow'],
@@ -73,7 +73,7 @@ test('many keys that never wait leave others their turn', async () => {
   const { queue } = setUp()
   await queue.addMany(Array.from({ length: 300 }, (_, index) => `key/${index}`))
   let ticks = 0
-  // real time: the timer is what shows that others had their turn
+  // real time: the timer shows that other work had its turn
   const ticker = setInterval(() => {
     ticks += 1
   }, 1)

@@ -231,7 +231,7 @@ describe('the time of a store', () => {
   })
 })
 
-test('an answer that was overtaken by a younger one puts no key off', async () => {
+test('an answer that was overtaken by a later one delays no key', async () => {
   const scene = new Scene(late)
   const queue = scene.queue()
   const started: string[] = []
@@ -323,7 +323,7 @@ describe.each([late, unleased])('an end over $way', (setup) => {
     }
   })
 
-  test('a worker that holds a key and cannot reach the store stops, and reports what is given up', async () => {
+  test('a worker that holds a key and cannot reach the store stops, and reports the key it gives up', async () => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(setup)
     const queue = scene.queue()

@@ -46,7 +46,7 @@ const following: Setup = { ...late, driver: (inner) => new WallDriver(inner) }
 class TwoProcesses extends Scene {
   readonly otherDriver: LateDriver = new WallDriver(this.inner)
   readonly other: Queue<string>
-  /** What the other process was given, and when, since {@link watch} or a step. */
+  /** The keys that the other process got, and when, since {@link watch} or a step. */
   taken: { readonly key: string; readonly afterMs: number }[] = []
   #since = 0
 
@@ -78,7 +78,7 @@ class TwoProcesses extends Scene {
     await this.quiet()
   }
 
-  /** Something wakes the other process, which finds what it then finds. */
+  /** A notification wakes the other process, which then claims. */
   async wakeOther(): Promise<void> {
     await this.inner.add('q', [{ key: 'wake-up', item: undefined, priority: 0, delayMs: 0 }], {
       dedupe: 'client-go',
@@ -150,7 +150,7 @@ describe.each(forward)('3 Time: a step forward by %s', (_name, ms) => {
   })
 })
 
-test('3 Time: what a step costs an idle process', async () => {
+test('3 Time: the cost of a step for an idle process', async () => {
   const two = new TwoProcesses()
   await two.delaying().add('a')
   await two.holdDead('a')

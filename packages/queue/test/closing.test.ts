@@ -34,7 +34,7 @@ describe.each(setups)('close over $way', (setup) => {
     ]
     for (const other of others) expect(await refusal(other)).toMatchObject({ code: 'ERR_CLOSED' })
     queue.addSoon('a')
-    // Of the keys that it still held, and of the add that nobody waits for.
+    // For the keys that it still held, and for the add without a caller.
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING', 'ERR_CLOSED'])
     expect(queue.shuttingDown).toBe(true)
   })
@@ -70,7 +70,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'ready' })
   })
 
-  test('3 close: those who wait are told at once', async () => {
+  test('3 close: waiters are answered at once', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('held')
@@ -168,7 +168,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(String(error)).not.toContain('"k0"')
   })
 
-  test('3 close: a holder may ask for its key again until it is closed, nobody may add', async () => {
+  test('3 close: a holder may add its key again until the queue is closed; no other caller may add', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('a')
@@ -212,7 +212,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await scene.states()).toEqual({ b: 'ready', c: 'delayed', d: 'backoff' })
   })
 
-  test('3 close: nothing goes on afterwards', async () => {
+  test('3 close: nothing runs afterwards', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])

@@ -15,7 +15,7 @@ function installed(): { folder: string; program: string } {
   return { folder, program }
 }
 
-/** Puts a command line into a folder that prints what it is called with. */
+/** Puts a command line into a folder that prints its arguments. */
 function installCli(folder: string): void {
   const place = join(folder, 'node_modules', '@sluice', 'cli')
   mkdirSync(join(place, 'dist'), { recursive: true })
@@ -51,7 +51,7 @@ test('without the command line, its program says where to get it and exits with 
   expect(err).toContain('npm install -D @sluice/cli')
 })
 
-test('with the command line beside it, its program is the command line', () => {
+test('with the command line installed, its program is the command line', () => {
   const { folder, program } = installed()
   installCli(folder)
   expect(run(program, tmpdir())).toEqual({ status: 7, out: 'ls,orders\n', err: '' })

@@ -12,7 +12,7 @@ import { late, leased, Scene, setups, take } from './setups.ts'
 /** Runs one key through a worker whose first run ends in a certain way. */
 async function runOnce(scene: Scene, end: () => HandlerResult, options: object = {}) {
   const queue = scene.limited()
-  // Two failed runs come before, so that it can be told whether they are forgotten.
+  // Two failed runs come before, so that the test sees whether they are forgotten.
   await queue.add('k', { priority: 7 })
   await (await take(queue)).retry()
   await queue.inspect.runNow('k')
@@ -35,7 +35,7 @@ async function runOnce(scene: Scene, end: () => HandlerResult, options: object =
 
 // The rules by which a controller of controller-runtime runs.
 describe.each(setups)('a controller, over $way', (setup) => {
-  test('28 what can wait comes after everything else, and an event lifts it', async () => {
+  test('28 low priority comes after everything else, and an event raises it', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['initial/1', 'initial/2'], { priority: lowPriority })
@@ -107,7 +107,7 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(errors).toHaveLength(1)
   })
 
-  test('an onExhausted that fails parks the key, where somebody will see it', async () => {
+  test('an onExhausted that fails parks the key, where operators see it', async () => {
     const fail = () => {
       throw new Error('no')
     }
@@ -140,8 +140,8 @@ describe.each(setups)('a controller, over $way', (setup) => {
   })
 })
 
-// real time: trouble with a store is waited out in real time, whatever the clock says.
-test('work that is done is told to the store as soon as the store is back', async () => {
+// real time: trouble with a store is waited out in real time, whatever clock is given.
+test('a finished run is acknowledged as soon as the store is back', async () => {
   const scene = new Scene(late)
   const queue = scene.queue()
   await queue.add('k')

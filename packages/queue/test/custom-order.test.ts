@@ -31,7 +31,7 @@ class Stack implements ReadyOrder {
 }
 
 describe.each(setups)('an order of the user’s over $way', (setup) => {
-  test('CQ-02: decides the order of what is ready; an add that waits already touches', async () => {
+  test('CQ-02: decides the order of ready keys; an add of a pending key touches it', async () => {
     const order = new Stack()
     const queue = new Scene(setup, memoryDriver({ order })).queue()
     expect(queue.capabilities.order).toBe('custom')

@@ -4,7 +4,7 @@ import { Scene, seen, setups, take } from './setups.ts'
 
 const rounds = 500
 
-/** A clock whose timers never get to fire: nothing here lets the event loop turn by itself. */
+/** A clock whose timers never fire: nothing here lets the event loop turn. */
 function stuckClock(): Clock & { time: number } {
   return {
     time: 1_000_000,

@@ -29,7 +29,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('D-10: a shorter delay that comes later wakes whoever waits in time', async () => {
+  test('D-10: a shorter delay that comes later wakes waiters in time', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('slow', 5_000)
@@ -59,7 +59,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('D-12: a key is handed out when its delay has elapsed, whatever the wall clock is set to', async () => {
+  test('D-12: a key is handed out when its delay has elapsed, even if the wall clock is set', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const hour = 3_600_000
@@ -155,7 +155,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     ])
   })
 
-  test('D-16: what waits for its time is not in len', async () => {
+  test('D-16: delayed keys are not in len', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('a', 10)
@@ -209,7 +209,7 @@ describe.each(setups)("addAfter with when: 'latest' over $way", (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('2: bounded by maxWaitMs since it was first asked for', async () => {
+  test('2: bounded by maxWaitMs since it was first added', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const options = { when: 'latest', maxWaitMs: 150 } as const
@@ -240,7 +240,7 @@ describe.each(setups)("addAfter with when: 'latest' over $way", (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('2: whoever waits is woken at the later time, not at the earlier', async () => {
+  test('2: waiters are woken at the later time, not at the earlier', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const waiting = seen(queue.get())

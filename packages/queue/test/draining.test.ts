@@ -12,7 +12,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(queue.shuttingDown).toBe(true)
   })
 
-  test('Q-20: waits for what this object holds', async () => {
+  test('Q-20: waits for keys that this object holds', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -28,7 +28,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('Q-21 as of section 4: waits for what is queued, however much time passes', async () => {
+  test('Q-21 as of section 4: waits for queued keys, however much time passes', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'c'])
@@ -105,7 +105,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('3 Shutdown: nor what others add meanwhile', async () => {
+  test('3 Shutdown: nor for keys that others add meanwhile', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const other = scene.queue()
@@ -121,7 +121,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(await scene.states()).toEqual({ new: 'ready' })
   })
 
-  test('3 Shutdown: nor what others hold', async () => {
+  test('3 Shutdown: nor for keys that others hold', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const other = scene.queue()
@@ -132,7 +132,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('3 Shutdown: what others take counts as taken', async () => {
+  test('3 Shutdown: keys that others take count as taken', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const other = scene.queue()
@@ -145,7 +145,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('Q-22 as of section 4: all who drain are told, together', async () => {
+  test('Q-22 as of section 4: all drains end together', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -158,7 +158,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drainers.map(({ state }) => state)).toEqual(['resolved', 'resolved', 'resolved'])
   })
 
-  test('Q-23: a shutDown during a drain releases all who drain', async () => {
+  test('Q-23: a shutDown during a drain ends all drains', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -196,7 +196,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('a drainer that gives up rejects with its reason, the others go on', async () => {
+  test('a drain that is aborted rejects with its reason, the others continue', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')

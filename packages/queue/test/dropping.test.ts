@@ -7,12 +7,12 @@ describe('2 Held: one that is collected unfinished', { timeout: 30_000 }, () => 
     expect(lines).toEqual(['ERR_HELD_DROPPED true', 'kept false'])
   })
 
-  test.each(['lanes', 'late'])('is not renewed any more, and reported, over %s', async (way) => {
+  test.each(['batched', 'late'])('is not renewed any more, and reported, over %s', async (way) => {
     const { lines } = await run('dropping', way)
     expect(lines).toEqual(['ERR_HELD_DROPPED true', 'kept false', 'back again,dropped'])
   })
 
-  test.each(['direct', 'lanes'])(
+  test.each(['direct', 'batched'])(
     'is no matter if it was finished by item, over %s',
     async (way) => {
       const { lines } = await run('dropping', way, 'by item')
@@ -20,7 +20,7 @@ describe('2 Held: one that is collected unfinished', { timeout: 30_000 }, () => 
     },
   )
 
-  test.each(['direct', 'lanes', 'late'])(
+  test.each(['direct', 'batched', 'late'])(
     'is no matter if it is finished by item at last, as all others, over %s',
     async (way) => {
       const { lines } = await run('dropping', way, 'by item only')

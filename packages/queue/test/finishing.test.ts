@@ -14,7 +14,7 @@ describe.each(setups)('done over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['b', 'c', 'a'])
   })
 
-  test('Q-14: done of a dirty key wakes one who waits', async () => {
+  test('Q-14: done of a dirty key wakes a waiter', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -28,7 +28,7 @@ describe.each(setups)('done over $way', (setup) => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('Q-17 as of section 4: done of what nobody holds is lost, and adds nothing', async () => {
+  test('Q-17 as of section 4: done of a key that is not held is lost, and adds nothing', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('a')
     expect(await queue.done('a')).toBe('lost')

@@ -136,7 +136,7 @@ describe('a limiter around a queue that is not ours', () => {
   })
 })
 
-/** What a handler does in the run after the one that failed, and with which options. */
+/** A handler for the run after the one that failed, and its options. */
 const workers: Record<string, Omit<WorkerOptions<string>, 'queue'>> = {
   success: { handler: () => undefined },
   requeueAfterMs: { handler: () => ({ requeueAfterMs: 5_000 }) },
@@ -155,25 +155,28 @@ const workers: Record<string, Omit<WorkerOptions<string>, 'queue'>> = {
 }
 
 describe.each(setups)('a worker over $way', (setup) => {
-  test.each(Object.keys(workers))('tells a limiter that counts here after %s', async (name) => {
-    const scene = new Scene(setup)
-    const { limiter, counts, forgot } = counting()
-    const queue = scene.limited({ limiter })
-    let runs = 0
-    const { handler, ...options } = workers[name] as Omit<WorkerOptions<string>, 'queue'>
-    const worker = createWorker<string>({
-      queue,
-      ...options,
-      handler: (item, context) => {
-        runs += 1
-        if (runs === 1) throw new Error('once')
-        return handler(item, context)
-      },
-    })
-    await queue.add('a')
-    await scene.clock.step(10)
-    await scene.clock.step(10)
-    expect([runs, counts.size, forgot]).toEqual([2, 0, ['a']])
-    await worker.stop()
-  })
+  test.each(Object.keys(workers))(
+    'resets a limiter that counts in this process after %s',
+    async (name) => {
+      const scene = new Scene(setup)
+      const { limiter, counts, forgot } = counting()
+      const queue = scene.limited({ limiter })
+      let runs = 0
+      const { handler, ...options } = workers[name] as Omit<WorkerOptions<string>, 'queue'>
+      const worker = createWorker<string>({
+        queue,
+        ...options,
+        handler: (item, context) => {
+          runs += 1
+          if (runs === 1) throw new Error('once')
+          return handler(item, context)
+        },
+      })
+      await queue.add('a')
+      await scene.clock.step(10)
+      await scene.clock.step(10)
+      expect([runs, counts.size, forgot]).toEqual([2, 0, ['a']])
+      await worker.stop()
+    },
+  )
 })

@@ -3,7 +3,7 @@ import { type Held, type Queue, SluiceError } from '../src/index.ts'
 import { drainKeys, Scene, type SceneOptions, setups, take } from './setups.ts'
 
 describe.each(setups)('a Held over $way', (setup) => {
-  test('2 Held: says what it is', async () => {
+  test('2 Held: has the properties of its key', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addRateLimited('a', { priority: 4 })
@@ -48,7 +48,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect((await scene.row('a'))?.dueAt).toBe(scene.clock.now() + 10)
   })
 
-  test('3 retry: whatever is thrown as an error is kept as far as it can be', async () => {
+  test('3 retry: any thrown value is stored as an error as far as possible', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const hostile = {
@@ -74,7 +74,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect((await scene.row('a'))?.lastError?.length).toBeLessThan(4_096)
   })
 
-  test('3 retry: asked for again meanwhile, it runs at once, and once more after the delay', async () => {
+  test('3 retry: added again meanwhile, it runs at once, and once more after the delay', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -99,7 +99,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a', 'b', 'c'])
   })
 
-  test('3 release: wakes one who waits', async () => {
+  test('3 release: wakes a waiter', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -155,7 +155,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('S1: a key that is held is not handed to anybody else, whoever asks', async () => {
+  test('S1: a held key is not handed out again, in any process', async () => {
     const scene = new Scene(setup)
     const queues = [scene.queue(), scene.queue()]
     await queues[0]?.add('a')
@@ -222,7 +222,7 @@ describe.each(everyLayer)('leaving a scope on a $layer over $way', ({ setup, mak
 })
 
 describe.each(setups)('a signal over $way', (setup) => {
-  test('3 close: aborts with ERR_CLOSING, once, also for those who look later', async () => {
+  test('3 close: aborts with ERR_CLOSING, once, also for signals that are read later', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'done'])

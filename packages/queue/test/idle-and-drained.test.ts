@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { createWorker } from '../src/index.ts'
 import { Scene, seen, setups, take } from './setups.ts'
 
-// What a store says of "now" is a moment later than what it was asked: time moves in between.
+// The "now" in an answer is a moment later than the call: time moves in between.
 
-test.each(setups)('a drain waits for what was due, however long it takes ($way)', async (setup) => {
+test.each(setups)('a drain waits for due keys, however long it takes ($way)', async (setup) => {
   const scene = new Scene(setup)
   const queue = scene.queue()
   await queue.addMany(['a', 'b'])
@@ -21,20 +21,23 @@ test.each(setups)('a drain waits for what was due, however long it takes ($way)'
   expect(draining.state).toBe('resolved')
 })
 
-test.each(setups)('a drain does not wait for what became due after it ($way)', async (setup) => {
-  const scene = new Scene(setup)
-  const queue = scene.delaying()
-  await queue.add('a')
-  await queue.addAfter('later', 500)
-  const held = await take(queue)
-  const draining = seen(queue.shutDownWithDrain())
-  await scene.clock.step(1_000)
-  expect(draining.state).toBe('waiting')
-  await held.done()
-  await scene.quiet()
-  expect(draining.state).toBe('resolved')
-  expect(await scene.states()).toEqual({ later: 'ready' })
-})
+test.each(setups)(
+  'a drain does not wait for keys that became due after it ($way)',
+  async (setup) => {
+    const scene = new Scene(setup)
+    const queue = scene.delaying()
+    await queue.add('a')
+    await queue.addAfter('later', 500)
+    const held = await take(queue)
+    const draining = seen(queue.shutDownWithDrain())
+    await scene.clock.step(1_000)
+    expect(draining.state).toBe('waiting')
+    await held.done()
+    await scene.quiet()
+    expect(draining.state).toBe('resolved')
+    expect(await scene.states()).toEqual({ later: 'ready' })
+  },
+)
 
 test.each(setups)(
   'runUntilIdle leaves nothing that is ready, though time goes on ($way)',

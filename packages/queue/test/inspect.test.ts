@@ -89,7 +89,7 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test('a resume hands out what waits', async () => {
+  test('a resume hands out pending keys', async () => {
     const { queue } = setUp()
     await queue.inspect.pause()
     await queue.add('k')
@@ -177,7 +177,7 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
   })
 })
 
-test('a worker lets others know of it, and is forgotten when it has been gone for a while', async () => {
+test('a worker registers, and is dropped when it has been gone for a while', async () => {
   const clock = fakeClock()
   const queue = createRateLimitingQueue<string>({ name: 'orders', clock })
   const worker = createWorker<string>({ queue, concurrency: 3, handler: () => undefined })

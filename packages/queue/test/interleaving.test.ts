@@ -23,7 +23,7 @@ test('an aborted get never keeps a key that was claimed for it', async () => {
       )
       const adding = queue.add('a')
       for (let turn = 0; turn < turns; turn += 1) {
-        // What the last answer set in motion comes first.
+        // Calls that the last answer caused come first.
         for (let step = 0; step < 20; step += 1) await Promise.resolve()
         if (scheduler.count() > 0) await scheduler.waitOne()
       }

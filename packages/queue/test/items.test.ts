@@ -33,7 +33,7 @@ describe.each(setups)('items over $way', (setup) => {
     }
   })
 
-  test('2 Items: whatever JSON there is comes back equal, under a key of its own', async () => {
+  test('2 Items: any JSON comes back equal, under a key of its own', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue<Json>({ keyOf: (item) => JSON.stringify(item).slice(0, 400) })
     await fc.assert(
@@ -73,7 +73,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect(await queue.len()).toBe(3)
   })
 
-  test('2 Items: what is handed out is nobody else’s', async () => {
+  test('2 Items: an item that is handed out is a value of its own', async () => {
     const queue = new Scene(setup).queue<{ list: number[] }>({ keyOf: () => 'k' })
     const item = { list: [1] }
     const adding = queue.add(item)
@@ -126,7 +126,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect((await take(queue)).item).toEqual({ n: 2 })
   })
 
-  test('2 Items: what would not come back equal is refused, with the path, and nothing is added', async () => {
+  test('2 Items: values that JSON cannot round-trip are rejected, with their path, and nothing is added', async () => {
     const queue = new Scene(setup).queue<unknown>()
     const bad: [unknown, string][] = [
       [undefined, 'item'],
@@ -159,7 +159,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect((await take(keyed)).item.text).toBe(text)
   })
 
-  test('2 Items: a keyOf that gives no key is told so', async () => {
+  test('2 Items: a keyOf that gives no key is an error', async () => {
     const keyOf = (item: string): string => {
       if (item === 'throws') throw new Error('no key')
       return (item === 'number' ? 5 : item === 'empty' ? '' : item) as string

@@ -51,7 +51,7 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect((await take(queue)).key).toBe('b')
   })
 
-  test('2 Held: so does a throw, which goes on to the caller', async () => {
+  test('2 Held: so does a throw, which reaches the caller', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('a')
@@ -133,7 +133,7 @@ describe.each(setups)('iteration over $way', (setup) => {
 })
 
 describe.each(setups)('iteration at the end over $way', (setup) => {
-  test('Q-25 as of section 3: it waits for what is held, so that a re-added key is not stranded', async () => {
+  test('Q-25 as of section 3: it waits for held keys, so that a re-added key is not stranded', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -156,7 +156,7 @@ describe.each(setups)('iteration at the end over $way', (setup) => {
     expect(ended.state).toBe('resolved')
   })
 
-  test('several loops wait for what is held, and all end', async () => {
+  test('several loops wait for held keys, and all end', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createRateLimitingQueue, type LastError, memoryDriver } from '../src/index.ts'
 import type { SceneOptions } from './setups.ts'
 
-/** What is kept of an error, and what was reported meanwhile. */
+/** The stored text of an error, and the errors reported meanwhile. */
 async function kept(error: unknown, options: SceneOptions<string> = {}) {
   const driver = memoryDriver()
   const errors: unknown[] = []
@@ -24,7 +24,7 @@ test('name, code and message are kept, and no stack', async () => {
   expect(lastError).toEqual({ name: 'RangeError', code: 'EFAR', message: 'too far' })
 })
 
-test('a stack is kept if that is asked for', async () => {
+test('a stack is stored if the option is set', async () => {
   const { lastError } = await kept(new Error('no'), { errorStacks: true })
   expect(lastError.stack).toContain('last-error.test.ts')
 })
@@ -38,7 +38,7 @@ test.each([
   expect(message.startsWith(lastError.message)).toBe(true)
 })
 
-test('what grows in writing is cut further', async () => {
+test('an error that grows in JSON is cut further', async () => {
   const error = new Error('\u0001'.repeat(5_000))
   error.stack = '\u0002'.repeat(5_000)
   const { lastError, text } = await kept(error, { errorStacks: true })
@@ -46,12 +46,12 @@ test('what grows in writing is cut further', async () => {
   expect(lastError.message.replaceAll('\u0001', '')).toBe('')
 })
 
-test('what no store holds is replaced', async () => {
+test('characters that no store holds are replaced', async () => {
   const { lastError } = await kept(new Error('a\0b\ud800c'))
   expect(lastError.message).toBe('a\u2400b\ufffdc')
 })
 
-test('a redaction decides what is kept', async () => {
+test('a redaction decides what is stored', async () => {
   const { lastError } = await kept(new Error('password=hunter2'), {
     redactError: (error) => ({ ...error, message: error.message.replace(/=.*/, '=…') }),
   })

@@ -13,11 +13,11 @@ import type {
 /** One call of a driver, as it was made. */
 export interface Call {
   readonly verb: string
-  /** What came after the queue's name, for verbs with one. */
+  /** The arguments after the queue's name, for verbs with one. */
   readonly request: unknown
 }
 
-/** Called around a call of the driver; what it throws, the call rejects with. */
+/** Called around a call of the driver; the call rejects with the error that it throws. */
 export type Around = (call: Call) => Awaitable<void>
 
 /** The next turn of the event loop. */
@@ -26,10 +26,10 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * A driver without a door that answers every verb later, around another one.
+ * A driver without a direct queue that answers every verb later, around another one.
  *
- * A test decides when (`before` and `after` the effect), what fails (either may throw: before, and
- * nothing was done; after, and the answer is lost), and what is held back.
+ * A test decides when (`before` and `after` the effect), which call fails (either may throw: before,
+ * and nothing was done; after, and the answer is lost), and which one is held back.
  */
 export class LateDriver implements Driver {
   readonly name = 'late'
@@ -42,7 +42,7 @@ export class LateDriver implements Driver {
   after: Around = () => undefined
   calls: Call[] = []
   inFlight = 0
-  /** Verbs whose calls wait, and who waits. */
+  /** Verbs whose calls wait, and those calls. */
   readonly #held = new Map<string, (() => void)[]>()
   readonly #claimed = new Map<string, readonly Claim[]>()
 
@@ -74,14 +74,14 @@ export class LateDriver implements Driver {
     return this.#held.get(verb)?.length ?? 0
   }
 
-  /** Waiting calls of this verb go on waiting until the abandoned ones are released. */
+  /** Waiting calls of this verb keep waiting until the abandoned ones are released. */
   abandon(verb: string): void {
     const waiting = this.#held.get(verb) ?? []
     this.#held.delete(verb)
     this.#held.set('abandoned', [...(this.#held.get('abandoned') ?? []), ...waiting])
   }
 
-  /** Lets calls of this verb go on, those that wait and those that come. */
+  /** Releases calls of this verb, waiting and future ones. */
   letGo(verb: string): void {
     const waiting = this.#held.get(verb) ?? []
     this.#held.delete(verb)

@@ -16,7 +16,7 @@ class BlockedClock implements Clock {
     this.#clock = clock
   }
 
-  /** Lets time go on by `ms`, and no timer fire. */
+  /** Advances time by `ms` without firing a timer. */
   block(ms: number): void {
     this.#blockedMs += ms
   }

@@ -47,7 +47,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
     expect(again.signal.aborted).toBe(false)
   })
 
-  test('3 Leases: the holder is told before the store gives the key away', async () => {
+  test('3 Leases: the signal is aborted before the store hands out the key again', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -169,7 +169,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
     expect([row?.state, row?.crashes, row?.failures]).toEqual(['parked', 2, 2])
   })
 
-  test('S9: what was asked meanwhile and the lost run are one', async () => {
+  test('S9: an add made meanwhile and the lost run are merged', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -181,7 +181,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
     expect(await waiting.value?.done()).toBe('idle')
   })
 
-  test('L2: found by whoever waits within a heartbeat, also if nobody knew of it', async () => {
+  test('L2: found by a waiter within a heartbeat, also without any notification', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')

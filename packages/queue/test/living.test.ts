@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { run } from './program.ts'
 
-const ways = ['direct', 'lanes', 'late']
+const ways = ['direct', 'batched', 'late']
 
-describe.each(ways)('3 Time: what keeps a process alive over %s', { timeout: 30_000 }, (way) => {
-  test('is whatever waits, unless ref is false, and nothing else', async () => {
+describe.each(ways)('3 Time: keeping a process alive over %s', { timeout: 30_000 }, (way) => {
+  test('is done by every wait, unless ref is false, and by nothing else', async () => {
     const { lines } = await run('living', way)
     expect(lines).toEqual([
       'nothing: ends',
@@ -29,7 +29,7 @@ describe.each(ways)('3 Time: what keeps a process alive over %s', { timeout: 30_
     ])
   })
 
-  test('a process with keys that nobody waits for ends by itself', async () => {
+  test('a process with keys but without waiters ends automatically', async () => {
     expect(await run('living', way, 'delayed keys')).toMatchObject({ code: 0 })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cutOff, laneSetups, leasedSetups, Scene, seen, setups, take } from './setups.ts'
+import { batchedSetups, cutOff, leasedSetups, Scene, seen, setups, take } from './setups.ts'
 
 /** Walls on which sums of instants are rounded: fractions, and where doubles are whole numbers. */
 const walls = [
@@ -71,7 +71,7 @@ describe.each(leasedSetups)('leases on odd instants, over $way', (setup) => {
     }
   })
 
-  test.each(walls)('are given back if nobody begins, on a wall of %d', async (wall) => {
+  test.each(walls)('are given back if no run begins, with a wall clock of %d', async (wall) => {
     for (const leaseMs of [333.3, 1_000 / 3, 1_234.567]) {
       const scene = await oddScene(setup, wall)
       const queue = scene.queue({ leaseMs, prefetch: 4 })
@@ -87,33 +87,36 @@ describe.each(leasedSetups)('leases on odd instants, over $way', (setup) => {
   })
 })
 
-describe.each(laneSetups)('keys that others have locked, on odd instants, over $way', (setup) => {
-  test.each(walls)('are asked for again after a while, on a wall of %d', async (wall) => {
-    const scene = await oddScene(setup, wall)
-    const { claim } = scene.inner
-    let claims = 0
-    scene.inner.claim = function (...args) {
-      claims += 1
-      return claims <= 10
-        ? { claims: [], leaseEnds: [], now: scene.clock.now() }
-        : claim.apply(this, args)
-    }
-    const queue = scene.queue()
-    const getting = seen(queue.get())
-    await scene.quiet()
-    await queue.add('k')
-    await scene.clock.step(5_000)
-    expect(getting.state).toBe('resolved')
-    expect(claims).toBeLessThan(20)
-    await getting.value?.done()
-  })
-})
+describe.each(batchedSetups)(
+  'keys that others have locked, on odd instants, over $way',
+  (setup) => {
+    test.each(walls)('are due again after a while, with a wall clock of %d', async (wall) => {
+      const scene = await oddScene(setup, wall)
+      const { claim } = scene.inner
+      let claims = 0
+      scene.inner.claim = function (...args) {
+        claims += 1
+        return claims <= 10
+          ? { claims: [], leaseEnds: [], now: scene.clock.now() }
+          : claim.apply(this, args)
+      }
+      const queue = scene.queue()
+      const getting = seen(queue.get())
+      await scene.quiet()
+      await queue.add('k')
+      await scene.clock.step(5_000)
+      expect(getting.state).toBe('resolved')
+      expect(claims).toBeLessThan(20)
+      await getting.value?.done()
+    })
+  },
+)
 
-describe.each(setups)('a wall that tells whole milliseconds only, over $way', (setup) => {
+describe.each(setups)('a wall clock in whole milliseconds, over $way', (setup) => {
   test('a delay of less comes in time', async () => {
     const scene = new Scene(setup)
     const { clock } = scene
-    // Nobody tells of what this very queue object does.
+    // No notification comes for changes by this very queue object.
     Object.assign(scene.inner, { watch: undefined })
     const whole = {
       now: () => Math.floor(clock.now()),
@@ -125,7 +128,7 @@ describe.each(setups)('a wall that tells whole milliseconds only, over $way', (s
     for (let at = 0; at < 40; at += 1) {
       const getting = seen(queue.get())
       await scene.quiet()
-      // What is known of the store's time is ahead of it by now.
+      // The estimate of the store's time is ahead of it by now.
       await clock.step(0.45)
       await queue.addAfter('k', 0.3)
       await clock.step(3)

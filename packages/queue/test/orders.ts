@@ -1,5 +1,5 @@
-// What the driver is sent, and what it answers, arrives in every order that fast-check can think of.
-// Whatever the order: no key is with two holders, no add that was answered is lost, and a drain ends.
+// Calls and answers of the driver arrive in any order that fast-check finds. In every order: no key
+// has two holders, no acknowledged add is lost, and a drain ends.
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import * as fc from 'fast-check'
@@ -23,7 +23,7 @@ export function scheduled(scheduler: fc.Scheduler, inner: Driver): Driver {
   })
 }
 
-/** What happened, in the order in which it was seen from outside. */
+/** The events, in the order in which they were seen from outside. */
 class Witness {
   readonly holders = new Map<string, number>()
   /** Adds of a key that were answered and not followed by a run that began after them. */

@@ -2,9 +2,9 @@ import { type ErrorCode, SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { fakeRealTime } from './real-time.ts'
 import { refusal } from './refusal.ts'
-import { laneSetups, Scene, seen, take } from './setups.ts'
+import { batchedSetups, Scene, seen, take } from './setups.ts'
 
-/** What ends waiting; every other error may pass, also one that is not ours. */
+/** The errors that end waiting; any other is transient, also an error of another library. */
 const permanent: ErrorCode[] = [
   'ERR_SCHEMA_NEWER',
   'ERR_SCHEMA_OLDER',
@@ -25,7 +25,7 @@ const passing: Error[] = [
   new Error('a bug'),
 ]
 
-const slowSetups = laneSetups.filter(({ way }) => way !== 'lanes at once')
+const slowSetups = batchedSetups.filter(({ way }) => way !== 'batched at once')
 
 /** Lets every call of the driver but close fail, from now on, until the error is cleared. */
 function outage(scene: Scene): { error: Error | undefined } {
@@ -39,7 +39,7 @@ function outage(scene: Scene): { error: Error | undefined } {
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 
 describe.each(slowSetups)('outages over $way', (setup) => {
-  test('3 Store trouble: get, getMany, iteration and drain wait through what may pass', async ({
+  test('3 Store trouble: get, getMany, iteration and drain wait through transient errors', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -111,7 +111,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     state.error = undefined
   })
 
-  test('3 Store trouble: other verbs reject, and can be made again', async () => {
+  test('3 Store trouble: other verbs reject, and can be repeated', async () => {
     const scene = new Scene(setup)
     const state = outage(scene)
     const queue = scene.limited()
@@ -136,7 +136,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(await held.done()).toBe('idle')
   })
 
-  test('3 Store trouble: getters go on after a shutdown during an outage', async ({
+  test('3 Store trouble: getters continue after a shutdown during an outage', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -160,7 +160,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('a shutdown that could not be made can be made again', async () => {
+  test('a shutdown that failed can be repeated', async () => {
     const scene = new Scene(setup)
     const state = outage(scene)
     const queue = scene.queue()

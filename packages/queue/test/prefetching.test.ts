@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { laneSetups, late, leasedSetups, Scene, seen, setups, take } from './setups.ts'
+import { batchedSetups, late, leasedSetups, Scene, seen, setups, take } from './setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f']
 
@@ -61,7 +61,7 @@ describe.each(setups)('prefetch over $way', (setup) => {
   })
 })
 
-describe.each(laneSetups)('claims ahead of demand over $way', (setup) => {
+describe.each(batchedSetups)('claims ahead of demand over $way', (setup) => {
   test('5 Claims: so many are claimed ahead, and handed out without asking again', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 3 })
@@ -74,7 +74,7 @@ describe.each(laneSetups)('claims ahead of demand over $way', (setup) => {
     await first.done()
   })
 
-  test('5 Claims: a queue that nobody uses claims nothing', async () => {
+  test('5 Claims: a queue that is not in use claims nothing', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 3 })
     await queue.addMany(keys)
@@ -152,7 +152,7 @@ describe.each(leasedSetups)('leases of keys claimed ahead over $way', (setup) =>
 })
 
 describe('prefetch and a slow store', () => {
-  test('claims ask for what is waited for and what may be kept, no more', async () => {
+  test('claims take keys for waiters and for the prefetch buffer, no more', async () => {
     const scene = new Scene(late)
     const queue = scene.queue({ prefetch: 4 })
     await queue.addMany(Array.from({ length: 50 }, (_, n) => `k${n}`))

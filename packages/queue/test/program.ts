@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 
-/** How a program ended, and what it said, line by line. */
+/** How a program ended, and its output, line by line. */
 export interface Ended {
   readonly code: number | null
   readonly lines: readonly string[]

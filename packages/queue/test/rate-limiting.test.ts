@@ -20,7 +20,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(delays).toEqual([5, 10, 20, 40, 80])
   })
 
-  test('RL-01, RL-03: counts a failure always, whatever becomes of the key', async () => {
+  test('RL-01, RL-03: counts a failure always, whatever the outcome for the key', async () => {
     const queue = new Scene(setup).limited()
     expect(await queue.numRequeues('a')).toBe(0)
     expect(await queue.addRateLimited('a')).toBe('added')
@@ -250,7 +250,7 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect([limiter.numRequeues('a'), await queue.numRequeues('a')]).toEqual([0, 0])
   })
 
-  test('3 Limiter state: one that throws or gives no number means 1 s, and is told of', async () => {
+  test('3 Limiter state: one that throws or gives no number means 1 s, and is reported', async () => {
     const scene = new Scene(setup)
     const answers: (() => unknown)[] = [
       () => Number.NaN,
@@ -299,7 +299,7 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect(limiter.asked).toEqual([])
   })
 
-  test('one whose forget or numRequeues throws harms nobody else', async () => {
+  test('one whose forget or numRequeues throws harms no other key', async () => {
     const scene = new Scene(setup)
     const broken: Limiter<string> = {
       when: () => 1,

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** Real time under control: what waits for it, such as repeating a call, need not be waited for. */
+/** Real time under control: the test does not wait for pauses, such as those between attempts. */
 export interface RealTime {
   /** Lets this much real time pass, in small steps, with a turn of the event loop after each. */
   pass(ms: number): Promise<void>
@@ -13,7 +13,7 @@ export function fakeRealTime(
   onTestFinished: (undo: () => void) => void,
   options: { readonly withDate?: boolean } = {},
 ): RealTime {
-  // real time: is put under control here; setImmediate is not, so that the event loop goes on.
+  // real time: is put under control here; setImmediate is not, so that the event loop continues.
   const timers = ['setTimeout', 'clearTimeout', 'performance'] as const // real time: see above.
   vi.useFakeTimers({ toFake: options.withDate === true ? [...timers, 'Date'] : [...timers] })
   onTestFinished(() => {

@@ -1,4 +1,4 @@
-/** What a promise was rejected with; a promise that resolves is a failure of the test. */
+/** The error of a promise; a promise that resolves is a failure of the test. */
 export async function refusal(promise: Promise<unknown>): Promise<unknown> {
   let value: unknown
   try {

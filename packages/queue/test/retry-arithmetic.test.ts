@@ -94,12 +94,12 @@ describe('the arithmetic of a delay, in words', () => {
     expect(retryArithmetic(backingOff(failures, waitsMs), plan)?.words).toBe(words)
   })
 
-  test('a holder that vanished was noticed late, which shortens what is left', () => {
+  test('a lost holder was detected late, which shortens the rest of the delay', () => {
     const info = backingOff(9, 300, { crashes: 1 })
     expect(retryArithmetic(info, doubling)?.words).toBe('5 ms x 2^8 = 1.28 s')
   })
 
-  test('there is none for a key that only waits, or is asked for later', () => {
+  test('there is none for a key that is ready, or was delayed by its caller', () => {
     const { why: _, ...plain } = backingOff(2, 5_000)
     expect(retryArithmetic({ ...plain, state: 'ready' }, doubling)).toBeUndefined()
     expect(retryArithmetic({ ...plain, state: 'delayed' }, doubling)).toBeUndefined()

@@ -54,7 +54,7 @@ describe('the gate of a store', () => {
     expect(time.timers()).toBe(0)
   })
 
-  test.each([1_000, 600_000])('after %i ms everything goes on within 2 s', async (outageMs) => {
+  test.each([1_000, 600_000])('after %i ms everything continues within 2 s', async (outageMs) => {
     const time = fakeRealTime(onTestFinished)
     const outage = new Outage()
     for (let at = 0; at < 50; at += 1) void outage.persist()
@@ -191,7 +191,7 @@ describe('the gate of a store', () => {
     expect(gate.isClosed).toBe(false)
   })
 
-  test('a turn that is not used while nobody else waits is for those who come next', async () => {
+  test('a turn that is not used while no other attempt waits goes to the next one', async () => {
     const time = fakeRealTime(onTestFinished)
     const { gate } = new Outage()
     await gate.attempt(user, () => Promise.reject(away)).catch(() => undefined)
@@ -205,7 +205,7 @@ describe('the gate of a store', () => {
     expect(turn.state).toBe('rejected')
   })
 
-  test('what waits rejects when its queue is closed, and nothing is left', async () => {
+  test('waiting attempts reject when their queue is closed, and nothing is left', async () => {
     const time = fakeRealTime(onTestFinished)
     const { gate } = new Outage()
     await gate.attempt(user, () => Promise.reject(away)).catch(() => undefined)

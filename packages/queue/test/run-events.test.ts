@@ -42,7 +42,7 @@ function setUp() {
 
 const never = new Promise<HandlerResult>(() => {})
 
-test('a worker tells of itself and of each run, in the words of controller-runtime', async () => {
+test('a worker publishes itself and each run, in the words of controller-runtime', async () => {
   const { clock, driver, queue } = setUp()
   const { started, results } = listen()
   const worker = createWorker<string>({

@@ -51,7 +51,7 @@ describe.each(cases)('a $kind schema over $way', ({ setup, schema }) => {
     expect(await queue.add({ id: 'good', count: 1 })).toBe('added')
   })
 
-  test('what is stored is the item, what is handed out is what the schema makes of it', async () => {
+  test('the item is stored, and the output of the schema is handed out', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue<Order>({ keyOf, schema })
     await queue.add({ id: 'a', count: 2.5 })
@@ -59,7 +59,7 @@ describe.each(cases)('a $kind schema over $way', ({ setup, schema }) => {
     expect((await take(queue)).item).toEqual({ id: 'a', count: 2 })
   })
 
-  test('an item in the store that does not match is parked, told of, and in nobody’s way', async () => {
+  test('a stored item that does not match is parked, reported, and blocks no other key', async () => {
     const scene = new Scene(setup)
     const careless = scene.queue<Order>({ keyOf })
     const careful = scene.queue<Order>({ keyOf, schema })
@@ -72,7 +72,7 @@ describe.each(cases)('a $kind schema over $way', ({ setup, schema }) => {
     expect(scene.takeErrors()).toEqual(['ERR_INVALID_INPUT'])
   })
 
-  test('one who waits goes on waiting when what came was no good', async () => {
+  test('a waiter keeps waiting when the item did not match', async () => {
     const scene = new Scene(setup)
     const careless = scene.queue<Order>({ keyOf })
     const careful = scene.queue<Order>({ keyOf, schema })
@@ -173,7 +173,7 @@ describe.each(setups)('a slow schema over $way', (setup) => {
     expect(scene.takeErrors()).toEqual(['ERR_TIMEOUT'])
   })
 
-  test('adds take effect in the order of the calls, whatever order they were checked in', async () => {
+  test('adds take effect in the order of the calls, in whatever order they were checked', async () => {
     const scene = new Scene(setup)
     const { schema, answer } = slowSchema()
     const queue = scene.queue<Order>({ keyOf, schema })
@@ -203,7 +203,7 @@ describe.each(setups)('a slow schema over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'ready' })
   })
 
-  test('an aborted get gives back what was still being checked', async () => {
+  test('an aborted get gives back a key that was still being checked', async () => {
     const scene = new Scene(setup)
     const { schema, answer } = slowSchema()
     const careless: Queue<Order> = scene.queue<Order>({ keyOf })

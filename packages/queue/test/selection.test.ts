@@ -65,7 +65,7 @@ describe.each(setups)('many keys at once, over $way', (setup) => {
     expect(Object.keys(await scene.states())).toEqual(['a/1', 'a/2'])
   })
 
-  test('tells how many before it does anything, and does nothing unless told to', async () => {
+  test('calls confirm with the count before it does anything, and does nothing without its consent', async () => {
     const { scene, inspect } = await setUp()
     const told: SelectionCount[] = []
     const before = await scene.states()

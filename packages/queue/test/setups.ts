@@ -14,7 +14,7 @@ import {
 } from '../src/index.ts'
 import { LateDriver, nextTurn } from './late-driver.ts'
 
-/** One way from a queue to a driver. What a queue does must not depend on it. */
+/** One way from a queue to a driver. The behaviour of a queue must not depend on it. */
 export interface Setup {
   readonly way: string
   /** Options that every queue needs to go this way. */
@@ -22,26 +22,26 @@ export interface Setup {
   driver(inner: Driver): Driver
 }
 
-/** Through the door of a driver in this process. */
+/** The direct queue of a driver in this process. */
 export const direct: Setup = { way: 'direct', options: {}, driver: (inner) => inner }
 
-/** Through lanes, to a driver that answers at once. */
+/** Batches, to a synchronous driver. */
 export const leased: Setup = {
-  way: 'lanes at once',
+  way: 'batched at once',
   options: { leaseMs: 30_000 },
   driver: (inner) => inner,
 }
 
-/** Through lanes, to a driver that answers later. */
+/** Batches, to an asynchronous driver. */
 export const late: Setup = {
-  way: 'lanes later',
+  way: 'batched later',
   options: { leaseMs: 30_000 },
   driver: (inner) => new LateDriver(inner),
 }
 
-/** Through lanes, to a driver that answers later and has no leases. */
+/** Batches, to an asynchronous driver without leases. */
 export const unleased: Setup = {
-  way: 'lanes without leases',
+  way: 'batched without leases',
   options: {},
   driver: (inner) => new LateDriver(inner),
 }
@@ -49,13 +49,13 @@ export const unleased: Setup = {
 /** All ways; every test of behaviour runs over each. */
 export const setups: readonly Setup[] = [direct, leased, late, unleased]
 
-/** The ways that go through lanes. */
-export const laneSetups: readonly Setup[] = [leased, late, unleased]
+/** The ways with batches. */
+export const batchedSetups: readonly Setup[] = [leased, late, unleased]
 
 /** The ways on which keys are held under a lease. */
 export const leasedSetups: readonly Setup[] = [leased, late]
 
-/** What a test may say of its queues; the rest is given by the scene. */
+/** The options that a test may set; the scene sets the rest. */
 export type SceneOptions<T> = Partial<QueueOptions<T>>
 
 /** A driver with a clock that stands still, and queues on it that are closed after the test. */
@@ -64,9 +64,9 @@ export class Scene {
   readonly clock: FakeClock
   /** The memory driver underneath. */
   readonly inner: Driver
-  /** What the queues are given. */
+  /** The driver of the queues. */
   readonly driver: Driver
-  /** What was reported to `onError`. A test has to take what it expects. */
+  /** Errors that `onError` was called with. A test has to take those that it expects. */
   errors: unknown[] = []
   readonly #queues: { close(): Promise<void> }[] = []
 
@@ -127,7 +127,7 @@ export class Scene {
     return this.keep(createRateLimitingQueue<T>(this.options(more) as never))
   }
 
-  /** Lets everything go on that is under way and does not wait for time. */
+  /** Lets everything finish that is in flight and does not wait for time. */
   async quiet(): Promise<void> {
     for (let still = 0; still < 3; still += 1) {
       await nextTurn()
@@ -135,7 +135,7 @@ export class Scene {
     }
   }
 
-  /** What the store keeps of a key. */
+  /** The stored row of a key. */
   async row(key: string, queue = 'q'): Promise<KeyRow | undefined> {
     const { rows } = await this.inner.list(queue, { keys: [key], limit: 1 })
     return rows[0]
@@ -147,14 +147,14 @@ export class Scene {
     return Object.fromEntries(rows.map(({ key, state }) => [key, state]))
   }
 
-  /** The codes of what was reported since the last time. */
+  /** The codes of the errors reported since the last call. */
   takeErrors(): string[] {
     const { errors } = this
     this.errors = []
     return errors.map((error) => (error as { code?: string }).code ?? String(error))
   }
 
-  /** Closes every queue, whatever it holds; that it holds something is no error here. */
+  /** Closes every queue; keys that it holds are no error here. */
   async end(): Promise<void> {
     const { errors } = this
     this.errors = []
@@ -184,7 +184,7 @@ export async function drainKeys<T>(queue: Queue<T>): Promise<string[]> {
   return keys
 }
 
-/** What has become of a promise so far. */
+/** The state of a promise. */
 export interface Seen<R> {
   state: 'waiting' | 'resolved' | 'rejected'
   value?: R

@@ -33,7 +33,7 @@ describe.each(setups)('two queue objects of one name over $way', (setup) => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('are woken by what the other gives back', async () => {
+  test('are woken by keys that the other gives back', async () => {
     const scene = new Scene(setup)
     const one = scene.queue()
     const other = scene.queue()
@@ -65,7 +65,7 @@ describe.each(setups)('two queue objects of one name over $way', (setup) => {
     expect(waiting.value?.token).toBeGreaterThan(held.token)
   })
 
-  test('resume wakes all who wait', async () => {
+  test('resume wakes all waiters', async () => {
     const scene = new Scene(setup)
     const queues = [scene.queue(), scene.queue()]
     await scene.inner.open({ clock: scene.clock })
@@ -79,7 +79,7 @@ describe.each(setups)('two queue objects of one name over $way', (setup) => {
     expect(waiting.map(({ state }) => state)).toEqual(['resolved', 'resolved'])
   })
 
-  test('a pause lets adds in and held keys go on', async () => {
+  test('a pause accepts adds and lets held keys continue', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')

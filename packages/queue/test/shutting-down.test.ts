@@ -23,7 +23,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await scene.states()).toEqual({})
   })
 
-  test('Q-10: what is queued can still be taken, then get gives undefined', async () => {
+  test('Q-10: queued keys can still be taken, then get gives undefined', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -46,7 +46,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await queue.getMany(3)).toEqual([])
   })
 
-  test('Q-19: it wakes all who wait', async () => {
+  test('Q-19: it wakes all waiters', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const getters = [queue.get(), queue.get(), queue.getMany(5)].map((get) => seen<unknown>(get))
@@ -85,7 +85,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await drainKeys(other)).toEqual(['a', 'b'])
   })
 
-  test('3 Shutdown: only what was due at the time of the call is handed out', async () => {
+  test('3 Shutdown: only keys that were due at the time of the call are handed out', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const other = scene.queue()

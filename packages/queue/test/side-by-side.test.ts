@@ -4,7 +4,7 @@ import { createWorker } from '../src/index.ts'
 import { type Call, nextTurn } from './late-driver.ts'
 import { late, Scene, seen, take } from './setups.ts'
 
-/** Holds back answers of this verb, but not what it does, until the function is called. */
+/** Holds back answers of this verb, but not its effect, until the function is called. */
 function holdAnswers(scene: Scene, verb: string): () => void {
   const gate = Promise.withResolvers<void>()
   const { late: driver } = scene
@@ -63,9 +63,9 @@ describe('claims, finishes and ticks side by side', () => {
     await getting.value?.done()
   })
 
-  test('what is due later is not forgotten for an answer that did not know of it yet', async () => {
+  test('a later due time is not lost to an answer that did not include it yet', async () => {
     const scene = new Scene(late)
-    // Nobody else tells of it either.
+    // No notification comes for it either.
     Object.assign(scene.late, { watch: undefined })
     const queue = scene.delaying()
     const release = holdAnswers(scene, 'tick')
@@ -98,7 +98,7 @@ describe('claims, finishes and ticks side by side', () => {
     expect(draining.state).toBe('resolved')
   })
 
-  test('what was claimed is handed out, though leases that were found over cannot be ended', async () => {
+  test('claimed keys are handed out, though expired leases cannot be ended', async () => {
     const scene = new Scene(late)
     const { inner } = scene
     const claim = inner.claim.bind(inner)
@@ -135,7 +135,7 @@ describe('claims, finishes and ticks side by side', () => {
     expect([idle.state, ran]).toEqual(['resolved', ['a']])
   })
 
-  test('closing waits for a claim that is under way, and gives back what it brings', async () => {
+  test('closing waits for a claim in flight, and gives back its keys', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')
@@ -153,7 +153,7 @@ describe('claims, finishes and ticks side by side', () => {
   })
 })
 
-describe('calls beside others, where very many keys are wanted', () => {
+describe('parallel calls, where very many keys are wanted', () => {
   const keys = Array.from({ length: 1_500 }, (_, at) => `k${at}`)
 
   test('a second claim leaves before the first has landed, if there seems to be plenty', async () => {
@@ -180,10 +180,10 @@ describe('calls beside others, where very many keys are wanted', () => {
     expect(most).toBe(2)
   })
 
-  test('leases that a claim beside others found over are ended, and what they held is claimed', async () => {
+  test('expired leases that a parallel claim finds are ended, and their keys claimed', async () => {
     const scene = new Scene(late)
     const { inner } = scene
-    // Nobody else tells of what becomes ready.
+    // No notification comes for keys that become ready.
     Object.assign(scene.late, { watch: undefined })
     const queue = scene.queue({ prefetch: 1_000 })
     await queue.add('lost')
@@ -233,7 +233,7 @@ describe('calls beside others, where very many keys are wanted', () => {
     expect(ran.has('lost')).toBe(true)
   })
 
-  test('where nothing is left, nobody claims again and again', async () => {
+  test('where no key is left, claims are not repeated', async () => {
     const scene = new Scene(late)
     const queue = scene.queue({ prefetch: 1_000 })
     await queue.addMany(keys.slice(0, 1_000))

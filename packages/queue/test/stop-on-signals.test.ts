@@ -4,7 +4,7 @@ import { createQueue, createWorker, stopOnSignals } from '../src/index.ts'
 
 const program = new URL('./programs/stopping.ts', import.meta.url).pathname
 
-/** The program under test, by what it says. */
+/** The program under test, by its output. */
 class Program {
   readonly child: ChildProcess
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
@@ -46,7 +46,7 @@ class Program {
 
 // real time: another process gets real signals and stops by its own clock.
 
-test('the first signal lets a handler finish, and the process ends by itself', async () => {
+test('the first signal lets a handler finish, and the process ends automatically', async () => {
   const program = new Program('worker')
   await program.says('running')
   program.child.kill('SIGTERM')
@@ -73,7 +73,7 @@ test('the second signal ends the process, if it may', async () => {
   expect(await program.ended).toEqual({ code: 143, signal: null })
 })
 
-test('a queue is closed, and its holders are told at the second signal', async () => {
+test('a queue is closed, and the signals of its holders are aborted at the second signal', async () => {
   const program = new Program('queue')
   await program.says('running')
   program.child.kill('SIGTERM')

@@ -85,7 +85,7 @@ describe('a store is open as long as it is looked into', () => {
     }
   })
 
-  test('says what kind of store it is, and does what others cannot undo under another clock', () => {
+  test('has the capabilities of the store, and keeps its clock', () => {
     const driver = memoryDriver()
     const store = inspectStore(driver, { clock: fakeClock() })
     expect(store.driver).toBe('memory')
@@ -135,7 +135,7 @@ describe('a store is open as long as it is looked into', () => {
   })
 })
 
-test('does not take those for queues who share the telling of one', async () => {
+test('does not list the books in which processes share their metrics', async () => {
   const driver = memoryDriver()
   await using store = inspectStore(driver)
   await store.queue('orders').pause()
@@ -196,7 +196,7 @@ describe.each(setups)('asking for runs as an operator, over $way', (setup) => {
     return { scene, store }
   }
 
-  test('wakes whoever waits for the key', async () => {
+  test('wakes waiters for the key', async () => {
     const { scene, store } = setUp()
     const queue = scene.queue()
     const waiting = queue.get()
@@ -278,7 +278,7 @@ describe.each(setups)('asking for runs as an operator, over $way', (setup) => {
 })
 
 describe.each(setups)('forgetting as an operator, over $way', (setup) => {
-  test('counts from zero again, and leaves what is owed as it is', async () => {
+  test('resets the counts, and leaves pending runs as they are', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addRateLimited('a')

@@ -99,7 +99,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect(eventsOf(log, 'shut-down').length).toBe(1)
   })
 
-  test('2 Observation: a claim is told of in the same form, whatever the way', async ({
+  test('2 Observation: a claim is published in the same form, on every way', async ({
     onTestFinished,
   }) => {
     const log = listen(onTestFinished)
@@ -131,7 +131,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect(eventsOf(log, 'claim').at(-1)?.request).toMatchObject({ dueBy: 1_000_000 })
   })
 
-  test('2 Observation: what starts also ends, once', async ({ onTestFinished }) => {
+  test('2 Observation: every call that starts also ends, once', async ({ onTestFinished }) => {
     const log = listen(onTestFinished)
     const scene = new Scene(setup)
     await everything(scene)
@@ -157,7 +157,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('2 Observation: a subscriber that throws harms nobody', async ({ onTestFinished }) => {
+  test('2 Observation: a subscriber that throws harms no call', async ({ onTestFinished }) => {
     const thrown: unknown[] = []
     const listeners = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')
@@ -182,7 +182,7 @@ describe.each(setups)('tracing over $way', (setup) => {
   })
 })
 
-describe('tracing of what only some ways have', () => {
+describe('tracing of calls that only some ways make', () => {
   test('renewals, lease ends, lost leases', async ({ onTestFinished }) => {
     const log = listen(onTestFinished)
     const scene = new Scene(leased)

@@ -84,7 +84,7 @@ describe('3 Store trouble: adds', () => {
     expect(adding.value).toBe('added')
   })
 
-  test('it goes on being repeated while the store is away or busy', async ({ onTestFinished }) => {
+  test('it is repeated while the store is unreachable or busy', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -98,7 +98,7 @@ describe('3 Store trouble: adds', () => {
     expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
   })
 
-  test('S11: if it cannot be told until timeoutMs, nobody claims that nothing was done', async ({
+  test('S11: if the outcome is unknown until timeoutMs, the error does not say that nothing was done', async ({
     onTestFinished,
   }) => {
     for (const after of [unknown, away, busy, new SluiceError('ERR_STORE_DAMAGED', 'damaged')]) {
@@ -164,7 +164,7 @@ describe('3 Store trouble: finishing', () => {
     expect((await scene.row('a'))?.failures).toBe(1)
   })
 
-  test('it took effect also if somebody else holds the key by now', async ({ onTestFinished }) => {
+  test('it took effect also if another worker holds the key by now', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -181,7 +181,7 @@ describe('3 Store trouble: finishing', () => {
     expect(finishing.value).toBe('ready')
   })
 
-  test('past the local deadline nobody can say: ERR_UNKNOWN_OUTCOME, never lost', async ({
+  test('past the local deadline the outcome is unknown: ERR_UNKNOWN_OUTCOME, never lost', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -214,7 +214,7 @@ describe('3 Store trouble: finishing', () => {
     expect(await held.done()).toBe('lost')
   })
 
-  test('a finish that rejected can be made again', async () => {
+  test('a finish that rejected can be repeated', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')
@@ -255,7 +255,7 @@ describe('3 Store trouble: claims', () => {
     expect(scene.takeErrors()).toEqual(['ERR_STORE', 'ERR_UNKNOWN_OUTCOME'])
   })
 
-  test('one that never got there is made again', async ({ onTestFinished }) => {
+  test('a claim that never arrived is repeated', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -268,7 +268,7 @@ describe('3 Store trouble: claims', () => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('an adopted key that nobody waits for any more is put back', async () => {
+  test('an adopted key without a waiter is put back', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')
@@ -299,7 +299,7 @@ describe('3 Store trouble: claims', () => {
 })
 
 describe('3 Store trouble: a store that does not answer', () => {
-  test('what was sent rejects with ERR_UNKNOWN_OUTCOME, what was not with ERR_TIMEOUT', async ({
+  test('a call that was sent rejects with ERR_UNKNOWN_OUTCOME, one that was not with ERR_TIMEOUT', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)

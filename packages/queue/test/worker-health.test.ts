@@ -16,7 +16,7 @@ test.each(setups)('a worker that gets on with it is live and ready ($way)', asyn
   await worker.stop()
 })
 
-test('a worker that is told to stop is live, and not ready any more', async () => {
+test('a worker that is stopping is live, and not ready any more', async () => {
   const scene = new Scene(direct)
   const queue = scene.queue()
   const running = Promise.withResolvers<void>()
@@ -43,7 +43,7 @@ test('a worker whose queue was shut down is not ready', async () => {
   await worker.stopped
 })
 
-// real time: trouble with a store is waited out in real time, whatever the clock says.
+// real time: trouble with a store is waited out in real time, whatever clock is given.
 test('trouble with the store makes it unready and leaves it alive', async () => {
   const scene = new Scene(late)
   const queue = scene.queue()
@@ -63,7 +63,7 @@ test('trouble with the store makes it unready and leaves it alive', async () => 
   expect(new Set(scene.takeErrors())).toEqual(new Set(['ERR_STORE']))
 })
 
-test('a permanent error ends it: stopped rejects, onError is told, and it is not live', async () => {
+test('a permanent error ends it: stopped rejects, onError is called, and it is not live', async () => {
   const scene = new Scene(late)
   const queue = scene.queue()
   const worker = createWorker({ queue, concurrency: 2, ...idle })

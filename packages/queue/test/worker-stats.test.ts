@@ -28,8 +28,8 @@ test('the bounds are powers of two from a quarter of a millisecond to about 17 m
   expect(durationBoundsMs.at(-1)).toBe(2 ** 20)
 })
 
-describe.each(setups)('what a worker tells of itself, over $way', (setup) => {
-  test('is what it has done since it started, with every heartbeat', async () => {
+describe.each(setups)('the registration of a worker, over $way', (setup) => {
+  test('has its counts since it started, with every heartbeat', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited({ limiter: exponential({ baseMs: 60_000, maxMs: 60_000 }) })
     const worker = createWorker({
@@ -73,7 +73,7 @@ describe.each(setups)('what a worker tells of itself, over $way', (setup) => {
     await worker.stop()
   })
 
-  test('is told once more when it stops, and that it takes no keys', async () => {
+  test('is sent once more when it stops, with a concurrency of 0', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const worker = createWorker({ queue, concurrency: 3, handler: () => undefined })
@@ -144,7 +144,7 @@ describe.each(setups)('what a worker tells of itself, over $way', (setup) => {
     }
   })
 
-  test('fits into four kilobytes, whatever keys are called and limiters look like', async () => {
+  test('fits into four kilobytes, with any keys and limiters', async () => {
     const scene = new Scene(setup)
     const parts = Array.from({ length: 60 }, (_, at) =>
       tokenBucket({ name: `bucket number ${at}`, perSecond: 1, burst: 1 }),

@@ -58,7 +58,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test('runs as many handlers at a time as it is told, and no key twice at once', async () => {
+  test('runs as many handlers at a time as its concurrency, and no key twice at once', async () => {
     const { queue, clock } = setUp()
     const open = gate()
     let running = 0
@@ -122,7 +122,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test('parks a key whose last allowed run has failed, and keeps what was asked meanwhile', async () => {
+  test('parks a key whose last allowed run has failed, and keeps adds made meanwhile', async () => {
     const { queue, clock, row } = setUp()
     let runs = 0
     const worker = createWorker<string>({
@@ -145,7 +145,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test('drops a key whose last allowed run has failed, if it is told to', async () => {
+  test('drops a key whose last allowed run has failed, if onExhausted says so', async () => {
     const { queue, clock, row } = setUp()
     const asked: unknown[] = []
     const worker = createWorker<string>({
@@ -241,7 +241,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await closing
   })
 
-  test('stop waits for the grace, then aborts, then leaves what does not end', async () => {
+  test('stop waits for the grace, then aborts, then abandons handlers that do not end', async () => {
     const { queue, clock, row, errors } = setUp()
     const polite = gate()
     const worker = createWorker<string>({
@@ -276,7 +276,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     expect(errors).toHaveLength(1)
   })
 
-  test('ends when its queue is shut down, after what comes back meanwhile', async () => {
+  test('ends when its queue is shut down, after keys that come back meanwhile', async () => {
     const { queue, clock } = setUp()
     const open = gate()
     const seen: string[] = []
@@ -298,7 +298,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test('runUntilIdle does what is due, leaves what is delayed, and stops', async () => {
+  test('runUntilIdle runs due keys, leaves delayed ones, and stops', async () => {
     const { queue, row } = setUp()
     const seen: string[] = []
     await queue.addMany(['a', 'b'])

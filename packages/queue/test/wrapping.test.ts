@@ -15,7 +15,7 @@ import { refusal } from './refusal.ts'
 import { direct, drainKeys, Scene, seen, setups, take } from './setups.ts'
 
 describe.each(setups)('a layer around one of ours over $way', (setup) => {
-  test('CFG-02: shares the engine: what one adds the other hands out', async () => {
+  test('CFG-02: shares the core: a key that one adds the other hands out', async () => {
     const scene = new Scene(setup)
     const below = scene.queue()
     const delaying = createDelayingQueue({ queue: below })
@@ -44,7 +44,7 @@ describe.each(setups)('a layer around one of ours over $way', (setup) => {
     expect(await refusal(below.len())).toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('2 Held: what disposal means is decided by the layer that handed it out', async () => {
+  test('2 Held: the layer that handed it out decides what disposal means', async () => {
     const scene = new Scene(setup)
     const below = scene.queue()
     const above = createRateLimitingQueue({ queue: below })
@@ -69,7 +69,7 @@ describe.each(setups)('a layer around one of ours over $way', (setup) => {
   })
 })
 
-/** A queue that is not ours, as far as anybody can tell. */
+/** A queue that looks like one of another library. */
 function foreign(queue: Queue<string>): Queue<string> {
   return {
     name: 'foreign',
@@ -179,7 +179,7 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
     expect((await take(queue)).priority).toBe(5)
   })
 
-  test('D-19, D-20: a shutdown drops what waits, and refuses more', async () => {
+  test('D-19, D-20: a shutdown drops delayed adds, and refuses more', async () => {
     for (const end of ['shutDown', 'shutDownWithDrain', 'close'] as const) {
       const scene = new Scene(setup)
       const queue = adapted(scene)
@@ -202,7 +202,7 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
     expect(await scene.states()).toEqual({})
   })
 
-  test('cancel takes back what waits here and there', async () => {
+  test('cancel takes back delayed adds here and pending runs there', async () => {
     const scene = new Scene(setup)
     const queue = adapted(scene)
     await queue.addAfter('here', 10)
@@ -214,7 +214,7 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('an add that fails when its time has come is told of', async () => {
+  test('an add that fails when its time has come is reported', async () => {
     const scene = new Scene(setup)
     const inner = foreign(scene.queue({ maxPending: 1 }))
     const queue = createDelayingQueue({
@@ -249,7 +249,7 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
-  test('factories throw for what is no queue, and for bad options', () => {
+  test('factories throw for objects that are no queue, and for bad options', () => {
     const queue = foreign(createQueue({}))
     const bad: [unknown, string][] = [
       [{ queue: null }, 'queue'],

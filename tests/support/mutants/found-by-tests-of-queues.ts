@@ -117,7 +117,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/calm.test.ts',
-      title: 'an answer that was overtaken by a younger one puts no key off',
+      title: 'an answer that was overtaken by a later one delays no key',
     },
   },
   {

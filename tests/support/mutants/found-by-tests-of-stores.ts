@@ -104,7 +104,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'metrics keep every deadline that a delayed key ever had',
     edits: [
       {
-        file: 'packages/metrics/src/due-heap.ts',
+        file: 'packages/metrics/src/queue/due-heap.ts',
         find: 'this.#settle(this.#positions.get(entry.key) ?? this.#entries.length, entry)',
         replace: 'this.#settle(this.#entries.length, entry)',
       },
@@ -118,7 +118,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'metrics count a raised priority as an add',
     edits: [
       {
-        file: 'packages/metrics/src/queue-ledger.ts',
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
         find: ": dedupe !== 'earliest' || mark?.dueAt === dueAt || dueAt < now - dueBeforeMs",
         replace: ": dedupe !== 'earliest'",
       },
@@ -132,7 +132,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'metrics count in later what was only raised',
     edits: [
       {
-        file: 'packages/metrics/src/queue-ledger.ts',
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
         find: "if (dedupe === 'client-go' && !isPromised)",
         replace: 'if (!isPromised)',
       },

@@ -124,7 +124,7 @@ test('functions are installed under the hash of what they are and call, with the
 
 test('a comment changes no name; a changed callee changes those of its callers', () => {
   const before = functionTexts(functions)
-  const said = functions['functions/add.sql'].replace('as $$', '-- Another word.\nas $$')
+  const said = functions['functions/add.sql'].replace('as $$', () => '-- Another word.\nas $$')
   expect(functionTexts({ ...functions, 'functions/add.sql': said })).toBe(before)
   const other = functionTexts({ ...functions, 'parts/settings.sql': "set a = '2'" })
   const namesIn = (text: string) => text.match(/(?:add|key_lock)_[0-9a-f]{8}/g)

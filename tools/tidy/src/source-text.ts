@@ -1,6 +1,6 @@
 import ts from 'typescript'
 
-/** A comment without its markers, and the line it begins on. */
+/** A comment with its markers, and the line it begins on. */
 export interface Comment {
   readonly text: string
   readonly line: number
@@ -9,12 +9,9 @@ export interface Comment {
 /** The comments of a TypeScript or JavaScript file. */
 export function commentsOf(path: string, text: string): Comment[] {
   const tree = parse(path, text)
-  const found = new Map<number, Comment>()
+  const ends = new Map<number, number>()
   const take = (ranges: readonly ts.CommentRange[] | undefined): void => {
-    for (const { pos, end } of ranges ?? []) {
-      const { line } = tree.getLineAndCharacterOfPosition(pos)
-      found.set(pos, { text: text.slice(pos, end), line: line + 1 })
-    }
+    for (const { pos, end } of ranges ?? []) ends.set(pos, end)
   }
   visitTokens(tree, (token) => {
     // The text of an element is not code: what looks like a comment there is shown on the page.
@@ -22,7 +19,17 @@ export function commentsOf(path: string, text: string): Comment[] {
     take(ts.getLeadingCommentRanges(text, token.getFullStart()))
     if (!endsMarkup(token)) take(ts.getTrailingCommentRanges(text, token.getEnd()))
   })
-  return [...found.values()]
+  const found: { pos: number; end: number }[] = []
+  for (const [pos, end] of [...ends].sort(([a], [b]) => a - b)) {
+    const before = found.at(-1)
+    // Comments with only a line break between them are one text.
+    if (before !== undefined && text.slice(before.end, pos).trim() === '') before.end = end
+    else found.push({ pos, end })
+  }
+  return found.map(({ pos, end }) => ({
+    text: text.slice(pos, end),
+    line: tree.getLineAndCharacterOfPosition(pos).line + 1,
+  }))
 }
 
 /** Whether the text of an element may follow a token. */

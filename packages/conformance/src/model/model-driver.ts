@@ -33,12 +33,12 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core'
-import { countKeys, listKeys } from './model-list.ts'
+import { countKeys, listKeys } from './list-keys.ts'
 import { modelOperate } from './model-operate.ts'
 import { type ModelKey, type ModelQueue, ModelStore } from './model-store.ts'
-import type { StoreTime } from './model-time.ts'
 import { modelTransfer } from './model-transfer.ts'
 import { modelRules, type Rules } from './rules.ts'
+import type { StoreTime } from './store-time.ts'
 
 /** Options of a model driver. */
 export interface ModelOptions {

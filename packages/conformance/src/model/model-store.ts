@@ -5,7 +5,7 @@ import {
   type KeyState,
   type WorkerRow,
 } from '@sluice/core'
-import type { StoreTime } from './model-time.ts'
+import type { StoreTime } from './store-time.ts'
 
 /** One key in the model. */
 export interface ModelKey {

@@ -1,6 +1,6 @@
 import { type EpochMs, type KeyState, transitions } from '@sluice/core'
 import { perKeyPart, planned } from './model-plan.ts'
-import { storeTime } from './model-time.ts'
+import { storeTime } from './store-time.ts'
 
 /**
  * All decisions of the model in one replaceable object: the transitions of the contract, and the

@@ -1,17 +1,9 @@
-import type { Dedupe, ExpireOutcome, RenewOutcome } from '../driver/outcomes.ts'
+import type { Dedupe, ExpireOutcome } from '../driver/outcomes.ts'
 import { failuresMax } from '../limits.ts'
 import type { EpochMs } from '../time/clock.ts'
 import { free, isHeldBy } from './finish.ts'
 import { type KeyState, never } from './key-state.ts'
 import { collapse, countFailure, setDue } from './pending.ts'
-
-/** renew: the lease lasts at least until `leaseUntil`. */
-export function renew(state: KeyState, token: number, leaseUntil: EpochMs): RenewOutcome {
-  if (!isHeldBy(state, token)) return 'lost'
-  // A lease that does not expire is longer than any other.
-  if (leaseUntil > state.leaseUntil) state.leaseUntil = leaseUntil
-  return 'renewed'
-}
 
 /** Merges the priority of the claimed run into the pending one. */
 function bringBackPriority(state: KeyState): void {

@@ -17,7 +17,11 @@
 
 export { add, addAfter, addLatest, ask, countedFailures } from './add.ts'
 export { claim } from './claim.ts'
+<<<<<<< HEAD
 export { expire, renew } from './expire.ts'
+=======
+export { expire } from './expire.ts'
+>>>>>>> origin/main
 export { done, errorOf, finish, parkHeld, release, retry } from './finish.ts'
 export { mergeRow } from './merge-row.ts'
 export { park, remove, runNow, unpark } from './operate.ts'
@@ -30,3 +34,4 @@ export {
   isGone,
   stateWord,
 } from './pending.ts'
+export { renew } from './renew.ts'

@@ -20,14 +20,14 @@ function found(): string | undefined {
 
 const executablePath = found()
 
-/** Whether there is a browser to look at pages with. */
+/** Whether a browser is installed. */
 export const hasChromium: boolean = needs('Chromium', executablePath !== undefined)
 
 /** Starts the browser of this machine. */
 export async function startChromium(): Promise<Browser> {
   return await chromium.launch({
     ...(executablePath === undefined ? {} : { executablePath }),
-    // Its own sandbox does not start for root in a container; what it shows is ours.
+    // Chromium's sandbox does not start for root in a container; the pages shown here are trusted.
     args: ['--no-sandbox', '--force-color-profile=srgb'],
   })
 }

@@ -21,7 +21,7 @@ export const hostile: readonly string[] = [
   '<base href="https://example.com/">',
   '<link rel=stylesheet href=https://example.com/x.css>',
   '{{constructor.constructor("alert(21)")()}}',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what it is.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is not a template.
   '${alert(22)}',
   '&lt;script&gt;alert(23)&lt;/script&gt;',
   '%3Cscript%3Ealert(24)%3C/script%3E',

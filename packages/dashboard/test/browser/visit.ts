@@ -13,8 +13,8 @@ import { hashOf } from '../../client/src/location/location.ts'
 import type { Served } from './served.ts'
 
 /**
- * Pages that nobody is in front of any more, as they were when they were new. A browser need not
- * read and compile again what it knows from an earlier visit to the same address.
+ * Pages of earlier visits, reset to their initial state. The browser does not load and compile the
+ * scripts of an address again.
  */
 const idlePages = new WeakMap<Browser, Page[]>()
 
@@ -29,7 +29,7 @@ export class Visit {
   readonly page: Page
   readonly context: BrowserContext
   readonly served: Served
-  /** Dialogs, errors, and what the policy of the page did not allow. */
+  /** Dialogs, errors, and violations of the content security policy. */
   readonly problems: string[] = []
   /** Problems that the test itself makes, such as a server that is away. */
   readonly expected: RegExp[] = []
@@ -121,7 +121,7 @@ export class Visit {
     return await this.page.locator(selector).count()
   }
 
-  /** Closes what lies over the page, and goes to the overview. */
+  /** Closes dialogs, and goes to the overview. */
   async tidy(): Promise<void> {
     await this.page.evaluate(() => {
       for (const dialog of document.querySelectorAll('dialog')) dialog.close()

@@ -30,7 +30,7 @@ async function purge(store: Store, queue: string): Promise<number> {
 }
 
 /** The verbs of an operator. `wake` is called with a queue in which keys may have become ready. */
-export function operateOn(store: () => Store, wake: (queue: string) => void): Operate {
+export function operate(store: () => Store, wake: (queue: string) => void): Operate {
   return {
     async pause(queue) {
       return await setPaused(store(), queue, true)

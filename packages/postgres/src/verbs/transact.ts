@@ -37,7 +37,7 @@ const silent = new WeakSet<object>()
  * The verbs within a transaction that the caller began, and will end. Each call has a savepoint of its
  * own: one that fails leaves the transaction as it was.
  */
-export function transactionOn(transaction: unknown, use: TransactionUse): DriverTransaction {
+export function transact(transaction: unknown, use: TransactionUse): DriverTransaction {
   if (typeof transaction !== 'object' || transaction === null || !('query' in transaction)) {
     throw new SluiceTypeError(
       'transaction',

@@ -47,7 +47,7 @@ async function importBuckets(
  * The verbs that move keys between stores. `wake` is called with a queue in which
  * keys may have become ready.
  */
-export function transferOn(store: () => Store, wake: (queue: string) => void): Transfer {
+export function transfer(store: () => Store, wake: (queue: string) => void): Transfer {
   return {
     async importRows(queue, rows) {
       // First: if the import fails, a few positions in the order stay unused, which does no harm.

@@ -17,7 +17,7 @@ const pools: pg.Pool[] = []
 let asRuntime: CreateSubject
 let amongEnemies: CreateSubject
 
-/** The address of the server for somebody else. */
+/** The address of the server for another role. */
 function urlFor(user: string): string {
   const url = new URL(server.url)
   url.username = user

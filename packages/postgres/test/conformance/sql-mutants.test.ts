@@ -1,6 +1,6 @@
 /**
  * The driver's SQL, broken in one place at a time: each break is noticed, by a case of the suite or,
- * where two have to meet, by a probe of its own, which the unbroken SQL passes.
+ * where two calls have to meet, by a probe of its own, which the unbroken SQL passes.
  */
 import { allCases, runCase } from '@sluice/conformance'
 import type { AskOptions, Driver } from '@sluice/core'
@@ -144,14 +144,14 @@ test.each(breaks)('$name: $caughtBy notices', async ({ caughtBy, ...broken }) =>
   expect(verdict).toBe('failed')
 })
 
-/** Rejects if a promise is broken that only shows when two meet. */
+/** Rejects if a promise is broken that only concurrent calls show. */
 type Probe = (driver: Driver, schema: string) => Promise<void>
 
 function asks(keys: readonly string[]) {
   return keys.map((key) => ({ key, item: undefined, priority: 0, delayMs: 0 }))
 }
 
-/** Does `work` while somebody else's transaction has a key locked. */
+/** Does `work` while another transaction has a key locked. */
 async function whileLocked<T>(schema: string, key: string, work: () => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
@@ -165,13 +165,13 @@ async function whileLocked<T>(schema: string, key: string, work: () => Promise<T
   }
 }
 
-/** Until somebody waits for a lock. */
-async function untilSomebodyWaits(): Promise<void> {
+/** Until a statement waits for a lock. */
+async function untilLockIsAwaited(): Promise<void> {
   const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
   while ((await pool.query(waiting)).rowCount === 0);
 }
 
-/** From now on a function of a schema waits for locks for as long as it takes. */
+/** From now on a function of a schema waits for locks without a limit. */
 async function letWait(schema: string, name: string): Promise<void> {
   await pool.query(
     `do $$ begin execute (select 'alter function ' || p.oid::regprocedure || ' set lock_timeout = 0'
@@ -181,7 +181,7 @@ async function letWait(schema: string, name: string): Promise<void> {
 
 const request = { limit: 10, holder: 'h', claimId: 'c', leaseMs: 60_000 }
 
-const claimsBesideLocked: Probe = async (driver, schema) => {
+const claimsSkipLocked: Probe = async (driver, schema) => {
   await driver.add('q', asks(['a', 'b']), options)
   await whileLocked(schema, 'a', async () => {
     const { claims } = await driver.claim('q', request)
@@ -189,7 +189,7 @@ const claimsBesideLocked: Probe = async (driver, schema) => {
   })
 }
 
-const renewsBesideLocked: Probe = async (driver, schema) => {
+const renewsSkipLocked: Probe = async (driver, schema) => {
   await driver.add('q', asks(['a', 'b']), options)
   const { claims } = await driver.claim('q', request)
   await whileLocked(schema, 'a', async () => {
@@ -200,14 +200,14 @@ const renewsBesideLocked: Probe = async (driver, schema) => {
 
 const locksInTheOrderOfKeys: Probe = async (driver, schema) => {
   await driver.add('q', asks(['a', 'b']), options)
-  // Whoever comes first by key is waited for, long enough to look.
+  // Waits for the lock of the first key, long enough to look.
   await letWait(schema, 'add')
   let adding: Promise<unknown> | undefined
   await whileLocked(schema, 'a', async () => {
     // In the order of the call, b comes first.
     const higher = asks(['b', 'a']).map((ask) => ({ ...ask, priority: 1 }))
     adding = Promise.resolve(driver.add('q', higher, options))
-    await untilSomebodyWaits()
+    await untilLockIsAwaited()
     await pool.query(`select from ${schema}.keys where key = 'b' for update nowait`)
   }).finally(() => adding)
 }
@@ -221,7 +221,7 @@ const writesNothingInVain: Probe = async (driver, schema) => {
   expect(await version()).toEqual(before)
 }
 
-/** What is locked and what is seen are two looks; between them others may add a key and claim it. */
+/** Locking and reading are two statements; between them another process may add a key and claim it. */
 const showsOnlyWhatItLocks: Probe = async (driver, schema) => {
   await driver.add('q', asks(['b']), options)
   await letWait(schema, 'lock_keys')
@@ -235,7 +235,7 @@ const showsOnlyWhatItLocks: Probe = async (driver, schema) => {
       `select (l.state).key from ${schema}.${installed('lock_keys')}('q', array['a', 'b'], false, null, null) l
       where (l.state).key is not null`,
     )
-    await untilSomebodyWaits()
+    await untilLockIsAwaited()
     await driver.add('q', asks(['a']), options)
   })
   const shown = (await looking)?.rows.map(({ key }) => key)
@@ -266,16 +266,16 @@ const findsEveryLeaseEnd: Probe = async (driver) => {
 
 const meetings: readonly (Break & { readonly probe: Probe })[] = [
   {
-    name: 'a claim waits for what somebody has locked',
+    name: 'a claim waits for a locked row',
     from: 'order by k.ready_at, k.seq limit in_limit for update skip locked',
     to: 'order by k.ready_at, k.seq limit in_limit for update',
-    probe: claimsBesideLocked,
+    probe: claimsSkipLocked,
   },
   {
-    name: 'a renewal waits for what somebody has locked',
+    name: 'a renewal waits for a locked row',
     from: 'k.token = i.token and k.key = i.key\n    for update skip locked) x;',
     to: 'k.token = i.token and k.key = i.key\n    for update) x;',
-    probe: renewsBesideLocked,
+    probe: renewsSkipLocked,
   },
   {
     name: 'adds lock keys in the order of the call',
@@ -330,7 +330,7 @@ test('an add that commits while the finish of its key waits for the row is run',
   await driver.transact?.(client).add('q', asks(['a']), options)
   const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
   const finishing = Promise.resolve(driver.finish('q', done, options))
-  await untilSomebodyWaits()
+  await untilLockIsAwaited()
   await client.query('commit')
   await client.end()
   expect(await finishing).toMatchObject([{ outcome: 'ready' }])
@@ -338,7 +338,7 @@ test('an add that commits while the finish of its key waits for the row is run',
   await driver.close()
 })
 
-test('what is claimed while others forget and cancel it stays with its holder', async () => {
+test('a key that is claimed while other processes forget and cancel it stays with its holder', async () => {
   const driver = postgresDriver({ pool, schema: 'forgetting', onWarning() {} })
   await driver.open({})
   const keys = Array.from({ length: 30 }, (_, at) => `k${at}`)

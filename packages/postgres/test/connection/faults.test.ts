@@ -1,6 +1,6 @@
 /**
  * Connections that die, answers that are lost, servers that crash: nothing that was acknowledged is
- * lost, nobody overlaps, and everything goes on by itself.
+ * lost, nobody overlaps, and everything continues automatically.
  *
  * `SLUICE_TORTURE=1` does ten times as much.
  */
@@ -148,7 +148,7 @@ test.skipIf(process.env['SLUICE_TEST_POSTGRES_URL'] !== undefined)(
           await breath(100)
           await server.crash()
           await server.start()
-          // It is back when somebody can write again.
+          // It is back when a statement can write again.
           const startedAt = performance.now()
           await connected()
           expect(performance.now() - startedAt).toBeLessThan(10_000)

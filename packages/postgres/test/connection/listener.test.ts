@@ -135,7 +135,7 @@ test('what is asked over a connection that answers nothing is given up, and it i
   await listener.start()
   made[0]!.isDeaf = true
   const asked = listener.ask(aside, [])
-  // One question at a time: whoever comes second goes another way.
+  // One statement at a time: a second one takes another connection.
   expect(await listener.ask(aside, [])).toBeUndefined()
   await clock.step(4_500)
   expect(await asked).toBeUndefined()

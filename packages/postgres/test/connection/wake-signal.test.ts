@@ -40,7 +40,7 @@ test('the first ring is told of at once, and those that follow closely together'
   expect(sent).toEqual(['q', 'q'])
 })
 
-test('a change takes the notice along if nobody was told lately', async () => {
+test('a change carries the notice if none was sent lately', async () => {
   const { clock, sent, heard, wakeSignal } = belfry()
   expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
   wakeSignal.wakeHere('q')
@@ -106,7 +106,7 @@ test('for a while no change takes a notice along that was in its way; each is to
   expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
 })
 
-test('a change of which nobody knows whether it was made is told of', async () => {
+test('a change with an unknown outcome is announced', async () => {
   const { sent, wakeSignal } = belfry()
   const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the line went dead')
   const known = new SluiceError('ERR_STORE', 'no')
@@ -134,7 +134,7 @@ test('a change that has come to nothing leaves the notice to the next one', asyn
   expect(sent).toEqual(['q'])
 })
 
-test('where nobody is to be told, watchers here are', async () => {
+test('without notices, watchers of this driver are woken', async () => {
   const { clock, sent, heard, wakeSignal } = belfry(false)
   expect(wakeSignal.takeNotice('q')).toBeUndefined()
   wakeSignal.wake('q')

@@ -83,7 +83,7 @@ async function killListeners(): Promise<number> {
   return pids.length
 }
 
-test('what another process adds wakes whoever watches, with the queue by name', async () => {
+test('an add of another process wakes watchers, with the name of the queue', async () => {
   const [here, there] = [await opened('wake'), await opened('wake')]
   const watcher = await watched(here)
   const woken = watcher.next((queue) => queue !== undefined)
@@ -104,7 +104,7 @@ test('a listener that is killed comes back, and looks at what it may have missed
     await there.add(`q${kill}`, [one], options)
     await woken
   }
-  // However often, the log hears of it now and then.
+  // However often that is, the log has few lines of it.
   expect(warnings.length).toBeLessThan(5)
   await watcher.stop()
 }, 60_000)
@@ -178,7 +178,7 @@ test('what is to be told of later is told of before the driver is closed', async
   raw.release(true)
 })
 
-test('an add is done even if this role may tell nobody', async () => {
+test('an add succeeds even if the role may not notify', async () => {
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
   await admin.query('create database mute')
@@ -217,9 +217,9 @@ test('an add is done even if the server has no room for its notice', async () =>
   )
   const isSmall = rows[0].pages === '64'
   try {
-    // A server of somebody else's has a queue of gigabytes.
+    // A server that is not ours has a queue of gigabytes.
     if (!needs('a server whose queue of notices can be small', isSmall)) return
-    // Somebody who listens and stays in a transaction keeps all notices.
+    // A client that listens and stays in a transaction keeps all notices.
     await reader.query('listen elsewhere')
     await reader.query('begin')
     const fill = `select pg_notify('elsewhere', repeat('x', 7000) || n) from generate_series(1, 8) n`
@@ -242,7 +242,7 @@ test('an add is done even if the server has no room for its notice', async () =>
   }
 })
 
-test('a notice under way is waited for by whoever closes the driver', async () => {
+test('closing the driver waits for a notice that is being sent', async () => {
   const there = await opened('under_way')
   const raw = await pool.connect()
   const received: string[] = []
@@ -291,7 +291,7 @@ test('an add whose answer is lost is told of, though asking again changes nothin
   await proxy.stop()
 })
 
-test('adds go on while the commit of somebody who notifies keeps all others from notifying', async () => {
+test('adds continue while a commit that notifies keeps all others from notifying', async () => {
   // A standby that never confirms holds a commit for ever, and with it the lock of those who notify.
   const flags = ['-c', 'synchronous_standby_names=nobody', '-c', 'synchronous_commit=local']
   const alone = await startServer(flags)
@@ -381,7 +381,7 @@ test('a pool that was given its password apart listens too', async () => {
   await apart.end()
 })
 
-test('nothing listens where nobody watches, and nothing stays behind', async () => {
+test('nothing listens without a watcher, and nothing stays behind', async () => {
   const driver = await opened('nobody')
   const listeners = async (): Promise<number> => {
     const { rows } = await pool.query(
@@ -430,7 +430,7 @@ test('a server that is not there is not asked again and again', async () => {
   await listener.stop()
 })
 
-test('who stops to watch does not wait for a connection that is still being made', async () => {
+test('to stop watching does not wait for a connection that is still being opened', async () => {
   const sockets: Socket[] = []
   let came = (): void => {}
   const reached = new Promise<void>((resolve) => {

@@ -38,7 +38,7 @@ test('a schema that is not there is a failure', async () => {
   expect(await examined('nowhere')).toMatchObject({ schema: { level: 'failure' } })
 })
 
-test('a lease that nobody ended, workers that disagree, and a pinned horizon are warnings', async () => {
+test('an expired lease and workers that disagree are warnings; the oldest snapshot is named', async () => {
   const schema = 'ill'
   const driver = postgresDriver({ connectionString: server.url, schema })
   await driver.open({})
@@ -81,7 +81,7 @@ test('only an index that renewals write to is a warning, however many updates cl
   for (let round = 0; round < 2; round += 1) {
     await client.query('update hot.keys set seq = seq + 1')
   }
-  // Servers before 15 count soon by themselves.
+  // Servers before 15 count automatically, a little later.
   await client.query('select pg_stat_force_next_flush()').catch(() => {})
   const busy = (await examined(schema))['hot']
   expect(busy?.facts['updates']).toBeGreaterThan(100_000)

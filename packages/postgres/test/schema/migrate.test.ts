@@ -45,7 +45,7 @@ test('eight processes that open at once make the schema once', async () => {
   }
 })
 
-test('who only verifies refuses a schema that is not there, or older', async () => {
+test('migrate: verify refuses a schema that does not exist, or is older', async () => {
   const driver = driverOn('unmade', { pool, migrate: 'verify' })
   await expect(driver.open({})).rejects.toMatchObject({ code: 'ERR_SCHEMA_OLDER' })
   const { rows } = await pool.query("select from pg_namespace where nspname = 'unmade'")

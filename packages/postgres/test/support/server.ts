@@ -3,7 +3,7 @@ import pg from 'pg'
 
 /** A server to test against: our own, or the one that `SLUICE_TEST_POSTGRES_URL` names. */
 export interface TestServer {
-  /** How to connect as somebody who may do everything. */
+  /** How to connect as a superuser. */
   readonly url: string
   /** Where it listens. */
   readonly port: number

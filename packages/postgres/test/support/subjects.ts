@@ -26,7 +26,7 @@ export interface SubjectOptions {
 
 /**
  * Subjects that share a server. Each has a schema of its own while it lasts, which is emptied after
- * it and given to the next one: making it anew would take longer than most cases.
+ * it and given to the next one: creating it again would take longer than most cases.
  */
 export function subjectsOn(options: SubjectOptions): CreateSubject {
   const {

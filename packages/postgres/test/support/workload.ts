@@ -132,7 +132,7 @@ export async function runWorkload(given: WorkloadOptions): Promise<WorkloadRepor
       }
       report.claims += claims.length
       const keys = claims.map(({ key }) => key)
-      // Whoever has not come back within its lease has lost the key, also for the witness.
+      // A worker that is not back within its lease has lost the key, also for the witness.
       const leftMs = leaseMs - (performance.now() - startedAt)
       const seen = await testify(
         `insert into witness select unnest($1::text[]), clock_timestamp() + $2 * interval '1 ms'

@@ -81,7 +81,7 @@ test('counting pending keys reads no keys that only count failures', async () =>
   const { countPending } = statementsFor(schema, channelOf(schema))
   const pool = poolOf(server.url, 1)
   const read = async (): Promise<number> => {
-    // Servers before 15 count soon by themselves.
+    // Servers before 15 count automatically, a little later.
     await pool.query('select pg_stat_force_next_flush()').catch(() => {})
     const { rows } = await pool.query(
       `select heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read as n

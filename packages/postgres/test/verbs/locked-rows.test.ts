@@ -1,4 +1,4 @@
-/** What somebody else's open transaction on one key does to the others: nothing. */
+/** An open transaction on one key does not affect the other keys. */
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
@@ -8,7 +8,7 @@ import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
-/** How long the lease of the key lasts that somebody locks, and of the others. */
+/** The leases of the key that is locked, and of the others. */
 const leaseMs = 1_000
 const longMs = 20_000
 
@@ -47,7 +47,7 @@ function numbered(count: number, prefix = 'k'): string[] {
   return Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`)
 }
 
-/** A transaction of somebody else's, in which a statement has run. */
+/** Does `work` while another transaction, in which a statement has run, is open. */
 async function meanwhile(text: string, work: () => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
@@ -113,7 +113,7 @@ test('of a batch of adds, only the one of the locked key fails', async () => {
   })
 })
 
-test('a key that somebody is about to add is locked too', async () => {
+test('a key that another transaction is about to add is locked too', async () => {
   const values = `insert into ${schema}.keys (queue_id, queue, key)
     values (${schema}.${installed('queue_number')}('q'), 'q', 'k0500')`
   await meanwhile(values, async () => {
@@ -166,7 +166,7 @@ test('verbs without an answer for each key fail as a whole, and change nothing',
   expect((await driver.counts('q', { cap: 10 })).ready).toBe(2)
 })
 
-test('a charge of a bucket in an open transaction holds nobody up', async () => {
+test('a charge of a bucket in an open transaction does not block other charges', async () => {
   const plan = { kind: 'bucket', name: 'b', perSecond: 0.01, burst: 1 } as const
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()

@@ -1,6 +1,6 @@
 /**
  * What verbs cost, in rows that are looked at: the same whether a thousand or two hundred thousand
- * keys are there, and whether anybody has counted them for the planner (nobody has, here).
+ * keys are there, with or without statistics of the planner (here there are none).
  */
 import type { AskOptions, Driver } from '@sluice/core'
 import type pg from 'pg'

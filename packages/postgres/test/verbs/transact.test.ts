@@ -47,7 +47,7 @@ test('a lost lease fails the caller, and leaves the transaction as it was', asyn
   await expect(transaction.finish('q', [stale], options)).rejects.toMatchObject({
     code: 'ERR_LEASE_LOST',
   })
-  // Whoever catches the error can still commit the rest.
+  // A caller that catches the error can still commit the rest.
   await client.query('commit')
   expect((await client.query('select from effects')).rowCount).toBe(1)
   expect((await driver.claim('q', request)).claims).toHaveLength(1)

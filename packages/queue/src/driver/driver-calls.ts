@@ -64,7 +64,18 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Makes the store usable; synchronously if it is already. */
   open(): Awaitable<void> {
     if (this.#hasLeft) throw this.closedError()
-    return this.handle.isOpen ? undefined : this.health.watch(() => this.handle.open())
+    return this.handle.isOpen ? undefined : this.#openHandle()
+  }
+
+  #openHandle(): Awaitable<void> {
+    try {
+      const opening = this.handle.open()
+      this.health.record(opening)
+      return opening
+    } catch (error) {
+      this.health.failed(error)
+      throw error
+    }
   }
 
   /** Calls `send` as soon as the store is usable. */
@@ -76,8 +87,15 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Makes a call of the driver, traced, as soon as the store is usable. */
   call<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
     if (!this.handle.isOpen) return this.opened(() => this.call(verb, request, send))
-    if (!sluiceChannel.hasSubscribers) return this.health.watch(send)
-    return traced(this.#event(verb, request), () => this.health.watch(send))
+    let answer: Awaitable<R>
+    try {
+      answer = sluiceChannel.hasSubscribers ? traced(this.#event(verb, request), send) : send()
+    } catch (error) {
+      this.health.failed(error)
+      throw error
+    }
+    this.health.record(answer)
+    return answer
   }
 
   /**

@@ -24,21 +24,15 @@ export class StoreHealth {
     this.#onAnswer = onAnswer
   }
 
-  /** Makes a call and records its outcome. */
-  watch<R>(send: () => Awaitable<R>): Awaitable<R> {
-    let answer: Awaitable<R>
-    try {
-      answer = send()
-    } catch (error) {
-      this.#failed(error)
-      throw error
+  /** Records the outcome of a call, once it is there. */
+  record(answer: Awaitable<unknown>): void {
+    if (!(answer instanceof Promise)) {
+      this.#answered()
+      return
     }
-    if (answer instanceof Promise) {
-      if (this.#unanswered === 0) this.#silentSince = systemClock.monotonicMs()
-      this.#unanswered += 1
-      answer.then(this.#onAnswered, this.#onFailed)
-    } else this.#answered()
-    return answer
+    if (this.#unanswered === 0) this.#silentSince = systemClock.monotonicMs()
+    this.#unanswered += 1
+    answer.then(this.#onAnswered, this.#onFailed)
   }
 
   readonly #onAnswered = (): void => {
@@ -50,7 +44,7 @@ export class StoreHealth {
   readonly #onFailed = (error: unknown): void => {
     this.#unanswered -= 1
     if (this.#unanswered > 0) this.#silentSince = systemClock.monotonicMs()
-    this.#failed(error)
+    this.failed(error)
   }
 
   #answered(): void {
@@ -58,7 +52,8 @@ export class StoreHealth {
     this.#onAnswer()
   }
 
-  #failed(error: unknown): void {
+  /** Records a call that failed. */
+  failed(error: unknown): void {
     if (!isPermanent(error)) this.#troubleSince ??= systemClock.monotonicMs()
   }
 

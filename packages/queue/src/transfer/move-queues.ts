@@ -22,7 +22,7 @@ import {
 } from '@sluice/core'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
-import { markOf, setMark } from './move-mark.ts'
+import { moveMarkOf, setMoveMark } from './move-mark.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
 
@@ -145,12 +145,12 @@ class QueueMove {
     const from = this.#from.driver
     const to = this.#to.driver
     const there = await from.counts(queue, { cap: 1 })
-    const decided = there.paused ? await markOf(from, queue) : undefined
+    const decided = there.paused ? await moveMarkOf(from, queue) : undefined
     if (decided !== undefined) return decided
     const here = await to.counts(queue, { cap: 1 })
     const isInUse = !here.paused && (await isUsed(to, queue, here))
     const resumes = isInUse || !(there.paused || here.paused)
-    await setMark(from, queue, resumes)
+    await setMoveMark(from, queue, resumes)
     return resumes
   }
 

@@ -18,7 +18,7 @@ export type RunEnd =
  * `requeue`, and one that is not above zero is as if it were absent. Throws for a result that means
  * nothing, or that cannot be read. `own` is the priority that the key has.
  */
-export function readResult(result: unknown, own: number): RunEnd {
+export function readHandlerResult(result: unknown, own: number): RunEnd {
   try {
     const end = endOf(result as Returned | null | undefined, own)
     if (end !== undefined) return end

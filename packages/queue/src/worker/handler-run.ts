@@ -12,7 +12,7 @@ import type { QueueCore } from '../core/queue-core.ts'
 import { isTransient } from '../driver/retryable.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import { type RunEnd, readResult } from './handler-result.ts'
+import { type RunEnd, readHandlerResult } from './handler-result.ts'
 import {
   type HandlerContext,
   type HandlerResult,
@@ -238,7 +238,7 @@ export class HandlerRun<T> {
     if (result === undefined) return this.#done()
     let end: RunEnd
     try {
-      end = readResult(result, this.#held.priority)
+      end = readHandlerResult(result, this.#held.priority)
     } catch (error) {
       this.#report(error)
       return this.#failed(error)

@@ -33,8 +33,8 @@ export interface StopOnSignalsOptions {
   readonly graceMs?: number
   /**
    * Whether to end the process when everything has stopped (with 0, or with 1 if stopping failed),
-   * and at the second signal (with 128 + the signal's number). Default false: the process ends by
-   * itself once nothing keeps it alive.
+   * and at the second signal (with 128 + the signal's number). Default false: the process ends
+   * automatically once nothing keeps it alive.
    */
   readonly exit?: boolean
 }

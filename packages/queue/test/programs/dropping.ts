@@ -1,4 +1,4 @@
-// Drops a Held without finishing it, collects garbage, and says what is reported.
+// Drops a Held without finishing it, collects garbage, and prints the reports.
 import { fakeClock } from '@sluice/core/testing'
 import { createQueue, type Held, memoryDriver, SluiceError } from '../../src/index.ts'
 import { LateDriver } from '../late-driver.ts'
@@ -8,7 +8,7 @@ const collect = globalThis.gc as () => void
 
 // What looks for dropped Helds without a lease follows real time. Here it runs 500 times as fast.
 const speed = 500
-// real time: made quick, so that nobody has to wait for it.
+// real time: made quick, so that the test does not have to wait for it.
 const realSetTimeout = globalThis.setTimeout
 const realNow = performance.now.bind(performance)
 performance.now = () => realNow() * speed
@@ -40,7 +40,7 @@ async function takeAll(): Promise<void> {
     if (held.key === 'finished') await held.done()
     if (held.key === 'again') await held.release()
   }
-  // Whoever finishes by item may drop the Held.
+  // A caller that finishes by item may drop the Held.
   if (what === 'by item') await queue.done('dropped')
 }
 

@@ -1,4 +1,4 @@
-// Says what of all that a queue does would keep this process alive.
+// Prints which calls of a queue would keep this process alive.
 import {
   createRateLimitingQueue,
   type Held,
@@ -21,7 +21,7 @@ function make(more: Partial<QueueOptions<string>> = {}) {
 
 type Doing = (queue: ReturnType<typeof make>, signal: AbortSignal) => Promise<unknown>
 
-/** What was taken, and is given back in the end. */
+/** Keys that were taken, and are given back at the end. */
 const taken: (Held<string> | undefined)[] = []
 
 const doings: Record<string, Doing> = {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Case } from '../../case.ts'
-import { histories } from '../../model/commands.ts'
+import { histories } from '../../model/histories.ts'
 import { ModelRun } from '../../model/model-run.ts'
 import type { Scene } from '../../scene/scene.ts'
 

@@ -1,7 +1,7 @@
 import { type Clock, never, RisingTime } from '@sluice/core'
 import { ModelStore } from '../../../src/model/model-store.ts'
-import { type StoreTime, storeTime } from '../../../src/model/model-time.ts'
 import { modelRules } from '../../../src/model/rules.ts'
+import { type StoreTime, storeTime } from '../../../src/model/store-time.ts'
 import { type Mutant, mutant, ruleMutant } from '../mutant.ts'
 
 const hour = 3_600_000

@@ -1,5 +1,4 @@
 import type { RunResult } from '@sluice/core'
-import { PriorityLabels } from './priority-labels.ts'
 import type {
   CounterMetric,
   GaugeMetric,
@@ -8,8 +7,9 @@ import type {
   PriorityDepthMetric,
   ReconcileMetrics,
   SettableGaugeMetric,
-} from './provider.ts'
-import { secondsOf } from './seconds.ts'
+} from '../provider/provider.ts'
+import { secondsOf } from '../provider/seconds.ts'
+import { PriorityLabels } from './priority-labels.ts'
 
 const nothing = (): void => {}
 const noCounter: CounterMetric = { inc: nothing }

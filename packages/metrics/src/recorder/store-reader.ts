@@ -1,7 +1,7 @@
 import { type Counts, never, systemClock } from '@sluice/core'
+import type { StoreGauges } from '../queue/queue-meters.ts'
+import { inStore, isAlone, type QueueRecord, type StoreRecord } from '../queue/queue-record.ts'
 import { Election } from './election.ts'
-import type { StoreGauges } from './queue-meters.ts'
-import { inStore, isAlone, type QueueRecord, type StoreRecord } from './queue-record.ts'
 import type { CheckedRecorderOptions } from './recorder-options.ts'
 
 const nothing: StoreGauges = { depth: 0, delayed: 0, backoff: 0, oldestReadyAgeMs: 0 }

@@ -10,7 +10,7 @@ import {
   SluiceTypeError,
   systemClock,
 } from '@sluice/core'
-import type { MetricsProvider } from './provider.ts'
+import type { MetricsProvider } from '../provider/provider.ts'
 
 /** Options of a recorder. */
 export interface RecorderOptions {

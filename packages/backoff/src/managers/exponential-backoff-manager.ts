@@ -1,8 +1,8 @@
 import { type Clock, checkNumber, checkObject, systemClock } from '@sluice/core'
-import { Backoff } from './backoff.ts'
+import { Backoff } from '../backoff.ts'
+import { checkCap, checkDuration } from '../duration.ts'
+import type { Random } from '../random.ts'
 import type { BackoffManager } from './backoff-manager.ts'
-import { checkCap, checkDuration } from './duration.ts'
-import type { Random } from './random.ts'
 
 /** Options of an {@link exponentialBackoffManager}. */
 export interface ExponentialBackoffOptions {

@@ -1,9 +1,9 @@
 import type { Driver, RunResult, SluiceEvent } from '@sluice/core'
-import type { Election } from './election.ts'
+import { secondsOf } from '../provider/seconds.ts'
+import type { Election } from '../recorder/election.ts'
 import type { Moment } from './queue-ledger.ts'
 import { QueueLedger } from './queue-ledger.ts'
 import type { QueueMeters } from './queue-meters.ts'
-import { secondsOf } from './seconds.ts'
 
 /** Whether only this process uses the store. */
 export function isAlone({ capabilities }: Driver): boolean {

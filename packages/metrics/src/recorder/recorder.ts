@@ -14,11 +14,11 @@ import type {
   SluiceEvent,
   Ticker,
 } from '@sluice/core'
+import type { CounterMetric } from '../provider/provider.ts'
+import type { Moment, SeenClaim } from '../queue/queue-ledger.ts'
+import { QueueMeters } from '../queue/queue-meters.ts'
+import { inStore, QueueRecord, type StoreRecord } from '../queue/queue-record.ts'
 import { listen } from './listener.ts'
-import type { CounterMetric } from './provider.ts'
-import type { Moment, SeenClaim } from './queue-ledger.ts'
-import { QueueMeters } from './queue-meters.ts'
-import { inStore, QueueRecord, type StoreRecord } from './queue-record.ts'
 import {
   type CheckedRecorderOptions,
   type CustomRecorderOptions,

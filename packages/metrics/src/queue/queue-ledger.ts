@@ -10,10 +10,10 @@ import {
   type Lease,
   never,
 } from '@sluice/core'
+import { secondsOf } from '../provider/seconds.ts'
+import { askDelayMs, retryDelayMs } from './ask-delay-ms.ts'
 import { DueHeap } from './due-heap.ts'
-import { askDelayMs, retryDelayMs } from './limiter-delay.ts'
 import type { QueueMeters } from './queue-meters.ts'
-import { secondsOf } from './seconds.ts'
 
 /** How many keys of a shared store are kept between their add and their claim. */
 const sharedMarksMax = 10_000

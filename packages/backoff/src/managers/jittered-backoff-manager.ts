@@ -1,8 +1,8 @@
 import { type Clock, checkFunction, checkNumber, checkObject, systemClock } from '@sluice/core'
+import { checkDuration } from '../duration.ts'
+import { jittered } from '../jitter.ts'
+import { defaultRandom, type Random } from '../random.ts'
 import type { BackoffManager } from './backoff-manager.ts'
-import { checkDuration } from './duration.ts'
-import { jittered } from './jitter.ts'
-import { defaultRandom, type Random } from './random.ts'
 
 /** Options of a {@link jitteredBackoffManager}. */
 export interface JitteredBackoffOptions {

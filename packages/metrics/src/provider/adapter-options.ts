@@ -1,7 +1,7 @@
 import { checkBoolean, checkObject, checkString } from '@sluice/core'
+import { type RecorderOptions, recorderOptionNames } from '../recorder/recorder-options.ts'
 import { type Buckets, boundsOf, reconcileBuckets } from './buckets.ts'
 import { type MetricId, metricIds, metricTable } from './names.ts'
-import { type RecorderOptions, recorderOptionNames } from './recorder-options.ts'
 import type { NamingOptions } from './table-provider.ts'
 
 /** The options that the Prometheus and the OpenTelemetry adapters share. */

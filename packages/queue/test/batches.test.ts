@@ -18,7 +18,7 @@ const busy: Failure = {
   error: new SluiceError('ERR_STORE_BUSY', 'locked', { retryable: true }),
 }
 
-/** Answers for one key, as often as told, with a failure instead of serving it. */
+/** Answers for one key with a failure, a given number of times. */
 function failFor(scene: Scene, verb: 'add' | 'finish', key: string, failures: Failure[]): void {
   const { inner } = scene
   const real = inner[verb].bind(inner) as (...args: unknown[]) => readonly unknown[]
@@ -54,7 +54,7 @@ describe('5 Flushing', () => {
     expect(scene.late.count('finish')).toBeLessThanOrEqual(8)
   })
 
-  test('calls made while a step is in flight travel together in the next one', async () => {
+  test('calls made while a batch is in flight travel together in the next one', async () => {
     const scene = new Scene(late)
     const queue = scene.delaying()
     scene.late.hold('add')
@@ -68,7 +68,7 @@ describe('5 Flushing', () => {
     expect(scene.late.requests('add').map(keysOf)).toEqual([['a'], ['b', 'c', 'd']])
   })
 
-  test('a promise settles after its step has committed, not before', async () => {
+  test('a promise resolves after its batch has committed, not before', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     scene.late.after = () => new Promise((resolve) => setImmediate(resolve))
@@ -81,7 +81,7 @@ describe('5 Flushing', () => {
     expect([adding.state, await scene.states()]).toEqual(['resolved', { a: 'ready' }])
   })
 
-  test('a step has at most a thousand keys', async () => {
+  test('a batch has at most a thousand keys', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     const keys = Array.from({ length: 2_001 }, (_, n) => `k${n}`)
@@ -92,7 +92,7 @@ describe('5 Flushing', () => {
     expect((await queue.getMany(1_000)).map(({ key }) => key)).toEqual(keys.slice(0, 1_000))
   })
 
-  test('two operations on one key never share a step, and take effect in their order', async () => {
+  test('two operations on one key never share a batch, and take effect in their order', async () => {
     const verbs = ['add', 'cancel', 'addAfter', 'addHigh', 'addRateLimited', 'forget'] as const
     const call = fc.record({ verb: fc.constantFrom(...verbs), key: fc.constantFrom('a', 'b', 'c') })
     const program = fc.array(call, { maxLength: 30 })
@@ -124,7 +124,7 @@ describe('5 Flushing', () => {
     )
   })
 
-  test('three lanes: adds, claims with finishes, and renewals do not wait for each other', async () => {
+  test('adds, claims with finishes, and renewals do not wait for each other', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -146,7 +146,7 @@ describe('5 Flushing', () => {
     expect(getting.value?.key).toBe('c')
   })
 
-  test('claims ask for no more keys than there are getters', async () => {
+  test('a claim takes no more keys than there are waiters', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
@@ -158,7 +158,7 @@ describe('5 Flushing', () => {
     expect(await queue.len()).toBe(4)
   })
 
-  test('an idle queue asks its store at most one thing per heartbeat', async () => {
+  test('an idle queue makes at most one call per heartbeat', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     const controller = new AbortController()
@@ -175,11 +175,11 @@ describe('5 Flushing', () => {
     expect(scene.late.calls.length).toBe(after)
   })
 
-  test('a worker that waits asks no more, whenever its heart beats', async () => {
+  test('a worker that waits makes no more calls, whenever its heartbeats come', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     const worker = createWorker({ queue, handler: async () => {} })
-    // What is done now sets the time at which it looks again; its heart began to beat before.
+    // The done sets the time of the next alarm; the heartbeats began before.
     await scene.clock.step(300)
     await queue.add('a')
     await scene.quiet()
@@ -193,7 +193,7 @@ describe('5 Flushing', () => {
   })
 })
 
-describe('5 Flushing: keys that the driver cannot serve', () => {
+describe('5 Flushing: keys that fail in the driver', () => {
   test('one bad key fails alone', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -245,7 +245,7 @@ describe('5 Flushing: keys that the driver cannot serve', () => {
     },
   )
 
-  test('an error of the whole store rejects a step at once', async () => {
+  test('an error of the whole store rejects a batch at once', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')
@@ -286,7 +286,7 @@ describe('5 Flushing: keys that the driver cannot serve', () => {
     await queue.add('open')
     scene.late.before = async ({ verb, request }) => {
       if (verb === 'add' && keysOf(request).includes('bad')) throw new Error('bad key')
-      // An add takes longer than what comes after it.
+      // An add takes longer than the calls after it.
       if (verb === 'add') for (let n = 0; n < 5; n += 1) await new Promise(setImmediate)
     }
     const calls = [queue.add('a'), refusal(queue.add('bad')), queue.cancel('a')]
@@ -294,7 +294,7 @@ describe('5 Flushing: keys that the driver cannot serve', () => {
     expect(await scene.states()).toEqual({ open: 'ready' })
   })
 
-  test('a locked key is tried again, alone, while others go on', async ({ onTestFinished }) => {
+  test('a locked key is tried again, alone, while others continue', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -343,7 +343,7 @@ describe('5 Flushing: keys that the driver cannot serve', () => {
     expect(await drainKeys(queue)).toEqual(['c'])
   })
 
-  test('a failure that will not pass rejects its key, and no other', async () => {
+  test('a permanent failure rejects its key, and no other', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     const damaged = new SluiceError('ERR_STORE_DAMAGED', 'damaged')
