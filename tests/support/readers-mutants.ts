@@ -40,7 +40,7 @@ export const readersMutants: readonly DriverMutant[] = [
   {
     id: 'memory-lists-only-keys-in-order',
     driver: 'memory',
-    file: 'inspection.ts',
+    file: 'list-keys.ts',
     from: 'compareKeys(key, page[limit]!.key) > 0',
     to: 'compareKeys(key, page[0]!.key) > 0',
     caughtBy: 'size.list',
