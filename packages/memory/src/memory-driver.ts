@@ -38,12 +38,7 @@ import {
   type WorkerRow,
   workerMsMax,
 } from '@sluice/core/driver'
-<<<<<<< HEAD
-import { countKeys } from './count-keys.ts'
-import { listKeys } from './list-keys.ts'
-=======
 import { countKeys, listKeys } from './list-keys.ts'
->>>>>>> origin/main
 import { MemoryQueue } from './memory-queue.ts'
 import type { ReadyOrder } from './rows/ready-order.ts'
 import type { RowCursor } from './rows/row-cursor.ts'

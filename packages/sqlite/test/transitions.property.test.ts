@@ -18,8 +18,8 @@ import { prepareStatements } from '../src/connection/statements.ts'
 import { sqliteDriver } from '../src/index.ts'
 import type { SqliteDatabase } from '../src/library/database.ts'
 
-// The decisions of the SQL against those of the transitions: the driver and the model get the same
-// history, and their replies and stored keys must be the same. Unlike the
+// What SQL decides, next to what the transitions decide: the same history is played to
+// the driver and to the model, and everything they answer and store has to be the same. Unlike the
 // histories of the conformance suite, these let the clock go back too.
 
 const requireHere = createRequire(import.meta.url)

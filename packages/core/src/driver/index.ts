@@ -42,7 +42,6 @@ export {
 } from './driver.ts'
 export { type Environment, systemEnvironment } from './environment.ts'
 export type { BucketRow, Counts, KeyRow, ListReply, ListRequest } from './inspection.ts'
-export { leaseEndsMax, workerMsMax } from './lease-ends-max.ts'
 export {
   type AddOutcome,
   type CancelOutcome,

@@ -17,11 +17,7 @@
 
 export { add, addAfter, addLatest, ask, countedFailures } from './add.ts'
 export { claim } from './claim.ts'
-<<<<<<< HEAD
-export { expire, renew } from './expire.ts'
-=======
 export { expire } from './expire.ts'
->>>>>>> origin/main
 export { done, errorOf, finish, parkHeld, release, retry } from './finish.ts'
 export { mergeRow } from './merge-row.ts'
 export { park, remove, runNow, unpark } from './operate.ts'
