@@ -78,9 +78,10 @@ function applied(
 function failing(): { driver: Driver; fail: { with: unknown } } {
   const fail: { with: unknown } = { with: undefined }
   const inner = memoryDriver()
-  const driver = new Proxy(inner, {
+  const failingVerbs: ProxyHandler<object> = {
     get(target, name) {
       const value = Reflect.get(target, name, target) as unknown
+      if (name === 'operate') return new Proxy(value as object, failingVerbs)
       if (typeof value !== 'function') return value
       if (name === 'close') return value.bind(target)
       return (...args: unknown[]) => {
@@ -88,7 +89,8 @@ function failing(): { driver: Driver; fail: { with: unknown } } {
         return value.apply(target, args)
       }
     },
-  })
+  }
+  const driver = new Proxy<Driver>(inner, failingVerbs)
   return { driver, fail }
 }
 
