@@ -77,20 +77,20 @@ function applied(
 /** A store that fails with a given error. */
 function failing(): { driver: Driver; fail: { with: unknown } } {
   const fail: { with: unknown } = { with: undefined }
-  const failingVerbs = <T extends object>(verbs: T): T =>
-    new Proxy(verbs, {
-      get(target, name) {
-        const value = Reflect.get(target, name, target) as unknown
-        if (name === 'operate') return failingVerbs(value as object)
-        if (typeof value !== 'function') return value
-        if (name === 'close') return value.bind(target)
-        return (...args: unknown[]) => {
-          if (fail.with !== undefined) throw fail.with
-          return value.apply(target, args)
-        }
-      },
-    })
-  const driver: Driver = failingVerbs(memoryDriver())
+  const inner = memoryDriver()
+  const failingVerbs: ProxyHandler<object> = {
+    get(target, name) {
+      const value = Reflect.get(target, name, target) as unknown
+      if (name === 'operate') return new Proxy(value as object, failingVerbs)
+      if (typeof value !== 'function') return value
+      if (name === 'close') return value.bind(target)
+      return (...args: unknown[]) => {
+        if (fail.with !== undefined) throw fail.with
+        return value.apply(target, args)
+      }
+    },
+  }
+  const driver = new Proxy<Driver>(inner, failingVerbs)
   return { driver, fail }
 }
 
