@@ -69,7 +69,7 @@ const columns: readonly Column[] = [
       driver: postgresDriver({ connectionString: 'postgres://nowhere/never-opened' }),
       clock,
     },
-    except: { 'concurrent.drivers.idle': 'where no hint comes, a poll wakes each driver' },
+    except: { 'concurrent.drivers.idle': 'where no notice arrives, a poll wakes each driver' },
   },
   {
     name: 'PGlite',

@@ -22,7 +22,8 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     server = await startServer()
     pooler = await startPooler(server)
     pool = poolOf(pooler.url, 6)
-    create = subjectsOn({ url: server.url, driver: { pool, pollMs: 200 } })
+    // A poll within every pause of a case that waits for no wake.
+    create = subjectsOn({ url: server.url, driver: { pool, pollMs: 50 } })
   }, 60_000)
 
   afterAll(async () => {
