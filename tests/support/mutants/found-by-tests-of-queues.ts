@@ -355,4 +355,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'a worker whose key falls due then attempts two calls a second at most',
     },
   },
+  {
+    name: 'a store that cannot be opened is waited for in silence',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/error-reports.ts',
+        find: 'if (!sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)',
+        replace: 'if (sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/calm.test.ts',
+      title: 'are one line on stderr, once a minute for each code',
+    },
+  },
 ]

@@ -241,4 +241,79 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'a process that only adds notices within a second that its file',
     },
   },
+  {
+    name: 'the log of SQLite is looked at once in 256 commits',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: 'const pauseMs = 10_000\n',
+        replace: 'const pauseMs = 10_000\nlet commits = 0\n',
+      },
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: 'if (size <= this.#bytesMax) return\n',
+        replace: 'commits += 1\n    if (size <= this.#bytesMax || commits % 256 !== 0) return\n',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/log-guard.test.ts',
+      title: 'the length of the log counts, however few commits made it',
+    },
+  },
+  {
+    name: 'doctor warns of every busy server',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/doctor.ts',
+        find: "level: leaseIndexes === undefined ? 'ok' : 'warning',",
+        replace: "level: share > 0.5 ? 'ok' : 'warning',",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/doctor.test.ts',
+      title: 'only an index that renewals write to is a warning',
+    },
+  },
+  {
+    name: 'a statement is sent over a listening connection that is busy',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/listener.ts',
+        find: 'if (!this.#isProven || client === undefined || this.#isBusy) return undefined',
+        replace: 'if (!this.#isProven || client === undefined) return undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/listener.test.ts',
+      title: 'nothing is sent on a connection that has not answered yet',
+    },
+  },
+  {
+    name: 'priority 0 takes one of the 25 labels',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/priority-labels.ts',
+        find: 'new Set<number>()',
+        replace: 'new Set<number>([0])',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/prometheus.test.ts',
+      title: '25 priorities keep their labels, whether or not 0 is among them',
+    },
+  },
+  {
+    name: 'metrics of closed queues stay',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/recorder.ts',
+        find: 'provider.forgetQueue?.(name)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/closed-queues.test.ts',
+      title: 'a queue that was closed is exported once more with its last values',
+    },
+  },
 ]
