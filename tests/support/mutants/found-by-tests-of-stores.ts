@@ -316,4 +316,18 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'a queue that was closed is exported once more with its last values',
     },
   },
+  {
+    name: 'processes on Postgres that add together go over maxPending',
+    edits: [
+      {
+        file: 'packages/postgres/src/statements.generated.ts',
+        find: "perform pg_advisory_xact_lock(this_queue # hashtextextended('sluice.count_pending', 0));",
+        replace: 'perform this_queue;',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/limits.test.ts',
+      title: 'processes that add together do not go over maxPending',
+    },
+  },
 ]
