@@ -1,5 +1,6 @@
 /**
- * Every limit and every default of Sluice that is a number, by name and unit.
+ * The limits and defaults that packages share, by name and unit. A number that one file needs, such
+ * as the wait after a claim that met locked rows, is in that file; limiters have their own defaults.
  *
  * A value beyond a limit that ends in `Max` or `Min` is rejected; an option can change a default.
  */

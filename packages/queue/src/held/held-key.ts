@@ -53,7 +53,7 @@ export function checkDoneOptions(options: DoneOptions | undefined): boolean {
 /**
  * A Held, with the members that its queue needs. Filled by a direct queue, or from a claim.
  *
- * One object per claim and no closures: this is the hot path (decision 0003).
+ * One object per claim and no closures: this is the hot path (decision 0004).
  */
 export class HeldKey<T> implements Held<T>, DirectClaim {
   key = ''
