@@ -10,7 +10,7 @@ import {
   reserveToken,
   systemClock,
 } from '@sluice/core'
-import { checkPerSecond, checkTokens } from './check-per-second.ts'
+import { checkRatePerSecond, checkRateTokens } from './check-rate.ts'
 
 /** Options of a {@link tokenBucket} limiter. */
 export interface TokenBucketLimiterOptions {
@@ -40,12 +40,12 @@ export function tokenBucket(options: TokenBucketLimiterOptions): PlannedLimiter 
   checkObject('options', options, ['name', 'perSecond', 'burst', 'clock'])
   const { name = '', clock = systemClock } = options
   checkObject('options.clock', clock)
-  const perSecond = checkPerSecond('options.perSecond', options.perSecond)
+  const perSecond = checkRatePerSecond('options.perSecond', options.perSecond)
   const plan: BucketPlan = {
     kind: 'bucket',
     name: checkQueueName('options.name', name, { empty: true }),
     perSecond: perSecond === Infinity ? 'infinite' : perSecond,
-    burst: checkTokens('options.burst', options.burst),
+    burst: checkRateTokens('options.burst', options.burst),
   }
   const [bucket] = bucketsOf(plan)
   let state: BucketState | undefined

@@ -15,7 +15,7 @@ import {
   tokensAt,
   tokensDuring,
 } from '@sluice/core'
-import { checkPerSecond, checkTokens } from './check-per-second.ts'
+import { checkRatePerSecond, checkRateTokens } from './check-rate.ts'
 
 /** Options of a {@link TokenBucket}. */
 export interface TokenBucketOptions {
@@ -97,8 +97,8 @@ export class TokenBucket {
   constructor(options: TokenBucketOptions) {
     checkObject('options', options, ['perSecond', 'burst', 'clock'])
     this.#rate = {
-      perSecond: checkPerSecond('options.perSecond', options.perSecond),
-      burst: checkTokens('options.burst', options.burst),
+      perSecond: checkRatePerSecond('options.perSecond', options.perSecond),
+      burst: checkRateTokens('options.burst', options.burst),
     }
     this.#clock = checkObject('options.clock', options.clock ?? systemClock)
   }
@@ -123,7 +123,7 @@ export class TokenBucket {
    * changes.
    */
   allow(n: number = 1, at?: EpochMs): boolean {
-    return this.#take(checkTokens('n', n), this.#instant(at), 0).ok
+    return this.#take(checkRateTokens('n', n), this.#instant(at), 0).ok
   }
 
   /**
@@ -131,7 +131,7 @@ export class TokenBucket {
    * nothing taken, if `n` is more than the bucket can hold.
    */
   reserve(n: number = 1, at?: EpochMs): Reservation {
-    return this.#reserve(checkTokens('n', n), this.#instant(at), Infinity)
+    return this.#reserve(checkRateTokens('n', n), this.#instant(at), Infinity)
   }
 
   /**
@@ -143,7 +143,7 @@ export class TokenBucket {
    * keeps the process alive.
    */
   async wait(n: number = 1, options: WaitOptions = {}): Promise<void> {
-    checkTokens('n', n)
+    checkRateTokens('n', n)
     const { signal, deadlineMs = Infinity } = checkObject('options', options, waitOptions)
     if (signal !== undefined) checkSignal('options.signal', signal)
     if (deadlineMs !== Infinity) checkNumber('options.deadlineMs', deadlineMs)
@@ -171,14 +171,14 @@ export class TokenBucket {
 
   /** Changes the rate from `at` on. Earlier reservations keep their times. */
   setLimit(perSecond: number, at?: EpochMs): void {
-    checkPerSecond('perSecond', perSecond)
+    checkRatePerSecond('perSecond', perSecond)
     this.#advance(this.#instant(at))
     this.#rate = { ...this.#rate, perSecond }
   }
 
   /** Changes the capacity from `at` on. Tokens beyond it are lost. */
   setBurst(n: number, at?: EpochMs): void {
-    checkTokens('n', n)
+    checkRateTokens('n', n)
     this.#advance(this.#instant(at))
     this.#rate = { ...this.#rate, burst: n }
   }

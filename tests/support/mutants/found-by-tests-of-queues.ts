@@ -361,7 +361,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       {
         file: 'packages/queue/src/driver/error-reports.ts',
         find: 'if (!sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)',
-        replace: 'if (sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)',
+        replace:
+          'if (sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)',
       },
     ],
     finder: {

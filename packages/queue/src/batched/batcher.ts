@@ -24,7 +24,7 @@ import { parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
 
 /** How long a job waits whose row is locked: the first time, and the longest time. */
-const lockedDelay = { first: 20, longest: 1_000 }
+const lockedKeyDelay = { first: 20, longest: 1_000 }
 
 /**
  * Gathers calls into batches: those that are made while a batch is in flight travel together in the
@@ -349,7 +349,7 @@ export abstract class Batcher<Request, Reply> {
     if (isUnknown) job.mayHaveHappened = true
     if ((isUnknown || retryable) && isFinal !== true) {
       job.tries += 1
-      this.#later([job], error, pause(retryDelayMs(job.tries, lockedDelay)))
+      this.#later([job], error, pause(retryDelayMs(job.tries, lockedKeyDelay)))
     } else rejectJob(job, error)
   }
 

@@ -102,7 +102,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   handOut(): void {
-    this.#handOutPrefetched()
+    this.#deliverPrefetched()
     const { waiters, lifecycle, phase } = this.#core
     if (lifecycle.isDraining) lifecycle.check()
     if (this.isStopped || phase === 'closing' || phase === 'closed') return
@@ -137,7 +137,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     )
   }
 
-  #handOutPrefetched(): void {
+  #deliverPrefetched(): void {
     const { waiters, clockSteps } = this.#core
     if (this.#prefetched.size > 0 && waiters.size > 0) clockSteps.checkWallClock()
     while (this.#prefetched.size > 0) {
@@ -207,7 +207,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       this.#onMiss()
     } else {
       if (claims.length > 0) this.#misses = 0
-      if (!this.isStopped) this.#handOut(claims)
+      if (!this.isStopped) this.#deliver(claims)
     }
     const hasCrashed = claims.some(({ crashes }) => crashes > 0)
     return { count: claims.length, hasCrashed, leaseEnds }
@@ -346,7 +346,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#holdOffUntil = clock.monotonicMs() + retryDelayMs(this.#misses, lockedDelay)
   }
 
-  #handOut(brought: HeldKey<unknown>[]): void {
+  #deliver(brought: HeldKey<unknown>[]): void {
     const { waiters, phase } = this.#core
     const claims = brought.filter((held) => held.mayStart())
     // The store has to report when the leases of claims that came too late expire.

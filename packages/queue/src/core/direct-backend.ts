@@ -18,7 +18,7 @@ import type { QueueCore } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
 
 /** How many expired leases one tick reports, and how many stale rows it deletes. */
-const leaseEndsMax = 100
+const tickLimit = 100
 
 /** At most how often one heartbeat ticks while there is more to sweep: a millisecond or so. */
 const sweepTicksMax = 50
@@ -248,7 +248,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const nextAt = direct.nextAt()
     if (nextAt === never || nextAt > direct.now()) return false
     const { failuresExpireMs } = options
-    const request = { holder, limit: leaseEndsMax, failuresExpireMs }
+    const request = { holder, limit: tickLimit, failuresExpireMs }
     const sentAt = handle.clock.monotonicMs()
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
@@ -276,10 +276,10 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const { driver, name, holder, options } = calls
     const { failuresExpireMs } = options
     const worker = tally.worker()
-    const request = { holder, limit: leaseEndsMax, failuresExpireMs, worker }
+    const request = { holder, limit: tickLimit, failuresExpireMs, worker }
     for (let ticks = 0; ticks < sweepTicksMax; ticks += 1) {
       const tick = this.#call('tick', request, () => driver.tick(name, request))
-      if (tick instanceof Promise || tick.swept < leaseEndsMax) return
+      if (tick instanceof Promise || tick.swept < tickLimit) return
     }
   }
 

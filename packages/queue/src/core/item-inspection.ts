@@ -4,7 +4,7 @@ import { giveBack } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { issueText, type StandardSchema, validate } from '../queue/schema.ts'
 import type { Claims } from './backend.ts'
-import type { Phase } from './refusals.ts'
+import type { Phase } from './queue-errors.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 
 /** The queue object whose items are checked. */

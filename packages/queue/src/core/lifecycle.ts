@@ -1,6 +1,6 @@
 import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
 import type { QueueCore } from './queue-core.ts'
-import { keysLeft } from './refusals.ts'
+import { keysLeft } from './queue-errors.ts'
 
 /**
  * How long holders have after their signals were aborted, before their keys are left to their

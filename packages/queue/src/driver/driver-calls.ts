@@ -13,7 +13,7 @@ import {
   sluiceChannel,
   type TracedVerb,
 } from '@sluice/core'
-import { queueClosed } from '../core/refusals.ts'
+import { queueClosed } from '../core/queue-errors.ts'
 import { inTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { describeFailure } from './describe-failure.ts'

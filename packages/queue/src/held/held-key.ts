@@ -9,8 +9,8 @@ import {
   type FinishOutcome,
   type SluiceError,
 } from '@sluice/core'
-import type { Phase } from '../core/refusals.ts'
-import { leaseLost } from '../core/refusals.ts'
+import type { Phase } from '../core/queue-errors.ts'
+import { leaseLost } from '../core/queue-errors.ts'
 import { resolvedFinish } from '../core/resolved.ts'
 import type { RetryPlans } from '../core/retry-plans.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'

@@ -7,7 +7,7 @@ import {
   type Ticker,
   type Timer,
 } from '@sluice/core'
-import { leaseLost } from '../core/refusals.ts'
+import { leaseLost } from '../core/queue-errors.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { instantSlackMs } from '../environment/timing.ts'
 import type { ClockSteps } from './clock-steps.ts'

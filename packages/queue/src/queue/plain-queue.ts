@@ -13,7 +13,7 @@ import {
   SluiceTypeError,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
-import { storeNotOpen } from '../core/refusals.ts'
+import { storeNotOpen } from '../core/queue-errors.ts'
 import { resolvedAdd, resolvedCancel, resolvedFinish } from '../core/resolved.ts'
 import { Waiter, type WaiterGroup } from '../core/waiters.ts'
 import { pause } from '../environment/timing.ts'

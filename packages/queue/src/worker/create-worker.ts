@@ -13,7 +13,7 @@ import {
   type Ticker,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
-import { keysLeft } from '../core/refusals.ts'
+import { keysLeft } from '../core/queue-errors.ts'
 import type { RunningWorker } from '../core/work-tally.ts'
 import { nextTurn } from '../environment/environment.ts'
 import type { HeldKey } from '../held/held-key.ts'
