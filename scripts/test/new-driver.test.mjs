@@ -43,13 +43,13 @@ test('a new driver is the template under its own name', async () => {
   expect(manifest.publishConfig).toEqual({ access: 'public' })
 })
 
-test('the compiler is told of it', async () => {
+test('the compiler gets a reference to it', async () => {
   const { references } = JSON.parse(await readFile(join(root, 'tsconfig.json'), 'utf8'))
   expect(references.at(-1)).toEqual({ path: 'packages/redis' })
 })
 
-test('a driver that is there is left alone', async () => {
-  await expect(newDriver(root, 'redis')).rejects.toThrow('is there already')
+test('a driver that exists is not changed', async () => {
+  await expect(newDriver(root, 'redis')).rejects.toThrow('already exists')
 })
 
 test.each([undefined, '', 'Redis', 'my-store', '../up', '1st'])('%j is no name', async (name) => {
