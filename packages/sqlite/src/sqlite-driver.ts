@@ -247,19 +247,21 @@ export class SqliteDriver implements Driver {
 
   /** Does `work` on a queue, and wakes the watchers: it may have made keys claimable. */
   #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
-    const done = this.#write((statements, store) => {
+    if (this.#share === undefined) return this.#notOpen()
+    const { connection } = this.#share
+    const done = connection.write(this.#clock, (statements, store) => {
       const tx = new WriteTransaction(statements, queue, store)
       const value = work(tx)
       tx.end()
       return value
     })
-    const changes = this.#share?.connection.changes
+    const { changes } = connection
     if (!(done instanceof Promise)) {
-      changes?.announce(queue)
+      changes.announce(queue)
       return done
     }
     return done.then((value) => {
-      changes?.announce(queue)
+      changes.announce(queue)
       return value
     })
   }

@@ -39,14 +39,12 @@ export class BusyRetry {
     return this.#line.length
   }
 
-  /** Repeats `attempt` while it is busy. Synchronous if the first one is not. */
-  run<T>(attempt: () => T): Awaitable<T> {
-    if (this.#line.length > 0) return this.#enqueue(attempt)
-    return this.overtake(attempt)
-  }
-
-  /** The same without queueing, for operations that usually need no lock. */
-  overtake<T>(attempt: () => T): Awaitable<T> {
+  /**
+   * Repeats `attempt` while it is busy. Synchronous if the first one is not. `overtakes`: does not
+   * queue behind others, for operations that usually need no lock.
+   */
+  run<T>(attempt: () => T, overtakes = false): Awaitable<T> {
+    if (this.#line.length > 0 && !overtakes) return this.#enqueue(attempt)
     try {
       return attempt()
     } catch (error) {

@@ -88,18 +88,19 @@ export class Connection {
   /** Does `work` in a transaction that only reads. */
   read<T>(clock: Clock, work: Work<T>): Awaitable<T> {
     // A writer does not block readers, so they need not queue behind blocked operations.
-    return this.#retry.overtake(() => this.#transaction(clock, work, false))
+    return this.#retry.run(() => this.#transaction(clock, work, false), true)
   }
 
   /** Reads the file outside of a transaction, in which damage would fail the whole examination. */
   look<T>(clock: Clock, work: (statements: Statements) => T): Awaitable<T> {
-    return this.#retry.overtake(() => {
+    const attempt = (): T => {
       try {
         return work(this.#opened(clock))
       } catch (error) {
         throw storeError(error, 'before-commit', this.file)
       }
-    })
+    }
+    return this.#retry.run(attempt, true)
   }
 
   /**

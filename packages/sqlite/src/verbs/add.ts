@@ -27,7 +27,8 @@ export function addVerb(
   const replies: (AskReply | undefined)[] = Array(asks.length).fill(undefined)
   const { maxPending = Infinity } = options
   if (tx.pending + asks.length <= maxPending && asks.every(isPlain)) {
-    insertNew(tx, asks, firstSeq, replies)
+    if (asks.length > 1 && isUniform(asks)) insertUniform(tx, asks, firstSeq, replies)
+    else insertEach(tx, asks, firstSeq, replies)
   }
   const left = asks.filter((_, index) => replies[index] === undefined)
   if (left.length === 0) return replies as AskReply[]
@@ -55,34 +56,25 @@ function readKnown(tx: WriteTransaction, asks: readonly Ask[]): Map<string, Stor
   return new Map([[stored.key, stored]])
 }
 
-/** Inserts the keys of which nothing is stored, and fills in their replies. */
-function insertNew(
-  tx: WriteTransaction,
-  asks: readonly Ask[],
-  firstSeq: number,
-  replies: (AskReply | undefined)[],
-): void {
-  const [first] = asks
-  if (first === undefined) return
-  const { priority, delayMs } = first
-  const isUniform =
-    asks.length > 1 && asks.every((ask) => ask.priority === priority && ask.delayMs === delayMs)
-  if (isUniform) insertUniform(tx, asks, first, firstSeq, replies)
-  else insertEach(tx, asks, firstSeq, replies)
+function isUniform([first, ...others]: readonly Ask[]): boolean {
+  return others.every((ask) => {
+    return ask.priority === first?.priority && ask.delayMs === first.delayMs
+  })
 }
 
 function dueOf(tx: WriteTransaction, { delayMs }: Ask): { dueAt: number; why: DueReason } {
   return delayMs > 0 ? { dueAt: tx.now + delayMs, why: 'delay' } : { dueAt: tx.now, why: 'add' }
 }
 
+/** Inserts the keys of which nothing is stored, and fills in their replies. */
 function insertUniform(
   tx: WriteTransaction,
   asks: readonly Ask[],
-  first: Ask,
   firstSeq: number,
   replies: (AskReply | undefined)[],
 ): void {
   const { statements, queueId, now } = tx
+  const [first] = asks as readonly [Ask]
   const { dueAt, why } = dueOf(tx, first)
   const hasItems = asks.some(({ item }) => item !== undefined)
   const statement = hasItems ? statements.addItems : statements.addKeys
@@ -112,6 +104,7 @@ function insertUniform(
   for (const [index, { key }] of asks.entries()) if (isNew.has(key)) replies[index] = reply
 }
 
+/** The same where keys are added with different options. */
 function insertEach(
   tx: WriteTransaction,
   asks: readonly Ask[],
