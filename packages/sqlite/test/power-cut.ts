@@ -11,7 +11,7 @@ import type { Durability, LibraryName } from '@sluice/sqlite'
 /** Serves a driver on the file that its last argument names. */
 export const servedDriver: URL = new URL('children/served-driver.ts', import.meta.url)
 
-const nodeFlags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
+const nodeFlags = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings']
 
 /** Every call that changes a file of the store, or makes a change durable. */
 const calls = 'pwrite64,ftruncate,fsync,fdatasync,link,rename,unlink'
