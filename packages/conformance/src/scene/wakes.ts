@@ -4,14 +4,16 @@ import type { Scene } from './scene.ts'
 
 /**
  * Watches, runs `act`, and waits until each of `queues` was woken after it. A wake without a queue
- * counts for all queues.
+ * counts for all queues. Wakes of `earlier` queues may still arrive for changes before it.
  */
 export async function allWake(
   watching: Scene,
   queues: readonly string[],
   act: () => Promise<unknown>,
+  earlier: readonly string[] = [],
 ): Promise<void> {
   const missing = new Set(queues)
+  const known = new Set([...queues, ...earlier])
   const strangers = new Set<string>()
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => {
@@ -19,7 +21,7 @@ export async function allWake(
   })
   const stop = await watching.driver.watch?.((queue) => {
     if (queue === undefined) missing.clear()
-    else if (!missing.delete(queue) && !queues.includes(queue)) strangers.add(queue)
+    else if (!missing.delete(queue) && !known.has(queue)) strangers.add(queue)
     if (missing.size === 0) end()
   })
   assert.ok(stop, 'watch answers with how to stop')

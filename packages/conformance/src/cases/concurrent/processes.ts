@@ -152,8 +152,8 @@ export const processCases: readonly Case[] = [
     async run(s) {
       const { scene: other } = await otherProcess(s)
       for (let round = 0; round < 5; round += 1) await s.on('busy').addAll([`${round}`])
-      await allWake(s, ['quiet'], () => other.on('quiet').add('a'))
-      await allWake(other, ['quiet'], () => s.on('quiet').add('b'))
+      await allWake(s, ['quiet'], () => other.on('quiet').add('a'), ['busy'])
+      await allWake(other, ['quiet'], () => s.on('quiet').add('b'), ['busy'])
     },
   },
   {
