@@ -20,17 +20,6 @@ export const foundByRuns: readonly SourceMutant[] = [
     finder: { torture: differential('memory') },
   },
   {
-    name: 'a key of memory keeps the name of its last but one holder',
-    edits: [
-      {
-        file: 'packages/memory/src/rows/row-cursor.ts',
-        find: 'holds.holders[this.slot] = this.holder',
-        replace: 'holds.holders[this.slot] ||= this.holder',
-      },
-    ],
-    finder: { torture: differential('memory') },
-  },
-  {
     name: 'a key whose release fails is held, and renewed, for ever',
     edits: [
       {
@@ -51,17 +40,6 @@ export const foundByRuns: readonly SourceMutant[] = [
       },
     ],
     finder: { torture: liveness },
-  },
-  {
-    name: 'addMany of an array with holes never answers',
-    edits: [
-      {
-        file: 'packages/queue/src/queue/plain-queue.ts',
-        find: 'Array.from(items, (item) => this.#encoded(item, priority))',
-        replace: 'items.map((item) => this.#encoded(item, priority))',
-      },
-    ],
-    finder: { torture: wrongCalls },
   },
   {
     name: 'an import of something that has no lines is an untyped error',

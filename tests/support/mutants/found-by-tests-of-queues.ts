@@ -370,4 +370,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'are one line on stderr, once a minute for each code',
     },
   },
+  {
+    name: 'addMany of an array with holes never answers',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/plain-queue.ts',
+        find: 'Array.from(items, (item) => this.#encoded(item, priority))',
+        replace: 'items.map((item) => this.#encoded(item, priority))',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/adding-many.test.ts',
+      title: 'an array with holes is refused, and nothing of it is added',
+    },
+  },
 ]

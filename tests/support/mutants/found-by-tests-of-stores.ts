@@ -330,4 +330,18 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'processes that add together do not go over maxPending',
     },
   },
+  {
+    name: 'a key of memory keeps the name of its last but one holder',
+    edits: [
+      {
+        file: 'packages/memory/src/rows/row-cursor.ts',
+        find: 'holds.holders[this.slot] = this.holder',
+        replace: 'holds.holders[this.slot] ||= this.holder',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/memory-driver.test.ts',
+      title: 'names the holder of a key that another one released just before',
+    },
+  },
 ]
