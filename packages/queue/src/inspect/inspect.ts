@@ -182,6 +182,15 @@ export interface Inspect {
   /** Ends the delay or the back-off of a key. */
   runNow(key: string): Promise<OperateOutcome>
   /**
+   * Takes a held key from its holder, for example from a worker that hangs: the run is put back in
+   * line as if its holder had released it, and counts as no failure. Fenced: whatever the former
+   * holder does afterwards with this claim is `lost`. With `token`, only if the key is still held
+   * under that token. The former holder is not stopped: it notices at its next renewal.
+   *
+   * `unchanged`: the key is not held, or not under that token.
+   */
+  release(key: string, options?: { readonly token?: number }): Promise<OperateOutcome>
+  /**
    * Resets the failures and crashes of a key; its pending runs stay. The counts of a limiter
    * without a plan stay, too.
    */

@@ -1,4 +1,4 @@
-import { checkPlan, type LimiterPlan, parseJson, type WorkerRow } from '@sluice/core'
+import { checkPlan, type Dedupe, type LimiterPlan, parseJson, type WorkerRow } from '@sluice/core'
 
 /** The worker whose settings apply: of those that take keys, or else of all, the last seen. */
 export function lastSeen(workers: readonly WorkerRow[]): WorkerRow | undefined {
@@ -20,4 +20,10 @@ export function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
     // Not written by this package: ignored.
     return undefined
   }
+}
+
+/** How the workers of the queue merge delayed runs; `undefined` if none of them says. */
+export function dedupeOf(workers: readonly WorkerRow[]): Dedupe | undefined {
+  const dedupe = lastSeen(workers)?.settings['dedupe']
+  return dedupe === 'client-go' || dedupe === 'earliest' ? dedupe : undefined
 }

@@ -13,6 +13,7 @@ import {
   keyStateWords,
   type ListRequest,
   never,
+  noToken,
   type Operate,
   type OperateOutcome,
   SluiceTypeError,
@@ -23,7 +24,7 @@ import { explainAbsent, explainKey } from './explain.ts'
 import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
 import { keyInfo } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
-import { planOf } from './last-seen.ts'
+import { dedupeOf, planOf } from './last-seen.ts'
 import type { KeyFilter, Selection } from './selection.ts'
 import { shownCounts, shownList, shownWorkers } from './shown-instants.ts'
 
@@ -190,6 +191,26 @@ export class QueueInspection implements Inspect {
 
   remove(key: string): Promise<OperateOutcome> {
     return this.#one('remove', key)
+  }
+
+  async release(key: string, options: { readonly token?: number } = {}): Promise<OperateOutcome> {
+    checkObject('options', options, ['token'])
+    const { token } = options
+    if (token !== undefined) checkNumber('options.token', token, { min: 1, integer: true })
+    const { row } = await this.row(key)
+    if (row === undefined) return 'missing'
+    if (row.token === noToken || (token !== undefined && row.token !== token)) return 'unchanged'
+    const { calls } = this.#core
+    const { driver, name, askOptions } = calls
+    const dedupe = dedupeOf(await this.workers()) ?? askOptions.dedupe
+    const lease = { key, token: row.token }
+    const replies = await calls.call('operate', { verb: 'release', ...lease }, () =>
+      driver.finish(name, [{ as: 'release', ...lease }], { ...askOptions, dedupe }),
+    )
+    const reply = replies[0] as (typeof replies)[number]
+    if (reply.outcome === 'failed') throw reply.error
+    calls.handle.wake(name)
+    return reply.outcome === 'lost' ? 'unchanged' : 'changed'
   }
 
   async forget(key: string): Promise<ForgetOutcome> {

@@ -89,6 +89,41 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.close()
   })
 
+  test('a release takes a key from a holder that hangs, and fences it', async () => {
+    const { queue } = setUp()
+    const { inspect } = queue
+    expect(await inspect.release('k')).toBe('missing')
+    await queue.add('k')
+    expect(await inspect.release('k')).toBe('unchanged')
+    const hung = await queue.get()
+    await queue.add('k')
+    expect(await inspect.release('k', { token: (hung?.token ?? 0) + 1 })).toBe('unchanged')
+    expect(await inspect.release('k', { token: hung?.token ?? 0 })).toBe('changed')
+    const key = await inspect.get('k')
+    expect([key?.state, key?.failures, key?.crashes]).toEqual(['ready', 0, 0])
+
+    const next = await queue.get()
+    expect(next?.key).toBe('k')
+    expect(await hung?.done()).toBe('lost')
+    expect((await inspect.get('k'))?.held?.token).toBe(next?.token)
+    expect(await next?.done()).toBe('idle')
+    await queue.close()
+  })
+
+  test('a waiting getter gets a released key at once', async () => {
+    const { queue } = setUp()
+    await queue.add('k')
+    const hung = await queue.get()
+    const getting = queue.get()
+    await queue.inspect.release('k')
+    const held = await getting
+    expect(held?.token).toBeGreaterThan(hung?.token ?? 0)
+    await expect(queue.inspect.release('k', { token: 0 })).rejects.toThrow('options.token')
+    expect(await hung?.done()).toBe('lost')
+    await held?.done()
+    await queue.close()
+  })
+
   test('a resume hands out pending keys', async () => {
     const { queue } = setUp()
     await queue.inspect.pause()
