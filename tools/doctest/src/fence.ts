@@ -8,10 +8,12 @@ export interface Fence {
   readonly setup: string
   /** False when marked `no-run`: checked by the compiler, but not executed. */
   readonly runs: boolean
+  /** Marked `ctrl-c`: it runs until Ctrl-C, which comes once its output is complete. */
+  readonly isInterrupted: boolean
 }
 
 const opening = /^(?<indent>\s*)(?<marks>```+)ts(?:\s+(?<flags>.*))?$/
-const flagsKnown = new Set(['no-run'])
+const flagsKnown = new Set(['no-run', 'ctrl-c'])
 
 /** The ```` ```ts ```` fences of a page, or of the doc comments of a source file. */
 export function fencesOf(path: string, text: string): Fence[] {
@@ -50,6 +52,7 @@ export function fencesOf(path: string, text: string): Fence[] {
       code: code.join('\n'),
       setup: hidden.join('\n'),
       runs: !words.includes('no-run'),
+      isInterrupted: words.includes('ctrl-c'),
     })
     hidden = []
     at = end
@@ -76,12 +79,28 @@ function docCommentLines(text: string): string[] {
   })
 }
 
-/** What `console.log(…) // => text` lines say will be printed, in their order. */
+/**
+ * What `console.log(…) // => text` lines say will be printed, in their order. A line that prints more
+ * than once has the rest in the comments below it: `// => more`.
+ */
 export function promisedOutput({ code }: Fence): string[] {
   return code.split('\n').flatMap((line) => {
-    const promised = line.match(/console\.log\(.*\/\/ => (.*)$/)?.[1]
+    const promised = line.match(/(?:console\.log\(.*\/\/|^\s*\/\/)\s+=> (.*)$/)?.[1]
     return promised === undefined ? [] : [promised.trim()]
   })
+}
+
+/**
+ * The fences that a reader copies first and that need lines which the page does not show: the first
+ * one of a README must run exactly as it is printed.
+ */
+export function firstWithSetup(fences: readonly Fence[]): string[] {
+  const paths = [...new Set(fences.map(({ path }) => path))]
+  return paths
+    .filter((path) => /(^|\/)README\.md$/.test(path))
+    .map((path) => fences.find((fence) => fence.path === path))
+    .filter((fence) => fence !== undefined && fence.setup !== '')
+    .map((fence) => `${fence?.path}:${fence?.line}`)
 }
 
 /** The packages a fence names. */

@@ -71,9 +71,10 @@ function sentence({ fence }: Sheet, { file, start = 0, messageText }: ts.Diagnos
 export async function execute({ fence, file }: Sheet): Promise<string | undefined> {
   const place = mkdtempSync(join(tmpdir(), 'sluice-doctest-'))
   try {
-    const { code, output, errors } = await runNode(file, place)
+    const { code, output, errors } = await runNode(fence, file, place)
     if (code !== 0) {
-      const how = code === null ? `was still running after ${secondsMax} s` : `ended with ${code}`
+      const how =
+        code === 'SIGKILL' ? `was still running after ${secondsMax} s` : `ended with ${code}`
       return `${fence.path}:${fence.line}: ${how}\n${output}${errors}`
     }
     return missingLine(fence, output)
@@ -82,23 +83,30 @@ export async function execute({ fence, file }: Sheet): Promise<string | undefine
   }
 }
 
-function missingLine(fence: Fence, output: string): string | undefined {
+/** The first promised line that was not printed, in the order of the promises. */
+function firstMissing(fence: Fence, output: string): string | undefined {
   const printed = output.split('\n').map((line) => line.trim())
   let from = 0
   for (const promised of promisedOutput(fence)) {
     const at = printed.indexOf(promised, from)
-    if (at === -1) {
-      return `${fence.path}:${fence.line}: promises "${promised}", but printed:\n${output}`
-    }
+    if (at === -1) return promised
     from = at + 1
   }
   return undefined
 }
 
+function missingLine(fence: Fence, output: string): string | undefined {
+  const promised = firstMissing(fence, output)
+  return promised === undefined
+    ? undefined
+    : `${fence.path}:${fence.line}: promises "${promised}", but printed:\n${output}`
+}
+
 function runNode(
+  fence: Fence,
   file: string,
   cwd: string,
-): Promise<{ code: number | null; output: string; errors: string }> {
+): Promise<{ code: number | NodeJS.Signals | null; output: string; errors: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--conditions=sluice-source', file], {
       cwd,
@@ -110,13 +118,19 @@ function runNode(
     })
     let output = ''
     let errors = ''
+    let isInterrupted = false
     child.stdout.on('data', (data) => {
       output += data
+      // Whole lines only: one that is still being written may be the beginning of another.
+      const lines = output.slice(0, output.lastIndexOf('\n') + 1)
+      if (!fence.isInterrupted || isInterrupted || firstMissing(fence, lines) !== undefined) return
+      isInterrupted = true
+      child.kill('SIGINT')
     })
     child.stderr.on('data', (data) => {
       errors += data
     })
     child.on('error', reject)
-    child.on('close', (code) => resolve({ code, output, errors }))
+    child.on('close', (code, signal) => resolve({ code: signal ?? code, output, errors }))
   })
 }

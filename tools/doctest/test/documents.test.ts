@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, describe, test } from 'vitest'
-import { type Fence, fencesOf, packagesOf } from '../src/fence.ts'
+import { type Fence, fencesOf, firstWithSetup, packagesOf } from '../src/fence.ts'
 import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
 
 // Every TypeScript fence of every page and doc comment is compiled, and executed unless it says
@@ -37,6 +37,10 @@ function unwritten(fence: Fence): string | undefined {
 
 describe('documents', () => {
   test('show code', () => assert.ok(sheets.length > 0))
+
+  test('show all of the first program of a README', () => {
+    assert.deepEqual(firstWithSetup(fences), [])
+  })
 
   for (const sheet of sheets) {
     const { fence } = sheet

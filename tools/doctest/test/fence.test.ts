@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { fencesOf, packagesOf, promisedOutput } from '../src/fence.ts'
+import { fencesOf, firstWithSetup, packagesOf, promisedOutput } from '../src/fence.ts'
 import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
 
 function page(...lines: string[]): string {
@@ -23,8 +23,8 @@ describe('finding fences', () => {
       '```',
     )
     assert.deepEqual(fencesOf('a.md', text), [
-      { path: 'a.md', line: 7, code: 'a', setup: 'const a = 1', runs: true },
-      { path: 'a.md', line: 10, code: 'b', setup: '', runs: false },
+      { path: 'a.md', line: 7, code: 'a', setup: 'const a = 1', runs: true, isInterrupted: false },
+      { path: 'a.md', line: 10, code: 'b', setup: '', runs: false, isInterrupted: false },
     ])
   })
 
@@ -48,7 +48,7 @@ describe('finding fences', () => {
   test('doc comments are read, code is not', () => {
     const text = page('/**', ' * ```ts', ' * a', ' *   b', ' * ```', ' */', 'const x = "```ts"')
     assert.deepEqual(fencesOf('a.ts', text), [
-      { path: 'a.ts', line: 3, code: 'a\n  b', setup: '', runs: true },
+      { path: 'a.ts', line: 3, code: 'a\n  b', setup: '', runs: true, isInterrupted: false },
     ])
   })
 
@@ -73,9 +73,24 @@ describe('finding fences', () => {
   })
 })
 
+describe('the first fence of a README', () => {
+  const withSetup = ['<!-- setup', 'const a = 1', '-->', '```ts', 'a', '```']
+  const plain = ['```ts', '1', '```']
+  const found = (path: string, ...lines: string[]) => firstWithSetup(fencesOf(path, page(...lines)))
+
+  test('has no hidden setup', () => {
+    assert.deepEqual(found('packages/a/README.md', ...withSetup, ...plain), [
+      'packages/a/README.md:5',
+    ])
+    assert.deepEqual(found('README.md', ...plain, ...withSetup), [])
+    assert.deepEqual(found('docs/guide.md', ...withSetup), [])
+  })
+})
+
 describe('holding fences to their word', () => {
-  const attempt = async (...code: string[]) => {
-    const sheets = layOut(fencesOf('a.md', page('```ts', ...code, '```')))
+  const attempt = (...code: string[]) => attemptAs('```ts', ...code)
+  const attemptAs = async (opening: string, ...code: string[]) => {
+    const sheets = layOut(fencesOf('a.md', page(opening, ...code, '```')))
     const [sheet] = sheets
     assert.ok(sheet)
     const types = complaints(sheets).get(sheet)
@@ -105,6 +120,26 @@ describe('holding fences to their word', () => {
   test('one that prints something else', async () => {
     const { outcome } = await attempt("console.log('a') // => b")
     assert.match(outcome ?? '', /promises "b", but printed:\na/)
+  })
+
+  test('one that runs until Ctrl-C, which comes after its output', async () => {
+    const { outcome } = await attemptAs(
+      '```ts ctrl-c',
+      "process.on('SIGINT', () => clearInterval(living))",
+      // real time: the program lives on a timer until it is interrupted.
+      "const living = setInterval(() => console.log('a'), 1) // => a",
+      '// => a',
+    )
+    assert.equal(outcome, undefined)
+  })
+
+  test('one that Ctrl-C does not end well', async () => {
+    const { outcome } = await attemptAs(
+      '```ts ctrl-c',
+      // real time: the program lives on a timer until it is interrupted.
+      "setInterval(() => console.log('a'), 1) // => a",
+    )
+    assert.match(outcome ?? '', /ended with SIGINT/)
   })
 
   test('promises are read in order', () => {
