@@ -19,6 +19,7 @@ const ranks: Readonly<Record<string, number>> = {
   '@sluice/memory': 3,
   '@sluice/sqlite': 3,
   '@sluice/postgres': 3,
+  '@sluice/redis': 3,
   sluice: 4,
   '@sluice/dashboard': 5,
   '@sluice/cli': 6,

@@ -1,0 +1,87 @@
+/** One reply of Redis, with texts as strings. */
+export type Reply = string | number | null | readonly Reply[]
+
+/**
+ * Which primary a barrier was requested from, and on which connection, before a command was sent to
+ * it. See {@link Connections.barrier}.
+ */
+export interface Barrier {
+  /**
+   * Resolves when at least `replicas` replicas have received everything that this primary had answered
+   * before the call. Rejects with a {@link ConnectionError} if fewer have within `withinMs`, if the
+   * barrier connection was opened again since {@link Connections.barrier}, or if another server is the
+   * primary.
+   */
+  confirmed(replicas: number, withinMs: number): Promise<void>
+  /** How many replicas have it right now; 0 if that cannot be said. Never waits for replicas. */
+  count(): Promise<number>
+}
+
+/** What a subscriber is called with. */
+export interface Subscription {
+  /** A message has arrived. */
+  onMessage(message: string): void
+  /** The subscription was made, or made again: messages may have been missed. */
+  onGap(): void
+}
+
+/**
+ * The servers of one store: one primary, or the primaries of a cluster. The verbs send their commands
+ * through it and know no client library.
+ *
+ * A command that was sent is never sent again, and nothing is queued while a server is away: the queue
+ * repeats calls, and knows which ones it may repeat.
+ */
+export interface Connections {
+  /** Whether the slots of keys are spread over several primaries. */
+  readonly isCluster: boolean
+  /** How many replicas each primary had when the store was opened; the least of them. */
+  readonly replicas: number
+  /**
+   * Sends a command to the primary that has the slot of `key`. Commands that are sent in one turn
+   * travel together, and those to one primary arrive in the order of the calls. Rejects with a
+   * {@link ReplyError} or a {@link ConnectionError}.
+   */
+  send(key: string, command: readonly string[]): Promise<Reply>
+  /** Sends a command to every primary. */
+  sendToAll(command: readonly string[]): Promise<readonly Reply[]>
+  /**
+   * The id of the primary that has the slot of `key`, as far as it is known without asking: the node
+   * id in a cluster, otherwise the run id of the server. Changes with a failover; where the run id may
+   * not be read, with every new connection.
+   */
+  primaryOf(key: string): string
+  /** Calls `onChange` after the primary of some slot has changed. Returns a function that ends it. */
+  watchPrimaries(onChange: () => void): () => void
+  /** To be called before the commands that it is to confirm are sent. */
+  barrier(key: string): Promise<Barrier>
+  /**
+   * Subscribes to a channel: in a cluster a sharded one, on the primary that has its slot. Resolves
+   * when messages arrive.
+   */
+  subscribe(channel: string, subscription: Subscription): Promise<() => Promise<void>>
+  /** Closes the connections, unless their client is the caller's. */
+  close(): Promise<void>
+}
+
+/** The server has answered with an error. */
+export class ReplyError extends Error {
+  override readonly name = 'ReplyError'
+
+  /** The first word of the message, such as `NOSCRIPT` or `OOM`. */
+  get code(): string {
+    return this.message.split(' ', 1)[0] ?? ''
+  }
+}
+
+/** A command has no answer. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError'
+  /** Whether the server may have received the command. */
+  readonly wasSent: boolean
+
+  constructor(message: string, wasSent: boolean, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.wasSent = wasSent
+  }
+}
