@@ -67,7 +67,7 @@ describe('arrows', () => {
   })
 
   test('a package without a rank must be given one', () => {
-    says(arrows, { 'packages/redis/package.json': { name: '@sluice/redis' } }, /no rank/)
+    says(arrows, { 'packages/etcd/package.json': { name: '@sluice/etcd' } }, /no rank/)
   })
 
   test('an import needs a declared dependency, and in sources not a dev one', () => {
