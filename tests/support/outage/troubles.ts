@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { getuid } from 'node:process'
 import { DatabaseSync } from 'node:sqlite'
 import { needs } from '@sluice/needs'
-import { type ProxyMode, StoreProxy } from '../store-proxy.ts'
+import { type ProxyMode, StoreProxy } from '@sluice/needs/store-proxy'
 
 /** A store, and a way to bring it into one kind of trouble and out of it. */
 export interface Trouble {

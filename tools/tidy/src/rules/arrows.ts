@@ -11,6 +11,7 @@ const ranks: Readonly<Record<string, number>> = {
   '@sluice/embed-sql': 0,
   '@sluice/needs': 0,
   '@sluice/test-postgres': 0.5,
+  '@sluice/test-redis': 0.5,
   '@sluice/core': 1,
   '@sluice/limiters': 2,
   '@sluice/backoff': 2,
@@ -29,7 +30,12 @@ const ranks: Readonly<Record<string, number>> = {
 const top = 7
 
 /** Published packages may have these as dev dependencies only. */
-const devOnly = new Set(['@sluice/embed-sql', '@sluice/needs', '@sluice/test-postgres'])
+const devOnly = new Set([
+  '@sluice/embed-sql',
+  '@sluice/needs',
+  '@sluice/test-postgres',
+  '@sluice/test-redis',
+])
 
 /** What the page of the dashboard knows of the server: one file of types (decision 0080). */
 const sharedWithPage = 'packages/dashboard/src/wire.ts'

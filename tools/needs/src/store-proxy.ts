@@ -13,6 +13,8 @@ export type ProxyMode = 'pass' | 'refuse' | 'silent' | 'half-open' | 'cut'
 
 interface Pair {
   readonly client: Socket
+  /** The address that the client connects from. */
+  readonly from: string
   readonly upstream: Socket
   isSilent: boolean
 }
@@ -22,20 +24,33 @@ export class StoreProxy {
   readonly port: number
   #mode: ProxyMode = 'pass'
   readonly #to: number
+  readonly #host: string
+  #isHeld: (from: string) => boolean = () => false
   readonly #pairs = new Set<Pair>()
   #server: Server
 
-  private constructor(server: Server, port: number, to: number) {
+  private constructor(server: Server, port: number, to: number, host: string) {
     this.#server = server
     this.port = port
     this.#to = to
+    this.#host = host
     server.on('connection', (client) => this.#join(client))
   }
 
-  static async start(to: number): Promise<StoreProxy> {
+  /** Starts a proxy on a free port, in front of port `to` of `host`. */
+  static async start(to: number, host = '127.0.0.1'): Promise<StoreProxy> {
     const server = createServer()
     const port = await listening(server, 0)
-    return new StoreProxy(server, port, to)
+    return new StoreProxy(server, port, to, host)
+  }
+
+  /**
+   * Holds back, as a network does that was split, what goes through connections from some addresses,
+   * whether they were open or are new. When they are no longer held, it arrives.
+   */
+  hold(isHeld: (from: string) => boolean): void {
+    this.#isHeld = isHeld
+    for (const pair of this.#pairs) this.#holdOrPass(pair)
   }
 
   async become(mode: ProxyMode): Promise<void> {
@@ -58,10 +73,19 @@ export class StoreProxy {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
+  #holdOrPass({ client, upstream, from }: Pair): void {
+    const isHeld = this.#isHeld(from)
+    for (const socket of [client, upstream]) {
+      if (isHeld) socket.pause()
+      else socket.resume()
+    }
+  }
+
   #join(client: Socket): void {
     const pair: Pair = {
       client,
-      upstream: connect(this.#to, '127.0.0.1'),
+      from: client.remoteAddress ?? '',
+      upstream: connect(this.#to, this.#host),
       isSilent: this.#mode === 'silent',
     }
     this.#pairs.add(pair)
@@ -81,6 +105,7 @@ export class StoreProxy {
       if (isCut) end(pair)
       else if (!pair.isSilent) client.write(chunk)
     })
+    this.#holdOrPass(pair)
   }
 }
 

@@ -1,0 +1,141 @@
+import { freePort } from '@sluice/needs/free-port'
+import type { SteppedClock } from '@sluice/needs/stepped-clock'
+import { RedisProcess, type RedisProcessOptions } from './redis-process.ts'
+import { until } from './until.ts'
+
+/** Options of every server. */
+export interface RedisOptions {
+  /** Lines of the configuration, such as `maxmemory 10mb`, after the usual ones. */
+  readonly settings?: readonly string[]
+  /** The wall clock of the processes. */
+  readonly clock?: SteppedClock
+}
+
+/** Starts a process on a free port; another program may take the port at the same moment. */
+export async function startProcess(
+  options: Omit<RedisProcessOptions, 'port'>,
+): Promise<RedisProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await RedisProcess.start({ ...options, port: await freePort() })
+    } catch (error) {
+      if (attempt === 5 || !/in use|bind/i.test(String(error))) throw error
+    }
+  }
+}
+
+/** Starts one Redis. With `appendfsync always` among its settings, every write waits for the disk. */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
+  return await startProcess(options)
+}
+
+/** The settings of a Redis that has every acknowledged write on the disk. */
+export const onDisk: readonly string[] = ['appendonly yes', 'appendfsync always']
+
+/** A primary and its replicas. */
+export interface ReplicatedRedis {
+  readonly primary: RedisProcess
+  readonly replicas: readonly RedisProcess[]
+  readonly url: string
+  dispose(): Promise<void>
+}
+
+/** Waits until a replica has everything that its primary had written before the call. */
+export async function synchronized(replica: RedisProcess): Promise<void> {
+  await until(
+    `the synchronization of the replica on port ${replica.port}`,
+    async () => (await replica.info('master_link_status')) === 'up',
+  )
+}
+
+/** Starts a primary with replicas, without anything that would promote one of them. */
+export async function startReplicated(
+  options: RedisOptions & { readonly replicas?: number } = {},
+): Promise<ReplicatedRedis> {
+  const { replicas: count = 1 } = options
+  const primary = await startProcess(options)
+  const settings = [...(options.settings ?? []), `replicaof ${primary.host} ${primary.port}`]
+  const replicas = await Promise.all(
+    Array.from({ length: count }, () => startProcess({ ...options, settings })),
+  )
+  await Promise.all(replicas.map(synchronized))
+  return {
+    primary,
+    replicas,
+    url: primary.url,
+    async dispose() {
+      await Promise.all([primary, ...replicas].map((one) => one.dispose()))
+    },
+  }
+}
+
+/** A primary and its replicas, of which Sentinels promote one when the primary is gone. */
+export interface SentinelRedis {
+  /** The name under which the Sentinels know the primary. */
+  readonly name: string
+  /** Every process that holds data, whichever is the primary. */
+  readonly nodes: readonly RedisProcess[]
+  readonly sentinels: readonly RedisProcess[]
+  /** The process that the Sentinels name as the primary. */
+  primary(): Promise<RedisProcess>
+  /** Waits until the Sentinels name another primary than `old`, and that one takes writes. */
+  promoted(old: RedisProcess): Promise<RedisProcess>
+  dispose(): Promise<void>
+}
+
+/** Options of {@link startSentinel}. */
+export interface SentinelOptions extends RedisOptions {
+  readonly replicas?: number
+  readonly sentinels?: number
+  /** After how many milliseconds of silence a primary counts as down. Default: 1,000. */
+  readonly downAfterMs?: number
+}
+
+/** Starts a primary, one replica and one Sentinel, or more of them. */
+export async function startSentinel(options: SentinelOptions = {}): Promise<SentinelRedis> {
+  const { sentinels: count = 1, downAfterMs = 1_000 } = options
+  const { primary: first, replicas, dispose } = await startReplicated(options)
+  const name = 'sluice'
+  const nodes = [first, ...replicas]
+  const settings = [
+    `sentinel monitor ${name} ${first.host} ${first.port} ${Math.floor(count / 2) + 1}`,
+    `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
+    `sentinel failover-timeout ${name} ${Math.max(3_000, downAfterMs)}`,
+    `sentinel parallel-syncs ${name} ${replicas.length}`,
+  ]
+  const sentinels = await Promise.all(
+    Array.from({ length: count }, () => startProcess({ settings, isSentinel: true })),
+  )
+  const primary = async (): Promise<RedisProcess> => {
+    const [sentinel] = sentinels
+    const reply = await sentinel?.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name)
+    const port = Number(Array.isArray(reply) ? reply[1] : undefined)
+    const found = nodes.find((one) => one.port === port)
+    if (found === undefined) throw new Error(`the Sentinel names port ${port}, which is no node`)
+    return found
+  }
+  for (const sentinel of sentinels) {
+    await until('Sentinel seeing the others', async () => {
+      const [, ...fields] = (await sentinel.command('SENTINEL', 'MASTER', name)) as string[]
+      const field = (of: string): number => Number(fields[fields.indexOf(of) + 1])
+      return field('num-slaves') === replicas.length && field('num-other-sentinels') === count - 1
+    })
+  }
+  return {
+    name,
+    nodes,
+    sentinels,
+    primary,
+    async promoted(old) {
+      await until('the promotion of a replica', async () => {
+        const now = await primary()
+        return now !== old && (await now.info('role')) === 'master'
+      })
+      return await primary()
+    },
+    async dispose() {
+      await Promise.all(sentinels.map((one) => one.dispose()))
+      await dispose()
+    },
+  }
+}

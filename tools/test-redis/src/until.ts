@@ -1,0 +1,24 @@
+/** How often a state of other processes is looked at, in milliseconds. */
+const lookMs = 10
+
+/** Waits until `isSo` answers true. An error counts as false until the time is over. */
+export async function until(
+  what: string,
+  isSo: () => Promise<boolean>,
+  withinMs = 30_000,
+): Promise<void> {
+  const endAt = performance.now() + withinMs
+  for (;;) {
+    let failure: unknown
+    try {
+      if (await isSo()) return
+    } catch (error) {
+      failure = error
+    }
+    if (performance.now() > endAt) {
+      throw new Error(`${what}: not within ${withinMs} ms`, { cause: failure })
+    }
+    // real time: Redis reports neither the end of a synchronization nor that of an election.
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
+  }
+}
