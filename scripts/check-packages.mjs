@@ -3,6 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { pack, publishedPackages } from './pack.mjs'
+import { relativeTargets } from './published-readme.mjs'
 import { root, say } from './toolbox.mjs'
 import { tryPacked } from './try-packed.mjs'
 
@@ -30,13 +32,13 @@ export async function checkPackages(env, nodes) {
     for (const file of staleFiles(folder))
       tell(name, `${file} is built from no source; delete dist`)
 
-    const packed = call('pnpm', ['pack', '--pack-destination', workplace], folder)
-    if (packed.status !== 0) {
-      tell(name, packed.stdout + packed.stderr)
+    let tarball
+    try {
+      tarball = pack({ folder, manifest }, workplace, env)
+    } catch (error) {
+      tell(name, error.message)
       continue
     }
-    const file = `${name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`
-    const tarball = join(workplace, file)
 
     const lint = call('publint', [tarball, '--strict'], root)
     if (lint.status !== 0) tell(name, lint.stdout + lint.stderr)
@@ -53,6 +55,12 @@ export async function checkPackages(env, nodes) {
       // Programs belong to it only where the manifest names them.
       const isProgram = held === 'bin' && manifest.bin !== undefined
       if (!isProgram && !allowedInTarball.has(held)) tell(name, `the tarball holds ${held}`)
+    }
+    for (const wanted of ['LICENSE', 'README.md']) {
+      if (!existsSync(join(target, wanted))) tell(name, `the tarball lacks ${wanted}`)
+    }
+    for (const link of relativeTargets(readFileSync(join(target, 'README.md'), 'utf8'))) {
+      tell(name, `the link ${link} of the published README is relative`)
     }
     linkStrangers(folder, manifest)
   }
@@ -95,21 +103,6 @@ const allowedInTarball = new Set([
 /** The exports that are no code but files for other programs. */
 function dataFiles({ exports }) {
   return Object.keys(exports).filter((path) => exports[path] === path && path !== './package.json')
-}
-
-function publishedPackages() {
-  const found = []
-  for (const parent of ['packages', 'apps']) {
-    for (const entry of readdirSync(join(root, parent))) {
-      const folder = join(root, parent, entry)
-      if (!existsSync(join(folder, 'package.json'))) continue
-      const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-      if (manifest.private === true) continue
-      if (existsSync(join(folder, 'src', 'index.ts'))) found.push({ folder, manifest })
-      else say(`${manifest.name} has no code yet and is left out`)
-    }
-  }
-  return found
 }
 
 // A source that was deleted or renamed leaves its output behind, and `files` would publish it.

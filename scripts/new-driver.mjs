@@ -30,15 +30,25 @@ export async function newDriver(root, name) {
     await writeFile(path, renamed(await readFile(path, 'utf8'), name))
     await rename(path, join(entry.parentPath, renamed(entry.name, name)))
   }
-  await publish(join(folder, 'package.json'))
+  await publish(root, `packages/${name}`)
   await reference(join(root, 'tsconfig.json'), `packages/${name}`)
   return folder
 }
 
-/** Makes the manifest public: the template is private, the new package is not. */
-async function publish(path) {
-  const { private: _, ...manifest } = JSON.parse(await readFile(path, 'utf8'))
-  const whole = { ...manifest, publishConfig: { access: 'public' } }
+/** Makes the manifest public: the template is private and nobody's, the new package is not. */
+async function publish(root, directory) {
+  const path = join(root, directory, 'package.json')
+  const read = async (file) => JSON.parse(await readFile(file, 'utf8'))
+  const { private: _, ...manifest } = await read(path)
+  const { author, homepage, repository, bugs } = await read(join(root, 'package.json'))
+  const whole = {
+    ...manifest,
+    author,
+    homepage,
+    repository: { ...repository, directory },
+    bugs,
+    publishConfig: { access: 'public' },
+  }
   await writeFile(path, `${JSON.stringify(whole, undefined, 2)}\n`)
 }
 

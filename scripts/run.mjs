@@ -2,6 +2,7 @@
 // Node 20 and npm, nothing else; see toolbox.mjs.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { changeAddress } from './address.mjs'
 import { checkPackages } from './check-packages.mjs'
 import { ensureInstalled, fail, root, run, say, toolEnv } from './toolbox.mjs'
 
@@ -104,6 +105,8 @@ const commands = {
     const nodes = { 'our Node': env, [`Node ${oldestNode}`]: toolEnv({ node: oldestNode }) }
     return built || (await checkPackages(env, nodes))
   },
+
+  address: (args) => changeAddress(args),
 
   async docs() {
     await ensureInstalled()

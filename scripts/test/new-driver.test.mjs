@@ -11,7 +11,9 @@ let root
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'sluice-new-driver-'))
   await cp(join(repository, 'templates'), join(root, 'templates'), { recursive: true })
-  await cp(join(repository, 'tsconfig.json'), join(root, 'tsconfig.json'))
+  for (const file of ['package.json', 'tsconfig.json']) {
+    await cp(join(repository, file), join(root, file))
+  }
 })
 
 afterAll(async () => {
@@ -41,6 +43,7 @@ test('a new driver is the template under its own name', async () => {
   expect(manifest.name).toBe('@sluice/redis')
   expect(manifest.private).toBeUndefined()
   expect(manifest.publishConfig).toEqual({ access: 'public' })
+  expect(manifest.repository.directory).toBe('packages/redis')
 })
 
 test('the compiler gets a reference to it', async () => {

@@ -14,11 +14,14 @@ beforeAll(async () => {
   rmSync(place, { recursive: true, force: true })
   mkdirSync(place, { recursive: true })
   cpSync(join(repository, 'templates'), join(place, 'templates'), { recursive: true })
-  cpSync(join(repository, 'tsconfig.json'), join(place, 'tsconfig.json'))
+  for (const file of ['package.json', 'tsconfig.json']) {
+    cpSync(join(repository, file), join(place, file))
+  }
   const { newDriver } = await import(join(repository, 'scripts', 'new-driver.mjs'))
   const folder: string = await newDriver(place, 'redis')
   // They refer to neighbours that are not here, only in the repository.
   for (const away of [place, folder]) rmSync(join(away, 'tsconfig.json'))
+  rmSync(join(place, 'package.json'))
   const { redisDriver } = await import(join(folder, 'src', 'index.ts'))
   create = () => ({ driver: redisDriver(), clock: fakeClock() })
 })

@@ -43,7 +43,7 @@ const brand = Symbol.for('sluice.error')
 
 /** Where the documentation explains a code. */
 export function errorAnchor(code: ErrorCode): string {
-  return `docs/reference/errors.md#${code.toLowerCase()}`
+  return `https://sluice-queue.github.io/sluice/reference/errors#${code.toLowerCase()}`
 }
 
 function isBranded(value: unknown): value is SluiceError {

@@ -14,7 +14,7 @@ describe('SluiceError', () => {
     assert.equal(error.message, 'the store did not answer [ERR_STORE]')
     assert.equal(error.code, 'ERR_STORE')
     assert.equal(error.name, 'SluiceError')
-    assert.equal(error.docs, 'docs/reference/errors.md#err_store')
+    assert.match(error.docs, /^https:.*\/reference\/errors#err_store$/)
     assert.equal(error.docs, errorAnchor('ERR_STORE'))
     assert.ok(error instanceof Error)
     assert.match(String(error), /^SluiceError: the store/)

@@ -11,6 +11,10 @@ export interface Manifest {
   private?: boolean
   type?: string
   license?: string
+  author?: string
+  homepage?: string
+  repository?: Record<string, string>
+  bugs?: string
   sideEffects?: boolean
   engines?: Record<string, string>
   files?: string[]

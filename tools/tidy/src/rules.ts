@@ -2,12 +2,13 @@ import type { Repository } from './repository.ts'
 import { anonymous } from './rules/anonymous.ts'
 import { arrows } from './rules/arrows.ts'
 import { circles } from './rules/circles.ts'
-import { decisions } from './rules/decisions.ts'
+import { addresses } from './rules/documents/addresses.ts'
+import { decisions } from './rules/documents/decisions.ts'
+import { internals } from './rules/documents/internals.ts'
+import { markdown } from './rules/documents/markdown.ts'
 import { exportedNames } from './rules/exported-names.ts'
 import { folders } from './rules/folders.ts'
-import { internals } from './rules/internals.ts'
 import { manifests } from './rules/manifests.ts'
-import { markdown } from './rules/markdown.ts'
 import { names } from './rules/names.ts'
 import { reachable } from './rules/reachable.ts'
 import { scripts } from './rules/scripts.ts'
@@ -19,6 +20,7 @@ import { words } from './rules/words.ts'
 export type Rule = (repository: Repository) => string[]
 
 export const rules = {
+  'absolute addresses lead somewhere': addresses,
   'arrows between packages point one way': arrows,
   'circles of imports are small': circles,
   'a decision is numbered, indexed and complete': decisions,

@@ -4,12 +4,13 @@ import type { Repository } from '../src/repository.ts'
 import { anonymous } from '../src/rules/anonymous.ts'
 import { arrows } from '../src/rules/arrows.ts'
 import { circles } from '../src/rules/circles.ts'
-import { decisions } from '../src/rules/decisions.ts'
+import { addresses } from '../src/rules/documents/addresses.ts'
+import { decisions } from '../src/rules/documents/decisions.ts'
+import { internals } from '../src/rules/documents/internals.ts'
+import { markdown } from '../src/rules/documents/markdown.ts'
 import { exportedNames } from '../src/rules/exported-names.ts'
 import { folders } from '../src/rules/folders.ts'
-import { internals } from '../src/rules/internals.ts'
 import { manifests } from '../src/rules/manifests.ts'
-import { markdown } from '../src/rules/markdown.ts'
 import { names } from '../src/rules/names.ts'
 import { reachable } from '../src/rules/reachable.ts'
 import { scripts } from '../src/rules/scripts.ts'
@@ -134,6 +135,14 @@ test('manifests: the promises of a published package', () => {
     license: 'Apache-2.0',
     sideEffects: false,
     engines: { node: '>=22.14' },
+    author: 'A',
+    homepage: 'https://site.example/',
+    repository: {
+      type: 'git',
+      url: 'git+https://code.example/it.git',
+      directory: 'packages/core',
+    },
+    bugs: 'https://code.example/it/issues',
     files: ['dist', '!dist/.tsbuildinfo', 'src'],
     exports: {
       '.': {
@@ -144,7 +153,14 @@ test('manifests: the promises of a published package', () => {
       './package.json': './package.json',
     },
   }
+  const root = {
+    author: 'A',
+    homepage: 'https://site.example/',
+    repository: { type: 'git', url: 'git+https://code.example/it.git' },
+    bugs: 'https://code.example/it/issues',
+  }
   const known = {
+    'package.json': root,
     'tsconfig.json': { references: [{ path: 'packages/core' }] },
     'packages/core/tsconfig.json': {},
   }
@@ -156,16 +172,54 @@ test('manifests: the promises of a published package', () => {
   )
   says(
     manifests,
+    { ...known, [coreFolder]: { ...good, repository: root.repository, bugs: undefined } },
+    /repository must be .*"directory":"packages\/core"/,
+    /bugs must be "https:\/\/code\.example\/it\/issues"/,
+  )
+  says(
+    manifests,
     { ...known, [coreFolder]: { ...good, exports: { './*': './dist/*.js' } } },
     /exports\["\.\/\*"\]/,
     /lacks \.\/package\.json/,
   )
   says(
     manifests,
-    { 'packages/core/tsconfig.json': { references: [{ path: '../x' }] }, [coreFolder]: good },
+    {
+      'package.json': root,
+      'packages/core/tsconfig.json': { references: [{ path: '../x' }] },
+      [coreFolder]: good,
+    },
     /references \[packages\/x\], depends on \[\]/,
     /does not reference packages\/core/,
   )
+})
+
+test('addresses: what is named in the repository or on the site exists', () => {
+  const root = {
+    homepage: 'https://site.example/',
+    repository: { url: 'git+https://code.example/it.git' },
+  }
+  const page = { 'docs/a/b.md': '# B\n## One two' }
+  says(addresses, {
+    'package.json': root,
+    ...page,
+    'x.yaml': 'u: https://site.example/a/b#one-two',
+    'y.md': '(https://code.example/it/blob/HEAD/docs/a/b.md) https://other.example/x',
+    'z.ts': 'https://site.example/a/b#$',
+  })
+  says(
+    addresses,
+    {
+      'package.json': root,
+      ...page,
+      'x.yaml': 'u: https://site.example/a/b#three',
+      'y.md': '(https://code.example/it/blob/HEAD/docs/c.md) https://site.example/c',
+    },
+    /x\.yaml:1: .*#three leads nowhere/,
+    /y\.md:1: .*docs\/c\.md leads nowhere/,
+    /y\.md:1: .*site\.example\/c leads nowhere/,
+  )
+  says(addresses, { 'package.json': {} }, /lacks the repository/)
 })
 
 test('markdown: one title, and links that lead somewhere', () => {

@@ -1,24 +1,30 @@
 import { posix } from 'node:path'
-import { type Package, packagesOf, type Repository } from '../repository.ts'
+import { type Manifest, type Package, packagesOf, type Repository } from '../repository.ts'
 
 /** What every published package promises in its manifest, and that the compiler is told the same. */
 export function manifests(repository: Repository): string[] {
   const packages = packagesOf(repository)
+  const root = JSON.parse(repository.get('package.json') ?? '{}') as Manifest
   return packages
     .filter(({ manifest }) => manifest.private !== true)
     .flatMap((one) => [
-      ...fields(one),
+      ...fields(one, root),
       ...exportsMap(repository, one),
       ...references(repository, one, packages),
     ])
 }
 
-function fields({ folder, manifest }: Package): string[] {
+function fields({ folder, manifest }: Package, root: Manifest): string[] {
   const wanted: [keyof typeof manifest, unknown][] = [
     ['type', 'module'],
     ['license', 'Apache-2.0'],
     ['sideEffects', false],
     ['engines', { node: '>=22.14' }],
+    // The registry resolves links with these, and refuses a provenance that names another repository.
+    ['author', root.author],
+    ['homepage', root.homepage],
+    ['repository', { ...root.repository, directory: folder }],
+    ['bugs', root.bugs],
   ]
   const problems = wanted
     .filter(([field, value]) => JSON.stringify(manifest[field]) !== JSON.stringify(value))

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Repository } from '../repository.ts'
+import type { Repository } from '../../repository.ts'
 
 const folder = 'docs/internals'
 

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Repository } from '../repository.ts'
+import type { Repository } from '../../repository.ts'
 
 /** One title a page, no dead link within the repository, and no row outside of a table. */
 export function markdown(repository: Repository): string[] {
@@ -46,7 +46,8 @@ function deadLinks(repository: Repository, path: string, prose: string): string[
   return problems
 }
 
-function anchorsOf(text: string): Set<string> {
+/** The anchors of the headings of a page, as GitHub and the site make them. */
+export function anchorsOf(text: string): Set<string> {
   const headings = withoutFences(text).match(/^#+ .*$/gm) ?? []
   return new Set(
     headings.map((heading) =>
