@@ -1,70 +1,124 @@
 /**
- * One workload in a process of its own: `measure.ts WORKLOAD KEYS ROUNDS wall|cpu`. Runs ours, the
- * bare loop and the yardstick in turns, A B C A B C ..., and prints the samples as JSON.
+ * One workload in a process of its own: `measure.ts WORKLOAD KEYS ROUNDS [GO-PROGRAM]`. Runs the
+ * forms of ours, the floor and the Go queue in turns, A B C A B C ..., and prints the samples as
+ * JSON. Each sample has keys that no sample before it had.
  */
-import {
-  bareFillDrain,
-  bareSteady,
-  bareSynchronous,
-  type Contestant,
-  workloads,
-} from './workloads.ts'
+import { GCProfiler } from 'node:v8'
+import { GoQueue } from './go-queue.ts'
+import { type Contestant, workloads } from './workloads.ts'
 
-/** What was measured of one contestant, one sample per round. */
-export interface Samples {
-  /** In millions of items per second. */
-  readonly rates: number[]
-  /** What the heap and the typed arrays held at the peak, beyond what was there before, in MB. */
-  readonly peakMb: number[]
+/** One run of a contestant. */
+export interface Sample {
+  readonly seconds: number
+  /** CPU time of the whole process, threads of the collector and the compiler included. */
+  readonly cpuSeconds: number
+  /** In Node, how long the main thread stood still for the collector; in Go, its CPU time. */
+  readonly gcSeconds: number
+  /** What was in memory at the peak, beyond the keys: only in the sample that looks at it. */
+  readonly peakBytes: number
 }
 
-const [name = '', keysText = '', roundsText = '', timeSource = 'wall'] = process.argv.slice(2)
+/** What was measured of one contestant. */
+export interface Samples {
+  /** How many adds a sample has. */
+  readonly count: number
+  /** The first one, with everything cold. */
+  readonly cold: Sample
+  readonly warm: readonly Sample[]
+  readonly peakBytes: number
+}
+
+const [name = '', keysText = '', roundsText = '', goProgram] = process.argv.slice(2)
 const workload = workloads[name]
 if (workload === undefined) throw new Error(`there is no workload ${name}`)
 const keyCount = Number(keysText)
 
-function clockMs(): number {
-  if (timeSource !== 'cpu') return performance.now()
-  // Of this thread alone: what it computes, however often others get in between.
-  const { system, user } = process.threadCpuUsage()
-  return (system + user) / 1_000
+let firstUnused = 0
+
+/** Keys as a template makes them: a rope, which the engine joins where its text is first read. */
+function ropes(): string[] {
+  const first = firstUnused
+  firstUnused += keyCount
+  return Array.from({ length: keyCount }, (_, at) => `namespace/object-${first + at}`)
+}
+
+/** Keys as a parser or a socket gives them. */
+function flat(): string[] {
+  return ropes().map((key) => Buffer.from(key, 'latin1').toString('latin1'))
 }
 
 function usedBytes(): number {
+  globalThis.gc?.()
   const { arrayBuffers, heapUsed } = process.memoryUsage()
   return heapUsed + arrayBuffers
 }
 
-async function sample(contestant: Contestant, count: number, into: Samples): Promise<void> {
-  // Made again each time: a string that was a key of a Map before brings its hash along.
-  const keys = Array.from({ length: keyCount }, (_, at) => `namespace/object-${at}`)
+async function run(contestant: Contestant, hasRopes: boolean, count: number): Promise<Sample> {
+  const keys = hasRopes ? ropes() : flat()
   globalThis.gc?.()
+  const gc = new GCProfiler()
+  gc.start()
+  const cpuBefore = process.cpuUsage()
+  const start = performance.now()
+  await contestant({ count, keys, peak: () => undefined })
+  const seconds = (performance.now() - start) / 1_000
+  const { system, user } = process.cpuUsage(cpuBefore)
+  const gcUs = gc.stop().statistics.reduce((sum, { cost }) => sum + cost, 0)
+  return { seconds, cpuSeconds: (system + user) / 1e6, gcSeconds: gcUs / 1e6, peakBytes: 0 }
+}
+
+async function weigh(contestant: Contestant, count: number): Promise<number> {
+  const keys = flat()
   const before = usedBytes()
   let peakBytes = 0
   const peak = (): void => {
     peakBytes = usedBytes() - before
   }
-  const startMs = clockMs()
   await contestant({ count, keys, peak })
-  into.rates.push(count / (clockMs() - startMs) / 1_000)
-  into.peakMb.push(peakBytes / 1e6)
+  return peakBytes
 }
 
-const contestants = new Map<string, Contestant>(Object.entries(workload.ours))
-const yardstick = workload.yardstick === 'steady' ? bareSteady : bareFillDrain
-if (workload.bare !== undefined) contestants.set('bare loop', workload.bare)
-if (workload.bare === yardstick) {
-  contestants.set('bare loop, synchronous', bareSynchronous[workload.yardstick])
-} else {
-  contestants.set('yardstick', yardstick)
+/** Something that takes turns: how to run it, and how to weigh it. */
+interface Turn {
+  readonly count: number
+  run(): Promise<Sample>
+  weigh(): Promise<number>
 }
 
-const all: Record<string, Samples> = {}
-for (let round = 0; round < Number(roundsText); round += 1) {
-  for (const [title, contestant] of contestants) {
-    const times = contestant === yardstick ? 1 : (workload.times ?? 1)
-    all[title] ??= { rates: [], peakMb: [] }
-    await sample(contestant, keyCount * times, all[title])
+const turns = new Map<string, Turn>()
+const count = keyCount * (workload.times ?? 1)
+for (const [form, contestant] of Object.entries({ ...workload.ours, ...workload.floor })) {
+  turns.set(form, {
+    count,
+    run: () => run(contestant, workload.ropes === form, count),
+    weigh: () => weigh(contestant, count),
+  })
+}
+const go = goProgram === undefined ? undefined : new GoQueue(goProgram)
+if (go !== undefined) {
+  const sample = (what: 'time' | 'heap'): Promise<Sample> => {
+    const first = firstUnused
+    firstUnused += keyCount
+    return go.sample({ workload: name, first, keyCount, count, what })
+  }
+  turns.set('Go', {
+    count,
+    run: () => sample('time'),
+    weigh: async () => (await sample('heap')).peakBytes,
+  })
+}
+
+const all: Record<string, Sample[]> = {}
+for (let round = 0; round <= Number(roundsText); round += 1) {
+  for (const [form, turn] of turns) {
+    all[form] ??= []
+    all[form].push(await turn.run())
   }
 }
-console.log(JSON.stringify(all))
+const samples: Record<string, Samples> = {}
+for (const [form, turn] of turns) {
+  const [cold, ...warm] = all[form]!
+  samples[form] = { count: turn.count, cold: cold!, warm, peakBytes: await turn.weigh() }
+}
+go?.close()
+console.log(JSON.stringify(samples))

@@ -1,46 +1,47 @@
 import { spreadOf, written } from '../stats.ts'
-import { bareThen, middle } from './client-go.ts'
-import type { Samples } from './measure.ts'
+import type { Sample, Samples } from './measure.ts'
 import type { Workload } from './workloads.ts'
 
-/** One line of the table. */
-export interface Line {
-  readonly workload: string
-  readonly form: string
-  readonly rate: string
-  readonly peak: string
-  readonly ofBare: string
-  readonly ofClientGo: string
-  readonly goal: string
-}
-
-const headings: Line = {
+const headings = {
   workload: 'workload',
   form: 'form',
-  rate: 'M items/s',
-  peak: 'peak heap',
-  ofBare: 'of bare loop',
-  ofClientGo: 'of client-go',
+  rate: 'M keys/s',
+  cold: 'first',
+  cpu: 'CPU ns',
+  gc: 'GC ns',
+  bytes: 'bytes',
+  ofGo: 'of Go',
+  ofGoCpu: 'by CPU',
   goal: 'goal',
 }
 
-/** Turns the samples of one workload into lines: ours, and the loops it is compared with. */
+/** One line of the table. */
+export type Line = Readonly<Record<keyof typeof headings, string>>
+
+/** Turns the samples of one workload into lines: ours, the floor, and Go's. */
 export function linesOf(workload: Workload, all: Readonly<Record<string, Samples>>): Line[] {
-  const medianOf = (form: string): number => spreadOf(all[form]!.rates).median
-  const yardstick = all['yardstick'] === undefined ? 'bare loop' : 'yardstick'
-  const speed = medianOf(yardstick) / middle(bareThen[workload.yardstick])
-  const clientGoNow = middle(workload.clientGo) * speed
-  return Object.entries(all).map(([form, { peakMb, rates }]) => {
-    const ratio = (to: number): string => (medianOf(form) / to).toFixed(2)
-    const isOurs = workload.ours[form] !== undefined
+  const go = all['Go']
+  return Object.entries(all).map(([form, { count, cold, peakBytes, warm }]) => {
+    const rate = ({ seconds }: Sample): number => count / seconds / 1e6
+    const nsPerKey = (seconds: (sample: Sample) => number): string =>
+      spreadOf(warm.map((sample) => (seconds(sample) / count) * 1e9)).median.toFixed(0)
+    // Each sample is compared with Go's of the same round: a slow minute slows both.
+    const ratio = (time: (sample: Sample) => number): string =>
+      go === undefined || form === 'Go'
+        ? ''
+        : written(spreadOf(warm.map((sample, at) => time(go.warm[at]!) / time(sample))))
+    const keys = count / (workload.times ?? 1)
     return {
       workload: workload.title,
-      form: form === 'yardstick' ? `bare loop, ${workload.yardstick}` : form,
-      rate: written(spreadOf(rates)),
-      peak: `${spreadOf(peakMb).median.toFixed(0)} MB`,
-      ofBare: isOurs && all['bare loop'] !== undefined ? ratio(medianOf('bare loop')) : '',
-      ofClientGo: isOurs ? ratio(clientGoNow) : '',
-      goal: isOurs ? (workload.goals[form]?.toFixed(2) ?? '') : '',
+      form,
+      rate: written(spreadOf(warm.map(rate))),
+      cold: rate(cold).toFixed(2),
+      cpu: nsPerKey(({ cpuSeconds }) => cpuSeconds),
+      gc: nsPerKey(({ gcSeconds }) => gcSeconds),
+      bytes: workload.floor?.[form] === undefined ? (peakBytes / keys).toFixed(0) : '',
+      ofGo: ratio(({ seconds }) => seconds),
+      ofGoCpu: ratio(({ cpuSeconds }) => cpuSeconds),
+      goal: go === undefined ? '' : (workload.goals[form]?.toFixed(2) ?? ''),
     }
   })
 }

@@ -3,10 +3,12 @@ import {
   createQueue,
   createRateLimitingQueue,
   exponential,
+  type Limiter,
+  maxOf,
   type Queue,
+  tokenBucket,
 } from '../../../packages/queue/src/index.ts'
-import { BareLoop } from './bare-loop.ts'
-import { clientGoThen, type Range, type Yardstick } from './client-go.ts'
+import { oneAwait, threeAwaits } from './floors.ts'
 
 /** The keys to work on, and what to call where the most is in memory. */
 export interface Task {
@@ -21,15 +23,14 @@ export type Contestant = (task: Task) => Promise<void>
 
 export interface Workload {
   readonly title: string
-  /** Ours, by form. */
+  /** Ours, by form. The Go queue does the same, by the name of the workload. */
   readonly ours: Readonly<Record<string, Contestant>>
-  /** The same done by the bare loop, where it can. */
-  readonly bare: Contestant | undefined
-  /** By which loop this machine is compared with the one of the recorded figures. */
-  readonly yardstick: Yardstick
-  readonly clientGo: Range
-  /** The ratio to client-go that is the goal, by form. */
+  /** Loops that do what no queue can avoid, where that is what decides. */
+  readonly floor?: Readonly<Record<string, Contestant>>
+  /** The ratio to Go that is the goal, by form. */
   readonly goals: Readonly<Record<string, number>>
+  /** The form whose keys are ropes; the keys of the others are flat. */
+  readonly ropes?: string
   /** How many adds there are for each key. */
   readonly times?: number
 }
@@ -37,66 +38,35 @@ export interface Workload {
 const batch = 1_000
 const hotKeys = 1_000
 const workers = 4
+const ropes = 'awaited, ropes'
 
 async function end(queue: Queue<string>): Promise<void> {
   await queue.close()
 }
 
-export const bareFillDrain: Contestant = async ({ keys, peak }) => {
-  const loop = new BareLoop()
-  for (const key of keys) await loop.add(key)
+const fillThenDrain: Contestant = async ({ keys, peak }) => {
+  const queue = createQueue<string>({})
+  for (const key of keys) await queue.add(key)
   peak()
-  for (let left = keys.length; left > 0; left -= 1) await loop.done(await loop.get())
-}
-
-export const bareSteady: Contestant = async ({ keys, peak }) => {
-  const loop = new BareLoop()
-  for (const key of keys) {
-    await loop.add(key)
-    await loop.done(await loop.get())
+  for (let left = keys.length; left > 0; left -= 1) {
+    const held = await queue.get()
+    await held!.done()
   }
-  peak()
-}
-
-/** The bare loops without promises: what the awaiting alone costs. */
-export const bareSynchronous: Readonly<Record<Yardstick, Contestant>> = {
-  'fill then drain': async ({ keys, peak }) => {
-    const loop = new BareLoop()
-    for (const key of keys) loop.addNow(key)
-    peak()
-    for (let left = keys.length; left > 0; left -= 1) loop.doneNow(loop.getNow()!)
-  },
-  steady: async ({ keys, peak }) => {
-    const loop = new BareLoop()
-    for (const key of keys) {
-      loop.addNow(key)
-      loop.doneNow(loop.getNow()!)
-    }
-    peak()
-  },
+  await end(queue)
 }
 
 const fillDrain: Workload = {
   title: 'fill, then drain',
-  yardstick: 'fill then drain',
-  clientGo: clientGoThen.fillDrain,
-  goals: { awaited: 1.5, batched: 2 },
-  bare: bareFillDrain,
+  goals: { awaited: 1.5, [ropes]: 1.5, batched: 2 },
+  ropes,
   ours: {
-    async awaited({ keys, peak }) {
-      const queue = createQueue<string>({})
-      for (const key of keys) await queue.add(key)
-      peak()
-      for (let left = keys.length; left > 0; left -= 1) {
-        const held = await queue.get()
-        await held!.done()
-      }
-      await end(queue)
-    },
+    awaited: fillThenDrain,
+    [ropes]: fillThenDrain,
     async batched({ keys, peak }) {
       const queue = createQueue<string>({})
-      for (let at = 0; at < keys.length; at += batch)
+      for (let at = 0; at < keys.length; at += batch) {
         await queue.addMany(keys.slice(at, at + batch))
+      }
       peak()
       for (let left = keys.length; left > 0; ) {
         const helds = await queue.getMany(batch)
@@ -108,23 +78,24 @@ const fillDrain: Workload = {
   },
 }
 
+const addGetDone: Contestant = async ({ keys, peak }) => {
+  const queue = createQueue<string>({})
+  for (const key of keys) {
+    await queue.add(key)
+    const held = await queue.get()
+    await held!.done()
+  }
+  peak()
+  await end(queue)
+}
+
 const steady: Workload = {
   title: 'steady add, get, done',
-  yardstick: 'steady',
-  clientGo: clientGoThen.steady,
-  goals: { awaited: 0.9 },
-  bare: bareSteady,
+  goals: { awaited: 0.9, [ropes]: 0.9 },
+  ropes,
   ours: {
-    async awaited({ keys, peak }) {
-      const queue = createQueue<string>({})
-      for (const key of keys) {
-        await queue.add(key)
-        const held = await queue.get()
-        await held!.done()
-      }
-      peak()
-      await end(queue)
-    },
+    awaited: addGetDone,
+    [ropes]: addGetDone,
     async batched({ keys, peak }) {
       const queue = createQueue<string>({})
       for (let at = 0; at < keys.length; at += batch) {
@@ -135,19 +106,13 @@ const steady: Workload = {
       await end(queue)
     },
   },
+  floor: { 'floor: three awaits': threeAwaits },
 }
 
 const hot: Workload = {
   title: 'the same 1,000 keys again and again',
-  yardstick: 'steady',
-  clientGo: clientGoThen.hot,
   goals: { awaited: 0.35, batched: 1.2 },
   times: 10,
-  async bare({ count, keys, peak }) {
-    const loop = new BareLoop()
-    for (let at = 0; at < count; at += 1) await loop.add(keys[at % hotKeys]!)
-    peak()
-  },
   ours: {
     async awaited({ count, keys, peak }) {
       const queue = createQueue<string>({})
@@ -163,27 +128,12 @@ const hot: Workload = {
       await end(queue)
     },
   },
+  floor: { 'floor: one await': oneAwait },
 }
 
 const producerAndWorkers: Workload = {
   title: 'one producer, four workers',
-  yardstick: 'steady',
-  clientGo: clientGoThen.producerAndWorkers,
   goals: { awaited: 1.5 },
-  async bare({ keys, peak }) {
-    const loop = new BareLoop()
-    let left = keys.length
-    const work = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1
-        await loop.done(await loop.get())
-      }
-    }
-    const working = Array.from({ length: workers }, work)
-    for (const key of keys) await loop.add(key)
-    await Promise.all(working)
-    peak()
-  },
   ours: {
     async awaited({ keys, peak }) {
       const queue = createQueue<string>({})
@@ -204,40 +154,46 @@ const producerAndWorkers: Workload = {
   },
 }
 
+function requeue(limiter: () => Limiter<string>): Contestant {
+  return async ({ keys, peak }) => {
+    const queue = createRateLimitingQueue<string>({ limiter: limiter() })
+    const produce = async (): Promise<void> => {
+      for (const key of keys) await queue.addRateLimited(key)
+      peak()
+    }
+    const consume = async (): Promise<void> => {
+      for (let left = keys.length; left > 0; left -= 1) {
+        const held = await queue.get()
+        await queue.forget(held!.item)
+        await held!.done()
+      }
+    }
+    await Promise.all([produce(), consume()])
+    await end(queue)
+  }
+}
+
+// A delay of a microsecond: everything goes through the back-off, and nothing waits for it.
+const backOff = (): Limiter<string> => exponential({ baseMs: 0.001, maxMs: 1_000_000 })
+
 const rateLimited: Workload = {
   title: 'addRateLimited, get, forget, done',
-  yardstick: 'fill then drain',
-  clientGo: clientGoThen.rateLimited,
   goals: { awaited: 1.2 },
-  bare: undefined,
+  ours: { awaited: requeue(backOff) },
+}
+
+// The shape of the default limiter of controllers, with a bucket that does not run out.
+const rateLimitedBucket: Workload = {
+  title: 'the same with a token bucket',
+  goals: {},
   ours: {
-    async awaited({ keys, peak }) {
-      // A delay of a microsecond: everything goes through the back-off, and nothing waits for it.
-      const limiter = exponential({ baseMs: 0.001, maxMs: 1_000 })
-      const queue = createRateLimitingQueue<string>({ limiter })
-      const produce = async (): Promise<void> => {
-        for (const key of keys) await queue.addRateLimited(key)
-        peak()
-      }
-      const consume = async (): Promise<void> => {
-        for (let left = keys.length; left > 0; left -= 1) {
-          const held = await queue.get()
-          await queue.forget(held!.item)
-          await held!.done()
-        }
-      }
-      await Promise.all([produce(), consume()])
-      await end(queue)
-    },
+    awaited: requeue(() => maxOf(backOff(), tokenBucket({ perSecond: 1e9, burst: 1e9 }))),
   },
 }
 
 const delayed: Workload = {
   title: 'addAfter an hour',
-  yardstick: 'fill then drain',
-  clientGo: clientGoThen.delayed,
   goals: { awaited: 2.5 },
-  bare: undefined,
   ours: {
     async awaited({ keys, peak }) {
       const queue = createDelayingQueue<string>({})
@@ -248,12 +204,13 @@ const delayed: Workload = {
   },
 }
 
-/** Everything that is measured in memory, by the name in `SLUICE_BENCH_ONLY`. */
+/** Everything that is measured in memory, by the name in `SLUICE_BENCH_ONLY` and in Go. */
 export const workloads: Readonly<Record<string, Workload>> = {
   'fill-drain': fillDrain,
   steady,
   hot,
   'producer-workers': producerAndWorkers,
   'rate-limited': rateLimited,
+  'rate-limited-bucket': rateLimitedBucket,
   delayed,
 }

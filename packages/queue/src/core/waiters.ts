@@ -120,7 +120,7 @@ export class Waiter {
 /**
  * Waiters in order, each of which can be removed. Linked through the waiters themselves, and handed
  * a single key without an array around it: 1,000 instead of 1,600 ns a key with Sets and arrays,
- * `SLUICE_BENCH_TIME=cpu SLUICE_BENCH_ONLY=producer-workers npm run bench -- memory`.
+ * `SLUICE_BENCH_ONLY=producer-workers npm run bench -- memory`.
  */
 class WaiterList {
   size = 0

@@ -1,0 +1,3 @@
+module sluice.dev/benchmarks/go
+
+go 1.19
