@@ -53,6 +53,17 @@ const commands = {
     return codes.find((code) => code !== 0) ?? 0
   },
 
+  // `npm test` repeats the pairs of mutant and case that were seen; this meets every mutant with
+  // every case, and sees that the pairs are still those of the file (`-u` writes it).
+  async mutants(args) {
+    await ensureInstalled()
+    say('running every case on every mutant')
+    const projects = ['--project', 'conformance', '--project', 'tests']
+    return run('vitest', ['run', ...projects, 'mutants', '--reporter=dot', ...args], {
+      env: { SLUICE_EVERY_PAIR: '1' },
+    })
+  },
+
   async start(args) {
     // The demo is run from its sources; only the page of its dashboard is built.
     await ensureInstalled('@sluice/demo', '@sluice/dashboard-page')

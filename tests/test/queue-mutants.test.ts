@@ -1,7 +1,9 @@
 import { type Case, modelSubject, queueCases, runCase } from '@sluice/conformance'
+import { casesToSee, chooseGuards, everyPair, type Guards, guardsText } from '@sluice/needs/guards'
 import { describe, expect, test } from 'vitest'
 import { broken } from '../support/broken-queues.ts'
 import { queueMutants } from '../support/queue-mutants/all.ts'
+import recorded from '../support/queue-mutants/guards.json' with { type: 'json' }
 
 /** A mutant that breaks more than this share of the promises proves nothing about any of them. */
 const shareMax = 0.25
@@ -24,33 +26,45 @@ const aboutErrors = new Set([
   'soon-never',
 ])
 
-const failuresOf = new Map<string, readonly string[]>()
+/** Every pair that was seen: see @sluice/needs/guards. */
+const guards: Guards = recorded
+
+function casesFor(mutant: string): string[] {
+  if (!everyPair) return casesToSee(guards, mutant)
+  return cases.map(({ id }) => id).filter((id) => !isStoreError(id) || aboutErrors.has(mutant))
+}
+
+const failures = new Map<string, Map<string, number>>()
 
 describe('every broken queue is caught, and is a subtle one', () => {
   for (const { id, title, breakage } of queueMutants) {
     test(`${id}: ${title}`, { timeout: 120_000 }, async () => {
-      const failed: string[] = []
-      for (const { id: caseId } of cases) {
-        if (isStoreError(caseId) && !aboutErrors.has(id)) continue
+      const failed = new Map<string, number>()
+      const chosen = casesFor(id)
+      for (const caseId of chosen) {
         // Made for each case, so that no memory of one gets into the next.
-        const [chosen] = queueCases(broken(breakage())).filter((each) => each.id === caseId)
+        const [each] = queueCases(broken(breakage())).filter((one) => one.id === caseId)
         const options = isStoreError(caseId)
           ? { timeoutMs: 10_000, hintMs: 1_000 }
           : { timeoutMs: 3_000, hintMs: 60 }
-        const { verdict } = await runCase(chosen as Case, () => modelSubject(), options)
-        if (verdict === 'failed') failed.push(caseId)
+        const { verdict, ms } = await runCase(each as Case, () => modelSubject(), options)
+        if (verdict === 'failed') failed.set(caseId, ms)
       }
-      failuresOf.set(id, failed)
-      expect(failed.length, 'it is caught').toBeGreaterThan(0)
-      expect(failed.length / cases.length, failed.join(' ')).toBeLessThanOrEqual(shareMax)
+      failures.set(id, failed)
+      const ids = [...failed.keys()]
+      expect(ids.length, 'it is caught').toBeGreaterThan(0)
+      expect(ids.length / cases.length, ids.join(' ')).toBeLessThanOrEqual(shareMax)
+      if (!everyPair) expect(ids, 'the cases that it guards fail').toEqual(chosen)
     })
   }
 })
 
-test('every case is guarded by a subtle one', () => {
-  const guarded = new Set<string>()
-  for (const failed of failuresOf.values()) {
-    if (failed.length / cases.length <= shareMax) for (const id of failed) guarded.add(id)
-  }
-  expect(cases.map(({ id }) => id).filter((id) => !guarded.has(id))).toEqual([])
+test('every case is guarded by a subtle one', async () => {
+  const subtle = new Map([...failures].filter(([, { size }]) => size / cases.length <= shareMax))
+  const found = everyPair ? chooseGuards(subtle, guards) : guards
+  const known = new Set(queueMutants.map(({ id }) => id))
+  const unguarded = cases.filter(({ id }) => !known.has(found.guardOf[id] ?? ''))
+  expect(unguarded.map(({ id }) => id)).toEqual([])
+  if (!everyPair) return
+  await expect(guardsText(found)).toMatchFileSnapshot('../support/queue-mutants/guards.json')
 })

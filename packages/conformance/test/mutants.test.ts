@@ -1,3 +1,11 @@
+import {
+  casesToSee,
+  chooseGuards,
+  everyPair,
+  type Failures,
+  type Guards,
+  guardsText,
+} from '@sluice/needs/guards'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../src/case.ts'
 import { allCases } from '../src/cases/all.ts'
@@ -15,6 +23,7 @@ import { runCase } from '../src/run-cases.ts'
 import { allMutants } from './mutants/all.ts'
 import { concurrentMutants, processMutants } from './mutants/concurrent/concurrent-mutants.ts'
 import { raceMutants } from './mutants/concurrent/race-mutants.ts'
+import recorded from './mutants/guards.json' with { type: 'json' }
 import type { Mutant } from './mutants/mutant.ts'
 import { sizeMutants } from './mutants/size-mutants.ts'
 import { namesMutants } from './mutants/store/names-mutants.ts'
@@ -39,7 +48,15 @@ const large: readonly (readonly [readonly Mutant[], readonly Case[]])[] = [
 const elsewhere = new Set([...searches, ...large.flatMap(([, cases]) => cases)])
 const lookups = allCases.filter((each) => !elsewhere.has(each))
 
+/** Every pair that was seen: see @sluice/needs/guards. */
+const guards: Guards = recorded
+
 function casesFor(mutant: Mutant): readonly Case[] {
+  if (!everyPair) {
+    const ids = new Set(casesToSee(guards, mutant.id))
+    if (theEleven.includes(mutant)) ids.add('model.alike')
+    return allCases.filter(({ id }) => ids.has(id))
+  }
   const own = large.filter(([mutants]) => mutants.includes(mutant)).flatMap(([, cases]) => cases)
   return [...lookups, ...own, ...(searched.has(mutant) ? searches : [])]
 }
@@ -47,36 +64,44 @@ function casesFor(mutant: Mutant): readonly Case[] {
 /** Enough histories for the rarest of them to appear. */
 const chance = { seed: 7, histories: 80, modelRuns: 400 }
 
-const failuresOf = new Map<string, readonly string[]>()
+const failures = new Map<string, Map<string, number>>()
 
 describe('every mutant is caught, and is a subtle one', () => {
   for (const mutant of allMutants) {
     const { id, title, create } = mutant
     test(`${id}: ${title}`, { timeout: 60_000 }, async () => {
-      const failed: string[] = []
-      for (const chosen of casesFor(mutant)) {
+      const chosen = casesFor(mutant)
+      const failed = new Map<string, number>()
+      for (const each of chosen) {
         const options = { hintMs: 20, timeoutMs: 20_000, chance }
-        const { verdict } = await runCase(chosen, create, options)
-        if (verdict === 'failed') failed.push(chosen.id)
+        const { verdict, ms } = await runCase(each, create, options)
+        if (verdict === 'failed') failed.set(each.id, ms)
       }
-      failuresOf.set(id, failed)
-      expect(failed.length, 'it is caught').toBeGreaterThan(0)
-      expect(failed.length / allCases.length, failed.join(' ')).toBeLessThanOrEqual(shareMax)
+      failures.set(id, failed)
+      const ids = [...failed.keys()]
+      expect(ids.length, 'it is caught').toBeGreaterThan(0)
+      expect(ids.length / allCases.length, ids.join(' ')).toBeLessThanOrEqual(shareMax)
+      if (!everyPair)
+        expect(ids, 'the cases that it guards fail').toEqual(chosen.map((each) => each.id))
     })
   }
 })
 
-test('every case is guarded by a subtle mutant', () => {
-  const guarded = new Set<string>()
-  for (const failed of failuresOf.values()) {
-    if (failed.length / allCases.length <= shareMax) for (const id of failed) guarded.add(id)
-  }
-  expect(allCases.map(({ id }) => id).filter((id) => !guarded.has(id))).toEqual([])
+test('every case is guarded by a subtle mutant', async () => {
+  const found = everyPair ? chooseGuards(subtleOf(failures), guards) : guards
+  const known = new Set(allMutants.map(({ id }) => id))
+  const unguarded = allCases.filter(({ id }) => !known.has(found.guardOf[id] ?? ''))
+  expect(unguarded.map(({ id }) => id)).toEqual([])
+  if (everyPair) await expect(guardsText(found)).toMatchFileSnapshot('mutants/guards.json')
 })
+
+function subtleOf(all: Failures): Failures {
+  return new Map([...all].filter(([, failed]) => failed.size / allCases.length <= shareMax))
+}
 
 test('faults of concurrent calls alone are caught by histories', () => {
   for (const { id } of raceMutants) {
-    const failed = failuresOf.get(id) ?? []
+    const failed = [...(failures.get(id)?.keys() ?? [])]
     const byHistory = failed.filter((each) => each.startsWith('histories.'))
     expect(byHistory, id).not.toEqual([])
     expect(failed.length - byHistory.length, `${id} is correct one call after another`).toBe(0)
@@ -84,6 +109,6 @@ test('faults of concurrent calls alone are caught by histories', () => {
 })
 
 test('the comparison with the model finds the mutants of the model checker', () => {
-  const missed = theEleven.filter(({ id }) => !failuresOf.get(id)?.includes('model.alike'))
+  const missed = theEleven.filter(({ id }) => !failures.get(id)?.has('model.alike'))
   expect(missed.map(({ id }) => id)).toEqual([])
 })
