@@ -23,21 +23,21 @@ function search(
     chance: {
       modelRuns: isTorture ? runs.torture : runs.usual,
       modelSteps: 100,
-      histories: isTorture ? 1_000 : 50,
+      histories: isTorture ? 1_000 : 25,
     },
     ...(leaseMs !== undefined && { leaseMs }),
   })
 }
 
 search('memory', () => ({ driver: memoryDriver(), clock: fakeClock() }), {
-  usual: 2_000,
+  usual: 1_000,
   torture: 50_000,
 })
 
 search(
   'memory, through its direct door',
   () => ({ driver: throughDirect(memoryDriver()), clock: fakeClock() }),
-  { usual: 500, torture: 20_000 },
+  { usual: 250, torture: 20_000 },
   Infinity,
 )
 
@@ -48,5 +48,5 @@ search(
     const make = () => sqliteDriver({ file, durability: 'process' })
     return { driver: make(), clock: fakeClock(), restart: make, peer: make }
   },
-  { usual: 500, torture: 20_000 },
+  { usual: 250, torture: 20_000 },
 )
