@@ -1,4 +1,5 @@
-import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import type { TracingChannel } from 'node:diagnostics_channel'
+import { diagnosticsChannel } from './diagnostics-channel.ts'
 import type { Driver } from './driver/driver.ts'
 
 /**
@@ -101,7 +102,14 @@ export const channelName = 'sluice'
  * The channel on which all events are published, as `node:diagnostics_channel` tracing events with
  * a {@link SluiceEvent} as context. It costs almost nothing while it has no subscriber.
  */
-export const sluiceChannel: TracingChannel<unknown, SluiceEvent> = tracingChannel<
-  unknown,
-  SluiceEvent
->(channelName)
+export const sluiceChannel: TracingChannel<unknown, SluiceEvent> =
+  diagnosticsChannel()?.tracingChannel(channelName) ?? silentChannel()
+
+/** Stands for the channel where the runtime has none, as in a browser: nothing can subscribe. */
+function silentChannel(): TracingChannel<unknown, SluiceEvent> {
+  const silent = { hasSubscribers: false, subscribe: () => {}, unsubscribe: () => false }
+  return silent as Partial<TracingChannel<unknown, SluiceEvent>> as TracingChannel<
+    unknown,
+    SluiceEvent
+  >
+}

@@ -159,6 +159,7 @@ export {
   timeoutMsDefault,
 } from './limits.ts'
 export type { Clock, EpochMs, Ticker, Timer } from './time/clock.ts'
+export { nextTurn } from './time/next-turn.ts'
 export { RisingTime } from './time/rising-time.ts'
 export { systemClock } from './time/system-clock.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './transitions/key-state.ts'

@@ -1,11 +1,7 @@
-import { type Clock, type EpochMs, systemClock } from '@sluice/core/driver'
+import { type Clock, type EpochMs, nextTurn, systemClock } from '@sluice/core/driver'
 
 /** How many consecutive readings may share one reading of the clock. */
 const readingsPerLook = 32
-
-// Read when the module loads, so that the fake timers of a test runner do not affect it.
-// biome-ignore lint/style/noRestrictedGlobals: the end of a turn of the event loop is not time.
-const nextTurn = setImmediate
 
 /** How far the wall clock must differ from the store's time to count as a step, in milliseconds. */
 const stepMsMin = 1_000

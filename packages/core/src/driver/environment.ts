@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import type { Clock } from '../time/clock.ts'
 import { systemClock } from '../time/system-clock.ts'
 
@@ -13,5 +12,5 @@ export interface Environment {
 /** The machine that the process runs on. */
 export const systemEnvironment: Environment = {
   clock: systemClock,
-  random: () => randomInt(2 ** 32) / 2 ** 32,
+  random: () => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32,
 }

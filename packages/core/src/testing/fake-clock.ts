@@ -1,6 +1,7 @@
 import { checkNumber } from '../checks/check.ts'
 import { checkTickerMs, checkTimerMs } from '../checks/check-timer-ms.ts'
 import type { Clock, EpochMs, Ticker, Timer } from '../time/clock.ts'
+import { nextTurn } from '../time/next-turn.ts'
 
 /**
  * A clock that stands still until a test moves it, for tests that must not wait.
@@ -69,9 +70,6 @@ const epochDefault: EpochMs = 1_735_689_600_000
 
 /** More timers than this, armed and fired without time moving, are a loop without end. */
 const firesPerInstantMax = 10_000
-
-// Taken when the module loads, so that a test runner's own fake timers do not stop this clock.
-const nextTurn = setImmediate
 
 interface Waiter {
   dueAt: EpochMs

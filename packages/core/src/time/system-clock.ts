@@ -4,10 +4,13 @@ import type { Clock, Ticker, Timer } from './clock.ts'
 /** The longest delay the runtime's timers hold; a longer one fires after 1 ms instead. */
 const timerMsMax = 2 ** 31 - 1
 
+/** A timer of the runtime. That of a browser keeps no process alive and has neither method. */
+type Handle = ReturnType<typeof setTimeout> & Partial<Pick<NodeJS.Timeout, 'ref' | 'unref'>>
+
 class SystemTimer implements Timer {
   readonly #callback: () => void
   #dueAt = 0
-  #handle: NodeJS.Timeout | undefined
+  #handle: Handle | undefined
   #isRef = false
 
   constructor(ms: number, callback: () => void) {
@@ -25,7 +28,7 @@ class SystemTimer implements Timer {
   #arm(ms: number): void {
     // Rounded up, so that a timer never fires before the instant it stands for.
     this.#handle = setTimeout(this.#fire, Math.min(Math.ceil(ms), timerMsMax))
-    if (!this.#isRef) this.#handle.unref()
+    if (!this.#isRef) this.#handle.unref?.()
   }
 
   readonly #fire = (): void => {
@@ -55,12 +58,12 @@ class SystemTimer implements Timer {
 
   ref(): void {
     this.#isRef = true
-    this.#handle?.ref()
+    this.#handle?.ref?.()
   }
 
   unref(): void {
     this.#isRef = false
-    this.#handle?.unref()
+    this.#handle?.unref?.()
   }
 }
 

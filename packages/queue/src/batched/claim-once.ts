@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   type Claim,
   type ClaimReply,
@@ -9,6 +8,7 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
+import { randomName } from '../environment/environment.ts'
 import { inTime } from '../environment/timing.ts'
 import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { NextDue } from './next-due.ts'
@@ -50,7 +50,7 @@ export async function claimOnce(
   const request: ClaimRequest = {
     limit,
     holder,
-    claimId: randomUUID(),
+    claimId: randomName(),
     leaseMs,
     ...(dueBy === never ? {} : { dueBy }),
   }

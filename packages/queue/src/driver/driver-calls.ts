@@ -1,7 +1,6 @@
 // This folder is everything between a queue object and its driver: opening, tracing, health, errors,
 // and the spacing of attempts while the store is in trouble.
 
-import { randomUUID } from 'node:crypto'
 import {
   type AskOptions,
   type Awaitable,
@@ -14,6 +13,7 @@ import {
   type TracedVerb,
 } from '@sluice/core'
 import { queueClosed } from '../core/queue-errors.ts'
+import { randomName } from '../environment/environment.ts'
 import { inTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { describeFailure } from './describe-failure.ts'
@@ -30,7 +30,7 @@ import { notice, traced } from './traced.ts'
 export class DriverCalls implements HandleUser, GateUser {
   readonly name: string
   /** The random name under which this queue object holds keys. */
-  readonly holder: string = randomUUID()
+  readonly holder: string = randomName()
   readonly driver: Driver
   /** The driver, shared with the other queue objects of this process. */
   readonly handle: DriverHandle

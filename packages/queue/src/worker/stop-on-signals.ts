@@ -1,5 +1,3 @@
-import { constants } from 'node:os'
-import process from 'node:process'
 import {
   checkBoolean,
   checkNumber,
@@ -57,12 +55,17 @@ function checkTargets(what: Stoppable | readonly Stoppable[]): readonly Stoppabl
   return targets as readonly Stoppable[]
 }
 
+/** The signals of this system by their names. Read when called: a browser has none, and no process. */
+function signalNumbers(): Readonly<Record<NodeJS.Signals, number>> {
+  return process.getBuiltinModule('node:os').constants.signals
+}
+
 function checkSignals(signals: readonly NodeJS.Signals[]): void {
   if (!Array.isArray(signals) || signals.length === 0) {
     throw new SluiceTypeError('options.signals', 'must name at least one signal')
   }
   signals.forEach((signal: string, at) => {
-    if (signal in constants.signals) return
+    if (signal in signalNumbers()) return
     throw new SluiceTypeError(`options.signals[${at}]`, 'must be the name of a signal')
   })
 }
@@ -85,7 +88,7 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
  * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
  * second one takes the rest of the grace away: signals are aborted at once. From then on signals do
  * what they do without this, so that a third one ends the process. Queues given beside workers are
- * closed after them.
+ * closed after them. Needs a process: not for browsers.
  */
 export function stopOnSignals(
   what: Stoppable | readonly Stoppable[],
@@ -121,7 +124,7 @@ export function stopOnSignals(
       return
     }
     undo()
-    if (exit) process.exit(128 + constants.signals[signal])
+    if (exit) process.exit(128 + signalNumbers()[signal])
     void stop(0)
   }
   for (const signal of signals) process.on(signal, onSignal)

@@ -1,0 +1,30 @@
+/**
+ * How many kB (of 1,000 bytes) each entry point may add to a program, minified and compressed, with
+ * our packages that it imports and without those of others. A change that needs more raises its line
+ * here, where a reviewer sees it.
+ */
+export const sizeLimits: Readonly<Record<string, number>> = {
+  '@sluice/backoff': 5,
+  '@sluice/cli': 240,
+  '@sluice/conformance': 85,
+  '@sluice/conformance/cli': 75,
+  '@sluice/conformance/node-test': 75,
+  '@sluice/conformance/other-process': 4,
+  '@sluice/conformance/sqlite-witness': 1,
+  '@sluice/conformance/vitest': 75,
+  '@sluice/core': 11,
+  '@sluice/core/driver': 7,
+  '@sluice/core/testing': 3,
+  '@sluice/dashboard': 70,
+  '@sluice/dashboard/node': 70,
+  '@sluice/limiters': 8,
+  '@sluice/memory': 18,
+  '@sluice/metrics': 11,
+  '@sluice/metrics/opentelemetry': 15,
+  '@sluice/metrics/prometheus': 13,
+  '@sluice/postgres': 40,
+  '@sluice/sqlite': 28,
+  sluice: 62,
+  'sluice/testing': 3,
+  'sluice/transfer': 24,
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, test } from 'vitest'
+import { bundle } from '../src/bundle.ts'
+import { sizeLimits } from '../src/size-limits.ts'
+
+const packages = new URL('../../../packages/', import.meta.url)
+
+interface Manifest {
+  readonly name: string
+  readonly private?: boolean
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
+const entryPoints = readdirSync(packages)
+  .map(
+    (folder): Manifest =>
+      JSON.parse(readFileSync(new URL(`${folder}/package.json`, packages), 'utf8')),
+  )
+  .filter((manifest) => manifest.private !== true)
+  .flatMap(({ name, exports }) =>
+    Object.keys(exports)
+      .filter((path) => typeof exports[path] !== 'string')
+      .map((path) => name + path.slice(1)),
+  )
+
+describe('each entry point keeps its size limit', () => {
+  for (const name of entryPoints) {
+    test(name, async () => {
+      const limit = sizeLimits[name]
+      assert.ok(limit, `${name} has no limit; give it one in tools/bundle/src/size-limits.ts`)
+      const { gzipBytes } = await bundle(`export * from '${name}'`, 'node')
+      const message = `${name} takes ${gzipBytes} bytes; the limit is ${limit} kB`
+      assert.ok(gzipBytes <= limit * 1_000, message)
+      // A limit far above the size would let it grow unseen.
+      if (limit > 40) assert.ok(gzipBytes > limit * 700, `${message}, which is far too high`)
+    })
+  }
+
+  test('no limit is of an entry point that does not exist', () => {
+    assert.deepEqual(Object.keys(sizeLimits).sort(), entryPoints.toSorted())
+  })
+})
+
+describe('a bundle for a browser', () => {
+  const queue = "export { createQueue } from 'sluice'"
+
+  test('a queue with the memory driver keeps its size limit', async () => {
+    const { gzipBytes } = await bundle(queue, 'browser')
+    assert.ok(gzipBytes <= 50_000, `${gzipBytes} bytes`)
+  })
+
+  test('what a program does not use is not in its bundle', async () => {
+    const without = await bundle(queue, 'browser')
+    const has = (part: string) => without.files.some((file) => file.includes(part))
+    assert.ok(has('memory/src/memory-driver.ts'))
+    for (const part of ['packages/limiters/', '/worker/', '/foreign/', '/testing/', '/transfer/']) {
+      assert.ok(!has(part), `something of ${part} is in the bundle of a plain queue`)
+    }
+    const everything = await bundle("export * from 'sluice'", 'browser')
+    assert.ok(without.gzipBytes < everything.gzipBytes * 0.9)
+  })
+})
