@@ -264,7 +264,7 @@ test('two processes on one file: sums and maxima are what the store holds', asyn
   expect(await consumer.read(storeDepth)).toBe(5)
 })
 
-test('a lease that ends is counted once, by whoever finds it out', async () => {
+test('a lease that ends is counted once, by the process that finds it', async () => {
   const clock = fakeClock(1_700_000_000_000)
   const path = file()
   const dead = createQueue<string>({ name: 'orders', driver: sqliteDriver({ file: path }), clock })

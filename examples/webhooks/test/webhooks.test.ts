@@ -14,7 +14,7 @@ function scratchFile(): string {
   return join(folder, 'shop.db')
 }
 
-test('every order is told of in its last state, and what is not wanted is set aside', async () => {
+test('every order is delivered in its last state, and one that the receiver refuses is parked', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--conditions=sluice-source', '--no-warnings', 'src/sell.ts', scratchFile()],
@@ -28,7 +28,7 @@ test('every order is told of in its last state, and what is not wanted is set as
   expect(stdout.match(/: 429/g)).toHaveLength(1)
 })
 
-test('an order that was not written is not told of', async () => {
+test('an order whose transaction is rolled back is not delivered', async () => {
   const file = scratchFile()
   const webhooks = createRateLimitingQueue<string>({
     name: 'webhooks',

@@ -138,7 +138,7 @@ describe('B-06 jitter', () => {
 })
 
 describe('B-07 delayFn and copy', () => {
-  test('step by themselves and leave the backoff as it is', () => {
+  test('keep their own steps and leave the backoff as it is', () => {
     const backoff = new Backoff({ durationMs: 1, factor: 2, steps: 5 })
     const one = backoff.delayFn()
     const two = backoff.delayFn()

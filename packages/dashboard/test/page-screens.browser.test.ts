@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     })
 
     it(
-      'show every queue in a row, the one that needs somebody first',
+      'show every queue in a row, the one that needs attention first',
       desk.on(async (visit) => {
         await visit.until(() => visit.count('.overview .row'), 2)
         await visit.reads('.overview .row:nth-child(1)', /orders.*no workers/s)
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     })
 
     it(
-      'show an item only when somebody asks for it, and copy a key',
+      'show an item only on demand, and copy a key',
       desk.on(async (visit) => {
         const key = 'json:{"three":3}'
         await visit.go({ at: 'key', queue: 'orders', key })

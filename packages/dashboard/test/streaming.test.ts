@@ -240,7 +240,7 @@ describe('a reader that reconnects', () => {
     expect(applied(data, next?.data).queues).toHaveLength(1)
   })
 
-  test('gets all of it anew after a gap that cannot be filled', async () => {
+  test('gets all of it again after a gap that cannot be filled', async () => {
     const site = kept(new Site())
     const queue = queueOf(site, 'orders')
     const staying = await watch(site, 'about=overview')

@@ -104,7 +104,7 @@ test('a queue that is closed works on nothing', async () => {
   expect(ledger.value('q depth')).toBe(0)
 })
 
-test('what is told of a closed queue afterwards does not bring it back', async () => {
+test('events of a queue that arrive after it was closed do not bring it back', async () => {
   const { clock, ledger, queue } = setUp()
   queue.notice('worker-started', { concurrency: 2 })
   queue.add('a')
@@ -184,7 +184,7 @@ test('a key that becomes due by time is counted in at that moment', async () => 
   expect(ledger.value('q depth')).toBe(0)
 })
 
-test('one that is taken before the next refresh is counted by whoever takes it', async () => {
+test('one that is claimed before the next refresh is counted by the process that claims it', async () => {
   const { clock, ledger, queue } = setUp()
   queue.addAfter('later', 100)
   await clock.step(150)
@@ -270,7 +270,7 @@ test('adds that travelled along with others are counted as what they were', () =
   expect(ledger.value('q deduplicated')).toBe(3)
 })
 
-test('what was there before anybody listened is counted when it is taken, and never below 0', () => {
+test('keys that were added before the metrics subscribed are counted when they are claimed, and never below 0', () => {
   const { ledger, queue } = setUp()
   queue.claim('old')
   expect(ledger.value('q depth')).toBe(0)

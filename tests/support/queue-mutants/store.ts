@@ -127,7 +127,7 @@ export const storeMutants: readonly QueueMutant[] = [
       },
     }),
   })),
-  mutant('add-singly', 'every add is sent by itself', () => ({
+  mutant('add-singly', 'every add is sent alone', () => ({
     driver: (driver) => ({
       async add(queue, asks, options) {
         const replies = []
@@ -148,7 +148,7 @@ export const storeMutants: readonly QueueMutant[] = [
       },
     }),
   })),
-  mutant('claims-ahead', 'more is claimed than anybody waits for', () => ({
+  mutant('claims-ahead', 'more is claimed than getters wait for', () => ({
     options: (options) => ({ ...options, prefetch: 5 }),
   })),
   mutant('get-impatient', 'get rejects when the store is busy', () => ({

@@ -64,7 +64,7 @@ export const takingMutants: readonly QueueMutant[] = [
       done: async (it) => (typeof it === 'string' ? 'lost' : await queue.done(it)),
     }),
   })),
-  mutant('done-by-item-anybody', "done of an item ends anybody's run", () => ({
+  mutant('done-by-item-anybody', 'done of an item ends the run of any holder', () => ({
     queue: (queue, { driver, name = '' }) => ({
       async done(it) {
         if (typeof it !== 'string') return await queue.done(it)

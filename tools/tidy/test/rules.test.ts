@@ -332,7 +332,7 @@ test('exported names: a file with one or two exports is named for one of them', 
   )
 })
 
-test('words: comments and prose, not code', () => {
+test('words: comments, titles and prose, not code', () => {
   const word = 'owed'
   says(words, {
     'a.ts': `const ${word} = '${word}' // NOTHING_OWED\nconst url = 'http://${word}'`,
@@ -348,12 +348,15 @@ test('words: comments and prose, not code', () => {
       'a.md': `# A\nwhat is\n${word}`,
       'a.sql': `select 1;\n-- Mends it.`,
       'a.mjs': `// it ends by\n// itself`,
+      'b.ts': `test.skipIf(a)(\n  'it is ${word}', f)\nmutant('b', "${word}")\nf('${word}')`,
     },
     /a\.ts:2: "owed"; write: pending/,
     /a\.ts:3: "told \* of"/,
     /a\.md:3: "owed"/,
     /a\.sql:2: "Mends"; write: fix/,
     /a\.mjs:1: "by \/\/ itself"/,
+    /b\.ts:2: "owed"/,
+    /b\.ts:3: "owed"/,
   )
 })
 

@@ -28,7 +28,7 @@ function belfry(sendsNotices = true) {
   return { clock, sent, heard, wakeSignal, hold }
 }
 
-test('the first ring is told of at once, and those that follow closely together', async () => {
+test('the first wake is sent at once, and those that follow closely as one notice', async () => {
   const { clock, sent, heard, wakeSignal } = belfry()
   for (let nth = 0; nth < 5; nth += 1) wakeSignal.wake('q')
   await clock.step(9)
@@ -53,7 +53,7 @@ test('a change carries the notice if none was sent lately', async () => {
   expect(wakeSignal.takeNotice('q')).toEqual({ channel: 'sluice_x', payload: 'qq' })
 })
 
-test('what rings while a change takes the notice along is told of, whatever becomes of the change', async () => {
+test('a wake that comes while a change carries the notice is sent, whatever the outcome of the change', async () => {
   const { clock, sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
   wakeSignal.wake('q')
@@ -62,7 +62,7 @@ test('what rings while a change takes the notice along is told of, whatever beco
   expect(sent).toEqual(['q'])
 })
 
-test('what was to be told of later can be told of at once, and is told of once', async () => {
+test('a notice that waits for its turn can be sent at once, and is sent once', async () => {
   const { clock, sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
   wakeSignal.wake('q')
@@ -73,7 +73,7 @@ test('what was to be told of later can be told of at once, and is told of once',
   expect(sent).toEqual(['other', 'q'])
 })
 
-test('what is being told of is waited for, and what comes meanwhile is told of, too', async () => {
+test('a notice under way is waited for, and wakes that come meanwhile are sent, too', async () => {
   const { sent, wakeSignal, hold } = belfry()
   const letGo = hold()
   wakeSignal.wake('q')
@@ -90,7 +90,7 @@ test('what is being told of is waited for, and what comes meanwhile is told of, 
   expect(sent).toEqual(['q', 'q', 'q'])
 })
 
-test('for a while no change takes a notice along that was in its way; each is told of by itself', async () => {
+test('after a notice stood in the way of a change, changes carry none for a while; each notice is sent alone', async () => {
   const { clock, sent, wakeSignal } = belfry()
   wakeSignal.takeNotice('q')
   wakeSignal.suspendNotices()

@@ -149,7 +149,7 @@ test('an add that comes alone tells by its own commit, and one that changes noth
   raw.release(true)
 })
 
-test('another item for a key that waits is nothing to tell of', async () => {
+test('another item for a waiting key sends no notice', async () => {
   const there = await opened('items')
   await there.add('q', [{ ...one, delayMs: 60_000 }], options)
   const raw = await pool.connect()
@@ -165,7 +165,7 @@ test('another item for a key that waits is nothing to tell of', async () => {
   raw.release(true)
 })
 
-test('what is to be told of later is told of before the driver is closed', async () => {
+test('a notice that waits for its turn is sent before the driver is closed', async () => {
   const there = await opened('pending')
   const raw = await pool.connect()
   const received: string[] = []
@@ -255,7 +255,7 @@ test('closing the driver waits for a notice that is being sent', async () => {
   raw.release(true)
 })
 
-test('an add whose answer is lost is told of, though asking again changes nothing', async () => {
+test('an add whose answer is lost sends its notice, though its repetition changes nothing', async () => {
   const watcher = await watched(await opened('lost'))
   const proxy = await startProxy(server.port)
   const url = new URL(server.url)
@@ -343,7 +343,7 @@ test('adds continue while a commit that notifies keeps all others from notifying
   }
 })
 
-test('a process that ends by itself tells first of what was to be told of later', async () => {
+test('a process that ends normally first sends the notices that wait for their turn', async () => {
   const watcher = await watched(await opened('ending'))
   const script = `
     import { postgresDriver } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}

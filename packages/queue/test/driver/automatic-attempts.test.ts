@@ -288,7 +288,7 @@ test('a getter that gave up does not keep others waiting with its turn', async (
   await waiting.value?.done()
 })
 
-test('an add whose time is over does not keep others waiting with its turn', async () => {
+test('an add that timed out does not delay others by its turn', async () => {
   const site = new Site()
   const [one, other] = [site.queue('one', 500), site.queue('other')]
   await other.add('k')
@@ -299,7 +299,7 @@ test('an add whose time is over does not keep others waiting with its turn', asy
   site.fail('ERR_UNKNOWN_OUTCOME')
   const adding = seen(one.add('late'))
   await site.nextFailure()
-  // The add is the second in line; its time is over before the pause is.
+  // The add is the second in line; it times out before the pause ends.
   site.fail('ERR_STORE')
   await site.nextFailure()
   expect(adding.state).toBe('rejected')

@@ -29,7 +29,11 @@ const banned = Object.entries(instead).map(([word, better]) => ({
 /** Files that quote the words. */
 const quoting = new Set(['tools/tidy/src/rules/words.ts', 'tools/tidy/test/rules.test.ts'])
 
-/** Comments and documents use the words of the field. */
+/** Titles of tests, cases and mutants: what stands in a report. */
+const title =
+  /(?:\b(?:test|describe|it)(?:\.\w+(?:\([^()]*\))?)*\(|\btitle:|[mM]utant\(\s*'[^']*',)\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
+
+/** Comments, titles and documents use the words of the field. */
 export function words(repository: Repository): string[] {
   const problems: string[] = []
   for (const [path, text] of repository) {
@@ -49,7 +53,7 @@ export function words(repository: Repository): string[] {
 /** The parts of a file that are written for people. */
 function prose(path: string, text: string): { readonly text: string; readonly line: number }[] {
   if (path.endsWith('.generated.ts')) return []
-  if (/\.(tsx?|mts|mjs|js)$/.test(path)) return commentsOf(path, text)
+  if (/\.(tsx?|mts|mjs|js)$/.test(path)) return [...commentsOf(path, text), ...titlesOf(text)]
   if (path.endsWith('.sql')) {
     return text.split('\n').flatMap((line, index) => {
       const at = line.indexOf('--')
@@ -58,6 +62,14 @@ function prose(path: string, text: string): { readonly text: string; readonly li
   }
   if (path.endsWith('.md')) return [{ text: withoutCode(text), line: 1 }]
   return []
+}
+
+function titlesOf(text: string): { readonly text: string; readonly line: number }[] {
+  return [...text.matchAll(title)].map((match) => {
+    const end = match.index + match[0].length
+    const start = end - 1 - (match[2] as string).length
+    return { text: match[2] as string, line: text.slice(0, start).split('\n').length }
+  })
 }
 
 /** Markdown with code blanked out, so that line numbers stay. */
