@@ -24,6 +24,8 @@ export interface RedisCluster {
   readonly urls: readonly string[]
   /** The node that a running node takes for the primary of a key's slot. */
   primaryOf(key: string): Promise<ClusterNode>
+  /** Every running node that serves slots. */
+  primaries(): Promise<readonly ClusterNode[]>
   /** A replica of that primary. */
   replicaOf(primary: ClusterNode): Promise<ClusterNode>
   /** Waits until every running node agrees that another node than `old` serves the key's slot. */
@@ -189,6 +191,14 @@ class Cluster implements RedisCluster {
       throw new Error(`the nodes do not agree who serves slot ${slotOf(key)}`)
     }
     return node
+  }
+
+  async primaries(): Promise<readonly ClusterNode[]> {
+    const found: ClusterNode[] = []
+    for (const node of this.nodes) {
+      if (node.process.isRunning && (await node.process.info('role')) === 'master') found.push(node)
+    }
+    return found
   }
 
   async replicaOf(primary: ClusterNode): Promise<ClusterNode> {

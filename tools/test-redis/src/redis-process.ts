@@ -13,8 +13,8 @@ export interface RedisProcessOptions {
   readonly host?: string
   /** Lines of its configuration, after the usual ones. */
   readonly settings?: readonly string[]
-  /** The user name and password of the admin connection, if the default user may not be used. */
-  readonly admin?: readonly [user: string, password: string]
+  /** The password that the settings demand. */
+  readonly password?: string
   readonly clock?: SteppedClock | undefined
   /** Other files of its folder. */
   readonly files?: Readonly<Record<string, string>>
@@ -151,8 +151,8 @@ export class RedisProcess {
   async command(...args: readonly (string | number)[]): Promise<Reply> {
     if (this.#admin?.isOpen !== true) {
       this.#admin = new AdminConnection(this.port, this.host)
-      const { admin } = this.#options
-      if (admin !== undefined) await this.#admin.send(['AUTH', ...admin])
+      const { password } = this.#options
+      if (password !== undefined) await this.#admin.send(['AUTH', password])
     }
     return await this.#admin.send(args)
   }

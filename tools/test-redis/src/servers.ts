@@ -7,6 +7,8 @@ import { until } from './until.ts'
 export interface RedisOptions {
   /** Lines of the configuration, such as `maxmemory 10mb`, after the usual ones. */
   readonly settings?: readonly string[]
+  /** The password that the settings demand. */
+  readonly password?: string
   /** The wall clock of the processes. */
   readonly clock?: SteppedClock
 }

@@ -46,9 +46,10 @@ export interface Connections {
   /** Sends a command to every primary. */
   sendToAll(command: readonly string[]): Promise<readonly Reply[]>
   /**
-   * The id of the primary that has the slot of `key`, as far as it is known without asking: the node
-   * id in a cluster, otherwise the run id of the server. Changes with a failover; where the run id may
-   * not be read, with every new connection.
+   * The id of the process that is the primary of the slot of `key`, as far as it is known without
+   * asking: its run id. Changes with a failover, and with a restart, which may have lost writes too.
+   * Where the run id may not be read, it contains a `#`, differs between processes of the driver, and
+   * changes with every new connection.
    */
   primaryOf(key: string): string
   /** Calls `onChange` after the primary of some slot has changed. Returns a function that ends it. */

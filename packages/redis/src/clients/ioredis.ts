@@ -1,0 +1,67 @@
+import type { IoredisClient } from './client-shapes.ts'
+import type { ClientEvents, LibraryClient, OpenClient } from './link.ts'
+
+/** Opens connections with the settings of a client of ioredis. */
+export function ioredisOpener(template: IoredisClient): OpenClient {
+  return async (address, events) => {
+    const to = address === undefined ? {} : { path: null, sentinels: null, ...address }
+    const client = template.duplicate({
+      ...to,
+      lazyConnect: true,
+      // The driver opens another connection instead, and watches over this one itself.
+      retryStrategy: null,
+      reconnectOnError: null,
+      sentinelRetryStrategy: null,
+      socketTimeout: undefined,
+      commandTimeout: undefined,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      autoResubscribe: false,
+      enableAutoPipelining: false,
+      // It needs INFO, which the user may lack; a server that is still loading says so.
+      enableReadyCheck: false,
+      readOnly: false,
+    })
+    return await connected(client, events)
+  }
+}
+
+async function connected(client: IoredisClient, events: ClientEvents): Promise<LibraryClient> {
+  let cause: unknown = new Error('the connection was closed')
+  const listeners = new Map<string, (message: string) => void>()
+  client.on('error', (error: unknown) => {
+    cause = error
+  })
+  client.on('end', () => events.onClose(cause))
+  const onMessage = (channel: string, message: string): void => listeners.get(channel)?.(message)
+  client.on('message', onMessage)
+  client.on('smessage', onMessage)
+  client.on('moved', () => events.onUnsubscribed())
+  const destroy = (): void => {
+    client.disconnect()
+    // A polite end waits for a server that may be silent.
+    client.stream?.destroy()
+  }
+  try {
+    await client.connect()
+  } catch (error) {
+    destroy()
+    // The error of the connection says more than that it was closed.
+    throw cause instanceof Error && 'syscall' in cause ? cause : error
+  }
+  return {
+    // Version 2 of the protocol is the default of some versions, and a server may know no other.
+    isShareable: false,
+    send: ([name = '', ...args]) => client.call(name, args),
+    async subscribe(channel, isSharded, listener) {
+      listeners.set(channel, listener)
+      await (isSharded ? client.ssubscribe(channel) : client.subscribe(channel))
+    },
+    async unsubscribe(channel, isSharded) {
+      listeners.delete(channel)
+      await (isSharded ? client.sunsubscribe(channel) : client.unsubscribe(channel))
+    },
+    hold: (isHeld) => (isHeld ? client.stream?.ref() : client.stream?.unref()),
+    destroy,
+  }
+}

@@ -1,0 +1,195 @@
+import type { Timer } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
+import { ConnectionError, type Reply } from '../connection/connections.ts'
+import { replyError } from '../connection/errors.ts'
+
+/** A server's host and port, or the path of its socket. */
+export type Address = { readonly host: string; readonly port: number } | { readonly path: string }
+
+/** What a client of a library reports while it is open. */
+export interface ClientEvents {
+  /** The connection has ended. It is not opened again. */
+  onClose(cause: unknown): void
+  /** The server has ended a subscription: its slot has moved. */
+  onUnsubscribed(): void
+}
+
+/** One connection of a client library, which never reconnects and sends nothing twice. */
+export interface LibraryClient {
+  /** Whether commands may be sent while it is subscribed. */
+  readonly isShareable: boolean
+  send(command: readonly string[]): Promise<unknown>
+  subscribe(channel: string, isSharded: boolean, onMessage: (text: string) => void): Promise<void>
+  unsubscribe(channel: string, isSharded: boolean): Promise<void>
+  /** Whether it keeps the process alive. */
+  hold(isHeld: boolean): void
+  destroy(): void
+}
+
+/** Opens a connection; without an address, to the one that the client was configured for. */
+export type OpenClient = (
+  address: Address | undefined,
+  events: ClientEvents,
+) => Promise<LibraryClient>
+
+/** How connections are opened. */
+export interface LinkOptions {
+  readonly environment: Environment
+  /** How long a server may be silent while a reply is awaited, in milliseconds. */
+  readonly timeoutMs: number
+  readonly openClient: OpenClient
+}
+
+/** One connection to one process of Redis. It ends with the connection, and another takes its place. */
+export class Link {
+  /** The id of the server's process; undefined if the user may not read it. */
+  runId: string | undefined
+  /** Called once, when the connection has ended. */
+  onClose: () => void = () => {}
+  onUnsubscribed: () => void = () => {}
+  readonly #timeoutMs: number
+  readonly #timer: Timer
+  #client: LibraryClient | undefined
+  #cause: unknown
+  #isClosed = false
+  #inFlight = 0
+  #replies = 0
+  #repliesBefore = 0
+
+  private constructor({ environment, timeoutMs }: LinkOptions) {
+    this.#timeoutMs = timeoutMs
+    this.#timer = environment.clock.startTimer(timeoutMs, () => this.#checkProgress())
+    this.#timer.stop()
+  }
+
+  /** Opens a connection, and reads which process it leads to. */
+  static async open(options: LinkOptions, address?: Address): Promise<Link> {
+    const link = new Link(options)
+    link.#count(1)
+    try {
+      const opening = options.openClient(address, {
+        onClose: (cause) => link.close(cause),
+        onUnsubscribed: () => link.onUnsubscribed(),
+      })
+      const closed = new Promise<never>((_, reject) => {
+        link.onClose = () => reject(link.#cause)
+      })
+      opening.then(
+        (client) => link.#isClosed && client.destroy(),
+        () => {},
+      )
+      link.#client = await Promise.race([opening, closed])
+      link.onClose = () => {}
+      link.#client.hold(true)
+      link.runId = await link.#readRunId()
+      return link
+    } catch (error) {
+      link.close(error)
+      throw new ConnectionError(`no connection: ${messageOf(error)}`, false, error)
+    } finally {
+      link.#count(-1)
+    }
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
+  get isShareable(): boolean {
+    return this.#client?.isShareable ?? false
+  }
+
+  /** Sends a command. Rejects with a `ReplyError` or a `ConnectionError`. */
+  async send(command: readonly string[]): Promise<Reply> {
+    const client = this.#client
+    if (client === undefined || this.#isClosed) throw this.#lost(false)
+    this.#count(1)
+    try {
+      return (await client.send(command)) as Reply
+    } catch (error) {
+      throw replyError(error) ?? this.#lost(true, error)
+    } finally {
+      this.#count(-1)
+    }
+  }
+
+  async subscribe(
+    channel: string,
+    isSharded: boolean,
+    onMessage: (text: string) => void,
+  ): Promise<void> {
+    await this.#subscription((client) => client.subscribe(channel, isSharded, onMessage))
+  }
+
+  async unsubscribe(channel: string, isSharded: boolean): Promise<void> {
+    await this.#subscription((client) => client.unsubscribe(channel, isSharded))
+  }
+
+  /** Ends the connection at once; replies that are awaited do not arrive. */
+  close(cause: unknown = new Error('the connection was closed')): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#cause = cause
+    this.#timer.stop()
+    this.#client?.destroy()
+    this.onClose()
+  }
+
+  async #subscription(change: (client: LibraryClient) => Promise<void>): Promise<void> {
+    const client = this.#client
+    if (client === undefined || this.#isClosed) throw this.#lost(false)
+    this.#count(1)
+    try {
+      await change(client)
+    } catch (error) {
+      throw replyError(error) ?? this.#lost(false, error)
+    } finally {
+      this.#count(-1)
+    }
+  }
+
+  async #readRunId(): Promise<string | undefined> {
+    try {
+      const text = String(await this.#client?.send(['INFO', 'server']))
+      return /^run_id:(\w+)/m.exec(text)?.[1]
+    } catch (error) {
+      const reply = replyError(error)
+      if (reply === undefined) throw error
+      if (reply.code !== 'NOPERM') throw reply
+      return undefined
+    }
+  }
+
+  #lost(wasSent: boolean, error?: unknown): ConnectionError {
+    const cause = this.#cause ?? error
+    return new ConnectionError(`the connection has ended: ${messageOf(cause)}`, wasSent, cause)
+  }
+
+  #count(change: 1 | -1): void {
+    this.#inFlight += change
+    if (change < 0) this.#replies += 1
+    if (this.#isClosed) return
+    const isBusy = this.#inFlight > 0
+    if (this.#inFlight > 1 || (change < 0 && isBusy)) return
+    this.#client?.hold(isBusy)
+    if (isBusy) this.#watch()
+    else this.#timer.stop()
+  }
+
+  #watch(): void {
+    this.#repliesBefore = this.#replies
+    this.#timer.reset(this.#timeoutMs)
+  }
+
+  #checkProgress(): void {
+    if (this.#replies > this.#repliesBefore) this.#watch()
+    else this.close(new Error(`the server was silent for ${this.#timeoutMs} ms`))
+  }
+}
+
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return [...new Set(error.errors.map(messageOf))].join('; ')
+  }
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,137 @@
+import type { Environment } from '@sluice/core/driver'
+import { type Link, messageOf } from '../clients/link.ts'
+import { type Barrier, ConnectionError } from './connections.ts'
+import type { OpenLink } from './open-link.ts'
+
+interface Waiting {
+  readonly link: Link
+  readonly replicas: number
+  readonly endAt: number
+  resolve(): void
+  reject(error: ConnectionError): void
+}
+
+/** What a barrier has to know of its server. */
+interface Primary {
+  readonly id: string
+  /** The connection for commands. */
+  readonly link: Link | undefined
+}
+
+/** The longest that one `WAIT` blocks the connection, in milliseconds; then it is sent again. */
+const waitMs = 1_000
+
+/**
+ * A connection to a primary on which only `WAIT` is sent. `WAIT` answers for what its own connection has
+ * written or read before; a `PING` in front of it makes that everything the primary had executed by then.
+ * On the connection for commands it would hold up the commands behind it.
+ */
+export class BarrierLine {
+  readonly #primary: Primary
+  readonly #link: OpenLink
+  readonly #environment: Environment
+  #waiting: Waiting[] = []
+  #isAsking = false
+
+  constructor(primary: Primary, link: OpenLink, environment: Environment) {
+    this.#primary = primary
+    this.#link = link
+    this.#environment = environment
+  }
+
+  /** A barrier for commands that are sent later. */
+  async before(): Promise<Barrier> {
+    const { id, link: commands } = this.#primary
+    const link = await this.#lineFor(commands)
+    const problem = (): string | undefined => {
+      // A new connection answers for all replicas at once, whatever they have received.
+      if (!link.isOpen) return 'the connection of the barrier has ended'
+      if (this.#primary.id !== id || this.#primary.link !== commands)
+        return 'the primary has changed'
+      if (link !== commands && link.runId !== id) return 'the barrier leads to another server'
+      return undefined
+    }
+    return {
+      confirmed: (replicas, withinMs) => this.#confirmed(link, problem, replicas, withinMs),
+      count: async () => {
+        if (problem() !== undefined) return 0
+        try {
+          const replicas = await this.#ask(link, 0, 0)
+          return problem() === undefined ? replicas : 0
+        } catch {
+          return 0
+        }
+      },
+    }
+  }
+
+  openNow(): void {
+    this.#link.openNow()
+  }
+
+  close(): void {
+    this.#link.close()
+  }
+
+  /**
+   * A user that may not read which process it is connected to cannot know that two connections lead to
+   * the same one. Then the barrier is on the connection for commands.
+   */
+  async #lineFor(commands: Link | undefined): Promise<Link> {
+    if (commands === undefined) throw new ConnectionError('there is no connection', false)
+    if (commands.runId === undefined) return commands
+    return this.#link.current ?? (await this.#link.get())
+  }
+
+  async #confirmed(
+    link: Link,
+    problem: () => string | undefined,
+    replicas: number,
+    withinMs: number,
+  ): Promise<void> {
+    const before = problem()
+    if (before !== undefined) throw new ConnectionError(before, true)
+    const endAt = this.#environment.clock.monotonicMs() + withinMs
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ link, replicas, endAt, resolve, reject })
+      if (!this.#isAsking) void this.#askForAll()
+    })
+    const after = problem()
+    if (after !== undefined) throw new ConnectionError(after, true)
+  }
+
+  /** One `WAIT` at a time, for everything that waits when it is sent. */
+  async #askForAll(): Promise<void> {
+    this.#isAsking = true
+    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+      const { link } = first
+      const group = this.#waiting.filter((one) => one.link === link)
+      this.#waiting = this.#waiting.filter((one) => one.link !== link)
+      const { clock } = this.#environment
+      const endAt = Math.min(...group.map((one) => one.endAt))
+      const withinMs = Math.min(waitMs, Math.max(1, Math.ceil(endAt - clock.monotonicMs())))
+      const wanted = Math.max(...group.map(({ replicas }) => replicas))
+      try {
+        const count = await this.#ask(link, wanted, withinMs)
+        const now = clock.monotonicMs()
+        for (const one of group) {
+          if (count >= one.replicas) one.resolve()
+          else if (one.endAt > now) this.#waiting.push(one)
+          else one.reject(new ConnectionError(`${count} of ${one.replicas} replicas have it`, true))
+        }
+      } catch (error) {
+        const reason = new ConnectionError(`no confirmation: ${messageOf(error)}`, true, error)
+        for (const { reject } of group) reject(reason)
+      }
+    }
+    this.#isAsking = false
+  }
+
+  async #ask(link: Link, replicas: number, withinMs: number): Promise<number> {
+    const [, count] = await Promise.all([
+      link.send(['PING']),
+      link.send(['WAIT', String(replicas), String(withinMs)]),
+    ])
+    return Number(count)
+  }
+}

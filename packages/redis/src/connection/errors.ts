@@ -1,0 +1,71 @@
+import { type ErrorCode, SluiceError } from '@sluice/core'
+import { ConnectionError, ReplyError } from './connections.ts'
+
+/** The error of a client library as that of a server; undefined if it comes from the connection. */
+export function replyError(error: unknown): ReplyError | undefined {
+  if (error instanceof ReplyError) return error
+  if (!(error instanceof Error)) return undefined
+  // Errors of Node and of libraries begin with a lower-case word, or carry a code of the system.
+  const isReply = /^[A-Z][A-Z0-9_]+( |$)/.test(error.message) && !('syscall' in error)
+  return isReply ? new ReplyError(error.message, { cause: error }) : undefined
+}
+
+interface Meaning {
+  readonly code: ErrorCode
+  readonly retryable: boolean
+  readonly advice?: string
+}
+
+const busy: Meaning = { code: 'ERR_STORE_BUSY', retryable: true }
+
+/** What the errors mean that a server gives before it has executed anything. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  TRYAGAIN: busy,
+  CLUSTERDOWN: busy,
+  LOADING: busy,
+  MASTERDOWN: busy,
+  READONLY: busy,
+  BUSY: busy,
+  MOVED: busy,
+  ASK: busy,
+  OOM: {
+    code: 'ERR_STORE_FULL',
+    retryable: true,
+    advice: '; raise maxmemory, or wait until keys have been finished',
+  },
+  MISCONF: { code: 'ERR_STORE', retryable: true, advice: '; look at the log of the server' },
+  NOREPLICAS: {
+    code: 'ERR_STORE',
+    retryable: true,
+    advice: '; fewer replicas are connected than min-replicas-to-write demands',
+  },
+  NOAUTH: { code: 'ERR_STORE', retryable: true },
+  WRONGPASS: { code: 'ERR_STORE', retryable: true },
+  NOPERM: { code: 'ERR_STORE', retryable: false, advice: '; grant the user this command' },
+}
+
+/** Any failure of the store, as a `SluiceError`. */
+export function storeError(error: unknown): SluiceError {
+  if (SluiceError.is(error)) return error
+  if (error instanceof ReplyError) {
+    const {
+      code,
+      retryable,
+      advice = '',
+    } = meanings[error.code] ?? {
+      code: 'ERR_STORE',
+      retryable: false,
+    }
+    const message = `Redis answered: ${error.message}${advice}`
+    return new SluiceError(code, message, { cause: error, retryable })
+  }
+  if (error instanceof ConnectionError && error.wasSent) {
+    const message = `no answer of Redis arrived, so that the outcome is unknown: ${error.message}`
+    return new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
+  }
+  const text = error instanceof Error ? error.message : String(error)
+  return new SluiceError('ERR_STORE', `Redis cannot be reached: ${text}`, {
+    cause: error,
+    retryable: error instanceof ConnectionError,
+  })
+}

@@ -1,0 +1,128 @@
+import type { Ticker } from '@sluice/core'
+import type { Link, LinkOptions } from '../clients/link.ts'
+import type { Subscription } from './connections.ts'
+import { OpenLink, type Resolve } from './open-link.ts'
+
+/** How often a connection that only receives messages is asked for a sign of life, in milliseconds. */
+const pingMs = 60_000
+
+interface Channel {
+  readonly all: Set<Subscription>
+  /** The same for every connection: a client that subscribes twice calls it once. */
+  readonly listener: (message: string) => void
+}
+
+/**
+ * The channels of one server. Their messages come over the connection for commands where that is
+ * possible, since its replies prove that messages would arrive; otherwise over one of their own, which
+ * has to be asked.
+ */
+export class Subscriptions {
+  /** Called when the server has ended a subscription, because it no longer has the slot. */
+  onMoved: () => void = () => {}
+  readonly #main: OpenLink
+  readonly #options: LinkOptions
+  readonly #resolve: Resolve
+  readonly #isSharded: boolean
+  readonly #channels = new Map<string, Channel>()
+  #own: OpenLink | undefined
+  #ticker: Ticker | undefined
+
+  constructor(main: OpenLink, options: LinkOptions, resolve: Resolve, isSharded: boolean) {
+    this.#main = main
+    this.#options = options
+    this.#resolve = resolve
+    this.#isSharded = isSharded
+    main.onUnsubscribed = () => this.onMoved()
+  }
+
+  /** Resolves when the messages of the channel arrive. */
+  async add(channel: string, subscription: Subscription): Promise<void> {
+    const isNew = this.#register(channel, subscription)
+    if (!isNew) return
+    try {
+      const link = await this.#carrier()
+      await this.#subscribe(link, channel)
+    } catch (error) {
+      this.#channels.delete(channel)
+      throw error
+    }
+  }
+
+  /** Takes over a subscription from another server: it begins as soon as this one can be reached. */
+  adopt(channel: string, subscription: Subscription): void {
+    this.#register(channel, subscription)
+    const link = this.#main.current
+    if (link !== undefined) this.mainOpened(link)
+  }
+
+  async remove(channel: string, subscription: Subscription): Promise<void> {
+    const known = this.#channels.get(channel)
+    known?.all.delete(subscription)
+    if (known === undefined || known.all.size > 0) return
+    this.#channels.delete(channel)
+    const link = this.#own?.current ?? this.#main.current
+    // A connection that has ended has no subscription left.
+    await link?.unsubscribe(channel, this.#isSharded).catch(() => {})
+  }
+
+  /** The connection for commands was opened again. */
+  mainOpened(link: Link): void {
+    if (link.isShareable) this.#subscribeAll(link)
+    else if (this.#own?.current !== undefined) this.#subscribeAll(this.#own.current)
+    else if (this.#own !== undefined) this.#own.openNow()
+    else if (this.#channels.size > 0) this.#carrier().catch(() => {})
+  }
+
+  close(): void {
+    this.#ticker?.stop()
+    this.#own?.close()
+    this.#channels.clear()
+  }
+
+  /** Whether nothing was subscribed to the channel before. */
+  #register(channel: string, subscription: Subscription): boolean {
+    const known = this.#channels.get(channel)
+    if (known !== undefined) {
+      known.all.add(subscription)
+      return false
+    }
+    const all = new Set([subscription])
+    const listener = (message: string): void => {
+      for (const { onMessage } of all) onMessage(message)
+    }
+    this.#channels.set(channel, { all, listener })
+    return true
+  }
+
+  async #carrier(): Promise<Link> {
+    const main = await this.#main.get()
+    if (main.isShareable) return main
+    if (this.#own === undefined) {
+      const own = new OpenLink(this.#options, this.#resolve)
+      own.onOpen = (link) => this.#subscribeAll(link)
+      own.onUnsubscribed = () => this.onMoved()
+      this.#own = own
+      this.#ticker = this.#options.environment.clock.startTicker(pingMs, () => {
+        own.current?.send(['PING']).catch(() => {})
+      })
+    }
+    return await this.#own.get()
+  }
+
+  /** Messages may have been missed until now. */
+  #subscribeAll(link: Link): void {
+    for (const [channel, { all }] of this.#channels) {
+      const report = (): void => {
+        for (const { onGap } of all) onGap()
+      }
+      // If it fails, the connection has ended, and the next one subscribes; or the slot has moved.
+      this.#subscribe(link, channel).then(report, () => this.onMoved())
+    }
+  }
+
+  async #subscribe(link: Link, channel: string): Promise<void> {
+    const known = this.#channels.get(channel)
+    if (known !== undefined) await link.subscribe(channel, this.#isSharded, known.listener)
+  }
+}

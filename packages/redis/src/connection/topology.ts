@@ -1,0 +1,18 @@
+import type { Reply } from './connections.ts'
+import type { Server } from './server.ts'
+
+/** Which servers there are, and which has a key. */
+export interface Topology {
+  readonly isCluster: boolean
+  /** The primary of a key. Throws a `ConnectionError` if none is known. */
+  serverOf(key: string): Server
+  /** Every primary that is known. */
+  servers(): readonly Server[]
+  /** Sends a command to the primary of a key, wherever that is by now. */
+  send(key: string, command: readonly string[]): Promise<Reply>
+  /** Looks again where the primaries are. */
+  refresh(): Promise<void>
+  /** Called after a slot got another primary. */
+  onChange: () => void
+  close(): void
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { needs } from '@sluice/needs'
+import { hasRedis, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
+import { storeError } from '../../src/connection/errors.ts'
+import { libraries, open, refusal } from './support.ts'
+
+test('a lost reply is an unknown outcome, and a command that was not sent is tried again', () => {
+  const lost = storeError(new ConnectionError('gone', true))
+  assert.deepEqual([lost.code, lost.retryable], ['ERR_UNKNOWN_OUTCOME', false])
+  const unsent = storeError(new ConnectionError('gone', false))
+  assert.deepEqual([unsent.code, unsent.retryable], ['ERR_STORE', true])
+  const other = storeError(new ReplyError('WRONGTYPE no'))
+  assert.deepEqual([other.code, other.retryable], ['ERR_STORE', false])
+})
+
+describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
+  /** The code of the error that a write gets. */
+  async function writeError(url: string, library: 'redis' | 'ioredis'): Promise<unknown> {
+    const write = async (): Promise<void> => {
+      const connections = await open({ url, library })
+      await connections.send('a', ['SET', 'a', 'x'.repeat(1_000)])
+    }
+    const error = storeError(await refusal(write()))
+    return [error.code, error.retryable]
+  }
+
+  test.each(libraries)(
+    '%s: full, read-only, without replicas, and not permitted',
+    async (library) => {
+      const servers = await startReplicated()
+      onTestFinished(() => servers.dispose())
+      const [replica] = servers.replicas
+      assert.deepEqual(await writeError(replica?.url ?? '', library), ['ERR_STORE_BUSY', true])
+      const { primary } = servers
+      await primary.command('CONFIG', 'SET', 'min-replicas-to-write', 2)
+      assert.deepEqual(await writeError(primary.url, library), ['ERR_STORE', true])
+      await primary.command('CONFIG', 'SET', 'min-replicas-to-write', 0)
+      await primary.command('CONFIG', 'SET', 'maxmemory', 1)
+      assert.deepEqual(await writeError(primary.url, library), ['ERR_STORE_FULL', true])
+      await primary.command(
+        'ACL',
+        'SETUSER',
+        'reader',
+        'on',
+        '>pw',
+        '~*',
+        '+@read',
+        '+ping',
+        '+wait',
+      )
+      const url = `redis://reader:pw@127.0.0.1:${primary.port}`
+      assert.deepEqual(await writeError(url, library), ['ERR_STORE', false])
+    },
+  )
+
+  test.each(libraries)('%s: a script that runs for long is busy', async (library) => {
+    const server = await startRedis({ settings: ['busy-reply-threshold 1'] })
+    onTestFinished(() => server.dispose())
+    const connections = await open({ url: server.url, library })
+    const endless = server.command('EVAL', 'while true do end', 0).catch(() => {})
+    await expect
+      .poll(async () => {
+        const reply = await connections.send('a', ['GET', 'a']).catch((error) => error)
+        return reply instanceof Error ? storeError(reply).code : 'answered'
+      })
+      .toBe('ERR_STORE_BUSY')
+    await connections.send('a', ['SCRIPT', 'KILL'])
+    await endless
+  })
+
+  test.each(libraries)('%s: a cluster that lost slots is busy', async (library) => {
+    const cluster = await startCluster({ primaries: 3, replicas: 0 })
+    onTestFinished(() => cluster.dispose())
+    const url = `redis-cluster://127.0.0.1:${cluster.nodes[0]?.port}`
+    const connections = await open({ url, library })
+    const key = 'a'
+    const kept = await cluster.primaryOf(key)
+    const lost = cluster.nodes.find((node) => node !== kept)
+    await lost?.process.kill()
+    await expect
+      .poll(async () => {
+        const reply = await connections.send(key, ['SET', key, '1']).catch((error) => error)
+        return reply instanceof Error ? storeError(reply).code : 'answered'
+      })
+      .toBe('ERR_STORE_BUSY')
+  })
+})
