@@ -89,6 +89,26 @@ create sequence latest as bigint increment by 1 minvalue 1 maxvalue 922337203685
 
 create sequence token as bigint increment by 1 minvalue 1 maxvalue 9007199254740991 start with 1 cache 1;
 
+CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, dedupe text DEFAULT 'client-go'::text)
+ RETURNS text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+select a.outcome from add_checked_49b0c69b(
+  $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
+$function$;
+
+CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, dedupe text DEFAULT 'client-go'::text)
+ RETURNS text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+select a.outcome from add_checked_49b0c69b(
+  $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
+$function$;
+
 CREATE OR REPLACE FUNCTION add_c3578d70(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text)
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
@@ -207,10 +227,271 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION add_checked_49b0c69b(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+ RETURNS TABLE(key text, outcome text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  keys_step constant int := 1000;
+  delay_max constant float8 := 315576000000;
+  delay_ms float8 := extract(epoch from in_delay) * 1000;
+  wrong text; all_keys text[]; all_items text[]; all_indexes int[]; step int := 0; size int;
+begin
+  perform check_names_b7e6ac1c(in_queue, in_keys);
+  wrong := case
+    when in_priority is null or in_priority not between -1000 and 1000
+      then format('priority must be from -1000 to 1000; got %s', coalesce(in_priority::text, 'null'))
+    when in_dedupe is null or in_dedupe not in ('client-go', 'earliest')
+      then format('dedupe must be client-go or earliest; got %s', coalesce(in_dedupe, 'null'))
+    when delay_ms is null or delay_ms = '-Infinity' or delay_ms > delay_max
+      then format('delay must be finite and at most ten years; got %s', coalesce(in_delay::text, 'null'))
+    when in_items is not null and cardinality(in_items) <> coalesce(cardinality(in_keys), 0)
+      then format('items must be as many as keys; got %s for %s keys', cardinality(in_items),
+        coalesce(cardinality(in_keys), 0))
+    when exists (select from unnest(in_items) i(item)
+        where octet_length(convert_to(i.item::text, 'UTF8')) > 1048576)
+      then 'item must be at most 1048576 bytes as JSON'
+    when exists (select from unnest(in_items) i(item) where jsonb_path_exists(i.item,
+        '$.** ? (@.type() == "number" && (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308))'))
+      then 'item must not contain a number that a double cannot hold'
+    end;
+  if wrong is not null then raise exception using errcode = '22023', message = 'sluice: ' || wrong; end if;
+  select array_agg(x.key order by x.key), array_agg(x.item::text order by x.key),
+    array_agg(x.index::int order by x.key)
+  into all_keys, all_items, all_indexes
+  from (
+    select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
+    from unnest(in_keys, in_items) with ordinality as i(key, item, index)
+    order by i.key collate "C", i.index desc) x;
+  size := coalesce(cardinality(all_keys), 0);
+  while step * keys_step < size loop
+    return query
+      with part as materialized (
+        select p.key, p.item, (row_number() over (order by p.index))::int as index
+        from unnest(
+          all_keys[step * keys_step + 1 : (step + 1) * keys_step],
+          all_items[step * keys_step + 1 : (step + 1) * keys_step],
+          all_indexes[step * keys_step + 1 : (step + 1) * keys_step]) as p(key, item, index)
+      ), batch as materialized (
+        select array_agg(p.key order by p.key collate "C") as keys,
+          array_agg(p.item order by p.key collate "C") as items,
+          array_agg(p.index order by p.key collate "C") as indexes, count(*)::int as size
+        from part p
+      ), written as materialized (
+        select a.key, a.outcome, a.n
+        from batch b cross join lateral add_waiting_8b3965d6(
+          in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
+          array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
+          null, pg_sequence_last_value('latest') / 1000.0::float8,
+          'sluice_16a0eeb0791b6c92451fd284', 'q' || in_queue) with ordinality as a(key, outcome, due_at, failures, n)
+      ), firsts as materialized (
+        select distinct on (w.key) w.key, w.outcome from written w where w.key is not null
+        order by w.key, w.n
+      )
+      select p.key, (array['unchanged', 'added', 'moved', 'parked', 'added'])[coalesce(f.outcome, 4) + 1]
+      from part p left join firsts f on f.key = p.key order by p.index;
+    step := step + 1;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT '00:00:00'::interval, priority integer DEFAULT 0, dedupe text DEFAULT 'client-go'::text)
+ RETURNS TABLE(key text, outcome text)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+select a.key, a.outcome from add_checked_49b0c69b($1, $2, $3, $4, $5, $6) a
+$function$;
+
+CREATE OR REPLACE FUNCTION add_waiting_8b3965d6(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text)
+ RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  t float8 := present_4c1f74c0(in_now, in_least);
+  base bigint := nextval('arrival');
+  by_server boolean := in_now is null;
+  n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
+begin
+  with written as (
+    insert into keys as k
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
+      as i(key, item, priority, delay, index)
+    on conflict (queue_id, key) do update set
+      due_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
+        else least(k.due_at, excluded.due_at) end,
+      why = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.why
+        when excluded.due_at < k.due_at then excluded.why
+        else k.why end,
+      ready_at = case
+        when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then
+          case when excluded.priority > k.priority and k.token is null then t else k.ready_at end
+        when excluded.due_at < k.due_at then excluded.due_at
+        else k.ready_at end,
+      seq = case
+        when k.due_at = 'Infinity' or excluded.priority > k.priority then excluded.seq
+        when k.due_at <= t or by_server and k.why = 0 then k.seq
+        when excluded.due_at < k.due_at then excluded.seq
+        else k.seq end,
+      later_at = case
+        when k.due_at = 'Infinity' then 'Infinity'
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            then least(excluded.due_at,
+              case when k.later_at <= t then 'Infinity' else k.later_at end)
+            else case when k.later_at <= t then 'Infinity' else k.later_at end end
+        when in_twice and excluded.why = 0 then k.due_at
+        else k.later_at end,
+      later_why = case
+        when k.due_at = 'Infinity' then 0
+        when k.due_at <= t or by_server and k.why = 0 then
+          case when in_twice and excluded.why > 0
+            and (excluded.due_at < k.later_at or k.later_at <= t)
+            then excluded.why else k.later_why end
+        when in_twice and excluded.why = 0 then k.why
+        else k.later_why end,
+      priority = case
+        when k.due_at = 'Infinity' then excluded.priority
+        else greatest(k.priority, excluded.priority) end,
+      asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
+      item = excluded.item,
+      failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.failures end,
+      crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then 0 else k.crashes end,
+      failed_at = case when k.due_at = 'Infinity' and k.token is null and not k.parked
+        and k.failed_at + in_expire <= t then null else k.failed_at end,
+      change = case
+        when k.parked and k.token is null then 3
+        when k.due_at = 'Infinity' then 1
+        when k.due_at <= t or by_server and k.why = 0 then
+          case
+            when in_twice and excluded.why > 0 and (k.later_at <= t or k.later_at = 'Infinity')
+              then 1
+            when in_twice and excluded.why > 0 and excluded.due_at < k.later_at then 2
+            when excluded.priority > k.priority then 2
+            else 0 end
+        when excluded.why = 0 then
+          case when in_twice and k.later_at = 'Infinity' then 1 else 2 end
+        when excluded.due_at < k.due_at or excluded.priority > k.priority then 2
+        else 0 end
+    where k.due_at = 'Infinity'
+      or excluded.priority > k.priority
+      or k.item is distinct from excluded.item
+      or case when k.due_at <= t or by_server and k.why = 0
+        then k.later_at <= t
+          or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
+        else excluded.due_at < k.due_at end
+    returning k.key, k.change, k.due_at, k.failures
+  )
+  select array_agg(w.key), array_agg(w.change), array_agg(w.due_at), array_agg(w.failures),
+    count(*) filter (where w.change = 4), bool_or(w.change in (1, 2, 4))
+  into n_keys, changes, dues, fails, fresh, wakes
+  from written w;
+  if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
+  outcome := fresh; due_at := t; failures := 0;
+  return next;
+  if fresh < cardinality(in_keys) then
+    return query select w.key, w.change::int, w.due_at, w.failures
+      from unnest(n_keys, changes, dues, fails) as w(key, change, due_at, failures);
+  end if;
+  if coalesce(cardinality(n_keys), 0) < cardinality(in_keys) then
+    return query
+      select k.key, case when k.parked and k.token is null then 3 else 0 end, k.due_at, k.failures
+      from unnest(in_keys) as i(key) cross join lateral (
+        select x.* from keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION ahead_ms_a3187b88()
  RETURNS double precision
  LANGUAGE sql
 RETURN ((COALESCE(pg_sequence_last_value('ahead'::regclass), (0)::bigint))::double precision / (1000)::double precision);
+
+CREATE OR REPLACE FUNCTION cancel(queue text, key text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  in_queue constant text := $1;
+  in_key constant text := $2;
+  this_queue bigint; row keys;
+begin
+  perform check_names_b7e6ac1c(in_queue, array[in_key]);
+  this_queue := queue_number_6461402f(in_queue);
+  select k.* into row from keys k where k.queue_id = this_queue and k.key = in_key for update;
+  if not found or row.due_at = 'Infinity' then return 'unchanged'; end if;
+  if row.token is null and row.failures = 0 and row.crashes = 0 and not row.parked then
+    delete from keys k where k.queue_id = this_queue and k.key = in_key;
+  else
+    update keys k set due_at = 'Infinity', later_at = 'Infinity'
+    where k.queue_id = this_queue and k.key = in_key;
+  end if;
+  return 'cancelled';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_names_b7e6ac1c(in_queue text, in_keys text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare wrong text; named text;
+begin
+  wrong := case
+    when in_queue is null then 'queue must not be null'
+    when in_queue = '' then 'queue must not be empty'
+    when octet_length(convert_to(in_queue, 'UTF8')) > 128 then 'queue must be at most 128 bytes'
+    when in_keys is null then 'keys must not be null'
+    when exists (select from unnest(in_keys) i(key) where i.key is null) then 'key must not be null'
+    when exists (select from unnest(in_keys) i(key) where i.key = '') then 'key must not be empty'
+    when exists (select from unnest(in_keys) i(key) where octet_length(convert_to(i.key, 'UTF8')) > 512)
+      then 'key must be at most 512 bytes'
+    end;
+  if wrong is null then
+    for named in select i.key from unnest(in_keys) i(key) where starts_with(i.key, 'json:') loop
+      begin
+        perform substr(named, 6)::json;
+      exception when others then
+        wrong := format('key must be json: and the JSON text of an item; got %s', left(named, 100));
+      end;
+    end loop;
+  end if;
+  if wrong is not null then raise exception using errcode = '22023', message = 'sluice: ' || wrong; end if;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION claim_657b98f5(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, until double precision, ords text, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text)

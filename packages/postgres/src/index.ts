@@ -1,8 +1,8 @@
 /**
  * The driver that keeps keys in Postgres, which any number of processes and machines may share. Call
  * `postgresDriver` with a `connectionString` or a `pool`, and pass the result to a queue. `migrationSql`
- * and `rolesSql` return the SQL for schemas that are migrated separately, and `doctor` checks the health
- * of a store.
+ * and `rolesSql` return the SQL for schemas that are migrated separately, `watchTable` creates triggers
+ * that add keys, and `doctor` checks the health of a store.
  *
  * @packageDocumentation
  */
@@ -26,3 +26,9 @@ export {
 export { type MigrationSqlOptions, migrationSql } from './schema/migration-sql.ts'
 export { type Roles, rolesSql } from './schema/roles.ts'
 export { schemaVersion } from './schema/schema-state.ts'
+export {
+  type TableEvent,
+  type TableWatch,
+  watchTable,
+  watchTableSql,
+} from './schema/watch-table.ts'

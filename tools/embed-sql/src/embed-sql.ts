@@ -8,13 +8,15 @@
  * - `sql/statements/some-name.sql` is a statement, under the name `someName` and without its
  *   comments.
  * - `sql/functions/some-name.sql` is the function `sluice.some_name` of a database that has stored
- *   functions, and `sql/parts/name.sql` a text that functions and statements include: see sql-functions.ts.
+ *   functions, `sql/public/some-name.sql` one that users call, and `sql/parts/name.sql` a text that functions and statements include: see sql-functions.ts.
  *
  * `npm run embed` in the package writes the module; a test of the package fails if it is out of date.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  type PublicFunction,
+  publicFunctions,
   type SqlFunction,
   type SqlTexts,
   sqlFunctions,
@@ -30,6 +32,7 @@ export const generatedFile = 'src/statements.generated.ts'
 export interface SqlSources {
   readonly migrations: SqlTexts
   readonly functions: SqlTexts
+  readonly publics: SqlTexts
   readonly parts: SqlTexts
   readonly statements: SqlTexts
 }
@@ -46,6 +49,7 @@ export interface EmbeddedMigration {
 export interface Embedded {
   readonly migrations: readonly EmbeddedMigration[]
   readonly sqlFunctions: readonly SqlFunction[]
+  readonly publicFunctions: readonly PublicFunction[]
   readonly statementTexts: Readonly<Record<string, string>>
 }
 
@@ -95,6 +99,7 @@ export function readSql(packageFolder: string): SqlSources {
   return {
     migrations: new Map(migrationsIn(join(sql, 'tables')).map(({ stem, text }) => [stem, text])),
     functions: textsIn(join(sql, 'functions')),
+    publics: textsIn(join(sql, 'public')),
     parts: textsIn(join(sql, 'parts')),
     statements: textsIn(join(sql, 'statements')),
   }
@@ -110,7 +115,7 @@ function migrationOf(stem: string, text: string): EmbeddedMigration {
 }
 
 /** What the generated module of these sources exports. */
-export function embed({ migrations, functions, parts, statements }: SqlSources): Embedded {
+export function embed({ migrations, functions, publics, parts, statements }: SqlSources): Embedded {
   const installed = sqlFunctions(functions, parts)
   const statementTexts: Record<string, string> = {}
   for (const [stem, text] of statements) {
@@ -122,14 +127,20 @@ export function embed({ migrations, functions, parts, statements }: SqlSources):
   return {
     migrations: [...migrations].map(([stem, text]) => migrationOf(stem, text)),
     sqlFunctions: [...installed.values()],
+    publicFunctions: publicFunctions(publics, parts, installed),
     statementTexts,
   }
 }
 
 /** The text of the generated module of the package in `packageFolder`. */
 export function embeddedSql(packageFolder: string): string {
-  const { migrations, sqlFunctions: functions, statementTexts } = embed(readSql(packageFolder))
-  const types = functions.length > 0 ? 'Migration, SqlFunction' : 'Migration'
+  const embedded = embed(readSql(packageFolder))
+  const { migrations, sqlFunctions: functions, publicFunctions: publics, statementTexts } = embedded
+  const types = [
+    'Migration',
+    ...(publics.length > 0 ? ['PublicFunction'] : []),
+    ...(functions.length > 0 ? ['SqlFunction'] : []),
+  ].join(', ')
   return [
     '// Generated from sql/ by tools/embed-sql; change those files instead.',
     `import type { ${types} } from './schema/migration.ts'`,
@@ -146,6 +157,7 @@ export function embeddedSql(packageFolder: string): string {
     ']',
     '',
     ...(functions.length > 0 ? functionLines(functions) : []),
+    ...(publics.length > 0 ? publicLines(publics) : []),
     'export const statementTexts = {',
     ...Object.entries(statementTexts).map(([name, text]) => `  ${name}: ${literal(text)},`),
     '} as const',
@@ -160,6 +172,24 @@ function functionLines(functions: readonly SqlFunction[]): readonly string[] {
       '  {',
       `    name: '${name}',`,
       `    sql: ${literal(sql)},`,
+      '  },',
+    ]),
+    ']',
+    '',
+  ]
+}
+
+function publicLines(publics: readonly PublicFunction[]): readonly string[] {
+  return [
+    'export const publicFunctions: readonly PublicFunction[] = [',
+    ...publics.flatMap((one) => [
+      '  {',
+      `    name: '${one.name}',`,
+      `    argumentTypes: '${one.argumentTypes}',`,
+      `    summary: ${literal(one.summary)},`,
+      `    interface: ${one.interface},`,
+      `    hash: '${one.hash}',`,
+      `    sql: ${literal(one.sql)},`,
       '  },',
     ]),
     ']',

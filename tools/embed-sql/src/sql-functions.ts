@@ -14,6 +14,20 @@ export interface SqlFunction {
   readonly sql: string
 }
 
+/** A function that users call: it keeps its plain name. */
+export interface PublicFunction {
+  readonly name: string
+  /** The types of its arguments: `text, text`. */
+  readonly argumentTypes: string
+  /** One sentence for users. */
+  readonly summary: string
+  /** Rises with each change that a caller can see. */
+  readonly interface: number
+  /** A hash of its text. */
+  readonly hash: string
+  readonly sql: string
+}
+
 /** Comments are for readers of the file; the database would parse them at every start. */
 export function withoutComments(text: string): string {
   return text
@@ -76,4 +90,39 @@ export function sqlFunctions(sources: SqlTexts, parts: SqlTexts): ReadonlyMap<st
 
   for (const [name, text] of texts) functionOf(name, text)
   return made
+}
+
+/**
+ * The functions that users call, from `public/some-name.sql`: a first line `-- interface: 1`, one
+ * sentence for users on the second, and the function, which calls installed ones.
+ */
+export function publicFunctions(
+  sources: SqlTexts,
+  parts: SqlTexts,
+  installed: ReadonlyMap<string, SqlFunction>,
+): readonly PublicFunction[] {
+  return [...sources].map(([stem, text]) => {
+    const name = stem.replaceAll('-', '_')
+    const [, version, summary] = /^-- interface: (\d+)\n-- (.+)\n/.exec(text) ?? []
+    const head = `create or replace function sluice.${name}(`
+    const plain = withoutComments(withParts(text, parts))
+    if (version === undefined || summary === undefined || !plain.startsWith(head)) {
+      throw new Error(
+        `public/${stem}.sql: needs "-- interface: 1", a line with its summary, and "${head}"`,
+      )
+    }
+    const rest = withCalls(plain.slice(head.length), (called) => {
+      const found = installed.get(called)
+      if (found === undefined) throw new Error(`public/${stem}.sql calls no function ${called}`)
+      return found.name
+    })
+    const [list = ''] = rest.split(/\)\s*returns /)
+    const argumentTypes = list
+      .split(',')
+      .map((argument) => argument.trim().split(/\s+/)[1])
+      .join(', ')
+    const sql = head + rest
+    const hash = createHash('sha256').update(sql).digest('hex').slice(0, 8)
+    return { name, argumentTypes, summary, interface: Number(version), hash, sql }
+  })
 }

@@ -152,3 +152,55 @@ test.each([
   }
   expect(() => functionTexts(files)).toThrow(message)
 })
+
+test('public functions keep their names, and call installed ones', () => {
+  const folder = packageOf({
+    'tables/0001-first.sql': '-- breaking: yes\ncreate table a (b text);\n',
+    'functions/add.sql': 'create or replace function sluice.add(a text) returns int return 1;\n',
+    'public/add.sql': `-- interface: 3
+-- Adds a key.
+create or replace function sluice.add(queue text, keys text[] default '{}')
+returns int return sluice.add('a');
+`,
+  })
+  const { publicFunctions, sqlFunctions } = embed(readSql(folder))
+  const [inner] = sqlFunctions
+  expect(publicFunctions).toEqual([
+    {
+      name: 'add',
+      argumentTypes: 'text, text[]',
+      summary: 'Adds a key.',
+      interface: 3,
+      hash: expect.stringMatching(/^[0-9a-f]{8}$/),
+      sql: `create or replace function sluice.add(queue text, keys text[] default '{}')
+returns int return sluice.${inner?.name}('a');`,
+    },
+  ])
+  expect(embeddedSql(folder)).toContain(
+    'export const publicFunctions: readonly PublicFunction[] = [',
+  )
+})
+
+test.each([
+  ['no interface', '-- Adds.\ncreate or replace function sluice.add() returns int return 1;'],
+  [
+    'another name',
+    '-- interface: 1\n-- Adds.\ncreate or replace function sluice.put() returns int return 1;',
+  ],
+  [
+    'an unknown call',
+    '-- interface: 1\n-- Adds.\ncreate or replace function sluice.add() returns int return sluice.gone();',
+  ],
+])('a public function with %s is refused', (_, text) => {
+  expect(() =>
+    embed(
+      readSql(
+        packageOf({
+          'public/add.sql': text,
+          'tables/0001-a.sql': '-- breaking: no\n',
+          'statements/a.sql': 'select 1',
+        }),
+      ),
+    ),
+  ).toThrow(/public\/add/)
+})

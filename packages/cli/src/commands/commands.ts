@@ -29,6 +29,7 @@ import { exportLines } from './stores/export-lines.ts'
 import { importLines } from './stores/import-lines.ts'
 import { migrate } from './stores/migrate.ts'
 import { move } from './stores/move.ts'
+import { watch } from './stores/watch.ts'
 
 /** Every command, in the order in which help shows them. */
 export const commands: readonly CommandSpec[] = [
@@ -51,6 +52,7 @@ export const commands: readonly CommandSpec[] = [
   drain,
   purge,
   migrate,
+  watch,
   copy,
   move,
   exportLines,

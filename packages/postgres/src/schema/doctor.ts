@@ -77,10 +77,12 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
 async function schemaFinding(connections: Connections, schema: string): Promise<Finding> {
   const check = 'schema'
   try {
-    const state = await connections.connected((connection) => SchemaState.read(connection, schema))
+    const { state, unused } = await connections.connected(async (connection) => {
+      const found = await SchemaState.read(connection, schema)
+      return { state: found, unused: (await found.unusedFunctions(connection)).length }
+    })
     const { version } = state
     const missing = state.missingFunctions.length
-    const unused = state.unusedFunctions.length
     const facts = { version, known: schemaVersion, missing, unused }
     if (version !== schemaVersion) {
       const summary = `the schema is at version ${version}; this program knows ${schemaVersion}`

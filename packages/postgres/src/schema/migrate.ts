@@ -5,6 +5,7 @@ import { targetOf } from '../connection/target.ts'
 import { checkOptions, type MigrateMode, type PostgresOptions } from '../postgres-options.ts'
 import { checkServer } from './check-server.ts'
 import { migrationScript } from './migration-sql.ts'
+import { outdatedPublicFunctions, publicScript } from './public-functions.ts'
 import { inSchema, quoteIdentifier } from './schema-name.ts'
 import { SchemaState, schemaVersion } from './schema-state.ts'
 
@@ -64,9 +65,19 @@ export async function bringUpToDate(
 ): Promise<readonly string[]> {
   const state = await connections.connected((connection) => SchemaState.read(connection, schema))
   state.refuseNewer()
-  if (state.isComplete) return []
-  if (mode === 'verify' || (state.exists && !state.mayCreate)) throw state.older()
+  const mayInstall = mode === 'apply' && (!state.exists || state.mayCreate)
+  if (!state.isComplete && !mayInstall) throw state.older()
+  // Programs do without the public functions: only who may install them looks for them.
+  if (state.isComplete && !(mayInstall && (await lacksPublicFunctions(connections, schema))))
+    return []
   return await connections.transaction((connection) => install(connection, schema))
+}
+
+async function lacksPublicFunctions(connections: Connections, schema: string): Promise<boolean> {
+  const outdated = await connections.connected((connection) =>
+    outdatedPublicFunctions(connection, schema),
+  )
+  return outdated.length > 0
 }
 
 async function install(connection: Connection, schema: string): Promise<readonly string[]> {
@@ -81,13 +92,18 @@ async function install(connection: Connection, schema: string): Promise<readonly
   if (functions.length > 0) {
     await connection.script(inSchema(functions.map(({ sql }) => sql).join('\n'), schema))
   }
-  return functions.map(({ name }) => name)
+  const publics = await outdatedPublicFunctions(connection, schema)
+  if (publics.length > 0) {
+    await connection.script(publics.map((one) => publicScript(one, schema)).join('\n'))
+  }
+  return [...functions, ...publics].map(({ name }) => name)
 }
 
 async function prune(connections: Connections, schema: string): Promise<readonly string[]> {
   return await connections.transaction(async (connection) => {
     await lockSchema(connection, schema)
-    const { unusedFunctions } = await SchemaState.read(connection, schema)
+    const state = await SchemaState.read(connection, schema)
+    const unusedFunctions = await state.unusedFunctions(connection)
     // Without arguments, since no two functions of a schema have the same name here.
     const names = unusedFunctions.map((name) => `${quoteIdentifier(schema)}.${name}`)
     if (names.length > 0) await connection.script(`drop function ${names.join(', ')}`)

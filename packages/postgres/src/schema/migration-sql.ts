@@ -1,6 +1,7 @@
 import { checkNumber, checkObject } from '@sluice/core'
-import { migrations, sqlFunctions } from '../statements.generated.ts'
+import { migrations, publicFunctions, sqlFunctions } from '../statements.generated.ts'
 import type { Migration } from './migration.ts'
+import { publicScript } from './public-functions.ts'
 import { checkSchemaName, inSchema, quoteIdentifier } from './schema-name.ts'
 
 /** Options of {@link migrationSql}. */
@@ -14,7 +15,7 @@ export interface MigrationSqlOptions {
 /**
  * The SQL that creates the schema, or brings an older one up to date, to be applied by hand; programs
  * then open with `migrate: 'verify'`. It always contains the functions of this version, which may be
- * installed again. Functions of other versions stay.
+ * installed again, and the public ones. Functions of other versions stay.
  */
 export function migrationSql(options: MigrationSqlOptions = {}): string {
   checkObject('options', options, ['schema', 'from'])
@@ -26,6 +27,7 @@ export function migrationSql(options: MigrationSqlOptions = {}): string {
     ...(from === 0 ? [`create schema if not exists ${quoteIdentifier(schema)};`] : []),
     ...steps.map((step) => migrationScript(step, schema)),
     ...sqlFunctions.map(({ sql }) => `${inSchema(sql, schema)}\n`),
+    ...publicFunctions.map((one) => `${publicScript(one, schema)}\n`),
     'commit;',
     '',
   ].join('\n')

@@ -14,3 +14,17 @@ export interface SqlFunction {
   readonly name: string
   readonly sql: string
 }
+
+/** A function that users call from SQL. It keeps its name when its text changes. */
+export interface PublicFunction {
+  readonly name: string
+  /** The types of its arguments, which are part of its name for Postgres. */
+  readonly argumentTypes: string
+  /** One sentence for users, which the server shows with the function. */
+  readonly summary: string
+  /** Rises with each change that a caller can see. */
+  readonly interface: number
+  /** A hash of its text. */
+  readonly hash: string
+  readonly sql: string
+}

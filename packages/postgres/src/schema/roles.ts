@@ -1,7 +1,8 @@
 import { checkObject, SluiceRangeError } from '@sluice/core'
+import { publicSignatures } from './public-functions.ts'
 import { checkSchemaName, quoteIdentifier } from './schema-name.ts'
 
-/** The three roles that use a store. */
+/** The roles that use a store. */
 export interface Roles {
   readonly schema?: string
   /** Owns the schema, and migrates it. */
@@ -10,25 +11,40 @@ export interface Roles {
   readonly runtime: string
   /** For dashboards. It only reads. */
   readonly readOnly: string
+  /**
+   * May add keys by the SQL functions, and do nothing else: not even read them. For programs that only
+   * add, and for roles that write to tables with triggers. Optional.
+   */
+  readonly producer?: string
 }
 
 /**
- * The SQL that gives three roles what they need; the roles themselves exist. To be run by the owner
- * of the schema after each migration of tables. Functions have the rights of the role that calls
- * them, so the rights on tables and sequences decide what a role can do; functions that a later
- * version installs need no further grant.
+ * The SQL that gives roles what they need; the roles themselves exist. To be run by the owner of the
+ * schema after each migration that adds tables or public functions. The driver's functions have the
+ * rights of the role that calls them, so the rights on tables and sequences decide what a role can do;
+ * functions that a later version installs need no further grant. The public functions have the rights
+ * of their owner, and only roles with a grant may call them.
  */
 export function rolesSql(roles: Roles): string {
-  checkObject('roles', roles, ['schema', 'owner', 'runtime', 'readOnly'])
-  const schema = quoteIdentifier(checkSchemaName(roles.schema ?? 'sluice'))
-  const names = (['owner', 'runtime', 'readOnly'] as const).map((role) => {
+  checkObject('roles', roles, ['schema', 'owner', 'runtime', 'readOnly', 'producer'])
+  const plainSchema = checkSchemaName(roles.schema ?? 'sluice')
+  const schema = quoteIdentifier(plainSchema)
+  const named = (role: 'owner' | 'runtime' | 'readOnly' | 'producer'): string => {
     const name = roles[role]
     if (typeof name !== 'string' || name === '' || name.includes('\0')) {
       throw new SluiceRangeError(role, 'must be the name of a role')
     }
     return quoteIdentifier(name)
-  })
-  const [owner, runtime, readOnly] = names
+  }
+  const [owner, runtime, readOnly] = [named('owner'), named('runtime'), named('readOnly')]
+  const publics = publicSignatures(plainSchema, 'all').join(', ')
+  const producer = roles.producer === undefined ? undefined : named('producer')
+  const producing =
+    producer === undefined
+      ? ''
+      : `grant usage on schema ${schema} to ${producer};
+grant execute on function ${publicSignatures(plainSchema, 'adding').join(', ')} to ${producer};
+`
   return `begin;
 revoke all on schema ${schema} from public;
 grant usage, create on schema ${schema} to ${owner};
@@ -38,7 +54,8 @@ grant insert, update, delete on ${schema}.keys, ${schema}.queues, ${schema}.buck
 grant usage, update on all sequences in schema ${schema} to ${runtime};
 grant select on all sequences in schema ${schema} to ${readOnly};
 grant execute on all functions in schema ${schema} to ${owner}, ${runtime}, ${readOnly};
+revoke execute on function ${publics} from ${readOnly};
 alter default privileges for role ${owner} in schema ${schema} grant execute on functions to ${runtime}, ${readOnly};
-commit;
+${producing}commit;
 `
 }

@@ -31,9 +31,14 @@ export function checkSchemaName(name: unknown): string {
   return schema
 }
 
-/** SQL of this package, which has `sluice.` where it means the schema, for a schema of that name. */
+/**
+ * SQL of this package for a schema: the text has `sluice.` where it means the schema, and
+ * `'sluice_channel'` where it means its channel.
+ */
 export function inSchema(text: string, schema: string): string {
-  return text.replaceAll(/\bsluice\./g, () => `${quoteIdentifier(schema)}.`)
+  return text
+    .replaceAll(/\bsluice\./g, () => `${quoteIdentifier(schema)}.`)
+    .replaceAll("'sluice_channel'", () => `'${channelOf(schema)}'`)
 }
 
 /** The channel on which the processes of a schema wake each other; a name that needs no quotes. */

@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import { flag, number, text } from '../rows/columns.ts'
 import { migrations, sqlFunctions } from '../statements.generated.ts'
 import type { Migration, SqlFunction } from './migration.ts'
+import { calledByPublicFunctions } from './public-functions.ts'
 import { inSchema } from './schema-name.ts'
 
 /** The newest version of the tables that this package knows. */
@@ -59,10 +60,18 @@ export class SchemaState {
     return sqlFunctions.filter(({ name }) => !this.#functions.has(name))
   }
 
-  /** The names of functions of other versions of this package. */
-  get unusedFunctions(): readonly string[] {
+  /**
+   * The names of functions of other versions of this package, except those that a public function
+   * calls, which another version has installed.
+   */
+  async unusedFunctions(connection: Connection): Promise<readonly string[]> {
     const used = new Set(sqlFunctions.map(({ name }) => name))
-    return [...this.#functions].filter((name) => installedName.test(name) && !used.has(name)).sort()
+    const others = [...this.#functions].filter(
+      (name) => installedName.test(name) && !used.has(name),
+    )
+    if (others.length === 0) return []
+    const called = await calledByPublicFunctions(connection, this.schema)
+    return others.filter((name) => !called.has(name)).sort()
   }
 
   /** Throws if a newer version has changed the tables in a way that breaks this one. */

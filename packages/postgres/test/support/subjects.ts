@@ -1,5 +1,6 @@
 import type { CreateSubject, Subject } from '@sluice/conformance'
 import { forkDriver } from '@sluice/conformance/other-process'
+import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { type PostgresOptions, postgresDriver } from '../../src/index.ts'
@@ -18,6 +19,8 @@ export interface SubjectOptions {
   readonly schema?: (number: number) => string
   /** What is done to a new schema before a driver sees it. */
   readonly prepare?: (schema: string) => Promise<void>
+  /** What stands in for each driver. */
+  readonly wrap?: (driver: Driver, schema: string) => Driver
   /** Whether other processes are asked for. */
   readonly hasProcesses?: boolean
   /** Stops the server as a power cut does, and starts it again. */
@@ -48,7 +51,10 @@ export function subjectsOn(options: SubjectOptions): CreateSubject {
       await prepare?.(schema)
     }
     const mine = schema
-    const make = () => postgresDriver({ ...options.driver, schema: mine, onWarning() {} })
+    const make = (): Driver => {
+      const driver = postgresDriver({ ...options.driver, schema: mine, onWarning() {} })
+      return options.wrap?.(driver, mine) ?? driver
+    }
     return {
       driver: make(),
       clock: fakeClock(),

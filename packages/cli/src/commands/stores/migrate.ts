@@ -19,13 +19,17 @@ export const migrate: CommandSpec = {
     },
     { flags: '--print-sql', summary: 'print the SQL instead of running it (Postgres)' },
     { flags: '--from <VERSION>', summary: 'with --print-sql: the current version (default: 0)' },
-    { flags: '--roles', summary: 'print the SQL that grants rights to three roles (Postgres)' },
+    { flags: '--roles', summary: 'print the SQL that grants rights to roles (Postgres)' },
     {
       flags: '--owner <ROLE>',
       summary: 'with --roles: the owner of the schema, which migrates it',
     },
     { flags: '--runtime <ROLE>', summary: 'with --roles: the role of programs' },
     { flags: '--read-only <ROLE>', summary: 'with --roles: the read-only role' },
+    {
+      flags: '--producer <ROLE>',
+      summary: 'with --roles: a role that may only add keys, by SQL functions (optional)',
+    },
   ],
   examples: [
     { line: 'sluice migrate -s sqlite:./queue.db', does: 'create or update a file' },
@@ -74,7 +78,9 @@ async function printRoles(context: Context): Promise<void> {
   }
   const schema = await schemaOf(context)
   const { rolesSql } = await import('@sluice/postgres')
-  await context.print.data(rolesSql({ schema, owner, runtime, readOnly }))
+  const producer = input.text('producer')
+  const roles = { schema, owner, runtime, readOnly, ...(producer !== undefined && { producer }) }
+  await context.print.data(rolesSql(roles))
 }
 
 async function prune(context: Context, address: StoreAddress): Promise<void> {

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import {
+  checkDelay,
+  checkNumber,
+  checkObject,
+  checkQueueName,
+  checkString,
+  priorityMax,
+  priorityMin,
+  SluiceRangeError,
+  SluiceTypeError,
+} from '@sluice/core'
+import { targetOf } from '../connection/target.ts'
+import { checkOptions, type PostgresOptions } from '../postgres-options.ts'
+import { checkSchemaName, quoteIdentifier } from './schema-name.ts'
+
+/** A change of rows that adds keys. */
+export type TableEvent = 'insert' | 'update' | 'delete'
+
+/** Which changes of which table add which keys to which queue. */
+export interface TableWatch {
+  /** The table as SQL names it: `orders`, `shop.orders`, `"Orders"`. */
+  readonly table: string
+  readonly queue: string
+  /** An SQL expression over the columns of the table: the key of a row. A row whose key is null adds none. */
+  readonly key: string
+  /** An SQL expression for the item of a row, of type `jsonb`. Needed by queues with a `keyOf`. */
+  readonly item?: string
+  /** An SQL condition over the columns of the table. Other rows add no key. */
+  readonly when?: string
+  /** The changes that add keys. Default: all. */
+  readonly on?: readonly TableEvent[]
+  /** The keys are due so many milliseconds after the change. Default 0. */
+  readonly delayMs?: number
+  readonly priority?: number
+  /** The schema of Sluice. Default `sluice`. */
+  readonly schema?: string
+  /** Whether the triggers of this table and queue are dropped instead. Default false. */
+  readonly drop?: boolean
+}
+
+const events: readonly TableEvent[] = ['insert', 'update', 'delete']
+
+const members = [
+  ...['table', 'queue', 'key', 'item', 'when', 'on', 'delayMs', 'priority', 'schema', 'drop'],
+]
+
+/** Closes the texts of functions; expressions must not contain it. */
+const quotes = '$sluice_watch$'
+
+/** A name as SQL writes it: `orders`, or `"Orders"` with `""` for a quote. */
+const namePattern = String.raw`[a-zA-Z_\u0080-\uffff][\w$\u0080-\uffff]*|"(?:[^"\0]|"")+"`
+const tablePattern: RegExp = new RegExp(`^(?:(${namePattern})\\.)?(${namePattern})$`)
+
+function nameOf(identifier: string): string {
+  if (!identifier.startsWith('"')) return identifier.toLowerCase()
+  return identifier.slice(1, -1).replaceAll('""', '"')
+}
+
+function literal(text: string): string {
+  // E'' reads backslashes in the same way whatever the settings are.
+  return `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+}
+
+interface Checked extends TableWatch {
+  readonly on: readonly TableEvent[]
+  readonly schema: string
+  /** The table, quoted. */
+  readonly relation: string
+  /** The trigger function, quoted. */
+  readonly functionName: string
+  readonly triggerOf: (event: TableEvent) => string
+}
+
+function checkExpression(name: string, value: unknown): string {
+  const text = checkString(name, value)
+  if (text.trim() === '') throw new SluiceRangeError(name, 'must not be empty')
+  if (text.includes(quotes) || text.includes('\0')) {
+    throw new SluiceRangeError(name, `must not contain ${quotes} or a NUL character`)
+  }
+  return text
+}
+
+function checkWatch(given: TableWatch): Checked {
+  const watch = checkObject('watch', given, members) as TableWatch
+  const [, schemaPart, tablePart] = tablePattern.exec(checkString('table', watch.table)) ?? []
+  if (tablePart === undefined) {
+    throw new SluiceRangeError(
+      'table',
+      `must be the name of a table as SQL writes it, such as orders, shop.orders or "Orders"; got ${watch.table}`,
+    )
+  }
+  const queue = checkQueueName('queue', watch.queue)
+  if (watch.drop !== true) checkExpression('key', watch.key)
+  if (watch.item !== undefined) checkExpression('item', watch.item)
+  if (watch.when !== undefined) checkExpression('when', watch.when)
+  if (watch.delayMs !== undefined) checkDelay('delayMs', watch.delayMs)
+  if (watch.priority !== undefined) {
+    checkNumber('priority', watch.priority, { min: priorityMin, max: priorityMax, integer: true })
+  }
+  const on = watch.on ?? events
+  if (!Array.isArray(on) || on.length === 0 || on.some((event) => !events.includes(event))) {
+    throw new SluiceTypeError('on', 'must be a list of insert, update, delete')
+  }
+  const table = nameOf(tablePart)
+  const prefix = schemaPart === undefined ? '' : `${quoteIdentifier(nameOf(schemaPart))}.`
+  const hash = createHash('sha256').update(`${watch.schema}/${queue}`).digest('hex').slice(0, 8)
+  const name = `sluice_${shortened(table)}_${hash}`
+  return {
+    ...watch,
+    on,
+    schema: checkSchemaName(watch.schema ?? 'sluice'),
+    relation: prefix + quoteIdentifier(table),
+    functionName: prefix + quoteIdentifier(name),
+    triggerOf: (event) => quoteIdentifier(`${name}_${event}`),
+  }
+}
+
+/** Leaves room for the rest of the name of a trigger in the 63 bytes that Postgres keeps. */
+function shortened(table: string): string {
+  let text = table
+  while (Buffer.byteLength(text) > 38) text = [...text].slice(0, -1).join('')
+  return text
+}
+
+/** The rows of a statement whose keys are added: `sluice_new` and `sluice_old` are what it changed. */
+function changedRows({ key, item, when }: Checked, table: string, rank: number): string {
+  const condition = when === undefined ? '' : ` where (\n${when}\n)`
+  const value = item === undefined ? '' : `, (\n${item}\n)::jsonb as item, ${rank} as rank`
+  return `select (\n${key}\n)::text as key${value} from ${table}${condition}`
+}
+
+function bodyFor(watch: Checked): string {
+  const { queue, item, delayMs = 0, priority = 0, schema } = watch
+  const addMany = `${quoteIdentifier(schema)}.add_many`
+  const call = (keys: string, items: string): string =>
+    `perform from ${addMany}(${literal(queue)}, ${keys}, ${items}, ${delayMs} * interval '1 ms', ${priority})`
+  const branch = (rows: string): string => {
+    if (item === undefined) {
+      return `${call(`array(select distinct r.key from (\n${rows}\n) r where r.key is not null)`, 'null')};`
+    }
+    // Of a key that several rows have, the item of a new row counts.
+    return `with firsts as (
+      select distinct on (r.key) r.key, r.item from (\n${rows}\n) r where r.key is not null
+      order by r.key, r.rank
+    ), batch as (select array_agg(f.key) as keys, array_agg(f.item) as items from firsts f)
+    select count(*) into counted from batch b, lateral ${addMany}(${literal(queue)},
+      coalesce(b.keys, '{}'), coalesce(b.items, '{}'), ${delayMs} * interval '1 ms', ${priority});`
+  }
+  const fresh = changedRows(watch, 'sluice_new', 0)
+  const former = changedRows(watch, 'sluice_old', 1)
+  return `#variable_conflict use_column
+declare counted bigint;
+begin
+  if tg_op = 'INSERT' then
+    ${branch(fresh)}
+  elsif tg_op = 'DELETE' then
+    ${branch(former)}
+  else
+    ${branch(`${fresh}\nunion all\n${former}`)}
+  end if;
+  return null;
+end`
+}
+
+const tablesOf: Readonly<Record<TableEvent, string>> = {
+  insert: 'new table as sluice_new',
+  update: 'old table as sluice_old new table as sluice_new',
+  delete: 'old table as sluice_old',
+}
+
+function scriptFor(watch: Checked): string {
+  const { relation, functionName, triggerOf, on, key, item, when, drop } = watch
+  const dropped = (event: TableEvent): string =>
+    `drop trigger if exists ${triggerOf(event)} on ${relation};`
+  if (drop === true) {
+    return [...events.map(dropped), `drop function if exists ${functionName}();`].join('\n')
+  }
+  const parts = [`(\n${key}\n)::text`, ...(item === undefined ? [] : [`(\n${item}\n)::jsonb`])]
+  const condition = when === undefined ? '' : ` where (\n${when}\n)`
+  return [
+    // A mistake in an expression would fail each change of the table.
+    `do ${quotes}\nbegin\nperform ${parts.join(', ')} from ${relation}${condition} limit 0;\nend\n${quotes};`,
+    `create or replace function ${functionName}() returns trigger language plpgsql`,
+    'set search_path from current',
+    'set standard_conforming_strings from current',
+    `as ${quotes}`,
+    bodyFor(watch),
+    `${quotes};`,
+    ...events.map((event) =>
+      on.includes(event)
+        ? `create or replace trigger ${triggerOf(event)} after ${event} on ${relation} referencing ${tablesOf[event]} for each statement execute function ${functionName}();`
+        : dropped(event),
+    ),
+  ].join('\n')
+}
+
+/**
+ * The SQL that creates triggers on a table, or drops them: each statement that changes rows adds the
+ * distinct keys of those rows, in one go and in the same transaction. It may be run again, with other
+ * settings too. The triggers have the rights of the role that changes the table, which needs those of
+ * `producer` in `rolesSql`.
+ */
+export function watchTableSql(watch: TableWatch): string {
+  return `begin;\n${scriptFor(checkWatch(watch))}\ncommit;\n`
+}
+
+/** Runs the SQL of {@link watchTableSql} in the store that the options name. */
+export async function watchTable(
+  options: PostgresOptions,
+  watch: Omit<TableWatch, 'schema'>,
+): Promise<void> {
+  const settings = checkOptions(options)
+  const script = scriptFor(checkWatch({ ...watch, schema: settings.schema }))
+  const { connections } = await targetOf(settings)
+  try {
+    await connections.transaction((connection) => connection.script(script))
+  } finally {
+    await connections.close()
+  }
+}

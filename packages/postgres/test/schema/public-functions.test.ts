@@ -1,0 +1,588 @@
+/**
+ * The SQL functions that users call: checks, outcomes, transactions, wake-ups, rights, versions. What
+ * an add does to a key is in conformance-sql.test.ts. Each promise is a probe, which the SQL passes,
+ * and which fails once the SQL is broken in the place that keeps the promise.
+ */
+import { checkDelay, checkKey, checkQueueName, type Driver } from '@sluice/core'
+import { embed, readSql } from '@sluice/embed-sql'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { migrate, migrationSql, postgresDriver, rolesSql, schemaVersion } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
+let server: TestServer
+let pool: pg.Pool
+let made = 0
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+  await sql(
+    server.url,
+    `create role sql_owner login password 'secret'; create role sql_runtime login password 'secret';
+    create role sql_look login password 'secret'; create role sql_producer login password 'secret';
+    create role sql_stranger login password 'secret'`,
+  )
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+function newSchema(): string {
+  made += 1
+  return `public_${made}`
+}
+
+async function connected<T>(work: (client: pg.Client) => Promise<T>, user?: string): Promise<T> {
+  const url = new URL(server.url)
+  if (user !== undefined) url.username = user
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function keysOf(schema: string): Promise<string[]> {
+  const { rows } = await pool.query(`select key from ${schema}.keys order by seq, key`)
+  return rows.map(({ key }) => key)
+}
+
+/** Until so many statements wait for a lock. */
+async function untilLocksAreAwaited(count: number): Promise<void> {
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
+  while (((await pool.query(waiting)).rowCount ?? 0) < count);
+}
+
+/** A promise of the functions; rejects if it is broken. `install` installs them once more. */
+type Probe = (schema: string, driver: Driver, install: () => Promise<void>) => Promise<void>
+
+const request = { limit: 10, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+
+const goesWithTheTransaction: Probe = async (schema, driver) => {
+  await connected(async (client) => {
+    await client.query('begin')
+    await client.query(`select ${schema}.add('q', 'undone')`)
+    await client.query('rollback')
+    await client.query('begin')
+    await client.query(`select ${schema}.add('q', 'kept')`)
+    expect((await driver.claim('q', request)).claims).toEqual([])
+    await client.query('commit')
+  })
+  expect((await driver.claim('q', request)).claims.map(({ key }) => key)).toEqual(['kept'])
+}
+
+const wakesAtTheCommit: Probe = async (schema) => {
+  const payloads: (string | undefined)[] = []
+  await connected(async (listener) => {
+    let heard = (): void => {}
+    const marked = new Promise<void>((resolve) => {
+      heard = resolve
+    })
+    listener.on('notification', ({ payload }) => {
+      if (payload === 'end') heard()
+      else payloads.push(payload)
+    })
+    await listener.query(`listen ${channelOf(schema)}`)
+    await connected(async (client) => {
+      await client.query(`begin; select ${schema}.add('q', 'undone'); rollback`)
+      await client.query(`begin; select ${schema}.add('q', 'a'); select ${schema}.add('q', 'b')`)
+      await client.query('select 1')
+      expect(payloads).toEqual([])
+      await client.query('commit')
+      // Nothing that workers do not know.
+      await client.query(`select ${schema}.add('q', 'a')`)
+      await client.query(`select ${schema}.add_after('q', 'c', '1 hour')`)
+      await client.query(`notify ${channelOf(schema)}, 'end'`)
+    })
+    await marked
+  })
+  expect(payloads).toEqual(['qq', 'qq'])
+}
+
+const waitsForLocks: Probe = async (schema) => {
+  await connected(async (holder) => {
+    await holder.query(`begin; select ${schema}.add('q', 'a')`)
+    const adding = connected((client) => client.query(`select ${schema}.add('q', 'a') as outcome`))
+    // Handled below; a rejection in the meantime must not end the process.
+    adding.catch(() => {})
+    await untilLocksAreAwaited(1)
+    // real time: longer than the 50 ms for which the driver's own statements wait for a row.
+    await holder.query('select pg_sleep(0.2)')
+    await holder.query('commit')
+    expect((await adding).rows).toEqual([{ outcome: 'unchanged' }])
+  })
+}
+
+const obeysTheCallersLockTimeout: Probe = async (schema) => {
+  await connected(async (holder) => {
+    await holder.query(`begin; select ${schema}.add('q', 'a')`)
+    await connected(async (client) => {
+      await client.query("set lock_timeout = '20ms'; set statement_timeout = '1s'")
+      await expect(client.query(`select ${schema}.add('q', 'a')`)).rejects.toMatchObject({
+        code: '55P03',
+      })
+    })
+    await holder.query('rollback')
+  })
+}
+
+const locksInOneOrder: Probe = async (schema) => {
+  const keys = Array.from({ length: 2_500 }, (_, index) => `k${index}`)
+  await pool.query(`select ${schema}.add_many('q', $1)`, [keys])
+  await connected(async (first) => {
+    await connected(async (second) => {
+      await first.query(`begin; select ${schema}.add_many('q', array['k0'])`)
+      const text = `select count(*)::int as n from ${schema}.add_many('q', $1, priority => 5)`
+      const adding = second.query(text, [[...keys].reverse()])
+      adding.catch(() => {})
+      await untilLocksAreAwaited(1)
+      // The first transaction needs the rest, of which the second one must have locked nothing yet.
+      await first.query(text, [keys])
+      await first.query('commit')
+      expect((await adding).rows).toEqual([{ n: 2_500 }])
+    })
+  })
+}
+
+const takesManyInOneGo: Probe = async (schema, driver) => {
+  const count = 10_000
+  const { rows } = await pool.query(
+    `select outcome, count(*)::int as n from ${schema}.add_many('q',
+      array(select 'k' || n % ($1 / 2) from generate_series(1, $1) n)) group by 1`,
+    [count],
+  )
+  expect(rows).toEqual([{ outcome: 'added', n: count / 2 }])
+  expect((await driver.counts('q', { cap: count })).ready).toBe(count / 2)
+  const positions = await pool.query(`select count(distinct seq)::int as n from ${schema}.keys`)
+  expect(positions.rows).toEqual([{ n: count / 2 }])
+}
+
+const keepsTheOrderOfTheCall: Probe = async (schema, driver) => {
+  await pool.query(`select ${schema}.add_many('q', array['c', 'a', 'b', 'a'])`)
+  expect((await driver.claim('q', request)).claims.map(({ key }) => key)).toEqual(['c', 'b', 'a'])
+}
+
+const lastItemCounts: Probe = async (schema, driver) => {
+  await pool.query(
+    `select ${schema}.add_many('q', array['a', 'b', 'a'], array['1', '2', '{"n": [3]}']::jsonb[])`,
+  )
+  const { claims } = await driver.claim('q', request)
+  const items = claims.map(({ key, item }) => [key, JSON.parse(String(item))])
+  expect(Object.fromEntries(items)).toEqual({ a: { n: [3] }, b: 2 })
+}
+
+const cancelsWhatIsPending: Probe = async (schema, driver) => {
+  const cancel = async (key: string): Promise<unknown> =>
+    (await pool.query(`select ${schema}.cancel('q', $1) as outcome`, [key])).rows[0].outcome
+  expect(await cancel('a')).toBe('unchanged')
+  await pool.query(`select ${schema}.add('q', 'a'), ${schema}.add_after('q', 'b', '1 hour')`)
+  expect([await cancel('a'), await cancel('b'), await cancel('b')]).toEqual([
+    'cancelled',
+    'cancelled',
+    'unchanged',
+  ])
+  expect(await keysOf(schema)).toEqual([])
+  await pool.query(`select ${schema}.add('q', 'a')`)
+  const { claims } = await driver.claim('q', request)
+  await pool.query(`select ${schema}.add('q', 'a')`)
+  expect(await cancel('a')).toBe('cancelled')
+  const [lease] = claims
+  const finish = { as: 'done', key: 'a', token: lease?.token ?? 0, forget: false } as const
+  const options = { dedupe: 'client-go', failuresExpireMs: 1 } as const
+  expect(await driver.finish('q', [finish], options)).toMatchObject([{ outcome: 'idle' }])
+}
+
+const servesWhoeverMayCall: Probe = async (schema, _, install) => {
+  const roles = {
+    ...{ schema, owner: 'sql_owner', runtime: 'sql_runtime', readOnly: 'sql_look' },
+    producer: 'sql_producer',
+  }
+  await pool.query(rolesSql(roles))
+  // As an upgrade does, which installs the functions after the default privileges were set.
+  for (const name of ['add', 'add_after', 'add_many', 'cancel']) {
+    await pool.query(`drop function ${schema}.${name}`)
+  }
+  await pool.query(
+    `alter default privileges in schema ${schema} grant execute on functions to sql_look`,
+  )
+  await install()
+  const adds = [
+    `select ${schema}.add('q', 'a')`,
+    `select ${schema}.add_after('q', 'b', '1 s')`,
+    `select ${schema}.add_many('q', array['c'])`,
+  ]
+  const cancels = `select ${schema}.cancel('q', 'a')`
+  const may = (user: string, text: string): Promise<boolean> =>
+    connected(async (client) => {
+      try {
+        await client.query(text)
+        return true
+      } catch (error) {
+        expect((error as pg.DatabaseError).code).toBe('42501')
+        return false
+      }
+    }, user)
+  for (const text of [...adds, cancels]) {
+    for (const user of ['sql_look', 'sql_stranger', 'sql_producer', 'sql_runtime']) {
+      expect(await may(user, text), `${user}: ${text}`).toBe(false)
+    }
+  }
+  await pool.query(rolesSql(roles))
+  // Grants outlive another installation.
+  await install()
+  for (const text of adds) {
+    expect(await may('sql_producer', text), text).toBe(true)
+    expect(await may('sql_runtime', text), text).toBe(true)
+    expect(await may('sql_look', text), text).toBe(false)
+    expect(await may('sql_stranger', text), text).toBe(false)
+  }
+  expect(await may('sql_runtime', cancels)).toBe(true)
+  for (const text of [
+    cancels,
+    `select * from ${schema}.keys`,
+    `insert into ${schema}.keys (queue_id, queue, key) values (1, 'q', 'k')`,
+    `delete from ${schema}.keys`,
+    `select nextval('${schema}.token')`,
+    `create table ${schema}.mine (n int)`,
+  ]) {
+    expect(await may('sql_producer', text), text).toBe(false)
+  }
+}
+
+const ignoresTheCallersNames: Probe = async (schema) => {
+  const stolen = `${schema}_stolen`
+  await pool.query(`create schema ${stolen}; grant usage, create on schema ${stolen} to sql_producer;
+    grant usage on schema ${schema} to sql_producer;
+    grant execute on function ${schema}.add(text, text, jsonb, int, text) to sql_producer`)
+  await connected(async (client) => {
+    await client.query(`create function ${stolen}.octet_length(bytea) returns int language plpgsql
+      as $$ begin raise exception 'run as %', current_user; end $$;
+      create function ${stolen}.format(text, variadic text[]) returns text language plpgsql
+      as $$ begin raise exception 'run as %', current_user; end $$;
+      set search_path = ${stolen}, pg_catalog`)
+    await client.query(`select ${schema}.add('q', 'a')`)
+  }, 'sql_producer')
+  expect(await keysOf(schema)).toEqual(['a'])
+}
+
+const probes: Readonly<Record<string, Probe>> = {
+  'adds go with the transaction of the caller': goesWithTheTransaction,
+  'workers are woken by the commit, once, and only for what is new': wakesAtTheCommit,
+  'a call waits for a locked row': waitsForLocks,
+  'the lock timeout of the caller counts': obeysTheCallersLockTimeout,
+  'keys are locked in one order, whatever the order of the call': locksInOneOrder,
+  'ten thousand keys are one call': takesManyInOneGo,
+  'keys keep the order of the call': keepsTheOrderOfTheCall,
+  'the last item of a key counts': lastItemCounts,
+  'cancel removes pending runs and leaves no row behind': cancelsWhatIsPending,
+  'only roles with a grant may call, and a producer only adds': servesWhoeverMayCall,
+  'the names of the caller are not resolved': ignoresTheCallersNames,
+}
+
+interface Break {
+  readonly probe: keyof typeof probes
+  readonly from: string | RegExp
+  readonly to: string
+}
+
+const breaks: readonly Break[] = [
+  {
+    probe: 'workers are woken by the commit, once, and only for what is new',
+    from: "'q' || in_queue)",
+    to: 'null)',
+  },
+  {
+    probe: 'workers are woken by the commit, once, and only for what is new',
+    from: 'if wakes and in_channel',
+    to: 'if in_channel',
+  },
+  {
+    probe: 'a call waits for a locked row',
+    from: /(function "\w+"\.add_waiting_[\s\S]*?set jit = off\n)/g,
+    to: "$1set lock_timeout = '50ms'\n",
+  },
+  {
+    probe: 'the lock timeout of the caller counts',
+    from: /(function "\w+"\.add_waiting_[\s\S]*?set jit = off\n)/g,
+    to: '$1set lock_timeout = 0\n',
+  },
+  {
+    probe: 'keys are locked in one order, whatever the order of the call',
+    from: 'select array_agg(x.key order by x.key), array_agg(x.item::text order by x.key),\n    array_agg(x.index::int order by x.key)',
+    to: 'select array_agg(x.key order by x.index), array_agg(x.item::text order by x.index),\n    array_agg(x.index::int order by x.index)',
+  },
+  {
+    probe: 'ten thousand keys are one call',
+    from: 'keys_step constant int := 1000',
+    to: 'keys_step constant int := 4000',
+  },
+  { probe: 'ten thousand keys are one call', from: 'step := step + 1;', to: 'exit;' },
+  {
+    probe: 'keys keep the order of the call',
+    from: 'row_number() over (order by p.index)',
+    to: 'row_number() over (order by p.key)',
+  },
+  {
+    probe: 'the last item of a key counts',
+    from: 'i.key collate "C", i.index desc) x',
+    to: 'i.key collate "C", i.index) x',
+  },
+  {
+    probe: 'cancel removes pending runs and leaves no row behind',
+    from: 'and row.crashes = 0 and not row.parked then',
+    to: 'and false then',
+  },
+  {
+    probe: 'cancel removes pending runs and leaves no row behind',
+    from: "k set due_at = 'Infinity', later_at",
+    to: 'k set later_at',
+  },
+  {
+    probe: 'cancel removes pending runs and leaves no row behind',
+    from: 'if row.token is null and row.failures',
+    to: 'if row.failures',
+  },
+  {
+    probe: 'only roles with a grant may call, and a producer only adds',
+    from: /revoke all on function %s from %s/g,
+    to: 'select %L, %L',
+  },
+  {
+    probe: 'only roles with a grant may call, and a producer only adds',
+    from: /language sql security definer/g,
+    to: 'language sql',
+  },
+]
+
+async function run(probe: Probe, broken?: Break): Promise<void> {
+  const schema = newSchema()
+  const install = async (from: number): Promise<void> => {
+    const text = migrationSql({ schema, from })
+    const { from: pattern = '', to = '' } = broken ?? {}
+    const sent = broken === undefined ? text : text.replaceAll(pattern, to)
+    if (broken !== undefined) expect(sent, 'the text to break is there').not.toBe(text)
+    await sql(server.url, sent)
+  }
+  await install(0)
+  const driver = postgresDriver({ pool, schema, migrate: 'verify', onWarning() {} })
+  await driver.open({})
+  try {
+    await probe(schema, driver, () => install(schemaVersion))
+  } finally {
+    await driver.close()
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`,
+    )
+  }
+}
+
+test.each(Object.entries(probes))('%s', async (_, probe) => {
+  await run(probe)
+})
+
+test.each(breaks)('$probe: noticed without $from', async (broken) => {
+  await expect(run(probes[broken.probe]!, broken)).rejects.toThrow()
+})
+
+describe('checks', () => {
+  let schema: string
+  beforeAll(async () => {
+    schema = newSchema()
+    await sql(server.url, migrationSql({ schema }))
+  })
+
+  async function refusal(text: string, values: readonly unknown[]): Promise<string | undefined> {
+    try {
+      await pool.query(text.replaceAll('sluice.', `${schema}.`), [...values])
+      return undefined
+    } catch (error) {
+      expect((error as pg.DatabaseError).code, String(error)).toBe('22023')
+      return (error as Error).message
+    }
+  }
+
+  function isRefused(check: () => unknown): boolean {
+    try {
+      check()
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  test('keys and queues are refused where the library refuses them', async () => {
+    const texts = [
+      '',
+      ' ',
+      'a',
+      'ä'.repeat(256),
+      `${'ä'.repeat(256)}a`,
+      'x'.repeat(512),
+      'x'.repeat(513),
+      '😀'.repeat(128),
+      'x'.repeat(128),
+      'x'.repeat(129),
+      'ä'.repeat(64),
+      'ä'.repeat(65),
+      "'; drop table keys; --",
+    ]
+    for (const text of texts) {
+      for (const call of [
+        "select sluice.add('q', $1)",
+        "select sluice.add_after('q', $1, '1 s')",
+        "select sluice.add_many('q', array['a', $1])",
+        "select sluice.cancel('q', $1)",
+      ]) {
+        const refused = (await refusal(call, [text])) !== undefined
+        expect(refused, `${call}: ${text}`).toBe(isRefused(() => checkKey('key', text)))
+      }
+      const refused = (await refusal("select sluice.add($1, 'k')", [text])) !== undefined
+      expect(refused, text).toBe(isRefused(() => checkQueueName('name', text)))
+    }
+    for (const call of [
+      'select sluice.add($1, $2)',
+      "select sluice.add_after($1, $2, '1 s')",
+      'select sluice.add_many($1, array[$2])',
+      'select sluice.cancel($1, $2)',
+    ]) {
+      expect(await refusal(call, [null, 'k'])).toBe('sluice: queue must not be null')
+      expect(await refusal(call, ['q', null])).toBe('sluice: key must not be null')
+    }
+  })
+
+  test('a key that is JSON must be JSON, since a claim reads it as the item', async () => {
+    expect(await refusal("select sluice.add('q', 'json:{\"a\":1}')", [])).toBeUndefined()
+    expect(await refusal("select sluice.add('q', 'json:{\"a\":')", [])).toMatch(/^sluice: key must/)
+    expect(await refusal("select sluice.add('q', 'json')", [])).toBeUndefined()
+  })
+
+  test('priorities, delays, modes and items', async () => {
+    const cases: [string, unknown, boolean][] = [
+      ["select sluice.add('q', 'k', priority => $1)", 1_000, true],
+      ["select sluice.add('q', 'k', priority => $1)", -1_000, true],
+      ["select sluice.add('q', 'k', priority => $1)", 1_001, false],
+      ["select sluice.add('q', 'k', priority => $1)", -1_001, false],
+      ["select sluice.add('q', 'k', priority => $1)", null, false],
+      ["select sluice.add('q', 'k', dedupe => $1)", 'earliest', true],
+      ["select sluice.add('q', 'k', dedupe => $1)", 'latest', false],
+      ["select sluice.add('q', 'k', dedupe => $1)", null, false],
+      ["select sluice.add('q', 'k', $1)", 'null', true],
+      ["select sluice.add('q', 'k', $1)", JSON.stringify('x'.repeat(1_048_574)), true],
+      ["select sluice.add('q', 'k', $1)", JSON.stringify('x'.repeat(1_048_575)), false],
+      ["select sluice.add('q', 'k', $1)", '[{"a": 1.7976931348623157e308}]', true],
+      ["select sluice.add('q', 'k', $1)", '[{"a": -1e309}]', false],
+      ["select sluice.add_many('q', array['a', 'b'], array[$1]::jsonb[])", '1', false],
+      ["select sluice.add_many('q', null, array[$1]::jsonb[])", '1', false],
+    ]
+    for (const [call, value, isFine] of cases) {
+      const refused = await refusal(call, [value])
+      expect(refused === undefined, `${call} ${String(value).slice(0, 50)}: ${refused}`).toBe(
+        isFine,
+      )
+    }
+    for (const ms of [-1e9, -1, 0, 1, 315_576_000_000, 315_576_000_001]) {
+      const call = "select sluice.add_after('q', 'k', $1::float8 * interval '1 ms')"
+      const refused = (await refusal(call, [ms])) !== undefined
+      expect(refused, `${ms} ms`).toBe(isRefused(() => checkDelay('ms', ms)))
+    }
+    expect(await refusal("select sluice.add_after('q', 'k', null)", [])).toMatch(/delay must/)
+  })
+
+  test('no keys are no error', async () => {
+    expect(await refusal("select sluice.add_many('q', '{}')", [])).toBeUndefined()
+  })
+})
+
+describe('versions', () => {
+  /** This package with another interface of the public functions, and with other functions. */
+  async function otherVersion(interfaceOf: number, marker: string) {
+    const sources = readSql(`${import.meta.dirname}/../..`)
+    const functions = new Map(
+      [...sources.functions].map(([stem, text]) => [
+        stem,
+        text.replace(/language (plpgsql|sql)/, `language $1 ${marker}`),
+      ]),
+    )
+    const publics = new Map(
+      [...sources.publics].map(([stem, text]) => [
+        stem,
+        text.replace('-- interface: 1', `-- interface: ${interfaceOf}`),
+      ]),
+    )
+    vi.resetModules()
+    vi.doMock('../../src/statements.generated.ts', () => embed({ ...sources, functions, publics }))
+    const version = await import('../../src/index.ts')
+    vi.doUnmock('../../src/statements.generated.ts')
+    return version
+  }
+
+  const commentOf = async (schema: string): Promise<string> => {
+    const { rows } = await pool.query(
+      `select obj_description(p.oid, 'pg_proc') as comment from pg_proc p
+      where p.pronamespace = $1::regnamespace and p.proname = 'add'`,
+      [schema],
+    )
+    return rows.map(({ comment }) => comment).join()
+  }
+
+  test('an older program leaves a newer interface, and prunes nothing that it calls', async () => {
+    const schema = newSchema()
+    const newer = await otherVersion(2, 'parallel unsafe')
+    await newer.migrate({ pool, schema })
+    const comment = await commentOf(schema)
+    expect(comment).toContain('Sluice SQL 2')
+    const { installed } = await migrate({ pool, schema })
+    expect(installed).not.toContain('add')
+    expect(await commentOf(schema)).toBe(comment)
+    await migrate({ pool, schema }, { prune: true })
+    await pool.query(`select ${schema}.add('q', 'a'), ${schema}.cancel('q', 'a')`)
+  })
+
+  test('the same interface with another text is replaced, a newer one replaces', async () => {
+    const schema = newSchema()
+    const older = await otherVersion(1, 'parallel unsafe')
+    await older.migrate({ pool, schema })
+    const before = await commentOf(schema)
+    expect((await migrate({ pool, schema })).installed).toContain('add')
+    expect(await commentOf(schema)).not.toBe(before)
+    expect((await migrate({ pool, schema })).installed).toEqual([])
+    const newer = await otherVersion(2, 'parallel unsafe')
+    expect((await newer.migrate({ pool, schema })).installed).toContain('add')
+  })
+
+  test('a program that may not install them opens with any text of them, and without them', async () => {
+    const schema = newSchema()
+    await migrate({ pool, schema })
+    const mine = {
+      connectionString: server.url,
+      schema,
+      migrate: 'verify',
+      onWarning() {},
+    } as const
+    await pool.query(`drop function ${schema}.cancel; comment on function ${schema}.add is 'mine'`)
+    const driver = postgresDriver(mine)
+    await driver.open({})
+    await driver.close()
+    // A role that may create, and owns nothing.
+    await pool.query(`grant usage, create on schema ${schema} to sql_stranger;
+      grant select on all tables in schema ${schema} to sql_stranger;
+      grant select on all sequences in schema ${schema} to sql_stranger`)
+    const other = await otherVersion(1, 'parallel unsafe')
+    await migrate({ pool, schema })
+    await other.migrate({ pool, schema, migrate: 'apply' })
+    const url = new URL(server.url)
+    url.username = 'sql_stranger'
+    const stranger = postgresDriver({ connectionString: url.href, schema, onWarning() {} })
+    await stranger.open({})
+    await stranger.close()
+  })
+})

@@ -1,0 +1,206 @@
+/** Triggers that add the keys of changed rows, on a real table, by plain SQL. */
+import type { Driver } from '@sluice/core'
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import {
+  migrationSql,
+  postgresDriver,
+  rolesSql,
+  type TableWatch,
+  watchTable,
+  watchTableSql,
+} from '../../src/index.ts'
+import { installed } from '../support/installed.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
+let server: TestServer
+let pool: pg.Pool
+let driver: Driver
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+beforeEach(async () => {
+  driver = postgresDriver({ pool, onWarning() {} })
+  await driver.open({})
+  await pool.query(`create schema shop;
+    create table shop."Orders" (id bigint primary key, customer text, state text, keys text)`)
+  return async () => {
+    await driver.close()
+    await pool.query('drop schema shop cascade; drop schema sluice cascade')
+  }
+})
+
+const orders: Omit<TableWatch, 'schema'> = {
+  table: 'shop."Orders"',
+  queue: 'customers',
+  key: "'customer/' || customer",
+}
+
+async function taken(queue = 'customers'): Promise<(readonly [string, unknown])[]> {
+  const request = { limit: 100, holder: 'h', claimId: crypto.randomUUID(), leaseMs: 60_000 }
+  const { claims } = await driver.claim(queue, request)
+  const lease = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
+  await driver.finish(queue, lease, { dedupe: 'client-go', failuresExpireMs: 1 })
+  return claims.map(({ key, item }) => [key, item === undefined ? undefined : JSON.parse(item)])
+}
+
+async function takenKeys(): Promise<string[]> {
+  return (await taken()).map(([key]) => key).sort()
+}
+
+test('inserts, updates and deletes add the keys of their rows, old and new', async () => {
+  await watchTable({ pool }, orders)
+  await pool.query(
+    `insert into shop."Orders" values (1, 'a', 'new'), (2, 'a', 'new'), (3, 'b', 'new')`,
+  )
+  expect(await takenKeys()).toEqual(['customer/a', 'customer/b'])
+  await pool.query(`update shop."Orders" set customer = 'c' where id = 3`)
+  expect(await takenKeys()).toEqual(['customer/b', 'customer/c'])
+  await pool.query(`delete from shop."Orders" where id = 1`)
+  expect(await takenKeys()).toEqual(['customer/a'])
+  await pool.query(`update shop."Orders" set customer = 'c' where false`)
+  await pool.query(`insert into shop."Orders" values (9, null, 'new')`)
+  expect(await takenKeys()).toEqual([])
+  await pool.query(`insert into shop."Orders" values (3, 'c', 'new'), (4, 'd', 'new')
+    on conflict (id) do update set customer = excluded.customer || '2'`)
+  expect(await takenKeys()).toEqual(['customer/c', 'customer/c2', 'customer/d'])
+})
+
+test('keys go with the transaction that changes the rows', async () => {
+  await watchTable({ pool }, orders)
+  const client = await pool.connect()
+  await client.query(`begin; insert into shop."Orders" values (1, 'undone', 'new'); rollback`)
+  await client.query(`begin; insert into shop."Orders" values (1, 'kept', 'new');
+    savepoint s; insert into shop."Orders" values (2, 'undone', 'new'); rollback to s`)
+  expect(await takenKeys()).toEqual([])
+  await client.query('commit')
+  client.release()
+  expect(await takenKeys()).toEqual(['customer/kept'])
+})
+
+test('10,000 rows in one statement add their distinct keys in one go', async () => {
+  await watchTable({ pool }, orders)
+  const client = await pool.connect()
+  await client.query(`set track_functions = 'all'`)
+  await client.query(`insert into shop."Orders"
+    select n, 'c' || n % 3000, 'new' from generate_series(1, 10000) n`)
+  await client.query('select pg_stat_force_next_flush()')
+  client.release(true)
+  expect((await driver.counts('customers', { cap: 10_000 })).ready).toBe(3_000)
+  const { rows } = await pool.query(`select funcname as name, calls::int
+    from pg_stat_user_functions where funcname = 'add_many' or funcname like 'add\\_waiting%' order by 1`)
+  // In steps of 1,000 keys.
+  expect(rows).toEqual([
+    { name: 'add_many', calls: 1 },
+    { name: installed('add_waiting'), calls: 3 },
+  ])
+})
+
+test('items, conditions, events, delays and priorities', async () => {
+  await watchTable(
+    { pool },
+    {
+      ...orders,
+      key: 'customer',
+      item: "jsonb_build_object('id', id, 'state', state)",
+      when: "state <> 'draft'",
+      on: ['insert', 'update'],
+      priority: 7,
+    },
+  )
+  await pool.query(`insert into shop."Orders" values (1, 'a', 'draft'), (2, 'b', 'new')`)
+  expect(await taken()).toEqual([['b', { id: 2, state: 'new' }]])
+  await pool.query(`update shop."Orders" set state = 'paid' where id = 2`)
+  expect(await taken()).toEqual([['b', { id: 2, state: 'paid' }]])
+  await pool.query('delete from shop."Orders"')
+  expect(await taken()).toEqual([])
+  // Again, with other settings.
+  await watchTable({ pool }, { ...orders, on: ['delete'], delayMs: 3_600_000, priority: 3 })
+  await pool.query(`insert into shop."Orders" values (1, 'a', 'draft')`)
+  expect((await driver.counts('customers', { cap: 10 })).delayed).toBe(0)
+  await pool.query('delete from shop."Orders"')
+  expect((await driver.list('customers', { limit: 10 })).rows).toMatchObject([
+    { key: 'customer/a', state: 'delayed', priority: 3 },
+  ])
+  await watchTable({ pool }, { ...orders, drop: true })
+  await pool.query(`insert into shop."Orders" values (1, 'b', 'new'); delete from shop."Orders"`)
+  expect((await driver.counts('customers', { cap: 10 })).delayed).toBe(1)
+  const left = await pool.query(`select from pg_proc where proname like 'sluice%'`)
+  expect(left.rowCount).toBe(0)
+})
+
+test('several queues watch one table', async () => {
+  await watchTable({ pool }, orders)
+  await watchTable({ pool }, { ...orders, queue: 'states', key: 'state -- by name' })
+  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  expect(await takenKeys()).toEqual(['customer/a'])
+  expect(await taken('states')).toEqual([['new', undefined]])
+})
+
+test('names and texts that need quotes; columns named like the variables of the trigger', async () => {
+  await sql(server.url, migrationSql({ schema: 'it"s' }))
+  const queue = `it's \\ "quoted"`
+  await pool.query(`create table "shop"."a ""b""" (counted text, rows text)`)
+  const text = watchTableSql({
+    ...{ table: 'shop."a ""b"""', schema: 'it"s', queue },
+    ...{ key: `counted || ' sluice.add \\ ' || rows`, item: 'to_jsonb(counted)' },
+  })
+  await sql(server.url, text, text)
+  await pool.query(`set standard_conforming_strings = off; insert into shop."a ""b""" values ('x', 'y');
+    reset standard_conforming_strings`)
+  const { rows } = await pool.query('select queue, key, item from "it""s".keys')
+  expect(rows).toEqual([{ queue, key: 'x sluice.add \\ y', item: '"x"' }])
+  await pool.query('drop schema "it""s" cascade')
+})
+
+test('a role that writes to the table needs only the rights of a producer', async () => {
+  await watchTable({ pool }, orders)
+  await pool.query(`create role writer login password 'secret'; create role others;
+    grant usage on schema shop to writer; grant insert on shop."Orders" to writer`)
+  const url = new URL(server.url)
+  url.username = 'writer'
+  const insert = `insert into shop."Orders" values (1, 'a', 'new')`
+  await expect(sql(url.href, insert)).rejects.toThrow(/permission denied for schema sluice/)
+  const roles = { owner: 'others', runtime: 'others', readOnly: 'others', producer: 'writer' }
+  await pool.query(rolesSql(roles))
+  await sql(url.href, insert)
+  expect(await takenKeys()).toEqual(['customer/a'])
+})
+
+test('an expression with a mistake is refused, and the table stays as it was', async () => {
+  await watchTable({ pool }, orders)
+  for (const wrong of [{ key: 'nothing' }, { when: 'customer' }, { item: 'id::json ->' }]) {
+    await expect(watchTable({ pool }, { ...orders, ...wrong })).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      retryable: false,
+    })
+  }
+  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  expect(await takenKeys()).toEqual(['customer/a'])
+})
+
+test.each([
+  [{ table: 'orders; drop table x' }, /table/],
+  [{ table: 'a.b.c' }, /table/],
+  [{ queue: '' }, /queue/],
+  [{ key: ' ' }, /key/],
+  [{ key: 'a $sluice_watch$ b' }, /key/],
+  [{ on: [] }, /on/],
+  [{ on: ['truncate'] }, /on/],
+  [{ priority: 1.5 }, /priority/],
+  [{ delayMs: NaN }, /delayMs/],
+  [{ schema: 'a$b' }, /schema/],
+] as const)('%o is refused', (wrong, message) => {
+  expect(() => watchTableSql({ ...orders, ...wrong } as TableWatch)).toThrow(message)
+})
