@@ -62,7 +62,7 @@ function subjectIn(
       return { handle: client, commit: () => end('commit'), rollback: () => end('rollback') }
     },
     async dispose() {
-      const tables = ['keys', 'queues', 'buckets', 'workers']
+      const tables = ['keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs']
       await pool.query(tables.map((table) => `delete from ${schema}.${table}`).join('; '))
       free.push(schema)
     },

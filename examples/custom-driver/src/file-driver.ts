@@ -55,6 +55,7 @@ class FileDriver implements Driver {
     operate: false,
     queues: false,
     workers: false,
+    history: false,
     buckets: false,
     transact: false,
   }

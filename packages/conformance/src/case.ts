@@ -79,6 +79,7 @@ export interface Needs {
   readonly operate?: true
   readonly queues?: true
   readonly workers?: true
+  readonly history?: true
   readonly buckets?: true
   readonly transact?: true
   /** Only with a driver that has the optional verb `adopt`. */

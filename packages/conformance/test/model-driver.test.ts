@@ -17,6 +17,7 @@ const least: Partial<Capabilities> = {
   operate: false,
   queues: false,
   workers: false,
+  history: false,
   buckets: false,
   transact: false,
 }
@@ -26,6 +27,8 @@ const absent = {
   operate: undefined,
   queues: undefined,
   workers: undefined,
+  history: undefined,
+  failedRuns: undefined,
   buckets: undefined,
   transact: undefined,
   watch: undefined,

@@ -45,6 +45,25 @@ export {
   type Operate,
   type Transfer,
 } from './driver/driver.ts'
+export {
+  addCodes,
+  type CodeCounts,
+  type Depth,
+  depthOf,
+  type FailedRun,
+  failedRunsMax,
+  failedRunsMsMax,
+  failedRunsOfCodeMax,
+  type HistoryReply,
+  type HistoryResolution,
+  type HistoryStep,
+  historyCodesMax,
+  historyDepthCap,
+  historyResolutions,
+  stepStart,
+  type WorkCounts,
+  type WorkRecord,
+} from './driver/history.ts'
 export type { BucketRow, Counts, KeyRow, ListReply, ListRequest } from './driver/inspection.ts'
 export {
   type AddOutcome,

@@ -13,12 +13,16 @@ import {
   contractVersion,
   type DirectQueue,
   type Driver,
+  depthOf,
   type EpochMs,
   type ExpireOptions,
   type ExpireOutcome,
+  type FailedRun,
   type Finish,
   type FinishReply,
   type ForgetOutcome,
+  type HistoryReply,
+  historyDepthCap,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -120,6 +124,7 @@ class MemoryDriver implements Driver {
       operate: true,
       queues: true,
       workers: true,
+      history: true,
       buckets: true,
       transact: false,
     }
@@ -200,19 +205,25 @@ class MemoryDriver implements Driver {
   }
 
   tick(queue: string, request: TickRequest): TickReply {
-    const { failuresExpireMs, holder, limit, worker } = request
+    const { failuresExpireMs, holder, limit, worker, record } = request
     const target = this.#queue(queue)
     // Read before `now`: a key that is ready must not seem to be due later.
     const nextAt = target.nextAt()
     const now = this.#store.time.exact()
     if (worker !== undefined) target.workers.register({ ...worker, holder }, now)
     target.workers.deleteBefore(now - workerMsMax)
+    if (record !== undefined) {
+      target.history.record(record, now, () =>
+        depthOf(countKeys(target, historyDepthCap, now), now),
+      )
+    }
     return {
       now,
       nextAt,
       paused: target.isPaused,
       leaseEnds: target.leaseEnds(now, limit),
       swept: target.sweep(limit, failuresExpireMs, now),
+      recorded: record === undefined ? undefined : true,
     }
   }
 
@@ -234,6 +245,15 @@ class MemoryDriver implements Driver {
 
   workers(queue: string, withinMs: number): WorkerRow[] {
     return this.#existing(queue).workers.seenSince(this.#store.time.exact() - withinMs)
+  }
+
+  history(queue: string, stepMs: number): HistoryReply {
+    const now = this.#store.time.exact()
+    return { now, steps: this.#existing(queue).history.steps(stepMs, now) }
+  }
+
+  failedRuns(queue: string): readonly FailedRun[] {
+    return this.#existing(queue).history.failedRuns(this.#store.time.exact())
   }
 
   buckets(): readonly BucketRow[] {

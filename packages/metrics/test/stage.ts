@@ -50,6 +50,7 @@ const alone: Capabilities = {
   operate: true,
   queues: false,
   workers: true,
+  history: false,
   buckets: false,
   transact: false,
 }

@@ -14,10 +14,12 @@ import {
   type DriverTransaction,
   type ExpireOptions,
   type ExpireOutcome,
+  type FailedRun,
   type Failure,
   type Finish,
   type FinishReply,
   type ForgetOutcome,
+  type HistoryReply,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -38,6 +40,7 @@ import { WakeSignal } from './connection/wake-signal.ts'
 import { Warnings } from './connection/warnings.ts'
 import { Watch } from './connection/watch.ts'
 import { checkOptions, type PostgresOptions, type Settings } from './postgres-options.ts'
+import { failedRuns, history } from './rows/history.ts'
 import { StoreTime } from './rows/store-time.ts'
 import { checkServer } from './schema/check-server.ts'
 import { bringUpToDate } from './schema/migrate.ts'
@@ -120,6 +123,7 @@ class PostgresDriver implements Driver {
       operate: true,
       queues: true,
       workers: true,
+      history: true,
       buckets: true,
       transact: 'async',
     }
@@ -276,6 +280,14 @@ class PostgresDriver implements Driver {
 
   async workers(queue: string, withinMs: number): Promise<readonly WorkerRow[]> {
     return await workers(this.#store, queue, withinMs)
+  }
+
+  async history(queue: string, stepMs: number): Promise<HistoryReply> {
+    return await history(this.#store, queue, stepMs)
+  }
+
+  async failedRuns(queue: string): Promise<readonly FailedRun[]> {
+    return await failedRuns(this.#store, queue)
   }
 
   async buckets(): Promise<readonly BucketRow[]> {

@@ -133,6 +133,43 @@ create table sluice.workers (
   primary key (queue, holder)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
+-- What the workers of a queue did during one step of time; step_ms is its length, at its beginning.
+create table sluice.history (
+  queue_id bigint not null,
+  at float8 not null,
+  started bigint not null,
+  done bigint not null,
+  failed bigint not null,
+  added bigint not null,
+  merged bigint not null,
+  expired bigint not null,
+  -- For how long the key that had been ready longest had been so.
+  oldest_ms float8 not null,
+  step_ms int not null,
+  -- How many keys were in the queue.
+  ready int not null,
+  delayed int not null,
+  held int not null,
+  parked int not null,
+  capped boolean not null,
+  -- The codes of the errors of failed runs with their counts, as JSON.
+  codes text not null,
+  primary key (queue_id, step_ms, at)
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- Failed runs, of which the newest are kept.
+create table sluice.failed_runs (
+  queue_id bigint not null,
+  id bigint generated always as identity,
+  at float8 not null,
+  failures int not null,
+  key text collate "C" not null,
+  code text collate "C" not null,
+  holder text collate "C" not null,
+  last_error text not null,
+  primary key (queue_id, id)
+) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
 -- By how many microseconds the store's time is ahead of the server's clock: more than 0 after that clock
 -- was set back. And the newest present that a tick has noted. Sequences rather than a row: every
 -- statement reads the first one, without a snapshot and without a plan.
@@ -384,6 +421,193 @@ begin
       from part p left join firsts f on f.key = p.key order by p.index;
     step := step + 1;
   end loop;
+end
+$body$;`,
+  },
+  {
+    name: 'add_codes_424b135c',
+    sql: `create or replace function sluice.add_codes_424b135c(in_a jsonb, in_b jsonb, in_codes int) returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_array(s.code, s.failed) order by s.failed desc, s.code),
+      '[]')::text
+    from (
+      select (p ->> 0) collate "C" as code, sum((p ->> 1)::bigint) as failed
+      from jsonb_array_elements(in_a || in_b) as e(p)
+      group by 1 order by 2 desc, 1 limit in_codes) s);
+end
+$body$;`,
+  },
+  {
+    name: 'counts_3c858474',
+    sql: `create or replace function sluice.counts_3c858474(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
+  now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
+  paused boolean, oldest float8, capped boolean
+) language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
+  n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
+  n_idle int; first_ready float8;
+begin
+  with recursive
+  levels (priority, first_at) as (
+    (select k.priority, k.ready_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select
+    (select count(*) from (select from levels l cross join lateral (
+      select from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority = l.priority and k.ready_at <= t
+      order by k.ready_at, k.seq limit in_cap + 1) x
+    limit in_cap + 1) y),
+    (select min(l.first_at) from levels l where l.first_at <= t)
+  into n_ready, first_ready;
+  with recursive
+  levels (priority, first_at) as (
+    (select k.priority, k.ready_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+    order by k.priority desc, k.ready_at, k.seq limit 1)
+    union all
+    select x.priority, x.ready_at from levels l cross join lateral (
+      select k.priority, k.ready_at from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+        and k.priority < l.priority
+      order by k.priority desc, k.ready_at, k.seq limit 1) x
+  )
+  select count(*) filter (where y.why <> 2), count(*) filter (where y.why = 2)
+  into n_delayed, n_backoff
+  from (select x.why from levels l cross join lateral (
+    select k.why from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and k.priority = l.priority and k.ready_at > t
+    order by k.ready_at, k.seq limit 2 * in_cap + 1) x
+  limit 2 * in_cap + 1) y;
+  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
+  into n_processing, n_dirty
+  from (select k.due_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
+  select count(*) into n_parked from (select from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
+  select count(*) into n_idle from (select from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
+      and k.failed_at is not null limit in_cap + 1) x;
+  return query select t, least(n_ready, in_cap), least(n_delayed, in_cap),
+    least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
+    least(n_parked, in_cap), least(n_idle, in_cap),
+    exists (select from sluice.queues q where q.name = in_queue and q.paused),
+    coalesce(first_ready, 'Infinity'),
+    greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
+end
+$body$;`,
+  },
+  {
+    name: 'add_record_0f6dfb05',
+    sql: `create or replace function sluice.add_record_0f6dfb05(
+  in_queue text, in_record text, in_steps int[], in_kept int[], in_cap int, in_codes int,
+  in_runs int, in_runs_of_code int, in_runs_ms float8, in_now float8
+) returns boolean language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set enable_material = off
+set jit = off
+set lock_timeout = '50ms'
+as $body$
+#variable_conflict use_column
+declare
+  this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  work jsonb := in_record::jsonb;
+  depth record;
+  step int; kept int; first_at float8; n int;
+begin
+  if not pg_try_advisory_xact_lock(this_queue # x'736c7569636531'::bigint) then
+    return false;
+  end if;
+  first_at := floor(in_now / in_steps[1]) * in_steps[1];
+  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped into depth from sluice.history h
+  where h.queue_id = this_queue and h.step_ms = in_steps[1] and h.at = first_at;
+  if not found then
+    select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
+      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped
+    into depth from sluice.counts_3c858474(in_queue, in_cap, in_now, null) c;
+  end if;
+  for n in 1 .. cardinality(in_steps) loop
+    step := in_steps[n];
+    kept := in_kept[n];
+    first_at := floor(in_now / step) * step;
+    insert into sluice.history as h (queue_id, step_ms, at, started, done, failed, added, merged,
+      expired, ready, delayed, held, parked, oldest_ms, capped, codes)
+    values (this_queue, step, first_at, (work ->> 'started')::bigint,
+      (work ->> 'done')::bigint, (work ->> 'failed')::bigint, (work ->> 'added')::bigint,
+      (work ->> 'merged')::bigint, (work ->> 'expired')::bigint,
+      depth.ready, depth.delayed, depth.held, depth.parked, depth.oldest_ms,
+      depth.capped,
+      sluice.add_codes_424b135c('[]', work -> 'codes', in_codes))
+    on conflict (queue_id, step_ms, at) do update set
+      started = h.started + excluded.started, done = h.done + excluded.done,
+      failed = h.failed + excluded.failed, added = h.added + excluded.added,
+      merged = h.merged + excluded.merged, expired = h.expired + excluded.expired,
+      ready = excluded.ready, delayed = excluded.delayed, held = excluded.held,
+      parked = excluded.parked, oldest_ms = excluded.oldest_ms, capped = excluded.capped,
+      codes = case when work -> 'codes' = '[]' then h.codes
+        else sluice.add_codes_424b135c(h.codes::jsonb, work -> 'codes', in_codes) end;
+    delete from sluice.history h
+    where h.queue_id = this_queue and h.step_ms = step and h.at <= first_at - step::float8 * kept;
+  end loop;
+  if work -> 'failedRuns' = '[]' then
+    return true;
+  end if;
+  insert into sluice.failed_runs (queue_id, at, key, code, holder, failures, last_error)
+  select this_queue, (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
+    (r ->> 'failures')::int, r ->> 'lastError'
+  from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
+  delete from sluice.failed_runs f using (
+    select x.id, x.at, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
+    from sluice.failed_runs x where x.queue_id = this_queue) y
+  where f.queue_id = this_queue and f.id = y.id
+    and (y.at <= in_now - in_runs_ms or y.nth > in_runs_of_code);
+  delete from sluice.failed_runs f using (
+    select x.id from sluice.failed_runs x where x.queue_id = this_queue
+    order by x.at desc, x.id desc offset in_runs) y
+  where f.queue_id = this_queue and f.id = y.id;
+  return true;
 end
 $body$;`,
   },
@@ -685,89 +909,6 @@ begin
       and k.due_at < 'Infinity'
     order by k.queue_id, k.key limit in_most)
     limit in_most) x);
-end
-$body$;`,
-  },
-  {
-    name: 'counts_3c858474',
-    sql: `create or replace function sluice.counts_3c858474(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
-  now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
-  paused boolean, oldest float8, capped boolean
-) language plpgsql
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_sort = off
-set enable_material = off
-set jit = off
-set lock_timeout = '50ms'
-as $body$
-#variable_conflict use_column
-declare
-  this_queue bigint := sluice.queue_number_6461402f(in_queue);
-  t float8 := sluice.present_4c1f74c0(in_now, in_least);
-  n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
-  n_idle int; first_ready float8;
-begin
-  with recursive
-  levels (priority, first_at) as (
-    (select k.priority, k.ready_at from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-    order by k.priority desc, k.ready_at, k.seq limit 1)
-    union all
-    select x.priority, x.ready_at from levels l cross join lateral (
-      select k.priority, k.ready_at from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority < l.priority
-      order by k.priority desc, k.ready_at, k.seq limit 1) x
-  )
-  select
-    (select count(*) from (select from levels l cross join lateral (
-      select from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority = l.priority and k.ready_at <= t
-      order by k.ready_at, k.seq limit in_cap + 1) x
-    limit in_cap + 1) y),
-    (select min(l.first_at) from levels l where l.first_at <= t)
-  into n_ready, first_ready;
-  with recursive
-  levels (priority, first_at) as (
-    (select k.priority, k.ready_at from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-    order by k.priority desc, k.ready_at, k.seq limit 1)
-    union all
-    select x.priority, x.ready_at from levels l cross join lateral (
-      select k.priority, k.ready_at from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority < l.priority
-      order by k.priority desc, k.ready_at, k.seq limit 1) x
-  )
-  select count(*) filter (where y.why <> 2), count(*) filter (where y.why = 2)
-  into n_delayed, n_backoff
-  from (select x.why from levels l cross join lateral (
-    select k.why from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-      and k.priority = l.priority and k.ready_at > t
-    order by k.ready_at, k.seq limit 2 * in_cap + 1) x
-  limit 2 * in_cap + 1) y;
-  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
-  into n_processing, n_dirty
-  from (select k.due_at from sluice.keys k
-    where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
-  select count(*) into n_parked from (select from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
-  select count(*) into n_idle from (select from sluice.keys k
-    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
-      and k.failed_at is not null limit in_cap + 1) x;
-  return query select t, least(n_ready, in_cap), least(n_delayed, in_cap),
-    least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
-    least(n_parked, in_cap), least(n_idle, in_cap),
-    exists (select from sluice.queues q where q.name = in_queue and q.paused),
-    coalesce(first_ready, 'Infinity'),
-    greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
 end
 $body$;`,
   },
@@ -1162,12 +1303,14 @@ end
 $body$;`,
   },
   {
-    name: 'tick_1ba1b7bd',
-    sql: `create or replace function sluice.tick_1ba1b7bd(
+    name: 'tick_895c9d44',
+    sql: `create or replace function sluice.tick_895c9d44(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
-  in_limit int, in_expire float8, in_now float8, in_least float8
+  in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
+  in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
 ) returns table (
-  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
+  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint,
+  recorded boolean
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -1184,7 +1327,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
-  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_paused boolean; is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
     perform setval('sluice.latest', (t * 1000)::bigint);
@@ -1196,6 +1339,10 @@ begin
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+  end if;
+  if in_record is not null then
+    is_recorded := sluice.add_record_0f6dfb05(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+      in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
     select x.ctid from sluice.keys x
@@ -1223,9 +1370,9 @@ begin
     select min(l.first_at) into due_at from levels l;
   end if;
   return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::bigint;
+    null::bigint, is_recorded;
   return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token
+    k.token, null::boolean
   from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end
@@ -1449,10 +1596,20 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present_
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
   doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
 where w.seen_at >= sluice.present_4c1f74c0(null, null) - $1::float8 order by w.queue, w.holder`,
+  failedRuns: `select at, key, code, holder, failures, last_error from sluice.failed_runs
+where queue_id = sluice.queue_number_6461402f($1::text)
+  and at > sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8
+order by at desc, id desc`,
   findLockedKeys: `select b.key
 from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(key)`,
   finishDone: `select index, outcome, due_at, failures from sluice.finish_done_f04213ee(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
+  history: `select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed,
+  h.held, h.parked, h.oldest_ms, h.capped, h.codes
+from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p
+left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int
+  and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int
+order by h.at`,
   list: `select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead,
   (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
   (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,
@@ -1483,16 +1640,18 @@ from sluice.operate_purge_f01345cd($1::text, $2::text, $3::int)`,
   renew: `select index, outcome, lease_until
 from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
   $6::float8)`,
-  tickOverListener: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms_a3187b88() as ahead,
-  exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $11::text)
+  tickOverListener: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead,
+  exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text)
     as listens
-from sluice.tick_1ba1b7bd(
+from sluice.tick_895c9d44(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
-  $10::float8)`,
-  tick: `select kind, now, next_at, paused, swept, key, token, sluice.ahead_ms_a3187b88() as ahead
-from sluice.tick_1ba1b7bd(
+  $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
+  $18::float8)`,
+  tick: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead
+from sluice.tick_895c9d44(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
-  $10::float8)`,
+  $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
+  $18::float8)`,
   transferLock: `select pg_catalog.pg_advisory_xact_lock(
   pg_catalog.hashtextextended('sluice.token is being set', 0))`,
   transferSequences: `select pg_catalog.pg_sequence_last_value('sluice.token')::text as token,

@@ -16,9 +16,11 @@ import {
   type DriverTransaction,
   type ExpireOptions,
   type ExpireOutcome,
+  type FailedRun,
   type Finish,
   type FinishReply,
   type ForgetOutcome,
+  type HistoryReply,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -35,6 +37,7 @@ import {
 import type { Work } from './connection/connection.ts'
 import type { ConnectionShare } from './connection/connection-share.ts'
 import type { Target } from './connection/target.ts'
+import { failedRunsVerb, historyVerb } from './rows/history.ts'
 import { listQueues } from './rows/queue-row.ts'
 import { listBuckets } from './rows/token-buckets.ts'
 import { WriteTransaction } from './rows/write-transaction.ts'
@@ -80,6 +83,7 @@ export class SqliteDriver implements Driver {
       operate: true,
       queues: true,
       workers: true,
+      history: true,
       buckets: true,
       transact: target.canTransact ? 'sync' : false,
     }
@@ -173,11 +177,12 @@ export class SqliteDriver implements Driver {
       if (!mustWrite) return reply
       const swept = this.#write((statements, store) => {
         const tx = new WriteTransaction(statements, queue, store)
-        return tickWrite(tx, request)
+        return tickWrite(tx, queue, request)
       })
+      const recorded = request.record === undefined ? undefined : true
       return swept instanceof Promise
-        ? swept.then((rows) => ({ ...reply, swept: rows }))
-        : { ...reply, swept }
+        ? swept.then((rows) => ({ ...reply, recorded, swept: rows }))
+        : { ...reply, recorded, swept }
     }
     return read instanceof Promise ? read.then(finish) : finish(read)
   }
@@ -206,6 +211,14 @@ export class SqliteDriver implements Driver {
 
   workers(queue: string, withinMs: number): Awaitable<WorkerRow[]> {
     return this.#read((statements, { now }) => workersVerb(statements, queue, now - withinMs))
+  }
+
+  history(queue: string, stepMs: number): Awaitable<HistoryReply> {
+    return this.#read((statements, { now }) => historyVerb(statements, queue, stepMs, now))
+  }
+
+  failedRuns(queue: string): Awaitable<FailedRun[]> {
+    return this.#read((statements, { now }) => failedRunsVerb(statements, queue, now))
   }
 
   buckets(): Awaitable<BucketRow[]> {

@@ -126,6 +126,44 @@ create table sluice_workers (
   primary key (queue, holder)
 ) strict, without rowid;
 
+-- What the workers of a queue did during one step of time; step_ms is its length, at its beginning.
+create table sluice_history (
+  queue integer not null,
+  step_ms integer not null,
+  at real not null,
+  started integer not null,
+  done integer not null,
+  failed integer not null,
+  added integer not null,
+  merged integer not null,
+  expired integer not null,
+  -- How many keys were in the queue.
+  ready integer not null,
+  delayed integer not null,
+  held integer not null,
+  parked integer not null,
+  -- For how long the key that had been ready longest had been so.
+  oldest_ms real not null,
+  capped integer not null check (capped in (0, 1)),
+  -- The codes of the errors of failed runs with their counts, as JSON.
+  codes text not null,
+  primary key (queue, step_ms, at)
+) strict, without rowid;
+
+-- Failed runs, of which the newest are kept.
+create table sluice_failed_runs (
+  id integer primary key,
+  queue integer not null,
+  at real not null,
+  key text not null,
+  code text not null,
+  holder text not null,
+  failures integer not null,
+  last_error text not null
+) strict;
+
+create index sluice_failed_runs_newest on sluice_failed_runs (queue, at, id);
+
 create table sluice_buckets (
   name text primary key,
   per_second real not null,
@@ -290,12 +328,45 @@ select 'key ' || key || ' has nothing to be remembered for'
 from sluice_keys
 where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
 limit 100`,
+  failedRunsAdd: `insert into sluice_failed_runs (queue, at, key, code, holder, failures, last_error)
+values (?, ?, ?, ?, ?, ?, ?)`,
+  failedRunsList: `select at, key, code, holder, failures, last_error
+from sluice_failed_runs
+where queue = +? and at > +?
+order by at desc, id desc`,
+  failedRunsSweep: `delete from sluice_failed_runs
+where id in (
+  select id from (
+    select id, at, row_number() over (partition by code order by at desc, id desc) as rank
+    from sluice_failed_runs
+    where queue = +?
+  )
+  where at <= +? or rank > +?
+)`,
+  failedRunsTrim: `delete from sluice_failed_runs
+where id in (
+  select id from sluice_failed_runs
+  where queue = +?
+  order by at desc, id desc
+  limit -1 offset ?
+)`,
   finishDoneForget: `delete from sluice_keys
 where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0`,
   finishDone: `delete from sluice_keys
 where
   queue = +? and key = +? and token = +?
   and next_due_at is null and failures = 0 and parked = 0`,
+  historyFind: `select * from sluice_history
+where queue = +? and step_ms = +? and at = +?`,
+  historyList: `select * from sluice_history
+where queue = +? and step_ms = +? and at > +?
+order by at`,
+  historySave: `insert or replace into sluice_history (
+  queue, step_ms, at, started, done, failed, added, merged, expired, ready, delayed, held, parked,
+  oldest_ms, capped, codes
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  historySweep: `delete from sluice_history
+where queue = +? and step_ms = +? and at <= +?`,
   holdersAdd: `insert into sluice_holders (name)
 values (?)`,
   holdersFind: `select id

@@ -60,6 +60,7 @@ class TemplateDriver implements Driver {
     operate: false,
     queues: false,
     workers: false,
+    history: false,
     buckets: false,
     transact: false,
   }

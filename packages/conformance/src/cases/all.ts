@@ -26,6 +26,7 @@ import { sizeLimitCases } from './size/size-limits.ts'
 import { atomicCases } from './store/atomic.ts'
 import { clockCases } from './store/clock.ts'
 import { countsAndListCases } from './store/counts-and-list.ts'
+import { historyCasesOfQueues } from './store/history.ts'
 import { lifecycleCases } from './store/lifecycle.ts'
 import { powerCases } from './store/power.ts'
 import { queueCases } from './store/queues.ts'
@@ -56,6 +57,7 @@ export const allCases: readonly Case[] = [
   ...queueCases,
   ...countsAndListCases,
   ...tickCases,
+  ...historyCasesOfQueues,
   ...clockCases,
   ...lifecycleCases,
   ...transactCases,

@@ -12,12 +12,16 @@ import {
   contractVersion,
   type Driver,
   type DriverTransaction,
+  depthOf,
   type ExpireOptions,
   type ExpireOutcome,
+  type FailedRun,
   type Finish,
   type FinishOutcome,
   type FinishReply,
   type ForgetOutcome,
+  type HistoryReply,
+  historyDepthCap,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -32,8 +36,10 @@ import {
   type TickRequest,
   type Transfer,
   type WorkerRow,
+  type WorkRecord,
 } from '@sluice/core'
 import { countKeys, listKeys } from './list-keys.ts'
+import { modelHistory } from './model-history.ts'
 import { modelOperate } from './model-operate.ts'
 import { type ModelKey, type ModelQueue, ModelStore } from './model-store.ts'
 import { modelTransfer } from './model-transfer.ts'
@@ -86,6 +92,7 @@ export class ModelDriver implements Driver {
       operate: true,
       queues: true,
       workers: true,
+      history: true,
       buckets: true,
       transact: 'sync',
     }
@@ -233,6 +240,7 @@ export class ModelDriver implements Driver {
       const startedAt = workers.get(request.holder)?.startedAt ?? now
       workers.set(request.holder, { ...request.worker, startedAt, seenAt: now })
     }
+    if (request.record !== undefined) this.#addRecord(queue, request.record, now)
     let nextAt = never
     for (const { state } of keys.values()) {
       if (state.token !== noToken) nextAt = Math.min(nextAt, state.leaseUntil)
@@ -245,7 +253,24 @@ export class ModelDriver implements Driver {
       keys.delete(key)
       swept += 1
     }
-    return { now, nextAt, paused, leaseEnds: this.#leaseEnds(queue, now, request.limit), swept }
+    const leaseEnds = this.#leaseEnds(queue, now, request.limit)
+    return { now, nextAt, paused, leaseEnds, swept, ...(request.record && { recorded: true }) }
+  }
+
+  #addRecord(queue: string, record: WorkRecord, now: number): void {
+    const { records, failedRuns } = this.#store.queue(queue)
+    const depth = depthOf(this.counts(queue, { cap: historyDepthCap }), now)
+    records.push({ at: now, record: structuredClone(record), depth })
+    failedRuns.push(...structuredClone(record.failedRuns))
+  }
+
+  history(queue: string, stepMs: number): HistoryReply {
+    const now = this.#time.now()
+    return { now, steps: modelHistory.steps(this.#store.queue(queue), stepMs, now) }
+  }
+
+  failedRuns(queue: string): FailedRun[] {
+    return modelHistory.failedRuns(this.#store.queue(queue), this.#time.now())
   }
 
   counts(queue: string, options: { readonly cap: number }): Counts {

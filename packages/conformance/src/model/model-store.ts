@@ -1,9 +1,13 @@
 import {
   type BucketRow,
   type Clock,
+  type Depth,
+  type EpochMs,
   emptyKeyState,
+  type FailedRun,
   type KeyState,
   type WorkerRow,
+  type WorkRecord,
 } from '@sluice/core'
 import type { StoreTime } from './store-time.ts'
 
@@ -17,11 +21,21 @@ export interface ModelKey {
   lastError: string | undefined
 }
 
+/** A record, when it was added, and the depth of the queue then. */
+export interface ModelRecord {
+  readonly at: EpochMs
+  readonly record: WorkRecord
+  readonly depth: Depth
+}
+
 /** One queue in the model. */
 export interface ModelQueue {
   paused: boolean
   readonly keys: Map<string, ModelKey>
   readonly workers: Map<string, WorkerRow>
+  /** Every record that was ever added, and the failed runs in the order in which they came. */
+  readonly records: ModelRecord[]
+  readonly failedRuns: FailedRun[]
 }
 
 /** The store of a model driver, which outlives it; several drivers may share one. */
@@ -68,7 +82,7 @@ export class ModelStore {
   queue(name: string): ModelQueue {
     let queue = this.queues.get(name)
     if (queue === undefined) {
-      queue = { paused: false, keys: new Map(), workers: new Map() }
+      queue = { paused: false, keys: new Map(), workers: new Map(), records: [], failedRuns: [] }
       this.queues.set(name, queue)
     }
     return queue

@@ -13,6 +13,7 @@ import { orderMutants } from './order-mutants.ts'
 import { sizeMutants } from './size-mutants.ts'
 import { clockMutants } from './store/clock-mutants.ts'
 import { countsAndListMutants } from './store/counts-and-list-mutants.ts'
+import { historyMutants } from './store/history-mutants.ts'
 import { lifecycleMutants } from './store/lifecycle-mutants.ts'
 import { namesMutants } from './store/names-mutants.ts'
 import { transactMutants } from './store/transact-mutants.ts'
@@ -32,6 +33,7 @@ export const allMutants: readonly Mutant[] = [
   ...verbMutants,
   ...lifecycleMutants,
   ...countsAndListMutants,
+  ...historyMutants,
   ...operateMutants,
   ...clockMutants,
   ...transactMutants,

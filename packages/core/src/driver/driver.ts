@@ -11,6 +11,7 @@ import type {
   RenewReply,
 } from './claim.ts'
 import type { DirectQueue } from './direct-queue.ts'
+import type { FailedRun, HistoryReply } from './history.ts'
 import type { BucketRow, Counts, ListReply, ListRequest } from './inspection.ts'
 import type {
   CancelOutcome,
@@ -68,6 +69,11 @@ export interface Capabilities {
   readonly queues: boolean
   /** It has `workers`, and `tick` registers the worker it is given. */
   readonly workers: boolean
+  /**
+   * It has `history` and `failedRuns`, and `tick` adds the record that it is given. Implies
+   * `workers`.
+   */
+  readonly history: boolean
   /** It has `buckets`. Charging buckets is required of every driver; listing them is not. */
   readonly buckets: boolean
   /**
@@ -277,6 +283,18 @@ export interface Driver {
 
   /** The workers that have ticked on a queue within `withinMs`. */
   workers?(queue: string, withinMs: number): Awaitable<readonly WorkerRow[]>
+
+  /**
+   * What the workers of a queue did, step by step: the resolution of {@link historyResolutions}
+   * with this length. Bounded, whatever happens in the queue; it outlives keys and workers.
+   */
+  history?(queue: string, stepMs: number): Awaitable<HistoryReply>
+
+  /**
+   * The failed runs of a queue that are kept, newest first: those of the last day, no more than
+   * {@link failedRunsOfCodeMax} of a code and {@link failedRunsMax} in all. They outlive their keys.
+   */
+  failedRuns?(queue: string): Awaitable<readonly FailedRun[]>
 
   /** All buckets. */
   buckets?(): Awaitable<readonly BucketRow[]>

@@ -42,6 +42,28 @@ export {
   type Transfer,
 } from './driver.ts'
 export { type Environment, systemEnvironment } from './environment.ts'
+export {
+  addCodes,
+  addToStep,
+  type CodeCounts,
+  type Depth,
+  depthOf,
+  type FailedRun,
+  failedRunsMax,
+  failedRunsMsMax,
+  failedRunsOfCodeMax,
+  type HistoryReply,
+  type HistoryResolution,
+  type HistoryStep,
+  historyCodesMax,
+  historyDepthCap,
+  historyResolutions,
+  RecordedHistory,
+  stepStart,
+  stepsGoneAt,
+  type WorkCounts,
+  type WorkRecord,
+} from './history.ts'
 export type { BucketRow, Counts, KeyRow, ListReply, ListRequest } from './inspection.ts'
 export {
   type AddOutcome,

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../time/clock.ts'
 import type { AskOptions } from './ask.ts'
 import type { ClaimReply, Lease } from './claim.ts'
+import type { WorkRecord } from './history.ts'
 import type { WorkerInfo } from './worker-row.ts'
 
 /** The arguments of a tick. */
@@ -8,6 +9,11 @@ export interface TickRequest {
   readonly holder: string
   /** Set: registers this worker, or renews its registration. */
   readonly worker?: WorkerInfo | undefined
+  /**
+   * What that worker did since its last tick with a record. A driver with `history` adds it to the
+   * history of the queue, in the same statement. Never without `worker`.
+   */
+  readonly record?: WorkRecord | undefined
   /** The most expired leases to report, and the most stale rows to delete. */
   readonly limit: number
   /** See {@link AskOptions.failuresExpireMs}. */
@@ -28,4 +34,9 @@ export interface TickReply {
   readonly leaseEnds: readonly Lease[]
   /** How many rows were deleted because only an expired failure count was left of them. */
   readonly swept: number
+  /**
+   * Whether the record was added. If not, because another worker's was being added at the same
+   * moment, it comes again with the next tick. Absent if there was none, or without `history`.
+   */
+  readonly recorded?: boolean | undefined
 }

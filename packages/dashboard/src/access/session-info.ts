@@ -11,7 +11,7 @@ const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
   capabilities: {
     ...{ durable: false, shared: false, clock: false, order: 'strict', time: 'wall' },
     ...{ watch: false, peers: false, operate: false },
-    ...{ queues: false, workers: false, buckets: false, transact: false },
+    ...{ queues: false, workers: false, history: false, buckets: false, transact: false },
   },
 }
 

@@ -3,6 +3,7 @@ import {
   type Lease,
   never as neverImported,
   noToken as noTokenImported,
+  RecordedHistory,
   type TokenBuckets,
   transitions,
 } from '@sluice/core/driver'
@@ -53,6 +54,7 @@ export class RowStore {
   readonly cursor: RowCursor
   readonly holds: HoldTable = new HoldTable()
   readonly workers: WorkerRegistry = new WorkerRegistry()
+  readonly history: RecordedHistory = new RecordedHistory()
   readonly readyRows: ReadyRows
   readonly delayed: RowHeap
   /** The leases that expire, by when they do. */

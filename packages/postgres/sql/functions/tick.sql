@@ -1,13 +1,15 @@
--- The heartbeat: registers a worker, reports expired leases, returns when to look again, deletes expired
+-- The heartbeat: registers a worker, adds its record to the history, reports expired leases, returns when to look again, deletes expired
 -- failure counts, and notes the present, at most every nine seconds in the whole store.
 --
--- Rows: kind 0 (the store's time, the next instant, whether paused, how many were deleted), 2 (an
--- expired lease). The next instant is read from the front of the index at each priority.
+-- Rows: kind 0 (the store's time, the next instant, whether paused, how many were deleted, whether the
+-- record was added), 2 (an expired lease). The next instant is read from the front of the index at each priority.
 create or replace function sluice.tick(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
-  in_limit int, in_expire float8, in_now float8, in_least float8
+  in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
+  in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
 ) returns table (
-  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint
+  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint,
+  recorded boolean
 ) language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
@@ -16,7 +18,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now, in_least);
-  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_paused boolean; is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
     perform setval('sluice.latest', (t * 1000)::bigint);
@@ -28,6 +30,10 @@ begin
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+  end if;
+  if in_record is not null then
+    is_recorded := sluice.add_record(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+      in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
     select x.ctid from sluice.keys x
@@ -45,9 +51,9 @@ begin
     select min(l.first_at) into due_at from levels l;
   end if;
   return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::bigint;
+    null::bigint, is_recorded;
   return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token
+    k.token, null::boolean
   from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end

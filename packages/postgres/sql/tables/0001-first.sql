@@ -125,6 +125,43 @@ create table sluice.workers (
   primary key (queue, holder)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
+-- What the workers of a queue did during one step of time; step_ms is its length, at its beginning.
+create table sluice.history (
+  queue_id bigint not null,
+  at float8 not null,
+  started bigint not null,
+  done bigint not null,
+  failed bigint not null,
+  added bigint not null,
+  merged bigint not null,
+  expired bigint not null,
+  -- For how long the key that had been ready longest had been so.
+  oldest_ms float8 not null,
+  step_ms int not null,
+  -- How many keys were in the queue.
+  ready int not null,
+  delayed int not null,
+  held int not null,
+  parked int not null,
+  capped boolean not null,
+  -- The codes of the errors of failed runs with their counts, as JSON.
+  codes text not null,
+  primary key (queue_id, step_ms, at)
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- Failed runs, of which the newest are kept.
+create table sluice.failed_runs (
+  queue_id bigint not null,
+  id bigint generated always as identity,
+  at float8 not null,
+  failures int not null,
+  key text collate "C" not null,
+  code text collate "C" not null,
+  holder text collate "C" not null,
+  last_error text not null,
+  primary key (queue_id, id)
+) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
 -- By how many microseconds the store's time is ahead of the server's clock: more than 0 after that clock
 -- was set back. And the newest present that a tick has noted. Sequences rather than a row: every
 -- statement reads the first one, without a snapshot and without a plan.

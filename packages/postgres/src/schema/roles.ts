@@ -50,7 +50,7 @@ revoke all on schema ${schema} from public;
 grant usage, create on schema ${schema} to ${owner};
 grant usage on schema ${schema} to ${runtime}, ${readOnly};
 grant select on all tables in schema ${schema} to ${runtime}, ${readOnly};
-grant insert, update, delete on ${schema}.keys, ${schema}.queues, ${schema}.buckets, ${schema}.workers to ${runtime};
+grant insert, update, delete on ${schema}.keys, ${schema}.queues, ${schema}.buckets, ${schema}.workers, ${schema}.history, ${schema}.failed_runs to ${runtime};
 grant usage, update on all sequences in schema ${schema} to ${runtime};
 grant select on all sequences in schema ${schema} to ${readOnly};
 grant execute on all functions in schema ${schema} to ${owner}, ${runtime}, ${readOnly};

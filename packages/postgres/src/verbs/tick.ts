@@ -1,13 +1,14 @@
 import type { Lease, TickReply, TickRequest } from '@sluice/core/driver'
 import type { Store } from '../connection/store.ts'
 import { flag, instant, number } from '../rows/columns.ts'
+import { recordValues } from '../rows/history.ts'
 
 /** The verb tick. */
 export async function tick(
   store: Store,
   channel: string,
   queue: string,
-  { holder, worker, limit, failuresExpireMs }: TickRequest,
+  { holder, worker, record, limit, failuresExpireMs }: TickRequest,
 ): Promise<TickReply> {
   const moment = store.time.moment()
   const values = [
@@ -23,12 +24,13 @@ export async function tick(
     failuresExpireMs,
     moment.now,
     moment.least,
+    ...recordValues(record),
   ]
   // An idle queue sends one statement: it also shows that the connection that listens is alive.
   const overListener = await store.runOverListener('tickOverListener', [...values, channel])
   const rows = overListener ?? (await store.run('tick', values))
   const leaseEnds: Lease[] = []
-  const reply = { now: 0, nextAt: Infinity, paused: false, swept: 0 }
+  const reply = { now: 0, nextAt: Infinity, paused: false, swept: 0, recorded: false }
   for (const row of rows) {
     if (number(row['kind']) === 0) {
       reply.now = number(row['now'])
@@ -36,9 +38,10 @@ export async function tick(
       reply.nextAt = instant(row['next_at'])
       reply.paused = flag(row['paused'])
       reply.swept = number(row['swept'])
+      reply.recorded = flag(row['recorded'])
     } else {
       leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
     }
   }
-  return { ...reply, leaseEnds }
+  return { ...reply, recorded: record === undefined ? undefined : reply.recorded, leaseEnds }
 }

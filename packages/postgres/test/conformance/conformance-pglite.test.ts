@@ -57,7 +57,9 @@ async function create(): Promise<Subject> {
       return { handle, commit: () => end('commit'), rollback: () => end('rollback') }
     },
     async dispose() {
-      const tables = ['keys', 'queues', 'buckets', 'workers'].map((table) => `${schema}.${table}`)
+      const tables = ['keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs'].map(
+        (table) => `${schema}.${table}`,
+      )
       await client.exec(`truncate ${tables.join()}`)
       free.push(schema)
     },

@@ -81,7 +81,7 @@ export function subjectsOn(options: SubjectOptions): CreateSubject {
         return { handle: client, commit: () => end('commit'), rollback: () => end('rollback') }
       },
       async dispose() {
-        const tables = ['keys', 'queues', 'buckets', 'workers']
+        const tables = ['keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs']
         const names = tables.map((table) => `${quoteIdentifier(mine)}.${table}`)
         // Rather than truncate, which makes and drops some twenty files each time.
         await cleaner.query(names.map((table) => `delete from ${table}`).join('; '))

@@ -80,7 +80,8 @@ export class NextDue {
     const { driver, name, holder, options, handle } = calls
     const { failuresExpireMs } = options
     const worker = registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined
-    const request = { holder, limit: tickLimit, failuresExpireMs, worker }
+    const record = worker === undefined ? undefined : tally.takeRecord()
+    const request = { holder, limit: tickLimit, failuresExpireMs, worker, record }
     this.isStale = false
     let sentAt = handle.clock.monotonicMs()
     this.#tickedAt = sentAt
@@ -100,10 +101,12 @@ export class NextDue {
       // A failed tick does not count as recent: waiters must get its error, or another tick.
       this.#tickedAt = -Infinity
       if (worker !== undefined) tally.isRegistered = false
+      if (record !== undefined) tally.recordFailed(record, error)
       throw error
     } finally {
       this.#ticking -= 1
     }
+    if (record !== undefined && reply.recorded !== true) tally.putBack(record)
     this.#accept(number, Math.min(reply.nextAt, this.#learnedAt))
     this.setStoreTime(reply.now, sentAt)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)

@@ -278,7 +278,9 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const worker = tally.worker()
     const request = { holder, limit: tickLimit, failuresExpireMs, worker }
     for (let ticks = 0; ticks < sweepTicksMax; ticks += 1) {
-      const tick = this.#call('tick', request, () => driver.tick(name, request))
+      const record = worker === undefined || ticks > 0 ? undefined : tally.takeRecord()
+      const recording = { ...request, record }
+      const tick = this.#call('tick', recording, () => driver.tick(name, recording))
       if (tick instanceof Promise || tick.swept < tickLimit) return
     }
   }

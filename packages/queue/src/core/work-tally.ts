@@ -6,12 +6,16 @@ import {
   type Failure,
   type LimiterPlan,
   never,
+  SluiceError,
   type WorkerInfo,
   type WorkerStats,
+  type WorkRecord,
 } from '@sluice/core'
+import type { Described } from '../driver/describe-failure.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { thisProcess } from '../environment/environment.ts'
 import type { RetryPlans } from './retry-plans.ts'
+import { UnsentWork } from './unsent-work.ts'
 
 /** The longest plan and the longest key that a worker registers, in characters of JSON. */
 const textMax = 1_000
@@ -22,11 +26,26 @@ export interface RunningHandler {
   readonly startedAt: EpochMs
 }
 
+/** A run of a handler that has ended. */
+export interface EndedRun extends RunningHandler {
+  readonly failures: number
+}
+
 /** One worker that runs. */
 export interface RunningWorker {
   readonly concurrency: number
   /** Its runs, in the order in which they began. */
   readonly runs: ReadonlySet<RunningHandler>
+}
+
+/** What a run is recorded as that failed without an error: its handler was abandoned. */
+const unknownFailure: Described = {
+  text: '{"name":"SluiceError","code":"ERR_HANDLER_TIMEOUT","message":"the handler did not stop"}',
+  code: 'ERR_HANDLER_TIMEOUT',
+}
+
+function isUnknown(error: unknown): boolean {
+  return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || SluiceError.is(error, 'ERR_TIMEOUT')
 }
 
 function noCounts(): number[] {
@@ -57,6 +76,7 @@ export class WorkTally {
   readonly #queue: TalliedQueue
   readonly #workers = new Set<RunningWorker>()
   #hasBegun = false
+  #started = 0
   #runs = 0
   #failed = 0
   #leaseEnds = 0
@@ -66,6 +86,8 @@ export class WorkTally {
   #sentConcurrency = 0
   readonly #wait: number[] = noCounts()
   readonly #work: number[] = noCounts()
+
+  readonly #unsent: UnsentWork = new UnsentWork()
 
   constructor(queue: TalliedQueue) {
     this.#queue = queue
@@ -82,14 +104,53 @@ export class WorkTally {
 
   /** A handler begins to run a key that was ready since `readyAt`. */
   started(readyAt: EpochMs, now: EpochMs): void {
+    this.#started += 1
     if (readyAt !== never) count(this.#wait, now - readyAt)
   }
 
-  /** A handler has ended, or was abandoned, after so long. */
-  ended(ms: number, hasFailed: boolean): void {
+  /** A handler has ended, or was abandoned, after so long; with `failure`, it has failed. */
+  ended(run: EndedRun, ms: number, failure?: { readonly error: unknown }): void {
     this.#runs += 1
-    if (hasFailed) this.#failed += 1
     count(this.#work, ms)
+    if (failure === undefined) return
+    this.#failed += 1
+    const { calls } = this.#queue
+    if (!calls.driver.capabilities.history) return
+    const { key, failures, startedAt } = run
+    const described = calls.described(failure.error) ?? unknownFailure
+    this.#unsent.failed({ at: startedAt + ms, key, failures, ...described })
+  }
+
+  /**
+   * The record to send with a registration; `undefined` where the store keeps none. It counts as
+   * sent: {@link putBack} undoes that.
+   */
+  takeRecord(): WorkRecord | undefined {
+    const { calls, asked, merged } = this.#queue
+    if (!calls.driver.capabilities.history) return undefined
+    const totals = {
+      started: this.#started,
+      done: this.#runs - this.#failed,
+      failed: this.#failed,
+      added: asked - merged,
+      merged,
+      expired: this.#leaseEnds,
+    }
+    return this.#unsent.take(totals, calls.holder)
+  }
+
+  /** The store has not added a record: it is sent again as part of the next one. */
+  putBack(record: WorkRecord): void {
+    this.#unsent.putBack(record)
+  }
+
+  /**
+   * The tick with a record has failed. Nothing is counted twice: a record that may have arrived is
+   * not sent again.
+   */
+  recordFailed(record: WorkRecord, error: unknown): void {
+    if (isUnknown(error)) return
+    this.#unsent.putBack(record)
   }
 
   leasesEnded(outcomes: readonly (ExpireOutcome | Failure)[]): void {

@@ -4,8 +4,19 @@ import { errorBytesMax } from '@sluice/core'
 import type { LastError } from '../inspect/inspect.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 
+/** An error as it is stored. */
+export interface Described {
+  /** Its name, code and message as JSON. */
+  readonly text: string
+  /** The code; without one, the name. */
+  readonly code: string
+}
+
 /** How much of the parts of an error is kept, in bytes of UTF-8. */
 const bytesMax = { name: 100, code: 100, message: 1_024, stack: 2_048 }
+
+/** How much of a message is kept with a failed run, in bytes of UTF-8. */
+const shortMax = 240
 
 const encoder = new TextEncoder()
 
@@ -31,13 +42,19 @@ function bounded({
 }
 
 /** As JSON, which may be several times as long as the text in it: less is kept then. */
-function written(error: LastError): string {
+function written(error: LastError): Described {
   let json = JSON.stringify(error)
   const { stack: _, ...rest } = error
   for (let limit = bytesMax.message; encoder.encode(json).length > errorBytesMax; limit /= 2) {
     json = JSON.stringify({ ...rest, message: text(error.message, Math.floor(limit)) })
   }
-  return json
+  return { text: json, code: error.code ?? error.name }
+}
+
+/** The text of an error with less of its message and without its stack, for the history. */
+export function shortFailure(stored: string): string {
+  const { stack: _, ...error } = JSON.parse(stored) as LastError
+  return JSON.stringify({ ...error, message: text(error.message, shortMax) })
 }
 
 function read(error: unknown, withStack: boolean): LastError {
@@ -60,7 +77,7 @@ export function describeFailure(
   error: unknown,
   { redactError, errorStacks }: Pick<CheckedOptions<unknown>, 'redactError' | 'errorStacks'>,
   report: (failure: unknown) => void,
-): string | undefined {
+): Described | undefined {
   if (error === undefined) return undefined
   const kept = read(error, errorStacks)
   if (redactError === undefined) return written(kept)

@@ -16,7 +16,7 @@ import { queueClosed } from '../core/queue-errors.ts'
 import { randomName } from '../environment/environment.ts'
 import { inTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
-import { describeFailure } from './describe-failure.ts'
+import { type Described, describeFailure } from './describe-failure.ts'
 import { DriverHandle, type HandleUser } from './driver-handle.ts'
 import { ErrorReports } from './error-reports.ts'
 import type { GateUser } from './retry-gate.ts'
@@ -43,6 +43,8 @@ export class DriverCalls implements HandleUser, GateUser {
   readonly wake: () => void
   readonly #reports: ErrorReports
   #hasLeft = false
+  #lastError: unknown
+  #lastDescribed: Described | undefined
 
   constructor(options: CheckedOptions<unknown>, wake: () => void) {
     this.options = options
@@ -132,7 +134,19 @@ export class DriverCalls implements HandleUser, GateUser {
 
   /** The text that is stored of the error of a failed run. */
   describe(error: unknown): string | undefined {
-    return describeFailure(error, this.options, (failure) => this.report(failure))
+    return this.described(error)?.text
+  }
+
+  /**
+   * What is stored of the error of a failed run. A failed run is stored with its key and in the
+   * history: its error is described once.
+   */
+  described(error: unknown): Described | undefined {
+    if (error === undefined || error !== this.#lastError) {
+      this.#lastDescribed = describeFailure(error, this.options, (failure) => this.report(failure))
+      this.#lastError = error
+    }
+    return this.#lastDescribed
   }
 
   /** Reports an error that no call can return. */

@@ -35,6 +35,7 @@ const noCapabilities: Omit<QueueCapabilities, 'delays' | 'dedupe'> = {
   operate: false,
   queues: false,
   workers: false,
+  history: false,
   buckets: false,
   transact: false,
 }

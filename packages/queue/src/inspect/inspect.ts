@@ -3,7 +3,9 @@
 import type {
   DueReason,
   EpochMs,
+  FailedRun,
   ForgetOutcome,
+  HistoryStep,
   KeyStateWord,
   OperateOutcome,
   WorkerRow,
@@ -62,6 +64,26 @@ export type QueueCounts = Readonly<Record<KeyStateWord, number>> & {
   readonly paused: boolean
   /** Since when the key is ready that has been so longest; absent if none is. */
   readonly oldestReadyAt?: EpochMs
+}
+
+/** How far back a history goes: in steps of 10 seconds, a minute, or 10 minutes. */
+export type HistoryRange = '5m' | '1h' | '24h'
+
+/** What the workers of a queue did, as they reported it with their heartbeats. */
+export interface QueueHistory {
+  /** The store's time. */
+  readonly now: EpochMs
+  readonly stepMs: number
+  /**
+   * Oldest first. A step in which no worker reported anything is missing: what happened then is
+   * unknown. The last one is not over yet.
+   */
+  readonly steps: readonly HistoryStep[]
+}
+
+/** A failed run, with the parts of its error that are kept. */
+export interface FailedRunInfo extends Omit<FailedRun, 'lastError'> {
+  readonly error: LastError
 }
 
 /** Which keys to list. */
@@ -168,6 +190,16 @@ export interface Inspect {
    * `concurrency` is 0 has stopped. `stats` are as of its last heartbeat.
    */
   workers(): Promise<readonly WorkerRow[]>
+  /**
+   * What the workers did in the last 5 minutes (default), hour or day, and how many keys there
+   * were. Empty where the driver keeps no history: see `capabilities.history`.
+   */
+  history(options?: { readonly range?: HistoryRange }): Promise<QueueHistory>
+  /**
+   * Failed runs of the last day, newest first: a bounded number, no more than 20 with the same
+   * code. They outlive their keys. Empty where the driver keeps no history.
+   */
+  failedRuns(): Promise<readonly FailedRunInfo[]>
   /** How long the key that has been ready longest has waited; `undefined` if none is ready. */
   oldest(): Promise<{ readonly readyAt: EpochMs; readonly ageMs: number } | undefined>
 

@@ -21,12 +21,28 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { explainAbsent, explainKey } from './explain.ts'
-import type { Explanation, Inspect, KeyInfo, KeyPage, ListOptions, QueueCounts } from './inspect.ts'
-import { keyInfo } from './key-info.ts'
+import type {
+  Explanation,
+  FailedRunInfo,
+  HistoryRange,
+  Inspect,
+  KeyInfo,
+  KeyPage,
+  ListOptions,
+  QueueCounts,
+  QueueHistory,
+} from './inspect.ts'
+import { keyInfo, lastErrorOf } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
 import { dedupeOf, planOf } from './last-seen.ts'
 import type { KeyFilter, Selection } from './selection.ts'
-import { shownCounts, shownList, shownWorkers } from './shown-instants.ts'
+import {
+  shownCounts,
+  shownFailedRuns,
+  shownHistory,
+  shownList,
+  shownWorkers,
+} from './shown-instants.ts'
 
 /** How many keys of each state are counted unless something else is said. */
 const capDefault = 10_000
@@ -36,6 +52,13 @@ const page = { default: 100, max: 1_000 }
 
 /** How long ago a worker may have been seen to count as there. */
 const workersWithinMs = 60_000
+
+/** How long the steps of each range are. */
+const stepMsOf: Readonly<Record<HistoryRange, number>> = {
+  '5m': 10_000,
+  '1h': 60_000,
+  '24h': 600_000,
+}
 
 /** Inspects a queue through its driver. */
 export class QueueInspection implements Inspect {
@@ -126,6 +149,30 @@ export class QueueInspection implements Inspect {
     const { driver, name } = core.calls
     const workers = await core.calls.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
     return shownWorkers(driver, workers)
+  }
+
+  async history(options: { readonly range?: HistoryRange } = {}): Promise<QueueHistory> {
+    checkObject('options', options, ['range'])
+    const { range = '5m' } = options
+    checkOneOf('options.range', range, Object.keys(stepMsOf) as HistoryRange[])
+    const stepMs = stepMsOf[range]
+    const { calls } = this.#core
+    const { driver, name } = calls
+    const reply = await calls.inquire(
+      () => driver.history?.(name, stepMs) ?? { now: never, steps: [] },
+    )
+    if (driver.history === undefined) return { now: (await this.row('-')).now, stepMs, steps: [] }
+    return { stepMs, ...shownHistory(driver, reply) }
+  }
+
+  async failedRuns(): Promise<readonly FailedRunInfo[]> {
+    const { calls } = this.#core
+    const { driver, name } = calls
+    const runs = await calls.inquire(() => driver.failedRuns?.(name) ?? [])
+    return shownFailedRuns(driver, runs).map(({ lastError, ...run }) => ({
+      ...run,
+      error: lastErrorOf(lastError),
+    }))
   }
 
   async oldest(): Promise<{ readyAt: EpochMs; ageMs: number } | undefined> {

@@ -1,4 +1,13 @@
-import type { BucketRow, Counts, Driver, KeyRow, ListReply, WorkerRow } from '@sluice/core'
+import type {
+  BucketRow,
+  Counts,
+  Driver,
+  FailedRun,
+  HistoryReply,
+  KeyRow,
+  ListReply,
+  WorkerRow,
+} from '@sluice/core'
 
 /**
  * Answers of a store as they are shown to users: by its wall clock, which the store's time is ahead
@@ -49,6 +58,19 @@ export function shownWorkers(
   workers: readonly WorkerRow[],
 ): readonly WorkerRow[] {
   return ahead === 0 ? workers : workers.map((worker) => shownWorker(worker, ahead))
+}
+
+export function shownHistory({ ahead = 0 }: Driver, reply: HistoryReply): HistoryReply {
+  if (ahead === 0) return reply
+  const steps = reply.steps.map((step) => ({ ...step, at: step.at - ahead }))
+  return { now: reply.now - ahead, steps }
+}
+
+export function shownFailedRuns(
+  { ahead = 0 }: Driver,
+  runs: readonly FailedRun[],
+): readonly FailedRun[] {
+  return ahead === 0 ? runs : runs.map((run) => ({ ...run, at: run.at - ahead }))
 }
 
 export function shownBuckets(

@@ -107,6 +107,10 @@ export class HandlerRun<T> {
     return this.#held.key
   }
 
+  get failures(): number {
+    return this.#held.failures
+  }
+
   /** Resolves when the slot is free again: the key was given back, or the handler was abandoned. */
   run(): Awaitable<RunResult> {
     return this.#core.calls.traceRun(this, () => this.#run())
@@ -132,7 +136,8 @@ export class HandlerRun<T> {
     if (free === undefined) return
     this.#free = undefined
     const error = this.#error
-    this.#core.tally.ended(this.#tookMs ?? this.#elapsedMs(), this.#result === 'error')
+    const ms = this.#tookMs ?? this.#elapsedMs()
+    this.#core.tally.ended(this, ms, this.#result === 'error' ? { error } : undefined)
     free({
       result: this.#result,
       isTerminal: isTerminal(error),

@@ -178,6 +178,16 @@ export class LateDriver implements Driver {
   workers: NonNullable<Driver['workers']> = (queue, withinMs) =>
     this.#call('workers', withinMs, () => this.inner.workers?.(queue, withinMs) ?? [])
 
+  history: NonNullable<Driver['history']> = (queue, stepMs) =>
+    this.#call(
+      'history',
+      stepMs,
+      () => this.inner.history?.(queue, stepMs) ?? { now: 0, steps: [] },
+    )
+
+  failedRuns: NonNullable<Driver['failedRuns']> = (queue) =>
+    this.#call('failedRuns', undefined, () => this.inner.failedRuns?.(queue) ?? [])
+
   buckets: NonNullable<Driver['buckets']> = () =>
     this.#call('buckets', undefined, () => this.inner.buckets?.() ?? [])
 

@@ -118,6 +118,44 @@ create table sluice_workers (
   primary key (queue, holder)
 ) strict, without rowid;
 
+-- What the workers of a queue did during one step of time; step_ms is its length, at its beginning.
+create table sluice_history (
+  queue integer not null,
+  step_ms integer not null,
+  at real not null,
+  started integer not null,
+  done integer not null,
+  failed integer not null,
+  added integer not null,
+  merged integer not null,
+  expired integer not null,
+  -- How many keys were in the queue.
+  ready integer not null,
+  delayed integer not null,
+  held integer not null,
+  parked integer not null,
+  -- For how long the key that had been ready longest had been so.
+  oldest_ms real not null,
+  capped integer not null check (capped in (0, 1)),
+  -- The codes of the errors of failed runs with their counts, as JSON.
+  codes text not null,
+  primary key (queue, step_ms, at)
+) strict, without rowid;
+
+-- Failed runs, of which the newest are kept.
+create table sluice_failed_runs (
+  id integer primary key,
+  queue integer not null,
+  at real not null,
+  key text not null,
+  code text not null,
+  holder text not null,
+  failures integer not null,
+  last_error text not null
+) strict;
+
+create index sluice_failed_runs_newest on sluice_failed_runs (queue, at, id);
+
 create table sluice_buckets (
   name text primary key,
   per_second real not null,

@@ -2,7 +2,12 @@ import { type Counts, type EpochMs, never } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import { storedReason } from '../rows/columns.ts'
 import { findQueue } from '../rows/queue-row.ts'
-import { levelsOf } from './tick.ts'
+import type { Level } from './claim.ts'
+
+/** Every priority that has pending keys, and when the first key of each is ready. */
+export function levelsOf(statements: Statements, queueId: number): readonly Level[] {
+  return statements.tickLevels.all(queueId, queueId) as Level[]
+}
 
 /** A count that stops at a cap and records whether it did. */
 class CappedCount {

@@ -1,14 +1,17 @@
-import { type EpochMs, never, type TickReply, type TickRequest } from '@sluice/core/driver'
+import {
+  type EpochMs,
+  historyDepthCap,
+  never,
+  type TickReply,
+  type TickRequest,
+} from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
+import { addRecord } from '../rows/history.ts'
 import { findQueue, type QueueRow } from '../rows/queue-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
-import { expiredLeases, type Level } from './claim.ts'
+import { expiredLeases } from './claim.ts'
+import { countVerb, levelsOf } from './counts.ts'
 import { registerWorker } from './workers.ts'
-
-/** Every priority that has pending keys, and when the first key of each is ready. */
-export function levelsOf(statements: Statements, queueId: number): readonly Level[] {
-  return statements.tickLevels.all(queueId, queueId) as Level[]
-}
 
 function nextDue(statements: Statements, queue: QueueRow): EpochMs {
   if (queue.isPaused) return never
@@ -45,11 +48,14 @@ export function tickRead(
   return { reply, mustWrite: hasStale || request.worker !== undefined }
 }
 
-/** The part of a tick that writes: registers the worker and sweeps. Returns the deleted rows. */
-export function tickWrite(tx: WriteTransaction, request: TickRequest): number {
+/** The part of a tick that writes: worker, record and sweep. Returns how many rows were swept. */
+export function tickWrite(tx: WriteTransaction, queue: string, request: TickRequest): number {
   const { statements, queueId, now } = tx
-  const { worker, holder, limit, failuresExpireMs } = request
+  const { worker, record, holder, limit, failuresExpireMs } = request
   if (worker !== undefined) registerWorker(tx, holder, worker)
+  if (record !== undefined) {
+    addRecord(tx, record, () => countVerb(statements, queue, historyDepthCap, now))
+  }
   const { changes } = statements.tickSweepIdle.run(queueId, now - failuresExpireMs, limit)
   return Number(changes)
 }

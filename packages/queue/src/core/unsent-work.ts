@@ -1,0 +1,87 @@
+import {
+  addCodes,
+  type CodeCounts,
+  type EpochMs,
+  type FailedRun,
+  type WorkCounts,
+  type WorkRecord,
+} from '@sluice/core'
+import { type Described, shortFailure } from '../driver/describe-failure.ts'
+
+/** How many failed runs one record has, and how many of them with the same code. */
+const runsMax = { all: 20, ofCode: 5 }
+
+/** How many codes are told apart between two records. */
+const codesMax = 64
+
+/** A run that failed, before it is recorded. */
+export interface FailedAttempt extends Described {
+  readonly at: EpochMs
+  readonly key: string
+  readonly failures: number
+}
+
+const none: WorkCounts = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
+
+function combine(a: WorkCounts, b: WorkCounts, sign: 1 | -1): WorkCounts {
+  return {
+    started: a.started + sign * b.started,
+    done: a.done + sign * b.done,
+    failed: a.failed + sign * b.failed,
+    added: a.added + sign * b.added,
+    merged: a.merged + sign * b.merged,
+    expired: a.expired + sign * b.expired,
+  }
+}
+
+/** What the workers on one queue object did that no record of theirs has told the store. */
+export class UnsentWork {
+  /** The totals when the last record was taken. */
+  #told: WorkCounts = none
+  #codes: Map<string, number> = new Map()
+  /** The newest failed runs by code, oldest first. */
+  #runs: Map<string, FailedAttempt[]> = new Map()
+  /** Failed runs of a record that did not arrive. */
+  #returned: readonly FailedRun[] = []
+
+  failed(attempt: FailedAttempt): void {
+    const { code } = attempt
+    const count = this.#codes.get(code)
+    if (count === undefined && this.#codes.size === codesMax) return
+    this.#codes.set(code, (count ?? 0) + 1)
+    const runs = this.#runs.get(code)
+    if (runs === undefined) this.#runs.set(code, [attempt])
+    else {
+      runs.push(attempt)
+      if (runs.length > runsMax.ofCode) runs.shift()
+    }
+  }
+
+  /** The record of everything up to these totals; what follows belongs to the next one. */
+  take(totals: WorkCounts, holder: string): WorkRecord {
+    const counts = combine(totals, this.#told, -1)
+    this.#told = totals
+    const codes: CodeCounts = [...this.#codes]
+    const attempts = [...this.#runs.values()].flat()
+    const fresh = attempts.map(
+      ({ at, key, code, failures, text }): FailedRun => ({
+        ...{ at, key, code, failures, holder },
+        lastError: shortFailure(text),
+      }),
+    )
+    const runs = [...this.#returned, ...fresh].sort((a, b) => a.at - b.at)
+    this.#codes = new Map()
+    this.#runs = new Map()
+    this.#returned = []
+    return { ...counts, codes: addCodes([], codes), failedRuns: runs.slice(-runsMax.all) }
+  }
+
+  /** The record did not arrive: it is part of the next one. */
+  putBack(record: WorkRecord): void {
+    this.#told = combine(this.#told, record, -1)
+    for (const [code, failed] of record.codes) {
+      this.#codes.set(code, (this.#codes.get(code) ?? 0) + failed)
+    }
+    this.#returned = [...record.failedRuns, ...this.#returned].slice(-runsMax.all)
+  }
+}
