@@ -8,6 +8,36 @@ create table buckets (
   at double precision
 ) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
 
+create table failed_runs (
+  queue_id bigint not null,
+  id bigint not null,
+  at double precision not null,
+  failures integer not null,
+  key text collate "C" not null,
+  code text collate "C" not null,
+  holder text collate "C" not null,
+  last_error text not null
+) with (autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
+
+create table history (
+  queue_id bigint not null,
+  at double precision not null,
+  started bigint not null,
+  done bigint not null,
+  failed bigint not null,
+  added bigint not null,
+  merged bigint not null,
+  expired bigint not null,
+  oldest_ms double precision not null,
+  step_ms integer not null,
+  ready integer not null,
+  delayed integer not null,
+  held integer not null,
+  parked integer not null,
+  capped boolean not null,
+  codes text not null
+) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
+
 create table keys (
   queue_id bigint not null,
   due_at double precision not null default 'Infinity'::double precision,
@@ -65,6 +95,10 @@ create table workers (
 
 alter table buckets add constraint buckets_pkey PRIMARY KEY (name);
 
+alter table failed_runs add constraint failed_runs_pkey PRIMARY KEY (queue_id, id);
+
+alter table history add constraint history_pkey PRIMARY KEY (queue_id, step_ms, at);
+
 alter table keys add constraint keys_pkey PRIMARY KEY (queue_id, key);
 
 alter table migrations add constraint migrations_pkey PRIMARY KEY (version);
@@ -84,6 +118,8 @@ CREATE INDEX keys_waiting ON keys USING btree (queue_id, priority DESC, ready_at
 create sequence ahead as bigint increment by 1 minvalue 0 maxvalue 9223372036854775807 start with 0 cache 1;
 
 create sequence arrival as bigint increment by 1024 minvalue 1 maxvalue 9223372036854775807 start with 1024 cache 1;
+
+create sequence failed_runs_id_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
 
 create sequence latest as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
 
@@ -297,6 +333,31 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION add_codes_424b135c(in_a jsonb, in_b jsonb, in_codes integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_array(s.code, s.failed) order by s.failed desc, s.code),
+      '[]')::text
+    from (
+      select (p ->> 0) collate "C" as code, sum((p ->> 1)::bigint) as failed
+      from jsonb_array_elements(in_a || in_b) as e(p)
+      group by 1 order by 2 desc, 1 limit in_codes) s);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT '00:00:00'::interval, priority integer DEFAULT 0, dedupe text DEFAULT 'client-go'::text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE sql
@@ -304,6 +365,81 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 select a.key, a.outcome from add_checked_49b0c69b($1, $2, $3, $4, $5, $6) a
+$function$;
+
+CREATE OR REPLACE FUNCTION add_record_0f6dfb05(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+  work jsonb := in_record::jsonb;
+  depth record;
+  step int; kept int; first_at float8; n int;
+begin
+  if not pg_try_advisory_xact_lock(this_queue # x'736c7569636531'::bigint) then
+    return false;
+  end if;
+  first_at := floor(in_now / in_steps[1]) * in_steps[1];
+  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped into depth from history h
+  where h.queue_id = this_queue and h.step_ms = in_steps[1] and h.at = first_at;
+  if not found then
+    select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
+      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped
+    into depth from counts_3c858474(in_queue, in_cap, in_now, null) c;
+  end if;
+  for n in 1 .. cardinality(in_steps) loop
+    step := in_steps[n];
+    kept := in_kept[n];
+    first_at := floor(in_now / step) * step;
+    insert into history as h (queue_id, step_ms, at, started, done, failed, added, merged,
+      expired, ready, delayed, held, parked, oldest_ms, capped, codes)
+    values (this_queue, step, first_at, (work ->> 'started')::bigint,
+      (work ->> 'done')::bigint, (work ->> 'failed')::bigint, (work ->> 'added')::bigint,
+      (work ->> 'merged')::bigint, (work ->> 'expired')::bigint,
+      depth.ready, depth.delayed, depth.held, depth.parked, depth.oldest_ms,
+      depth.capped,
+      add_codes_424b135c('[]', work -> 'codes', in_codes))
+    on conflict (queue_id, step_ms, at) do update set
+      started = h.started + excluded.started, done = h.done + excluded.done,
+      failed = h.failed + excluded.failed, added = h.added + excluded.added,
+      merged = h.merged + excluded.merged, expired = h.expired + excluded.expired,
+      ready = excluded.ready, delayed = excluded.delayed, held = excluded.held,
+      parked = excluded.parked, oldest_ms = excluded.oldest_ms, capped = excluded.capped,
+      codes = case when work -> 'codes' = '[]' then h.codes
+        else add_codes_424b135c(h.codes::jsonb, work -> 'codes', in_codes) end;
+    delete from history h
+    where h.queue_id = this_queue and h.step_ms = step and h.at <= first_at - step::float8 * kept;
+  end loop;
+  if work -> 'failedRuns' = '[]' then
+    return true;
+  end if;
+  insert into failed_runs (queue_id, at, key, code, holder, failures, last_error)
+  select this_queue, (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
+    (r ->> 'failures')::int, r ->> 'lastError'
+  from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
+  delete from failed_runs f using (
+    select x.id, x.at, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
+    from failed_runs x where x.queue_id = this_queue) y
+  where f.queue_id = this_queue and f.id = y.id
+    and (y.at <= in_now - in_runs_ms or y.nth > in_runs_of_code);
+  delete from failed_runs f using (
+    select x.id from failed_runs x where x.queue_id = this_queue
+    order by x.at desc, x.id desc offset in_runs) y
+  where f.queue_id = this_queue and f.id = y.id;
+  return true;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION add_waiting_8b3965d6(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text)
@@ -1122,8 +1258,8 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_1ba1b7bd(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision)
- RETURNS TABLE(kind integer, now double precision, next_at double precision, paused boolean, swept integer, key text, token bigint)
+CREATE OR REPLACE FUNCTION tick_895c9d44(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+ RETURNS TABLE(kind integer, now double precision, next_at double precision, paused boolean, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1140,7 +1276,7 @@ AS $function$
 declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
-  is_paused boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_paused boolean; is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('latest') / 1000.0::float8 then
     perform setval('latest', (t * 1000)::bigint);
@@ -1152,6 +1288,10 @@ begin
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+  end if;
+  if in_record is not null then
+    is_recorded := add_record_0f6dfb05(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+      in_runs_of_code, in_runs_ms, t);
   end if;
   delete from keys k where k.ctid = any (array(
     select x.ctid from keys x
@@ -1179,9 +1319,9 @@ begin
     select min(l.first_at) into due_at from levels l;
   end if;
   return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::bigint;
+    null::bigint, is_recorded;
   return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token
+    k.token, null::boolean
   from keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end
