@@ -177,13 +177,16 @@ class FileDriver implements Driver {
   }
 
   expire(queue: string, leases: readonly Lease[], options: ExpireOptions): ExpireOutcome[] {
-    const { plan, jitter = 0, maxCrashes, dedupe } = options
+    const { plan, jitter = 0, maxCrashes, dedupe, error } = options
     return this.#change(queue, (now) =>
       leases.map(({ key, token }) => {
-        const { state } = this.#file.row(queue, key)
+        const row = this.#file.row(queue, key)
+        const { state } = row
         const delayMs = plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter)
         const seq = this.#file.next()
-        return transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
+        const outcome = transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
+        if (outcome !== 'lost') row.lastError = error ?? row.lastError
+        return outcome
       }),
     )
   }

@@ -46,12 +46,13 @@ export class MemoryQueue extends DirectVerbs {
     if (row === noRow) return 'lost'
     const { cursor } = this
     cursor.at(row)
-    const { plan, jitter = 0, maxCrashes, dedupe } = options
+    const { plan, jitter = 0, maxCrashes, dedupe, error } = options
     const delayMs = plan === undefined ? 0 : perKeyDelay(plan, cursor.failures, jitter)
     const dueBefore = cursor.dueAt
     this.seq += 1
     const outcome = transitions.expire(cursor, token, delayMs, maxCrashes, dedupe, now, this.seq)
     if (outcome === 'lost') return 'lost'
+    if (error !== undefined) this.table.setError(row, error)
     if (dueBefore === never) this.pending += 1
     this.afterRelease(now)
     return outcome

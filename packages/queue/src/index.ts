@@ -57,6 +57,7 @@ export {
   withMaxWait,
 } from '@sluice/limiters'
 export { type MemoryDriverOptions, memoryDriver, type ReadyOrder } from '@sluice/memory'
+export type { Logger } from './driver/logger.ts'
 export type { AdaptOptions } from './foreign/adapted-queue.ts'
 export type { ForeignQueue } from './foreign/foreign-queue.ts'
 export type { DoneOptions, Held } from './held/held.ts'

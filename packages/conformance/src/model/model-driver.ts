@@ -175,7 +175,10 @@ export class ModelDriver implements Driver {
       const delayMs = this.#rules.perKeyPart(options.plan, entry.state.failures, options.jitter)
       const { dedupe, maxCrashes } = options
       const seq = this.#store.nextSeq()
-      return this.#rules.expire(entry.state, token, delayMs, maxCrashes, dedupe, now, seq)
+      const { state } = entry
+      const outcome = this.#rules.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
+      if (outcome !== 'lost') entry.lastError = options.error ?? entry.lastError
+      return outcome
     })
     this.#settle(queue)
     return outcomes

@@ -90,6 +90,26 @@ export const leasingCases: readonly QueueCase[] = [
     },
   },
   {
+    id: 'q-lease.crash.last-error',
+    title: 'a key whose holder vanished says so as its last error',
+    needs: { peers: true },
+    async run(s) {
+      const driver = await s.peerDriver()
+      await driver.open({ clock: s.clock })
+      const queue = s.limited({ leaseMs })
+      await queue.add('a')
+      const claim = { limit: 1, holder: 'dead', leaseMs, claimId: 'only' }
+      assert.equal((await driver.claim('q', claim)).claims.length, 1)
+      await driver.close()
+      const waiting = watchPromise(queue.get())
+      await s.step(leaseMs)
+      await s.settled(waiting)
+      const { lastError = '' } = (await s.row('a')) ?? {}
+      assert.match(lastError, /ERR_LEASE_LOST/)
+      assert.match(lastError, /worker vanished/)
+    },
+  },
+  {
     id: 'q-lease.crash.parks',
     title: 'a key whose holders vanish maxCrashes times is parked',
     needs: { peers: true },

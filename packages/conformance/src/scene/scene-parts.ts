@@ -29,6 +29,7 @@ export interface ExpireParts {
   readonly maxCrashes?: number
   readonly plan?: Ask['plan']
   readonly jitter?: number
+  readonly error?: string
 }
 
 /** The members of a retry that a case may set. */

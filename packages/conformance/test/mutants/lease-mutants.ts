@@ -88,6 +88,9 @@ export const leaseMutants: readonly Mutant[] = [
     expire: (state, token, delayMs, maxCrashes, _, now, seq) =>
       rules.expire(state, token, delayMs, maxCrashes, 'client-go', now, seq),
   })),
+  verbMutant('lease-end-has-no-error', 'the end of a lease keeps the last error', (driver) => ({
+    expire: (queue, leases, { error: _, ...options }) => driver.expire(queue, leases, options),
+  })),
   verbMutant(
     'pending-after-lease-end',
     'runs of expired leases are not pending',

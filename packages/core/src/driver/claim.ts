@@ -101,4 +101,6 @@ export interface ExpireOptions {
   readonly jitter?: number | undefined
   /** A key that has crashed this often since its last finished run is parked. */
   readonly maxCrashes: number
+  /** Stored as the last error of each key whose lease is ended. Absent: the stored one stays. */
+  readonly error?: string | undefined
 }

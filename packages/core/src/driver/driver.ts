@@ -221,8 +221,9 @@ export interface Driver {
   adopt?(queue: string, claimId: string): Awaitable<readonly Claim[]>
 
   /**
-   * Gives back keys whose leases have expired. Does nothing to a key whose token has changed, or
-   * whose lease has not expired by the store's time.
+   * Gives back keys whose leases have expired, and stores the error it is given as their last one.
+   * Does nothing to a key whose token has changed, or whose lease has not expired by the store's
+   * time.
    */
   expire(
     queue: string,

@@ -15,7 +15,7 @@ export async function expire(
   store: Store,
   queue: string,
   leases: readonly Lease[],
-  { dedupe, plan, jitter, maxCrashes }: ExpireOptions,
+  { dedupe, plan, jitter, maxCrashes, error }: ExpireOptions,
 ): Promise<readonly (ExpireOutcome | Failure)[]> {
   return await skipLocked<Lease, ExpireOutcome>({
     entries: leases,
@@ -30,10 +30,22 @@ export async function expire(
           time: store.time,
           change: ({ now, seq, key: find }) =>
             some.map(({ key, token }, index) => {
-              const { state } = find(key)
+              const entry = find(key)
+              const { state } = entry
               const delayMs =
                 plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter ?? 0)
-              return transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, seq(index))
+              const next = seq(index)
+              const outcome = transitions.expire(
+                state,
+                token,
+                delayMs,
+                maxCrashes,
+                dedupe,
+                now,
+                next,
+              )
+              if (outcome !== 'lost') entry.lastError = error ?? entry.lastError
+              return outcome
             }),
         }),
       ),

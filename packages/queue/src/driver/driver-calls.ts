@@ -16,9 +16,11 @@ import { queueClosed } from '../core/queue-errors.ts'
 import { randomName } from '../environment/environment.ts'
 import { inTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
+import { startDebugLog } from './debug-log.ts'
 import { type Described, describeFailure } from './describe-failure.ts'
 import { DriverHandle, type HandleUser } from './driver-handle.ts'
-import { ErrorReports } from './error-reports.ts'
+import { ErrorReports, type Remark } from './error-reports.ts'
+import { failedRun, type RunFailure } from './remarks.ts'
 import type { GateUser } from './retry-gate.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
@@ -47,6 +49,7 @@ export class DriverCalls implements HandleUser, GateUser {
   #lastDescribed: Described | undefined
 
   constructor(options: CheckedOptions<unknown>, wake: () => void) {
+    startDebugLog()
     this.options = options
     this.wake = wake
     this.name = options.name
@@ -57,6 +60,7 @@ export class DriverCalls implements HandleUser, GateUser {
     this.#reports = new ErrorReports({
       queue: options.name,
       onError: options.onError,
+      logger: options.logger,
       printed: this.handle.printed,
       event: () => this.#event('error', undefined),
     })
@@ -152,6 +156,21 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Reports an error that no call can return. */
   report(error: unknown): void {
     this.#reports.report(error)
+  }
+
+  /** Says that a run failed, where the worker has no `onError`. */
+  reportRun({ error, ...failure }: Omit<RunFailure, 'stored'>): void {
+    this.#reports.remark(failedRun({ ...failure, error, stored: this.describe(error) }))
+  }
+
+  /** Says something that is no error of a call. */
+  remark(remark: Remark): void {
+    this.#reports.remark(remark)
+  }
+
+  /** Says something to the logger, if there is one. */
+  log(text: string): void {
+    this.#reports.log('info', text)
   }
 
   /** Reports an error that may repeat while the store is in trouble. */

@@ -1,5 +1,6 @@
-import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
-import { printError } from '../environment/environment.ts'
+import { SluiceError, type SluiceEvent } from '@sluice/core'
+import { printLine, textOf } from '../environment/environment.ts'
+import type { Logger } from './logger.ts'
 import { OncePerMinute } from './once-per-minute.ts'
 import { notice } from './traced.ts'
 
@@ -7,36 +8,52 @@ import { notice } from './traced.ts'
 export interface ErrorReportsOptions {
   readonly queue: string
   readonly onError: ((error: unknown) => void) | undefined
+  readonly logger: Logger | undefined
   /** The errors that were printed, shared by the queue objects of a driver. */
   readonly printed: OncePerMinute
   /** The event of an error on the tracing channel. */
   event(): SluiceEvent
 }
 
+/** Something that a logger is called with, or that is printed where there is none. */
+export interface Remark {
+  readonly level: keyof Logger
+  /** What happened, in the words of a log line. */
+  readonly text: string
+  /** Remarks of a kind are printed once a minute. */
+  readonly kind: string
+  /** What to do; added to the first line that is printed. */
+  readonly hint?: string
+}
+
 /**
- * Where errors go that no call can return: to `onError`, the tracing channel, or else to stderr.
+ * Where errors go that no call can return: to `onError`, or else to the logger, or else to stderr;
+ * and always to the tracing channel.
  */
 export class ErrorReports {
   readonly #options: ErrorReportsOptions
   readonly #troubles = new OncePerMinute()
+  /** The hints that were printed: each once. */
+  readonly #hints = new Set<string>()
 
   constructor(options: ErrorReportsOptions) {
     this.#options = options
   }
 
-  /** Reports an error. If nothing listens, each code is printed once a minute. */
+  /** Reports an error. Without a listener each code is printed once a minute. */
   report(error: unknown): void {
-    const { queue, onError, printed } = this.#options
+    const { queue, onError, logger, printed } = this.#options
     notice({ ...this.#options.event(), error })
-    if (onError === undefined) {
-      if (!sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)
+    if (onError !== undefined) {
+      try {
+        onError(error)
+      } catch {
+        // An error of onError must not cause more of them.
+      }
       return
     }
-    try {
-      onError(error)
-    } catch {
-      // An error of onError must not cause more of them.
-    }
+    if (logger !== undefined) this.#log('error', textOf(error))
+    else if (printed.isNew(error)) printLine(queue, textOf(error))
   }
 
   /** Reports an error that comes again and again while the store is in trouble: once a minute. */
@@ -44,5 +61,34 @@ export class ErrorReports {
     // An attempt whose queue was closed before its turn is no trouble of the store.
     if (SluiceError.is(error, 'ERR_CLOSED')) return
     if (this.#troubles.isNew(error)) this.report(error)
+  }
+
+  /** Says something that is no error of a call; without a logger once a minute for each kind. */
+  remark({ level, text, kind, hint = '' }: Remark): void {
+    const { queue, logger, printed } = this.#options
+    if (logger !== undefined) {
+      this.#log(level, text)
+      return
+    }
+    const heldBack = printed.pass(`${queue}\n${kind}`)
+    if (heldBack === undefined) return
+    const before = heldBack === 0 ? '' : ` (and ${heldBack} more like it since the last line)`
+    const advice = this.#hints.has(hint) ? '' : hint
+    this.#hints.add(hint)
+    printLine(queue, `${text}${before}${advice}`)
+  }
+
+  /** Says something to a logger, and to nobody else. */
+  log(level: keyof Logger, text: string): void {
+    if (this.#options.logger !== undefined) this.#log(level, text)
+  }
+
+  #log(level: keyof Logger, text: string): void {
+    const { queue, logger } = this.#options
+    try {
+      logger?.[level](`sluice: queue ${JSON.stringify(queue)}: ${text}`)
+    } catch {
+      // A logger that fails must not cause more errors.
+    }
   }
 }

@@ -5,27 +5,37 @@ const minuteMs = 60_000
 /** More kinds of error than this share one entry. */
 const codesMax = 100
 
-function codeOf(error: unknown): string {
+/** What errors of a kind have in common: their code, or else their name. */
+export function codeOf(error: unknown): string {
   if (SluiceError.is(error)) return error.code
   try {
-    return error instanceof Error ? String(error.name) : typeof error
+    if (!(error instanceof Error)) return typeof error
+    const { code } = error as { readonly code?: unknown }
+    return typeof code === 'string' || typeof code === 'number' ? String(code) : String(error.name)
   } catch {
     // The thrown value may be a proxy that throws when a property is read.
     return typeof error
   }
 }
 
-/** Lets an error of each code pass once a minute of real time. */
+/** Lets an error of each kind pass once a minute of real time. */
 export class OncePerMinute {
-  readonly #toldAt = new Map<string, number>()
+  readonly #passed = new Map<string, { at: number; heldBack: number }>()
 
   isNew(error: unknown): boolean {
-    const code = codeOf(error)
+    return this.pass(codeOf(error)) !== undefined
+  }
+
+  /** How many of its kind were held back since the last one; `undefined` if this one is, too. */
+  pass(kind: string): number | undefined {
     const now = systemClock.monotonicMs()
-    const toldAt = this.#toldAt.get(code)
-    if (toldAt !== undefined && now - toldAt < minuteMs) return false
-    if (this.#toldAt.size >= codesMax) this.#toldAt.clear()
-    this.#toldAt.set(code, now)
-    return true
+    const last = this.#passed.get(kind)
+    if (last !== undefined && now - last.at < minuteMs) {
+      last.heldBack += 1
+      return undefined
+    }
+    if (this.#passed.size >= codesMax) this.#passed.clear()
+    this.#passed.set(kind, { at: now, heldBack: 0 })
+    return last?.heldBack ?? 0
   }
 }

@@ -25,18 +25,30 @@ export function thisProcess(): { readonly host: string; readonly pid: number } {
   }
 }
 
-/** Writes an error without a listener as one line on stderr. */
-export function printError(queue: string, error: unknown): void {
-  const line = textOf(error).replaceAll(/\s*\n\s*/g, ' ')
-  const text = `sluice: queue ${JSON.stringify(queue)}: ${line}`
-  if (process?.stderr === undefined) console.error(text)
-  else process.stderr.write(`${text}\n`)
+/** Writes something about a queue as one line on stderr. */
+export function printLine(queue: string, text: string): void {
+  const line = `sluice: queue ${JSON.stringify(queue)}: ${text.replaceAll(/\s*\n\s*/g, ' ')}`
+  if (process?.stderr === undefined) console.error(line)
+  else process.stderr.write(`${line}\n`)
 }
 
-function textOf(error: unknown): string {
+/** The message of an error, whatever was thrown. */
+export function textOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error)
   } catch {
     return 'an error that cannot be read'
   }
+}
+
+const debug = process?.getBuiltinModule?.('node:util').debuglog('sluice')
+
+/** Whether NODE_DEBUG names `sluice`, so that calls are to be written to stderr. */
+export function isDebugging(): boolean {
+  return debug?.enabled ?? false
+}
+
+/** Writes a line for NODE_DEBUG=sluice. */
+export function printDebug(line: string): void {
+  debug?.('%s', line)
 }

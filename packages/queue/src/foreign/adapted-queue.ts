@@ -74,6 +74,7 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
     this.reports = new ErrorReports({
       queue: options.name ?? queue.name ?? '',
       onError: options.onError,
+      logger: undefined,
       printed: new OncePerMinute(),
       event: () => this.#event('error', undefined),
     })

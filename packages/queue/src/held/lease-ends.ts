@@ -1,6 +1,7 @@
 import type { Awaitable, ExpireOutcome, Failure, Lease } from '@sluice/core'
 import type { RetryPlans } from '../core/retry-plans.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
+import { endedLeases, vanished } from '../driver/remarks.ts'
 import { random } from '../environment/environment.ts'
 import type { ClockSteps } from './clock-steps.ts'
 
@@ -70,10 +71,15 @@ export class LeaseEnds {
 
   #expire(leases: readonly Lease[]): Awaitable<void> {
     const { driver, name } = this.#calls
-    const options = { ...this.#plans.expire, jitter: random() }
+    const options = { ...this.#plans.expire, jitter: random(), error: vanished }
     const ended = this.#calls.call('expire', { leases, options }, () =>
       driver.expire(name, leases, options),
     )
-    return ended instanceof Promise ? ended.then(this.#onEnded) : this.#onEnded(ended)
+    const tell = (outcomes: ExpireOutcomes): void => {
+      this.#onEnded(outcomes)
+      const remarks = endedLeases(leases, outcomes, options.maxCrashes)
+      for (const remark of remarks) this.#calls.remark(remark)
+    }
+    return ended instanceof Promise ? ended.then(tell) : tell(ended)
   }
 }

@@ -101,7 +101,7 @@ function delayCondition(
   const left = durationWords(dueAt - now)
   const evidence =
     info.why === 'backoff'
-      ? `it backs off for ${left} more, after ${plural(failures, 'failure')}`
+      ? `it backs off for ${left} more, after ${plural(failures, 'failure')}${vanishedWords(info)}`
       : `it is delayed for ${left} more`
   return { code, ok: false, until: dueAt, evidence }
 }
@@ -156,6 +156,11 @@ export function explainAbsent(key: string, now: EpochMs): Explanation {
   }
 }
 
+/** How often the workers of a key vanished in a row, if they did. */
+function vanishedWords({ crashes }: KeyInfo): string {
+  return crashes === 0 ? '' : `; in ${plural(crashes, 'run')} in a row its worker vanished`
+}
+
 /** Explains why a key does not run: the conditions for a run, in the order in which they matter. */
 export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
   const { now, counts } = around
@@ -168,7 +173,7 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
       code: 'PARKED',
       ok: !info.parked,
       evidence: info.parked
-        ? `it is parked, after ${plural(info.failures, 'failure')} and ${info.crashes} crashes`
+        ? `it is parked, after ${plural(info.failures, 'failure')}${vanishedWords(info)}`
         : 'it is not parked',
     },
     heldCondition(info, now),

@@ -17,6 +17,7 @@ import {
   timeoutMsDefault,
 } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
+import type { Logger } from '../driver/logger.ts'
 import type { LastError } from '../inspect/inspect.ts'
 import type { StandardSchema } from './schema.ts'
 
@@ -56,6 +57,11 @@ export interface QueueOptions<T> {
   readonly errorStacks?: boolean
   /** Called with errors that no call can return. Must not throw. */
   readonly onError?: (error: unknown) => void
+  /**
+   * Where the queue and its workers write what no `onError` is called with: the console, or a logger
+   * of pino, winston or the like. Default: stderr, one line a minute for each error code.
+   */
+  readonly logger?: Logger
   /** How long one operation on the store may take. Default 30 s, in real time. */
   readonly timeoutMs?: number
   /** How many keys to claim ahead of demand. Default 0. */
@@ -95,6 +101,7 @@ export const queueOptionNames: readonly string[] = [
   'redactError',
   'errorStacks',
   'onError',
+  'logger',
   'timeoutMs',
   'prefetch',
   'maxPending',
@@ -122,6 +129,7 @@ export interface CheckedOptions<T> {
   readonly redactError: ((error: LastError) => LastError) | undefined
   readonly errorStacks: boolean
   readonly onError: ((error: unknown) => void) | undefined
+  readonly logger: Logger | undefined
   readonly timeoutMs: number
   readonly prefetch: number
   readonly maxPending: number | undefined
@@ -148,6 +156,15 @@ function checkDriver(driver: Driver): Driver {
     throw new SluiceTypeError('driver', 'must be a driver, such as memoryDriver()')
   }
   return driver
+}
+
+/** Accepts any object with a logger's methods. */
+function checkLogger(logger: Logger): Logger {
+  checkObject('logger', logger)
+  for (const level of ['info', 'warn', 'error'] as const) {
+    checkFunction(`logger.${level}`, logger[level])
+  }
+  return logger
 }
 
 /** Accepts any object with a clock's methods. */
@@ -214,6 +231,7 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
       options.errorStacks === undefined ? false : options.errorStacks,
     ),
     onError: optional(options.onError, (onError) => checkFunction('onError', onError)),
+    logger: optional(options.logger, checkLogger),
     timeoutMs: checkNumber('timeoutMs', timeoutMs, { min: 1, max: timeoutMsMax }),
     prefetch: checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true }),
     maxPending: optional(options.maxPending, (n) =>

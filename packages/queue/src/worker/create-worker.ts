@@ -98,6 +98,7 @@ class QueueWorker<T> implements Worker {
     this.#working = { concurrency, runs: this.#runs }
     this.#core.tally.begin(this.#working)
     this.#core.calls.notice('worker-started', { concurrency })
+    this.#core.calls.log(`a worker starts, with concurrency ${concurrency}`)
     const { clock } = this.#core.calls.handle
     this.#loopWatch = new LoopWatch({
       clock,
@@ -130,6 +131,7 @@ class QueueWorker<T> implements Worker {
     this.#heartbeats.stop()
     this.#loopWatch.stop()
     this.#core.calls.notice('worker-stopped', { concurrency })
+    this.#core.calls.log('the worker has stopped')
     this.#core.tally.end(this.#working)
     this.#unregister()
   }

@@ -9,6 +9,7 @@ import {
   type Timer,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
+import type { EndOfRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey } from '../held/held-key.ts'
@@ -208,7 +209,7 @@ export class HandlerRun<T> {
       failure = error
     }
     this.#tookMs = this.#elapsedMs()
-    if (hasFailed) this.#report(failure)
+    if (hasFailed) this.#report(failure, this.#endOf(failure))
     this.#timer?.stop()
     const finish = (): Promise<FinishOutcome> =>
       hasFailed ? this.#failed(failure) : this.#succeeded(result)
@@ -245,7 +246,7 @@ export class HandlerRun<T> {
     try {
       end = readHandlerResult(result, this.#held.priority)
     } catch (error) {
-      this.#report(error)
+      this.#report(error, this.#endOf(error))
       return this.#failed(error)
     }
     if (end.as === 'done') return this.#done()
@@ -320,9 +321,24 @@ export class HandlerRun<T> {
     }
   }
 
-  #report(error: unknown): void {
+  /** What becomes of the key after this failure. */
+  #endOf(error: unknown): EndOfRun {
+    const { onTerminal, onExhausted, maxFailures = Infinity } = this.#options
+    if (isTerminal(error)) return onTerminal === 'park' ? 'parked' : 'dropped'
+    if (this.#held.failures + 1 < maxFailures) return 'retried'
+    if (typeof onExhausted === 'function') return 'decided'
+    return onExhausted === 'park' ? 'parked' : 'dropped'
+  }
+
+  #report(error: unknown, end?: EndOfRun): void {
+    const { onError } = this.#options
+    if (onError === undefined) {
+      const { key, failures } = this.#held
+      this.#core.calls.reportRun({ key, failures, error, end })
+      return
+    }
     try {
-      this.#options.onError?.(error, this.#held as Held<T>)
+      onError(error, this.#held as Held<T>)
     } catch {
       // An error of onError must not cause more of them.
     }

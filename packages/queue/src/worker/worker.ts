@@ -77,7 +77,10 @@ export interface WorkerOptions<T> {
    * `park`: it is parked.
    */
   readonly onTerminal?: 'done' | 'forget' | 'park'
-  /** Called with every error of a handler, and with errors of giving keys back. */
+  /**
+   * Called with every error of a handler, and with errors of giving keys back. Default: the logger of
+   * the queue is called, or else stderr gets one line a minute for each error code.
+   */
   readonly onError?: (error: unknown, held: Held<T> | undefined) => void
 }
 

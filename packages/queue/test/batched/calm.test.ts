@@ -360,7 +360,9 @@ describe('errors without a listener', () => {
       await nextTurn()
       if (verb === 'open') throw new SluiceError('ERR_STORE', 'no such\n  directory')
     }
-    const queues = [1, 2, 3].map(() => scene.queue({ onError: undefined as never }))
+    const queues = [1, 2, 3].map(() =>
+      scene.queue({ onError: undefined as never, logger: undefined as never }),
+    )
     for (const queue of queues) void queue.get()
     await time.pass(59_000)
     expect(write.mock.calls.map(([line]) => line)).toEqual([

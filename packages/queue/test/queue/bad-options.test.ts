@@ -45,6 +45,7 @@ const wrong: [option: string, values: readonly unknown[], parameter?: string][] 
   ['schema', [null, {}, () => true, { '~standard': {} }], 'schema'],
   ['clock', [null, 5, {}, Date], 'clock'],
   ['onError', [null, 'log', {}]],
+  ['logger', [null, 'console', {}, { info: console.info, warn: console.warn }]],
   ['timeoutMs', [null, 0, -1, '5', Number.NaN, Infinity, 600_001]],
   ['prefetch', [null, -1, 1.5, 1_001, '5', Number.NaN]],
   ['maxPending', [null, 0, -1, 1.5, '5', Number.NaN, Infinity]],

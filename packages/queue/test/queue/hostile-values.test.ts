@@ -118,7 +118,7 @@ describe('without a listener', () => {
     }
     const scene = new Scene(direct)
     const limiter = { when: fail, forget: fail, numRequeues: () => 0 }
-    const { onError: _, ...options } = scene.options<string>({ limiter })
+    const { onError: _, logger: __, ...options } = scene.options<string>({ limiter })
     const queue = scene.keep(createRateLimitingQueue<string>(options))
     expect(await queue.addRateLimited('a')).toBe('added')
     await scene.clock.step(1_000)
@@ -135,7 +135,7 @@ describe('without a listener', () => {
     })
     onTestFinished(() => write.mockRestore())
     const scene = new Scene(direct)
-    const { onError: _, ...options } = scene.options<string>()
+    const { onError: _, logger: __, ...options } = scene.options<string>()
     const queue = scene.keep(createRateLimitingQueue<string>(options))
     await queue.shutDown()
     queue.addSoon('a')

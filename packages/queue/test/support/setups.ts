@@ -8,6 +8,7 @@ import {
   createRateLimitingQueue,
   type DelayingQueue,
   type Held,
+  type Logger,
   type Queue,
   type QueueOptions,
   type RateLimitingQueue,
@@ -58,6 +59,9 @@ export const leasedSetups: readonly Setup[] = [leased, late]
 /** The options that a test may set; the scene sets the rest. */
 export type SceneOptions<T> = Partial<QueueOptions<T>>
 
+/** Keeps what no test asks for out of the output of the tests. */
+const silent: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
 /** A driver with a clock that stands still, and queues on it that are closed after the test. */
 export class Scene {
   readonly setup: Setup
@@ -97,6 +101,7 @@ export class Scene {
       driver: this.driver,
       clock: this.clock,
       onError: (error) => this.errors.push(error),
+      logger: silent,
       ...this.setup.options,
       ...more,
     }

@@ -11,7 +11,7 @@ import type { WriteTransaction } from '../rows/write-transaction.ts'
 export function expireVerb(
   tx: WriteTransaction,
   leases: readonly Lease[],
-  { plan, jitter, dedupe, maxCrashes }: ExpireOptions,
+  { plan, jitter, dedupe, maxCrashes, error }: ExpireOptions,
 ): ExpireOutcome[] {
   const firstSeq = tx.drawSeqs(leases.length)
   return leases.map(({ key: name, token }, index) => {
@@ -19,8 +19,11 @@ export function expireVerb(
     const { state } = key
     const delayMs = plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter ?? 0)
     const seq = firstSeq + index
-    return tx.change(key, () =>
-      transitions.expire(state, token, delayMs, maxCrashes, dedupe, tx.now, seq),
-    )
+    return tx.change(key, () => {
+      const { now } = tx
+      const outcome = transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
+      if (outcome !== 'lost') key.lastError = error ?? key.lastError
+      return outcome
+    })
   })
 }

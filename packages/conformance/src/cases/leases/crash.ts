@@ -93,6 +93,31 @@ export const crashCases: readonly Case[] = [
     },
   },
   {
+    id: 'crash.last-error',
+    title: 'a key whose lease was ended has the error of that as its last one, if there is one',
+    async run(s) {
+      const error = 'the worker vanished'
+      for (const [key, parts, lastError] of [
+        ['told', { error }, error],
+        ['not told', {}, 'why'],
+      ] as const) {
+        await s.add(key)
+        await s.retry(await s.claimOne(key), 0, { error: 'why' })
+        const claim = await s.claimOne(key, { leaseMs: 1_000 })
+        await s.step(1_000)
+        assert.equal(await s.expire(claim, parts), 'expired')
+        assert.equal((await s.row(key)).lastError, lastError)
+        await s.cancel(key)
+      }
+      await s.add('finished')
+      const finished = await s.claimOne('finished', { leaseMs: 1_000 })
+      await s.retry(finished, 0, { error: 'why' })
+      await s.step(1_000)
+      assert.equal(await s.expire(finished, { error }), 'lost')
+      assert.equal((await s.row('finished')).lastError, 'why', 'a lost lease changes nothing')
+    },
+  },
+  {
     id: 'crash.failures-do-not-park',
     title: 'failures do not count towards maxCrashes',
     async run(s) {
