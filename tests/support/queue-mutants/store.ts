@@ -83,6 +83,11 @@ export const storeMutants: readonly QueueMutant[] = [
       capabilities: { ...driver.capabilities, watch: false },
     }),
   })),
+  mutant('vanished-without-a-word', 'the end of a lease stores no error', () => ({
+    driver: (driver) => ({
+      expire: (queue, leases, { error: _, ...options }) => driver.expire(queue, leases, options),
+    }),
+  })),
   mutant('looks-only-when-woken', 'without a wake nobody looks', () => ({
     driver: (driver) => ({
       tick: async (queue, request) => ({
