@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
   {
     title: 'ready, and nobody is there',
     bring: ({ queue }) => queue.add('k'),
-    told: () => ({ state: 'ready', blockedBy: 'NO_WORKERS', evidence: /no worker was seen/ }),
+    told: () => ({ state: 'ready', blockedBy: 'NO_WORKERS', evidence: /no worker is online/ }),
   },
   {
     title: 'ready, and the only worker has stopped',
@@ -211,7 +211,7 @@ const rows: readonly Row[] = [
     told: () => ({
       state: 'processing',
       blockedBy: 'LEASE_EXPIRED_AWAITING_REAP',
-      evidence: /^gone under token \d+ has let the lease run out/,
+      evidence: /^the lease of gone under token \d+ has expired/,
     }),
   },
   {

@@ -58,7 +58,7 @@ test('MET-17: name and controller are both the name of the queue, unless one is 
 test('named queues are there before anything happens, also in a store of several processes', async () => {
   const clock = fakeClock(0)
   const store = new SharedStore()
-  store.counts = { ...noCounts, ready: 3, dirty: 1, backoff: 2, oldestReadyAt: -1_500 }
+  store.counts = { ...noCounts, ready: 3, dirty: 1, backoff: 2, parked: 5, oldestReadyAt: -1_500 }
   const driver = storeDriver(clock, store, { shared: true, durable: true })
   const { register } = setUp({ driver, queues: ['orders'], clock })
   expect(await lines(register, 'workqueue_depth')).toEqual([
@@ -68,11 +68,14 @@ test('named queues are there before anything happens, also in a store of several
     'workqueue_delayed_items{name="orders",controller="orders",reason="delay"} 0',
     'workqueue_delayed_items{name="orders",controller="orders",reason="backoff"} 2',
   ])
+  expect(await lines(register, 'workqueue_parked_items')).toEqual([
+    'workqueue_parked_items{name="orders",controller="orders"} 5',
+  ])
   expect(await lines(register, 'workqueue_oldest_ready_age_seconds')).toEqual([
     'workqueue_oldest_ready_age_seconds{name="orders",controller="orders"} 1.5',
   ])
   // One scrape, one reading, whichever metric was asked first.
-  expect(store.reads).toBe(3)
+  expect(store.reads).toBe(4)
 })
 
 test('depth by priority: a key leaves under the label under which it came', async () => {

@@ -79,6 +79,16 @@ export type {
   RetryArithmetic,
 } from './inspect/inspect.ts'
 export { inspectStore } from './inspect/inspect-store.ts'
+export {
+  isGone,
+  judgeQueue,
+  type QueueJudgement,
+  type QueueSigns,
+  type Severity,
+  severities,
+  thresholds,
+  urgencies,
+} from './inspect/judge-queue.ts'
 export type {
   BulkOptions,
   BulkResult,
@@ -91,6 +101,7 @@ export type {
   OperatorAsk,
   StoreInspection,
 } from './inspect/store-inspection.ts'
+export { isCapped, type WorkRates, workRates } from './inspect/work-rates.ts'
 export { createQueue } from './queue/create-queue.ts'
 export { createDelayingQueue, type WrapOptions } from './queue/delaying-queue.ts'
 export type { JsonChecked, QueueOptions } from './queue/options.ts'

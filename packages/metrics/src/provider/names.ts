@@ -15,6 +15,7 @@ export type MetricId =
   | 'retries'
   | 'delayedItems'
   | 'limiterDelay'
+  | 'parkedItems'
   | 'oldestReadyAge'
   | 'deduplicated'
   | 'leaseExpirations'
@@ -144,6 +145,16 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     moves: 'with every addRateLimited and retry',
     family: 'sluice',
     scope: 'process',
+  },
+  parkedItems: {
+    name: 'workqueue_parked_items',
+    kind: 'gauge',
+    unit: 'items',
+    labels: queue,
+    help: 'Current number of items that are parked and do not run until they are unparked.',
+    moves: 'when it is read',
+    family: 'sluice',
+    scope: 'store',
   },
   oldestReadyAge: {
     name: 'workqueue_oldest_ready_age_seconds',

@@ -60,6 +60,7 @@ export interface MetricsProvider {
   newPriorityDepthMetric?(name: string): PriorityDepthMetric
   newDelayedItemsMetric?(name: string, reason: 'delay' | 'backoff'): SettableGaugeMetric
   newRateLimiterDelayMetric?(name: string): HistogramMetric
+  newParkedItemsMetric?(name: string): SettableGaugeMetric
   newOldestReadyAgeMetric?(name: string): SettableGaugeMetric
   newDeduplicatedMetric?(name: string): CounterMetric
   newLeaseExpirationsMetric?(name: string): CounterMetric

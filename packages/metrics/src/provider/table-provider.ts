@@ -94,6 +94,7 @@ export function tableProvider(
     newRetriesMetric: (name) => counter('retries', name),
     newDelayedItemsMetric: (name, reason) => gauge('delayedItems', name, { reason }),
     newRateLimiterDelayMetric: (name) => histogram('limiterDelay', name),
+    newParkedItemsMetric: (name) => gauge('parkedItems', name),
     newOldestReadyAgeMetric: (name) => gauge('oldestReadyAge', name),
     newDeduplicatedMetric: (name) => counter('deduplicated', name),
     newLeaseExpirationsMetric: (name) => counter('leaseExpirations', name),

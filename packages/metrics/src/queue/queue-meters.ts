@@ -22,6 +22,7 @@ export interface StoreGauges {
   readonly depth: number | undefined
   readonly delayed: number
   readonly backoff: number
+  readonly parked: number
   readonly oldestReadyAgeMs: number
 }
 
@@ -41,6 +42,7 @@ export class QueueMeters {
   readonly #labels = new PriorityLabels()
   readonly #delayed: SettableGaugeMetric
   readonly #backoff: SettableGaugeMetric
+  readonly #parked: SettableGaugeMetric
   readonly #oldestReadyAge: SettableGaugeMetric
   readonly #reconcile: ReconcileMetrics | undefined
   #active = 0
@@ -57,6 +59,7 @@ export class QueueMeters {
     this.#delayed = provider.newDelayedItemsMetric?.(name, 'delay') ?? noGauge
     this.#backoff = provider.newDelayedItemsMetric?.(name, 'backoff') ?? noGauge
     this.limiterDelay = provider.newRateLimiterDelayMetric?.(name) ?? noHistogram
+    this.#parked = provider.newParkedItemsMetric?.(name) ?? noGauge
     this.#oldestReadyAge = provider.newOldestReadyAgeMetric?.(name) ?? noGauge
     this.deduplicated = provider.newDeduplicatedMetric?.(name) ?? noCounter
     this.leaseExpirations = provider.newLeaseExpirationsMetric?.(name) ?? noCounter
@@ -89,10 +92,11 @@ export class QueueMeters {
     depth.dec('0')
   }
 
-  setStoreGauges({ depth, delayed, backoff, oldestReadyAgeMs }: StoreGauges): void {
+  setStoreGauges({ depth, delayed, backoff, parked, oldestReadyAgeMs }: StoreGauges): void {
     if (depth !== undefined) this.#depth.set(depth)
     this.#delayed.set(delayed)
     this.#backoff.set(backoff)
+    this.#parked.set(parked)
     this.#oldestReadyAge.set(secondsOf(oldestReadyAgeMs))
   }
 

@@ -4,7 +4,7 @@ import { inStore, isAlone, type QueueRecord, type StoreRecord } from '../queue/q
 import { Election } from './election.ts'
 import type { CheckedRecorderOptions } from './recorder-options.ts'
 
-const nothing: StoreGauges = { depth: 0, delayed: 0, backoff: 0, oldestReadyAgeMs: 0 }
+const nothing: StoreGauges = { depth: 0, delayed: 0, backoff: 0, parked: 0, oldestReadyAgeMs: 0 }
 
 /** Reads the state of the queues from their stores, if this process is elected to export it. */
 export class StoreReader {
@@ -73,22 +73,27 @@ export class StoreReader {
 }
 
 function gaugesOf(counts: Counts, now: number, isCountedHere: boolean): StoreGauges {
-  const { ready, dirty, delayed, backoff, oldestReadyAt } = counts
+  const { ready, dirty, delayed, backoff, parked, oldestReadyAt } = counts
   return {
     depth: isCountedHere ? undefined : ready + dirty,
     delayed,
     backoff,
+    parked,
     oldestReadyAgeMs: oldestReadyAt === never ? 0 : Math.max(0, now - oldestReadyAt),
   }
 }
 
 function sum(all: readonly StoreGauges[], none: number | undefined): StoreGauges {
-  let { depth, delayed, backoff, oldestReadyAgeMs }: StoreGauges = { ...nothing, depth: none }
+  let { depth, delayed, backoff, parked, oldestReadyAgeMs }: StoreGauges = {
+    ...nothing,
+    depth: none,
+  }
   for (const gauges of all) {
     if (gauges.depth !== undefined) depth = (depth ?? 0) + gauges.depth
     delayed += gauges.delayed
     backoff += gauges.backoff
+    parked += gauges.parked
     oldestReadyAgeMs = Math.max(oldestReadyAgeMs, gauges.oldestReadyAgeMs)
   }
-  return { depth, delayed, backoff, oldestReadyAgeMs }
+  return { depth, delayed, backoff, parked, oldestReadyAgeMs }
 }

@@ -1,6 +1,8 @@
 import type { Counts, EpochMs, KeyStateWord, LimiterPlan, WorkerRow } from '@sluice/core'
+import { atLeastWords, durationWords, manyWords } from '@sluice/core/words'
 import { estimate } from './estimate.ts'
 import type { Condition, Explanation, KeyInfo, ReasonCode, RetryArithmetic } from './inspect.ts'
+import { isGone } from './judge-queue.ts'
 import { retryArithmetic } from './retry-arithmetic.ts'
 
 /** The state of the queue around a key. */
@@ -21,17 +23,13 @@ interface Capacity {
   readonly held: number
 }
 
-function capacityOf({ workers = [], counts }: ExplainContext): Capacity {
-  const taking = workers.filter(({ concurrency }) => concurrency > 0)
+function capacityOf({ workers = [], counts, now }: ExplainContext): Capacity {
+  const taking = workers.filter((each) => each.concurrency > 0 && !isGone(each, now))
   return {
     workers: taking,
     slots: taking.reduce((sum, { concurrency }) => sum + concurrency, 0),
     held: counts.processing + counts.dirty,
   }
-}
-
-function plural(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }
 
 function queueConditions(around: ExplainContext): Condition[] {
@@ -62,11 +60,11 @@ function workerCondition(info: KeyInfo, around: ExplainContext, capacity: Capaci
   const { workers, slots } = capacity
   if (workers.length === 0) {
     const ok = info.state === 'ready' ? false : null
-    return { code, ok, evidence: 'no worker was seen in the last minute' }
+    return { code, ok, evidence: 'no worker is online' }
   }
   const lastAt = Math.max(...workers.map(({ seenAt }) => seenAt))
   const evidence =
-    `${plural(workers.length, 'worker')} for ${plural(slots, 'key')} at a time, ` +
+    `${manyWords(workers.length, 'worker')} for ${manyWords(slots, 'key')} at a time, ` +
     `last seen ${durationWords(Math.max(0, around.now - lastAt))} ago`
   return { code, ok: true, evidence }
 }
@@ -80,7 +78,7 @@ function slotCondition(info: KeyInfo, { slots, held }: Capacity): Condition {
     ? {
         code,
         ok: false,
-        evidence: `${plural(held, 'key')} held, by workers for ${slots} at a time`,
+        evidence: `${manyWords(held, 'key')} held, by workers for ${slots} at a time`,
       }
     : { code, ok: true, evidence: `${held} of ${slots} handlers are busy` }
 }
@@ -101,15 +99,15 @@ function delayCondition(
   const left = durationWords(dueAt - now)
   const evidence =
     info.why === 'backoff'
-      ? `it backs off for ${left} more, after ${plural(failures, 'failure')}${vanishedWords(info)}`
-      : `it is delayed for ${left} more`
+      ? `back-off for ${left} more, after ${manyWords(failures, 'failure')}${vanishedWords(info)}`
+      : `delayed for ${left} more`
   return { code, ok: false, until: dueAt, evidence }
 }
 
 function heldCondition(info: KeyInfo, now: EpochMs): Condition {
   const { held } = info
-  if (held === undefined) return { code: 'PROCESSING', ok: true, evidence: 'nobody holds it' }
-  const who = `${held.holder ?? 'somebody'} under token ${held.token}`
+  if (held === undefined) return { code: 'PROCESSING', ok: true, evidence: 'no worker holds it' }
+  const who = `${held.holder ?? 'an unknown holder'} under token ${held.token}`
   const { leaseUntil } = held
   if (leaseUntil === undefined) {
     return { code: 'PROCESSING', ok: false, evidence: `held by ${who}, without a lease` }
@@ -124,7 +122,7 @@ function heldCondition(info: KeyInfo, now: EpochMs): Condition {
     : {
         code: 'LEASE_EXPIRED_AWAITING_REAP',
         ok: false,
-        evidence: `${who} has let the lease run out; the next worker that looks gives the key back`,
+        evidence: `the lease of ${who} has expired; the next worker that looks gives the key back`,
       }
 }
 
@@ -150,7 +148,7 @@ export function explainAbsent(key: string, now: EpochMs): Explanation {
     state: 'absent',
     blockedBy: 'NOT_FOUND',
     conditions: [
-      { code: 'NOT_FOUND', ok: false, evidence: 'nothing is owed to this key: it is not stored' },
+      { code: 'NOT_FOUND', ok: false, evidence: 'nothing is pending: the key is not stored' },
     ],
     inspectedAt: now,
   }
@@ -158,7 +156,7 @@ export function explainAbsent(key: string, now: EpochMs): Explanation {
 
 /** How often the workers of a key vanished in a row, if they did. */
 function vanishedWords({ crashes }: KeyInfo): string {
-  return crashes === 0 ? '' : `; in ${plural(crashes, 'run')} in a row its worker vanished`
+  return crashes === 0 ? '' : `; in ${manyWords(crashes, 'run')} in a row its worker vanished`
 }
 
 /** Explains why a key does not run: the conditions for a run, in the order in which they matter. */
@@ -173,7 +171,7 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
       code: 'PARKED',
       ok: !info.parked,
       evidence: info.parked
-        ? `it is parked, after ${plural(info.failures, 'failure')}${vanishedWords(info)}`
+        ? `it is parked, after ${manyWords(info.failures, 'failure')}${vanishedWords(info)}`
         : 'it is not parked',
     },
     heldCondition(info, now),
@@ -181,20 +179,20 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
       code: info.held === undefined ? 'NOTHING_OWED' : 'REQUEUED_AFTER_DONE',
       ok: isOwed,
       evidence: isOwed
-        ? 'a run is owed to it'
+        ? 'a run is pending'
         : info.held === undefined
-          ? 'nothing is owed to it; only its failures are kept'
-          : 'it was not asked for again since it was taken',
+          ? 'nothing is pending; only its failure count is kept'
+          : 'it was not added again since it was claimed',
     },
     delayCondition(info, now, retry),
     workerCondition(info, around, capacity),
     slotCondition(info, capacity),
     {
       code: 'WAITING_TURN',
-      ok: info.state === 'ready' ? null : true,
+      ok: null,
       evidence:
         info.state === 'ready'
-          ? `it is one of ${counts.ready} ready keys, in the order of priority and time`
+          ? `it is one of ${atLeastWords(counts.ready, counts.capped)} ready keys, in the order of priority and time`
           : 'not asked until it is ready',
     },
   ]
@@ -215,24 +213,4 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
     ...(start === undefined ? {} : { estimate: start }),
     inspectedAt: now,
   }
-}
-
-/** The units from the largest down, each with how many milliseconds it has. */
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const
-
-/** A duration as people say it, with the two largest units that it has: `2 h 5 min`. */
-export function durationWords(ms: number): string {
-  if (ms < 1_000) return `${Math.ceil(ms)} ms`
-  if (ms < 60_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`
-  const at = units.findIndex(([, unitMs]) => ms >= unitMs)
-  const [large, largeMs] = units[at] ?? units[0]
-  const [small, smallMs] = units[at + 1] ?? units[3]
-  const count = Math.floor(ms / largeMs)
-  const rest = Math.floor((ms - count * largeMs) / smallMs)
-  return rest === 0 ? `${count} ${large}` : `${count} ${large} ${rest} ${small}`
 }
