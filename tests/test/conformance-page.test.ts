@@ -14,6 +14,7 @@ import {
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { type PgliteLike, postgresDriver } from '@sluice/postgres'
+import { redisDriver } from '@sluice/redis'
 import { sqliteDriver } from '@sluice/sqlite'
 import { expect, test } from 'vitest'
 
@@ -76,6 +77,18 @@ const columns: readonly Column[] = [
     subject: { driver: postgresDriver({ client: pglite }), clock },
     except: { 'key.exact': 'PGlite drops a byte order mark at the start of a text' },
   },
+  {
+    name: 'Redis',
+    subject: {
+      driver: redisDriver({ url: 'redis://nowhere' }),
+      clock,
+      otherProcess: hooks.otherProcess,
+    },
+  },
+  {
+    name: 'Redis Cluster',
+    subject: { driver: redisDriver({ url: 'redis-cluster://nowhere' }), clock },
+  },
 ]
 
 const preface = `# What every driver promises
@@ -113,7 +126,7 @@ function reportsOn(cases: readonly Case[], shown: readonly Column[]): Report[] {
 }
 
 test('the page of promises is the one that the suite makes', async () => {
-  const throughQueue = columns.filter(({ name }) => !/PGlite|pooler/.test(name))
+  const throughQueue = columns.filter(({ name }) => !/PGlite|pooler|Cluster/.test(name))
   const heading = '###'
   const page = [
     preface,

@@ -50,6 +50,8 @@ class FileDriver implements Driver {
     clock: true,
     order: 'strict',
     time: 'wall',
+    tokens: 'store',
+    sharedBuckets: true,
     watch: false,
     peers: false,
     operate: false,

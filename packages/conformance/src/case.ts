@@ -74,6 +74,8 @@ export interface Needs {
   /** `strict` includes `per-producer`; a custom order satisfies neither. */
   readonly order?: 'strict' | 'per-producer'
   readonly time?: Capabilities['time']
+  readonly tokens?: 'store'
+  readonly sharedBuckets?: true
   readonly watch?: true
   readonly peers?: true
   readonly operate?: true
@@ -127,6 +129,8 @@ export function missingNeed(needs: Needs | undefined, subject: Subject): string 
       if (!isMet) return `the driver declares order: '${order}'`
     } else if (need === 'time') {
       if (able.time !== needs.time) return `the driver declares time: '${able.time}'`
+    } else if (need === 'tokens') {
+      if (able.tokens !== needs.tokens) return `the driver declares tokens: '${able.tokens}'`
     } else if (!able[need satisfies keyof Capabilities]) {
       return `the driver declares ${need}: false`
     }

@@ -119,6 +119,8 @@ class MemoryDriver implements Driver {
       clock: true,
       order: order === undefined ? 'strict' : 'custom',
       time: 'monotonic',
+      tokens: 'store',
+      sharedBuckets: true,
       watch: true,
       peers: false,
       operate: true,

@@ -45,6 +45,8 @@ const alone: Capabilities = {
   clock: true,
   order: 'strict',
   time: 'monotonic',
+  tokens: 'store',
+  sharedBuckets: true,
   watch: false,
   peers: false,
   operate: true,

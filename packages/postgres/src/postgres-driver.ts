@@ -118,6 +118,8 @@ class PostgresDriver implements Driver {
       clock: true,
       order: 'per-producer',
       time: 'wall',
+      tokens: 'store',
+      sharedBuckets: true,
       watch: true,
       peers: true,
       operate: true,

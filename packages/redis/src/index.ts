@@ -1,13 +1,16 @@
 /**
- * The driver that keeps keys in Redis or Valkey. Its verbs reach the servers through `Connections`.
+ * The driver that keeps keys in Redis or Valkey, which any number of processes and machines may share.
+ * Call `redisDriver` with a `url` or a `client`, and pass the result to a queue.
  *
  * @packageDocumentation
  */
-export {
-  type Barrier,
-  ConnectionError,
-  type Connections,
-  type Reply,
-  ReplyError,
-  type Subscription,
-} from './connection/connections.ts'
+export type {
+  IoredisClient,
+  IoredisCluster,
+  NodeRedisClient,
+  NodeRedisCluster,
+  RedisClient,
+} from './clients/client-shapes.ts'
+export type { ConnectionOptions } from './connection/open-connections.ts'
+export { redisDriver } from './redis-driver.ts'
+export type { RedisOptions } from './redis-options.ts'

@@ -78,6 +78,8 @@ export class SqliteDriver implements Driver {
       clock: true,
       order: 'strict',
       time: 'wall',
+      tokens: 'store',
+      sharedBuckets: true,
       watch: true,
       peers: !target.isInMemory,
       operate: true,

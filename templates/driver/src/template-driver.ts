@@ -55,6 +55,8 @@ class TemplateDriver implements Driver {
     clock: true,
     order: 'strict',
     time: 'wall',
+    tokens: 'store',
+    sharedBuckets: true,
     watch: false,
     peers: false,
     operate: false,

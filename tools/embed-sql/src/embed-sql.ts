@@ -12,7 +12,7 @@
  *
  * `npm run embed` in the package writes the module; a test of the package fails if it is out of date.
  */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type PublicFunction,
@@ -24,6 +24,7 @@ import {
   withoutComments,
   withParts,
 } from './sql-functions.ts'
+import { camelCase, literal, textsIn } from './text-files.ts'
 
 /** The generated module, below the folder of its package. */
 export const generatedFile = 'src/statements.generated.ts'
@@ -59,13 +60,7 @@ interface SqlFile {
 }
 
 function sqlFilesIn(folder: string): SqlFile[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-    .map((name) => ({
-      stem: name.slice(0, -'.sql'.length),
-      text: readFileSync(join(folder, name), 'utf8').trim(),
-    }))
+  return [...textsIn(folder, '.sql')].map(([stem, text]) => ({ stem, text }))
 }
 
 function migrationsIn(folder: string): SqlFile[] {
@@ -78,30 +73,15 @@ function migrationsIn(folder: string): SqlFile[] {
   return [...sqlFilesIn(folder), ...folders].sort((a, b) => (a.stem < b.stem ? -1 : 1))
 }
 
-function camelCase(stem: string): string {
-  return stem.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function literal(text: string): string {
-  if (/[`\\]|\$\{/.test(text)) throw new Error(`not fit for a template literal: ${text}`)
-  if (text.includes('\n')) return `\`${text}\``
-  return text.includes("'") ? `"${text}"` : `'${text}'`
-}
-
-function textsIn(folder: string): SqlTexts {
-  if (!existsSync(folder)) return new Map()
-  return new Map(sqlFilesIn(folder).map(({ stem, text }) => [stem, text]))
-}
-
 /** Reads the SQL files of the package in `packageFolder`. */
 export function readSql(packageFolder: string): SqlSources {
   const sql = join(packageFolder, 'sql')
   return {
     migrations: new Map(migrationsIn(join(sql, 'tables')).map(({ stem, text }) => [stem, text])),
-    functions: textsIn(join(sql, 'functions')),
-    publics: textsIn(join(sql, 'public')),
-    parts: textsIn(join(sql, 'parts')),
-    statements: textsIn(join(sql, 'statements')),
+    functions: textsIn(join(sql, 'functions'), '.sql'),
+    publics: textsIn(join(sql, 'public'), '.sql'),
+    parts: textsIn(join(sql, 'parts'), '.sql'),
+    statements: textsIn(join(sql, 'statements'), '.sql'),
   }
 }
 

@@ -49,6 +49,7 @@ export const subjectCases: readonly Case[] = [
         able.order === 'strict' || able.order === 'per-producer' || able.order === 'custom',
         'order',
       )
+      assert.ok(able.tokens === 'store' || able.tokens === 'queue', 'tokens')
       assert.ok(able.time === 'monotonic' || able.time === 'wall', 'time')
     },
   },

@@ -29,9 +29,9 @@ const leaseMs = fc.constantFrom(20, 20, 100, 1_000, Infinity)
 
 const planKind = fc.constantFrom('none', 'none', 'none', 'doubling', 'bucket', 'both')
 
-function planOf(kind: string, run: ModelRun): LimiterPlan | undefined {
+function planOf(kind: string, run: ModelRun, queue: string): LimiterPlan | undefined {
   const doubling: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 100 }
-  const bucket: LimiterPlan = { kind: 'bucket', name: run.bucket, perSecond: 20, burst: 2 }
+  const bucket: LimiterPlan = { kind: 'bucket', name: run.bucketOf(queue), perSecond: 20, burst: 2 }
   if (kind === 'doubling') return doubling
   if (kind === 'bucket') return bucket
   return kind === 'both' ? { kind: 'maxOf', of: [doubling, bucket] } : undefined
@@ -77,11 +77,15 @@ const add = fc
     return command(
       `add to ${parts.queueIndex} (${parts.dedupe}${limit}): ${words.join(', ')}`,
       async (run) => {
+        const queue = queueOf(run, parts.queueIndex)
         const asks = parts.asks.map(
-          ({ planKind: kind, ...ask }): Ask => ({ ...ask, plan: planOf(kind, run), jitter: 0 }),
+          ({ planKind: kind, ...ask }): Ask => ({
+            ...ask,
+            plan: planOf(kind, run, queue),
+            jitter: 0,
+          }),
         )
         const options = { dedupe: parts.dedupe, failuresExpireMs, maxPending: parts.maxPending }
-        const queue = queueOf(run, parts.queueIndex)
         const real = await run.real(parts.via).add(queue, asks, options)
         const model = run.model.add(queue, asks, options)
         assert.equal(real.length, model.length)
@@ -108,8 +112,7 @@ const claim = fc
           dueBy: parts.bound === 0 ? run.clock.now() - 5 : undefined,
         }
         const queue = queueOf(run, parts.queueIndex)
-        const real = await run.real(parts.via).claim(queue, request)
-        run.pair(queue, real, run.model.claim(queue, request))
+        await run.claim(queue, parts.via, request)
       },
     ),
   )
@@ -137,15 +140,14 @@ const finishParts = fc.record({
 
 function finishOf(
   parts: typeof finishParts extends fc.Arbitrary<infer T> ? T : never,
-  heldKey: string,
-  token: number,
+  base: Lease,
   run: ModelRun,
+  queue: string,
 ): Finish {
-  const base = { key: heldKey, token }
   if (parts.as === 'done') return { as: 'done', ...base, forget: parts.forget }
   if (parts.as === 'release') return { as: 'release', ...base }
   if (parts.as === 'park') return { as: 'park', ...base, error: parts.error }
-  const plan = planOf(parts.planKind, run)
+  const plan = planOf(parts.planKind, run, queue)
   return { as: 'retry', ...base, delayMs: parts.delayMs, plan, jitter: 0, error: parts.error }
 }
 
@@ -169,7 +171,9 @@ const finish = fc
       const chosen = pick(run, queue, parts.picks)
       if (chosen.length === 0) return
       const side = (tokenOf: (claim: PairedClaim) => number): Finish[] =>
-        chosen.map((each, i) => finishOf(parts.ways[i]!, each.key, tokenOf(each), run))
+        chosen.map((each, i) =>
+          finishOf(parts.ways[i]!, { key: each.key, token: tokenOf(each) }, run, queue),
+        )
       const options = { dedupe: parts.dedupe, failuresExpireMs }
       const real = await run.real(parts.via).finish(
         queue,
@@ -218,7 +222,7 @@ const expire = fc
         if (chosen.length === 0) return
         const ours = chosen.map((each) => ({ key: each.key, token: each.realToken }))
         const theirs = chosen.map((each) => ({ key: each.key, token: each.modelToken }))
-        const plan = planOf(parts.planKind, run)
+        const plan = planOf(parts.planKind, run, queue)
         const options = { dedupe: parts.dedupe, maxCrashes: parts.maxCrashes, plan, jitter: 0 }
         const real = await run.real(parts.via).expire(queue, ours, options)
         assert.deepEqual(real, run.model.expire(queue, theirs, options))

@@ -87,6 +87,8 @@ export class ModelDriver implements Driver {
       clock: true,
       order: 'strict',
       time: options.time ?? 'wall',
+      tokens: 'store',
+      sharedBuckets: true,
       watch: true,
       peers: true,
       operate: true,

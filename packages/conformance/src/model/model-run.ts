@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {
   type Claim,
   type ClaimReply,
+  type ClaimRequest,
   type Driver,
   type KeyRow,
   keyStateWords,
@@ -68,9 +69,8 @@ export class ModelRun {
   readonly queues: readonly string[]
   /** Every claim that was not finished, and some that were. */
   readonly claims: PairedClaim[] = []
-  /** The bucket of this history. */
-  readonly bucket: string
   readonly #rowsMax: number
+  readonly #sharedBucket: string
   readonly #realTokens = new Map<string, number>()
   #lastToken = 0
   readonly #scenes: Scene[]
@@ -81,7 +81,7 @@ export class ModelRun {
     this.#rowsMax = rowsMax
     this.#scenes = [...scenes]
     this.queues = [`${name}/a`, `${name}/b`]
-    this.bucket = `${name}/bucket`
+    this.#sharedBucket = `${name}/bucket`
     this.#model = new ModelDriver({ store: new ModelStore() })
     this.#model.open({ clock: this.clock })
   }
@@ -103,6 +103,11 @@ export class ModelRun {
     return this.#scenes
   }
 
+  /** A bucket that a queue may use: of this history, if queues share buckets. */
+  bucketOf(queue: string): string {
+    return this.real(0).capabilities.sharedBuckets ? this.#sharedBucket : `queue:${queue}`
+  }
+
   /** One of the drivers on the store. */
   real(via: number): Driver {
     return (this.#scenes[via % this.#scenes.length] as Scene).driver
@@ -115,6 +120,17 @@ export class ModelRun {
   /** Closes the first driver and opens that of a later process. */
   async restart(): Promise<void> {
     this.#scenes[0] = await this.#first.restart()
+  }
+
+  /** Claims on both sides, and compares the replies. */
+  async claim(queue: string, via: number, request: ClaimRequest): Promise<void> {
+    const driver = this.real(via)
+    const { batchBytes = never } = driver
+    const real = await driver.claim(queue, request)
+    const bytes = real.claims.reduce((sum, { item = '' }) => sum + Buffer.byteLength(item), 0)
+    // A claim that has reached the bytes of a batch ends early; the model ends with it.
+    const limit = bytes >= batchBytes ? real.claims.length : request.limit
+    this.pair(queue, real, this.model.claim(queue, { ...request, limit }))
   }
 
   /** Asserts that both sides handed out the same keys in the same order, and keeps their tokens. */

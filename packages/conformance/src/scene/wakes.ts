@@ -25,6 +25,8 @@ export async function allWake(
     if (missing.size === 0) end()
   })
   assert.ok(stop, 'watch answers with how to stop')
+  // Hints are for those who were told to wait.
+  for (const queue of queues) await watching.on(queue).tick()
   await act()
   const timer = systemClock.startTimer(watching.context.hintMs, end)
   timer.ref()

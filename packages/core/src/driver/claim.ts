@@ -28,7 +28,7 @@ export interface Claim {
   readonly key: string
   /** See {@link Ask.item}. */
   readonly item: string | undefined
-  /** Greater than every token that the store has handed out before. */
+  /** Greater than every token that the store, or the queue, has handed out before. */
   readonly token: number
   readonly failures: number
   readonly crashes: number

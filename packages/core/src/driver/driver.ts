@@ -59,6 +59,16 @@ export interface Capabilities {
    * after a step back, it continues from where it was.
    */
   readonly time: 'monotonic' | 'wall'
+  /**
+   * Where tokens rise: over all queues of the store, or only in each queue. A driver that spreads its
+   * queues over several servers has no counter that all of them share.
+   */
+  readonly tokens: 'store' | 'queue'
+  /**
+   * Queues can share token buckets. False: the only bucket that a plan may name is the queue's own,
+   * `queue:` and its name; a driver rejects others with `ERR_INVALID_INPUT`.
+   */
+  readonly sharedBuckets: boolean
   /** It has `watch`. */
   readonly watch: boolean
   /** A second driver object on the same store sees the same keys (the suite calls it a `peer`). */
@@ -133,7 +143,7 @@ export interface Transfer {
   dropRows(queue: string, rows: readonly TransferRow[]): Awaitable<readonly DropOutcome[]>
   /** Imports the buckets that the store does not have. */
   importBuckets(buckets: readonly BucketRow[]): Awaitable<readonly ImportOutcome[]>
-  /** The greatest token that was ever handed out, in the whole store. */
+  /** The greatest token that was ever handed out, in any queue of the store. */
   lastToken(): Awaitable<number>
   /** Hands out only greater tokens than `floor` from now on. */
   raiseTokens(floor: number): Awaitable<void>
@@ -172,6 +182,16 @@ export interface Driver {
   readonly contractVersion: number
   readonly capabilities: Capabilities
   /**
+   * The most keys that one call should name, where fewer than `batchKeysMax` are better. Every verb
+   * still accepts `batchKeysMax`.
+   */
+  readonly batchKeys?: number
+  /**
+   * The most bytes of items that one call should carry. Adds with more are cut into several calls; a
+   * claim whose items reach it may return fewer keys than are due.
+   */
+  readonly batchBytes?: number
+  /**
    * How many milliseconds the store's time is ahead of its wall clock, as of the last call; not 0
    * after a step of that clock. It is subtracted where an instant is shown. Absent: 0.
    */
@@ -207,7 +227,7 @@ export interface Driver {
    *
    * Claims keys that are due and neither held nor parked, of a queue that is not paused: by
    * priority, then `readyAt`, then `seq`. Each gets a token greater than all before it, in the
-   * whole store. No key is handed out twice, however many callers claim concurrently. A key with
+   * store or in the queue (capability `tokens`). No key is handed out twice, however many callers claim concurrently. A key with
    * crashes is handed out alone: it ends the batch before it, or is the whole batch. Keys that
    * another transaction has locked are skipped. Expired leases are reported; their keys are not
    * claimed.
@@ -269,7 +289,9 @@ export interface Driver {
 
   /**
    * Calls `onWake` soon after a key may have become claimable through any process, with the queue's
-   * name if it is known. A hint: the call may come late, twice, without a reason, or not at all.
+   * name if it is known: in the queues of which a `claim` or `tick` of this driver has said, since it
+   * was last called for them, that there is nothing to do yet. A hint: the call may come late, twice,
+   * without a reason, or not at all.
    * Returns a function that stops it.
    */
   watch?(onWake: (queue: string | undefined) => void): Awaitable<() => Awaitable<void>>

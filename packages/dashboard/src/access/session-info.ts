@@ -10,6 +10,7 @@ const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
   driver: '',
   capabilities: {
     ...{ durable: false, shared: false, clock: false, order: 'strict', time: 'wall' },
+    ...{ tokens: 'store', sharedBuckets: false },
     ...{ watch: false, peers: false, operate: false },
     ...{ queues: false, workers: false, history: false, buckets: false, transact: false },
   },

@@ -30,6 +30,8 @@ const noCapabilities: Omit<QueueCapabilities, 'delays' | 'dedupe'> = {
   clock: false,
   order: 'custom',
   time: 'monotonic',
+  tokens: 'store',
+  sharedBuckets: true,
   watch: false,
   peers: false,
   operate: false,

@@ -67,6 +67,12 @@ export function checkConnectionOptions({ url, client }: ConnectionOptions): void
   else if (client !== undefined) checkClient(client)
 }
 
+/** Whether the options name a cluster, whose primaries share the slots. */
+export function isClusterOf({ url, client }: ConnectionOptions): boolean {
+  if (client !== undefined) return kindOf(client)?.endsWith('cluster') === true
+  return url !== undefined && parseAddress(url).kind === 'cluster'
+}
+
 /** Connects to the primaries. Rejects with a `SluiceError`. */
 export async function openConnections(settings: ConnectionSettings): Promise<Connections> {
   const topology = await topologyOf(settings)

@@ -255,7 +255,7 @@ export const concurrentCases: readonly Case[] = [
     needs: { peers: true },
     async run(s) {
       const scenes = await openDrivers(s, 3)
-      const plan = { kind: 'bucket', name: 'shared', perSecond: 10, burst: 20 } as const
+      const plan = { kind: 'bucket', name: 'queue:q', perSecond: 10, burst: 20 } as const
       const planned: number[] = []
       await Promise.all(
         scenes.map(async (scene, i) => {

@@ -153,6 +153,8 @@ export const processCases: readonly Case[] = [
       const { scene: other } = await otherProcess(s)
       for (let round = 0; round < 5; round += 1) await s.on('busy').addAll([`${round}`])
       await allWake(s, ['quiet'], () => other.on('quiet').add('a'), ['busy'])
+      // Afterwards nothing is left to do in it, so that the other process waits.
+      await s.on('quiet').claimOne('a')
       await allWake(other, ['quiet'], () => s.on('quiet').add('b'), ['busy'])
     },
   },

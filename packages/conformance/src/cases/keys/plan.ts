@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import type { LimiterPlan } from '@sluice/core'
+import { type LimiterPlan, SluiceError } from '@sluice/core'
 import type { Case } from '../../case.ts'
 
 const doubling: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000 }
-const bucket: LimiterPlan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 }
+/** The bucket that every driver has: the queue's own. */
+const bucket: LimiterPlan = { kind: 'bucket', name: 'queue:q', perSecond: 10, burst: 1 }
 const both: LimiterPlan = { kind: 'maxOf', of: [doubling, bucket] }
 
 /** Limiters that the store follows: the delay is computed where the failures are counted. */
@@ -67,7 +68,7 @@ export const planCases: readonly Case[] = [
     id: 'plan.add.max-wait',
     title: 'a plan with a maximum wait respects it',
     async run(s) {
-      const slow: LimiterPlan = { kind: 'bucket', name: 'slow', perSecond: 0.01, burst: 1 }
+      const slow: LimiterPlan = { kind: 'bucket', name: 'queue:q', perSecond: 0.01, burst: 1 }
       const plan: LimiterPlan = { kind: 'maxWait', of: slow, maxMs: 250 }
       const replies = await s.addAll(['a', 'b'].map((key) => s.ask(key, { plan })))
       assert.deepEqual(
@@ -171,7 +172,7 @@ export const planCases: readonly Case[] = [
     id: 'bucket.refills',
     title: 'tokens are refilled over time, up to the capacity of the bucket',
     async run(s) {
-      const plan: LimiterPlan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 2 }
+      const plan: LimiterPlan = { kind: 'bucket', name: 'queue:q', perSecond: 10, burst: 2 }
       const ask = async (key: string): Promise<number | undefined> =>
         (await s.add(key, { plan })).plannedMs
       assert.deepEqual([await ask('a'), await ask('b'), await ask('c')], [0, 0, 100])
@@ -229,6 +230,7 @@ export const planCases: readonly Case[] = [
   {
     id: 'bucket.shared.queues',
     title: 'queues share a bucket by its name',
+    needs: { sharedBuckets: true },
     async run(s) {
       await s.add('a', { plan: bucket })
       assert.equal((await s.on('other').add('a', { plan: bucket })).plannedMs, 100)
@@ -248,8 +250,30 @@ export const planCases: readonly Case[] = [
     },
   },
   {
+    id: 'bucket.shared.rejected',
+    title:
+      'a driver whose queues share no buckets rejects a plan with any other bucket than the own',
+    async run(s) {
+      const plan: LimiterPlan = { ...bucket, name: 'queue:other' } as LimiterPlan
+      const asking = s.driver.add(s.queue, [s.ask('a', { plan })], s.options())
+      if (s.driver.capabilities.sharedBuckets) {
+        await asking
+        assert.equal((await s.add('b', { plan })).plannedMs, 100)
+        assert.equal((await s.add('c', { plan: bucket })).plannedMs, 0)
+        return
+      }
+      await assert.rejects(
+        async () => await asking,
+        (error) => SluiceError.is(error, 'ERR_INVALID_INPUT'),
+      )
+      assert.deepEqual(await s.states(), {})
+      assert.equal((await s.add('a', { plan: bucket })).plannedMs, 0)
+    },
+  },
+  {
     id: 'bucket.several',
     title: 'a plan with several buckets takes a token from each of them',
+    needs: { sharedBuckets: true },
     async run(s) {
       const slow: LimiterPlan = { kind: 'bucket', name: 'slow', perSecond: 1, burst: 1 }
       const plan: LimiterPlan = { kind: 'maxOf', of: [bucket, slow] }
@@ -262,7 +286,7 @@ export const planCases: readonly Case[] = [
     id: 'bucket.never',
     title: 'a bucket that never fills delays a key by the longest possible delay',
     async run(s) {
-      const plan: LimiterPlan = { kind: 'bucket', name: 'n', perSecond: 0, burst: 0 }
+      const plan: LimiterPlan = { kind: 'bucket', name: 'queue:q', perSecond: 0, burst: 0 }
       const { plannedMs, dueAt } = await s.add('a', { plan })
       assert.equal(plannedMs, 10 * 365.25 * 86_400_000)
       assert.ok(Number.isFinite(dueAt))
@@ -272,7 +296,7 @@ export const planCases: readonly Case[] = [
     id: 'bucket.infinite',
     title: 'a bucket without a limit delays nothing',
     async run(s) {
-      const plan: LimiterPlan = { kind: 'bucket', name: 'i', perSecond: 'infinite', burst: 1 }
+      const plan: LimiterPlan = { kind: 'bucket', name: 'queue:q', perSecond: 'infinite', burst: 1 }
       for (const key of ['a', 'b', 'c']) assert.equal((await s.add(key, { plan })).plannedMs, 0)
     },
   },
@@ -283,7 +307,9 @@ export const planCases: readonly Case[] = [
     async run(s) {
       await s.addAll(['a', 'b'].map((key) => s.ask(key, { plan: bucket })))
       const rows = await s.driver.buckets?.()
-      assert.deepEqual(rows, [{ name: 'b', perSecond: 10, burst: 1, tokens: -1, at: s.now() }])
+      assert.deepEqual(rows, [
+        { name: 'queue:q', perSecond: 10, burst: 1, tokens: -1, at: s.now() },
+      ])
     },
   },
 ]

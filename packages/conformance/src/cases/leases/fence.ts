@@ -48,12 +48,30 @@ export const fenceCases: readonly Case[] = [
   {
     id: 'fence.rises.store',
     title: 'tokens rise over all keys and queues of a store',
+    needs: { tokens: 'store' },
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       await s.on('other').addAll(['a', 'b', 'c'])
       const tokens: number[] = []
       for (let i = 0; i < 3; i += 1) {
         for (const queue of [s, s.on('other')]) tokens.push((await queue.claimOne()).token)
+      }
+      assert.deepEqual(
+        tokens,
+        [...new Set(tokens)].sort((a, b) => a - b),
+      )
+    },
+  },
+  {
+    id: 'fence.rises.queue',
+    title: 'tokens rise over all keys of a queue',
+    async run(s) {
+      const tokens: number[] = []
+      for (const key of ['b', 'a', 'c', 'a']) {
+        await s.add(key)
+        const claim = await s.claimOne(key)
+        tokens.push(claim.token)
+        await s.done(claim)
       }
       assert.deepEqual(
         tokens,

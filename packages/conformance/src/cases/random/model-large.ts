@@ -119,11 +119,11 @@ class LargeHistory {
     return `"${chance.below(1_000)}${'i'.repeat(length)}"`
   }
 
-  #plan(): LimiterPlan | undefined {
+  #plan(queue: string): LimiterPlan | undefined {
     const chance = this.#chance
     if (chance.happens(0.8)) return undefined
     if (chance.happens(0.5)) return { kind: 'exponential', baseMs: 5, maxMs: 100 }
-    return { kind: 'bucket', name: this.#run.bucket, perSecond: 2_000, burst: 40 }
+    return { kind: 'bucket', name: this.#run.bucketOf(queue), perSecond: 2_000, burst: 40 }
   }
 
   async #add(queue: string, via: number): Promise<void> {
@@ -132,7 +132,7 @@ class LargeHistory {
     const delays = chance.pick([[0], [0, 0, 5, 60], [0.5, 10, 1_000]])
     const asks = this.#someKeys().map((key): Ask => {
       const priority = isMixed ? chance.below(60) * 17 - 500 : 0
-      const plan = isMixed ? this.#plan() : undefined
+      const plan = isMixed ? this.#plan(queue) : undefined
       return { key, item: this.#item(), priority, delayMs: chance.pick(delays), plan, jitter: 0 }
     })
     const dedupe = chance.pick(['client-go', 'earliest'] as const)
@@ -151,8 +151,7 @@ class LargeHistory {
       claimId: `claim ${claims.length}`,
       dueBy: undefined,
     }
-    const real = await this.#run.real(via).claim(queue, request)
-    this.#run.pair(queue, real, this.#run.model.claim(queue, request))
+    await this.#run.claim(queue, via, request)
   }
 
   /** Claims of the queue, the last of each key, stale ones included. */
@@ -172,7 +171,7 @@ class LargeHistory {
       const as = chance.pick(['done', 'done', 'done', 'retry', 'release', 'park'] as const)
       return { as, delayMs: chance.pick([0, 5, 60]), forget: chance.happens(0.5) }
     })
-    const plan = this.#plan()
+    const plan = this.#plan(queue)
     const side = (tokenOf: (claim: PairedClaim) => number): Finish[] =>
       claims.map((claim, i): Finish => {
         const { as, delayMs, forget } = ways[i] as (typeof ways)[number]

@@ -246,6 +246,7 @@ export const sizeLimitCases: readonly Case[] = [
   {
     id: 'size.buckets',
     title: 'a batch of a thousand adds takes its tokens one by one, from any number of buckets',
+    needs: { sharedBuckets: true },
     async run(s) {
       const bucketOf = (i: number): string => `bucket ${i % 40}`
       const asks = manyKeys(1_000).map((key, i) =>

@@ -72,7 +72,7 @@ export const atomicCases: readonly Case[] = [
     title: 'an add that fails in the middle of a batch has taken no tokens',
     needs,
     async run(s) {
-      const plan = { kind: 'bucket', name: 'b', perSecond: 1, burst: 100 } as const
+      const plan = { kind: 'bucket', name: 'queue:q', perSecond: 1, burst: 100 } as const
       await s.add('first', { plan })
       const asks = manyKeys(90).map((key) => s.ask(key, { plan, jitter: 0 }))
       const bad = withOneBad(asks, 'item')

@@ -182,7 +182,7 @@ export const clockCases: readonly Case[] = [
     title:
       'when the wall clock is set back, a bucket is neither filled at once nor stops refilling',
     async run(s) {
-      const plan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 } as const
+      const plan = { kind: 'bucket', name: 'queue:q', perSecond: 10, burst: 1 } as const
       assert.equal((await s.add('a', { plan })).plannedMs, 0)
       stepWall(s, -hour)
       assert.equal((await s.add('b', { plan })).plannedMs, 100)

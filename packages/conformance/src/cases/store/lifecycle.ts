@@ -109,7 +109,7 @@ export const lifecycleCases: readonly Case[] = [
     title: 'the reserved tokens of a bucket survive a restart',
     needs: { durable: true },
     async run(s) {
-      const plan = { kind: 'bucket', name: 'b', perSecond: 10, burst: 1 } as const
+      const plan = { kind: 'bucket', name: 'queue:q', perSecond: 10, burst: 1 } as const
       await s.add('a', { plan })
       const next = await s.restart()
       assert.equal((await next.add('b', { plan })).plannedMs, 100)

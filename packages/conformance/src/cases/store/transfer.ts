@@ -308,12 +308,12 @@ export const transferCases: readonly Case[] = [
     needs,
     async run(s) {
       const now = s.now()
-      await s.add('mine', { plan: planOn('there') })
-      const rows = [bucket('empty', now, 0), bucket('there', now, -100)]
+      await s.add('mine', { plan: planOn('queue:q') })
+      const rows = [bucket('queue:other', now, 0), bucket('queue:q', now, -100)]
       assert.deepEqual(await verbs(s).importBuckets(rows), ['imported', 'unchanged'])
       assert.deepEqual(await verbs(s).importBuckets(rows), ['unchanged', 'unchanged'])
-      assert.equal((await s.add('a', { plan: planOn('empty') })).plannedMs, 1_000)
-      assert.equal((await s.add('b', { plan: planOn('there') })).plannedMs, 0)
+      assert.equal((await s.on('other').add('a', { plan: planOn('queue:other') })).plannedMs, 1_000)
+      assert.equal((await s.add('b', { plan: planOn('queue:q') })).plannedMs, 0)
     },
   },
   {

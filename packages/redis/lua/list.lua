@@ -1,0 +1,38 @@
+#!lua flags=no-writes
+-- Lists keys in the order of their bytes.
+--
+-- Arguments: the number of names, then the names, or 0 and: the sorted set to read (keys or parked),
+-- the lower bound of ZRANGEBYLEX, the most keys to look at.
+-- Reply: how many keys were looked at, then for each stored key its name, item, error, holder, and the
+-- numbers of its state; an absent text is false.
+-- @include begin
+-- @include rows
+local count = numberArgument()
+local names = {}
+if count > 0 then
+  for index = 1, count do names[index] = argument() end
+else
+  local key = argument() == 'parked' and parkedKey or keysKey
+  local from = argument()
+  names = call('ZRANGEBYLEX', key, from, '+', 'LIMIT', 0, numberArgument())
+end
+local replies = {}
+local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
+for index, state in ipairs(readKeys(names)) do
+  if state.place ~= NONE and names[index] ~= '' then
+    local key = names[index]
+    replies[#replies + 1] = {
+      key,
+      state.hasItem and call('HGET', itemsKey, key) or false,
+      state.hasError and call('HGET', errorsKey, key) or false,
+      state.holder or false,
+      whys[state.why], whys[state.laterWhy], whys[state.claimedWhy],
+      string.format(
+        '%.17g %.17g %.17g %.17g %d %.17g %.17g %.17g %.17g %.17g %.17g %.17g %d %.17g %.17g %.17g %.17g %d',
+        state.due, state.later, state.ready, state.seq, state.priority, state.asked, state.token, state.lease,
+        state.claimedDue, state.claimedLater, state.claimedReady, state.claimedSeq, state.claimedPriority,
+        state.claimedAsked, state.failures, state.crashes, state.failed, state.parked and 1 or 0),
+    }
+  end
+end
+return answer(#names, unpack(replies))

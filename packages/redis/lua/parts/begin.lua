@@ -1,0 +1,77 @@
+-- The head of every script: the names of its keys, the store's time, and what is stored of the queue.
+local call = redis.call
+local inf = math.huge
+local rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey,
+  parkedKey, idleKey, metaKey, workersKey, scopeKey, bucketsKey = unpack(KEYS)
+local givenNow, leastNow, wakeCommand, wakeChannel, queueName, processId, namesPrimary = unpack(ARGV)
+-- The arguments of the verb come after those of every script.
+local at = 7
+
+local function argument()
+  at = at + 1
+  return ARGV[at]
+end
+
+local function numberArgument()
+  return tonumber(argument())
+end
+
+local version, seq, pausedMark, parkedPending, waits, generation, otherPriorities = unpack(
+  call('HMGET', metaKey, 'version', 'seq', 'paused', 'parked', 'waits', 'generation', 'priorities'))
+local isPaused = pausedMark == '1'
+seq = tonumber(seq or 0)
+local lastToken, ahead, latest = unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest'))
+lastToken = tonumber(lastToken or 0)
+-- What a process that found nothing was told: when to look again. Nobody was told anything yet: any time.
+local waitsUntil = tonumber(waits or 'inf')
+ahead = tonumber(ahead or 0)
+local storedAhead = ahead
+latest = tonumber(latest or '-inf')
+
+local now
+if givenNow ~= '' then
+  -- A given clock never goes back; the process of its owner sees to that.
+  now = math.max(tonumber(givenNow), latest)
+else
+  local time = call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000) + ahead
+  local least = math.max(latest, tonumber(leastNow ~= '' and leastNow or '-inf'))
+  if now < least then
+    ahead = ahead + least - now
+    now = least
+  end
+end
+
+-- Whole numbers travel as integers, others as text: the conversion of Redis cuts fractions off.
+local function reply(number)
+  if number % 1 == 0 and number < 9007199254740992 and number > -9007199254740992 then
+    return number
+  end
+  return string.format('%.17g', number)
+end
+
+-- Calls a command with a list of arguments, in slices that Lua can pass.
+local function inSlices(command, key, list, size)
+  for from = 1, #list, size do
+    call(command, key, unpack(list, from, math.min(from + size - 1, #list)))
+  end
+end
+
+local function readAll(command, key, names)
+  if #names <= 2000 then
+    if #names == 0 then return {} end
+    return call(command, key, unpack(names))
+  end
+  local found = {}
+  for from = 1, #names, 2000 do
+    local slice = call(command, key, unpack(names, from, math.min(from + 1999, #names)))
+    for index = 1, #slice do found[from + index - 1] = slice[index] end
+  end
+  return found
+end
+
+-- The reply of every script begins with what every caller notes.
+local function answer(...)
+  local primary = namesPrimary == '1' and call('CLUSTER', 'MYID') or ''
+  return { reply(now), reply(ahead), primary, generation or '', seq, ... }
+end

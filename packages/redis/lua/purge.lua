@@ -1,0 +1,55 @@
+#!lua flags=allow-oom
+-- Removes every key of a queue; held keys stay held. Reply: how many keys there were that had anything
+-- to remove.
+-- @include begin
+-- @include rows
+-- @include writes
+-- @include pending
+if not version then return answer(0) end
+local function without(names)
+  local kept = {}
+  for _, name in ipairs(names) do
+    if name ~= '' then kept[#kept + 1] = name end
+  end
+  return kept
+end
+local names = without(call('ZRANGE', heldKey, 0, -1))
+local states = readKeys(names)
+local cleared = call('HLEN', rowsKey) - 1 - #names
+local keptNames, itemNames = {}, {}
+local cells = {}
+for index, state in ipairs(states) do
+  local hadPending = cancel(state)
+  local hadFailures = forget(state)
+  if hadPending or hadFailures or state.parked then cleared = cleared + 1 end
+  state.parked = false
+  cells[index * 2 - 1] = names[index]
+  cells[index * 2] = encode(state, HELD)
+  keptNames[index * 2 - 1] = 0
+  keptNames[index * 2] = names[index]
+  if state.hasItem then itemNames[#itemNames + 1] = names[index] end
+end
+local items, errors = {}, {}
+for index, text in ipairs(readAll('HMGET', itemsKey, itemNames)) do
+  items[index * 2 - 1] = itemNames[index]
+  items[index * 2] = text
+end
+for index, state in ipairs(states) do
+  if state.hasError then
+    errors[#errors + 1] = names[index]
+    errors[#errors + 1] = call('HGET', errorsKey, names[index])
+  end
+end
+local workers = call('HGETALL', workersKey)
+local held = call('ZRANGE', heldKey, 0, -1, 'WITHSCORES')
+call('UNLINK', rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, dirtyKey, parkedKey, idleKey)
+local sameGeneration = generation
+createKeys()
+generation = sameGeneration
+call('HSET', metaKey, 'generation', generation, 'parked', 0, 'priorities', 0)
+writeAll('HSET', rowsKey, cells, 2000)
+writeAll('HSET', itemsKey, items, 2000)
+writeAll('HSET', errorsKey, errors, 2000)
+writeAll('ZADD', keysKey, keptNames, 2000)
+call('HSET', scopeKey, 'latest', now, 'ahead', ahead)
+return answer(cleared)

@@ -1,0 +1,59 @@
+#!lua flags=allow-oom
+-- The heartbeat of a waiting queue.
+--
+-- Arguments: holder, registration of the worker or '', limit, failuresExpireMs, workerMsMax.
+-- Reply: nextAt, whether the queue is paused, the expired leases, how many idle keys were deleted.
+-- @include begin
+-- @include rows
+-- @include writes
+-- @include leases
+local holder = argument()
+local worker = argument()
+local limit = numberArgument()
+local failuresExpireMs = numberArgument()
+local workerMsMax = numberArgument()
+if not version and worker == '' then return answer('inf', 0, {}, 0) end
+
+local nextDue = inf
+local firstLease = inf
+local stale = {}
+if version then
+  for _, key in ipairs({ delayedKey, backoffKey }) do
+    nextDue = math.min(nextDue, tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]))
+  end
+  local firstReady = call('ZRANGE', readyKey, 0, 0)[1]
+  if firstReady ~= '' then
+    local row = call('HGET', rowsKey, string.sub(firstReady, readyHead + 1))
+    nextDue = math.min(nextDue, decode(firstReady, row).ready)
+  end
+  if isPaused then nextDue = inf end
+  firstLease = tonumber(call('ZRANGE', heldKey, 0, 0, 'WITHSCORES')[2])
+  stale = call('ZRANGEBYSCORE', idleKey, '-inf', now - failuresExpireMs, 'LIMIT', 0, limit)
+end
+local nextAt = math.min(nextDue, firstLease)
+local leases = firstLease <= now and expiredLeases(limit) or {}
+
+for index, state in ipairs(readKeys(stale)) do
+  state.failures = 0
+  state.crashes = 0
+  store(stale[index], state)
+end
+local registered = worker ~= '' and call('HGET', workersKey, holder)
+local gone = {}
+if worker ~= '' and not registered then
+  -- A new worker deletes the registrations that are too old.
+  local all = call('HGETALL', workersKey)
+  for index = 1, #all, 2 do
+    local seen = string.match(all[index + 1], '^%S+ (%S+) ')
+    if seen and tonumber(seen) < now - workerMsMax then gone[#gone + 1] = all[index] end
+  end
+end
+if worker ~= '' then hasChanged = true end
+if not isPaused and nextAt > now and waitsUntil < nextAt then setMeta('waits', nextAt) end
+write()
+if worker ~= '' then
+  local started = registered and string.match(registered, '^(%S+) ') or string.format('%.17g', now)
+  call('HSET', workersKey, holder, started .. ' ' .. string.format('%.17g', now) .. ' ' .. worker)
+  writeAll('HDEL', workersKey, gone, 1000)
+end
+return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)

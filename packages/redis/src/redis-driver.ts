@@ -1,0 +1,230 @@
+import {
+  type Ask,
+  type AskOptions,
+  type AskReply,
+  type BucketRow,
+  type CancelOutcome,
+  type Capabilities,
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Counts,
+  contractVersion,
+  type Driver,
+  type ExpireOptions,
+  type ExpireOutcome,
+  type Finish,
+  type FinishReply,
+  type ForgetOutcome,
+  type Lease,
+  type ListReply,
+  type ListRequest,
+  type OpenOptions,
+  type Operate,
+  type RenewReply,
+  SluiceError,
+  type TickReply,
+  type TickRequest,
+  type Transfer,
+  type WorkerRow,
+} from '@sluice/core/driver'
+import { openConnections } from './connection/open-connections.ts'
+import { checkOptions, type RedisOptions, type Settings } from './redis-options.ts'
+import { Layout } from './rows/layout.ts'
+import { StoreTime } from './rows/store-time.ts'
+import { Store } from './store.ts'
+import { add } from './verbs/add.ts'
+import { cancel, forget, operate } from './verbs/change.ts'
+import { adopt, claim } from './verbs/claim.ts'
+import { counts } from './verbs/counts.ts'
+import { expire } from './verbs/expire.ts'
+import { finish } from './verbs/finish.ts'
+import { list } from './verbs/list.ts'
+import { buckets, queues, workers } from './verbs/queues.ts'
+import { renew } from './verbs/renew.ts'
+import { tick } from './verbs/tick.ts'
+import { transfer } from './verbs/transfer.ts'
+import { Watch } from './watch.ts'
+
+interface Opened {
+  readonly store: Store
+  readonly watch: Watch
+}
+
+/**
+ * A driver on Redis or Valkey: many processes, on many machines, share its queues. One server, a server
+ * with Sentinels, or a cluster, over which queues spread.
+ */
+export function redisDriver(options: RedisOptions): Driver {
+  return new RedisDriver(checkOptions(options))
+}
+
+class RedisDriver implements Driver {
+  readonly name = 'redis'
+  readonly contractVersion: number = contractVersion
+  readonly capabilities: Capabilities
+  readonly operate: Operate
+  readonly transfer: Transfer
+  readonly #settings: Settings
+  readonly batchKeys = 500
+  readonly batchBytes = 1_048_576
+  #opened: Opened | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    const wake = (queue: string) => this.#wake(queue)
+    this.operate = operate(() => this.#store, wake)
+    this.transfer = transfer(() => this.#store, wake)
+    const isShared = settings.oneSlot || !settings.isCluster
+    this.capabilities = {
+      durable: true,
+      shared: true,
+      clock: true,
+      order: 'strict',
+      time: 'wall',
+      // In a cluster, queues are on several servers, unless all of them are in one slot.
+      tokens: isShared ? 'store' : 'queue',
+      sharedBuckets: isShared,
+      watch: true,
+      peers: true,
+      operate: true,
+      queues: true,
+      workers: true,
+      history: false,
+      buckets: true,
+      transact: false,
+    }
+  }
+
+  /** By how much the store's time is ahead of the server's clock, or of the clock that was given. */
+  get ahead(): number {
+    return this.#opened?.store.time.ahead ?? 0
+  }
+
+  async open({ clock }: OpenOptions): Promise<void> {
+    if (this.#opened !== undefined) return
+    const { connection, timeoutMs, environment, prefix, oneSlot, isCluster } = this.#settings
+    const connections = await openConnections({ ...connection, timeoutMs, environment })
+    const layout = new Layout({ prefix, oneSlot, isCluster })
+    const time = new StoreTime(clock, () => environment.clock.monotonicMs())
+    const store = new Store({ connections, layout, time, environment })
+    this.#opened = { store, watch: new Watch(store) }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = undefined
+    if (opened === undefined) return
+    await opened.watch.stop()
+    await opened.store.connections.close()
+  }
+
+  async add(
+    queue: string,
+    asks: readonly Ask[],
+    options: AskOptions,
+  ): Promise<readonly AskReply[]> {
+    const replies = await this.#waking(queue, add(this.#store, queue, asks, options))
+    const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
+    if (wakes) this.#wake(queue)
+    return replies
+  }
+
+  async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {
+    return await cancel(this.#store, queue, keys)
+  }
+
+  async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
+    await this.#open.watch.use(queue)
+    return await claim(this.#store, queue, request, this.batchBytes)
+  }
+
+  async adopt(queue: string, claimId: string): Promise<readonly Claim[]> {
+    return await adopt(this.#store, queue, claimId)
+  }
+
+  async expire(
+    queue: string,
+    leases: readonly Lease[],
+    options: ExpireOptions,
+  ): Promise<readonly ExpireOutcome[]> {
+    const outcomes = await this.#waking(queue, expire(this.#store, queue, leases, options))
+    if (outcomes.includes('expired')) this.#wake(queue)
+    return outcomes
+  }
+
+  async renew(
+    queue: string,
+    leases: readonly Lease[],
+    leaseMs: number,
+  ): Promise<readonly RenewReply[]> {
+    return await renew(this.#store, queue, leases, leaseMs)
+  }
+
+  async finish(
+    queue: string,
+    finishes: readonly Finish[],
+    options: AskOptions,
+  ): Promise<readonly FinishReply[]> {
+    const replies = await this.#waking(queue, finish(this.#store, queue, finishes, options))
+    const wakes = replies.some(({ outcome }) => outcome === 'ready' || outcome === 'delayed')
+    if (wakes) this.#wake(queue)
+    return replies
+  }
+
+  async forget(queue: string, keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
+    return await forget(this.#store, queue, keys)
+  }
+
+  async tick(queue: string, request: TickRequest): Promise<TickReply> {
+    await this.#open.watch.use(queue)
+    return await tick(this.#store, queue, request)
+  }
+
+  async counts(queue: string, { cap }: { readonly cap: number }): Promise<Counts> {
+    return await counts(this.#store, queue, cap)
+  }
+
+  async list(queue: string, request: ListRequest): Promise<ListReply> {
+    return await list(this.#store, queue, request)
+  }
+
+  async watch(onWake: (queue: string | undefined) => void): Promise<() => Promise<void>> {
+    return await this.#open.watch.watch(onWake)
+  }
+
+  async queues(): Promise<readonly string[]> {
+    return await queues(this.#store)
+  }
+
+  async workers(queue: string, withinMs: number): Promise<readonly WorkerRow[]> {
+    return await workers(this.#store, queue, withinMs)
+  }
+
+  async buckets(): Promise<readonly BucketRow[]> {
+    return await buckets(this.#store)
+  }
+
+  #wake(queue: string): void {
+    this.#opened?.watch.wake(queue)
+  }
+
+  /** A change whose outcome is unknown may have made a key due. */
+  async #waking<T>(queue: string, change: Promise<T>): Promise<T> {
+    try {
+      return await change
+    } catch (error) {
+      if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#wake(queue)
+      throw error
+    }
+  }
+
+  get #open(): Opened {
+    if (this.#opened === undefined) throw new SluiceError('ERR_STORE', 'the driver is not open')
+    return this.#opened
+  }
+
+  get #store(): Store {
+    return this.#open.store
+  }
+}

@@ -1,0 +1,26 @@
+import type { EpochMs } from '@sluice/core/driver'
+import type { Reply } from '../connection/connections.ts'
+
+/** A number of a reply: an integer, or text with `inf` for one that stands for none. */
+export function number(reply: Reply | undefined): number {
+  if (typeof reply === 'number') return reply
+  if (reply === 'inf') return Infinity
+  if (reply === '-inf') return -Infinity
+  return Number(reply)
+}
+
+/** A text of a reply in which `''` stands for none. */
+export function text(reply: Reply | undefined): string | undefined {
+  return typeof reply === 'string' && reply !== '' ? reply : undefined
+}
+
+/** The numbers of a text, separated by spaces. */
+export function numbers(reply: Reply | undefined): number[] {
+  return String(reply).split(' ').map(number)
+}
+
+/** An instant, or another number that may be infinite, as an argument. */
+export function instant(value: EpochMs): string {
+  if (value === Infinity) return 'inf'
+  return value === -Infinity ? '-inf' : String(value)
+}

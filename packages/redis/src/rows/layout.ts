@@ -1,0 +1,93 @@
+import { SluiceRangeError } from '@sluice/core'
+
+/** The keys of a queue, in the order in which every script declares them. */
+const queueParts = [
+  'rows',
+  'items',
+  'errors',
+  'keys',
+  'ready',
+  'delayed',
+  'backoff',
+  'held',
+  'dirty',
+  'parked',
+  'idle',
+  'meta',
+  'workers',
+] as const
+
+/** What queues share: the last token and the store's time, and the token buckets. */
+const scopeParts = ['scope', 'buckets'] as const
+
+/** Where the keys of a store are. */
+export interface LayoutOptions {
+  readonly prefix: string
+  /** Whether all queues are in one hash slot. */
+  readonly oneSlot: boolean
+  /** Whether queues may be on different primaries. */
+  readonly isCluster: boolean
+}
+
+/** The names of the keys of one queue. */
+export interface QueueKeys {
+  /** Every key that a script declares. */
+  readonly all: readonly string[]
+  /** A key by which the slot of the queue is found. */
+  readonly slot: string
+  readonly buckets: string
+  /** The channel on which processes wake each other. */
+  readonly channel: string
+}
+
+function tagged(name: string): string {
+  return name.replaceAll(/[{}%]/g, (character) => encodeURIComponent(character))
+}
+
+/** The names of all keys of a store. */
+export class Layout {
+  /** The sorted set of the names of all queues, by when they were last seen. */
+  readonly registry: string
+  /** Whether the last token and the buckets are shared by all queues. */
+  readonly isShared: boolean
+  readonly #options: LayoutOptions
+  readonly #known: Map<string, QueueKeys> = new Map()
+
+  constructor(options: LayoutOptions) {
+    const { prefix, oneSlot, isCluster } = options
+    if (/[{}]/.test(prefix)) {
+      throw new SluiceRangeError(
+        'prefix',
+        'must not contain { or }; to keep all queues in one hash slot, set oneSlot',
+      )
+    }
+    this.#options = options
+    this.isShared = oneSlot || !isCluster
+    this.registry = `${prefix}{registry}:queues`
+  }
+
+  /** The keys of one queue. */
+  of(queue: string): QueueKeys {
+    let keys = this.#known.get(queue)
+    if (keys === undefined) {
+      keys = this.#keysOf(queue)
+      this.#known.set(queue, keys)
+    }
+    return keys
+  }
+
+  #keysOf(queue: string): QueueKeys {
+    const { prefix, oneSlot, isCluster } = this.#options
+    const name = tagged(queue)
+    // The shared keys have the tag of the registry; with oneSlot every key has it.
+    const base = oneSlot ? `${prefix}{registry}:${name}:` : `${prefix}{${name}}:`
+    const shared = this.isShared ? `${prefix}{registry}:` : base
+    const scope = scopeParts.map((part) => `${shared}${part}`)
+    return {
+      all: [...queueParts.map((part) => `${base}${part}`), ...scope],
+      slot: `${base}meta`,
+      buckets: `${shared}buckets`,
+      channel: isCluster ? `${base}wake` : `${prefix}wake`,
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { SluiceError } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
+import { type Connections, type Reply, ReplyError } from './connection/connections.ts'
+import { storeError } from './connection/errors.ts'
+import { number } from './rows/columns.ts'
+import type { Layout } from './rows/layout.ts'
+import type { StoreTime } from './rows/store-time.ts'
+import { type ScriptName, scripts } from './scripts.ts'
+
+/** How long a queue stays registered in this process before its name is written again. */
+const registeredMs = 3_600_000
+
+/** How long the names of queues without keys stay in the registry. */
+const forgottenMs = 86_400_000
+
+/** Where the values of a verb begin in the reply of its script. */
+export const verbStart = 5
+
+/** The scripts that create a queue. */
+const creating: ReadonlySet<ScriptName> = new Set([
+  'add',
+  'import',
+  'pause',
+  'tick',
+  'importBuckets',
+])
+
+/** What a {@link Store} works with. */
+export interface StoreUse {
+  readonly connections: Connections
+  readonly layout: Layout
+  readonly time: StoreTime
+  readonly environment: Environment
+}
+
+/** An open store, to which the verbs send their scripts. */
+export class Store {
+  readonly connections: Connections
+  readonly layout: Layout
+  readonly time: StoreTime
+  /** The name of this driver object, by which it recognizes its own messages. */
+  readonly id: string
+  readonly #environment: Environment
+  readonly #registered: Map<string, number> = new Map()
+  readonly #head: readonly string[]
+
+  constructor({ connections, layout, time, environment }: StoreUse) {
+    this.connections = connections
+    this.layout = layout
+    this.time = time
+    this.#environment = environment
+    this.id = environment.random().toString(36).slice(2)
+    this.#head = [connections.isCluster ? 'SPUBLISH' : 'PUBLISH']
+  }
+
+  /** Runs the script of a verb. */
+  async run(name: ScriptName, queue: string, args: readonly string[]): Promise<readonly Reply[]> {
+    if (creating.has(name) && queue !== '') await this.#register(queue)
+    const { all, slot, channel } = this.layout.of(queue)
+    const [given, least] = this.time.moment()
+    const namesPrimary = this.connections.isCluster ? '1' : '0'
+    const command = [
+      'EVALSHA',
+      scripts[name].sha,
+      String(all.length),
+      ...all,
+      given,
+      least,
+      ...this.#head,
+      channel,
+      queue,
+      this.id,
+      namesPrimary,
+      ...args,
+    ]
+    const reply = (await this.#send(slot, command, scripts[name].text)) as readonly Reply[]
+    this.time.note(number(reply[0]), number(reply[1]))
+    return reply
+  }
+
+  /** Sends a command that is not a script. */
+  async send(key: string, command: readonly string[]): Promise<Reply> {
+    try {
+      return await this.connections.send(key, command)
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+
+  /** The names of the queues that were registered in the last day. */
+  async registeredQueues(): Promise<readonly string[]> {
+    const since = this.#environment.clock.now() - forgottenMs
+    await this.send(this.layout.registry, [
+      'ZREMRANGEBYSCORE',
+      this.layout.registry,
+      '-inf',
+      String(since),
+    ])
+    return (await this.send(this.layout.registry, [
+      'ZRANGE',
+      this.layout.registry,
+      '0',
+      '-1',
+    ])) as readonly string[]
+  }
+
+  /** The registry is in another slot than the queue, so its name is there before anything else is. */
+  async #register(queue: string): Promise<void> {
+    const { clock } = this.#environment
+    const at = this.#registered.get(queue)
+    if (at !== undefined && clock.monotonicMs() - at < registeredMs) return
+    const { registry } = this.layout
+    await this.send(registry, ['ZADD', registry, String(clock.now()), queue])
+    this.#registered.set(queue, clock.monotonicMs())
+  }
+
+  async #send(slot: string, command: readonly string[], script: string): Promise<Reply> {
+    try {
+      return await this.connections.send(slot, command)
+    } catch (error) {
+      if (!(error instanceof ReplyError) || error.code !== 'NOSCRIPT') throw scriptError(error)
+    }
+    try {
+      const [, , ...rest] = command
+      return await this.connections.send(slot, ['EVAL', script, ...rest])
+    } catch (error) {
+      throw scriptError(error)
+    }
+  }
+}
+
+/** The errors that scripts reply with themselves. */
+function scriptError(error: unknown): SluiceError {
+  if (error instanceof ReplyError) {
+    const message = error.message.replace(/^\w+ /, '').replace(/ script: .*$/, '')
+    if (error.code === 'SLUICEDAMAGED') {
+      return new SluiceError('ERR_STORE_DAMAGED', message, { cause: error })
+    }
+    if (error.code === 'SLUICETOKENS')
+      return new SluiceError('ERR_STORE', message, { cause: error })
+  }
+  return storeError(error)
+}

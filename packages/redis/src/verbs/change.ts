@@ -1,0 +1,67 @@
+import type { CancelOutcome, ForgetOutcome, Operate, OperateOutcome } from '@sluice/core/driver'
+import { number } from '../rows/columns.ts'
+import { type Store, verbStart } from '../store.ts'
+
+type Change = 'cancel' | 'forget' | 'park' | 'unpark' | 'unpark-forget' | 'run-now' | 'remove'
+
+const outcomes: readonly OperateOutcome[] = ['unchanged', 'changed', 'missing']
+
+async function change(
+  store: Store,
+  verb: Change,
+  queue: string,
+  keys: readonly string[],
+): Promise<readonly OperateOutcome[]> {
+  const reply = await store.run('change', queue, [verb, String(keys.length), ...keys])
+  return keys.map((_, index) => outcomes[number(reply[verbStart + index])] ?? 'unchanged')
+}
+
+/** Removes the pending runs of keys. */
+export async function cancel(
+  store: Store,
+  queue: string,
+  keys: readonly string[],
+): Promise<readonly CancelOutcome[]> {
+  const changed = await change(store, 'cancel', queue, keys)
+  return changed.map((outcome) => (outcome === 'changed' ? 'cancelled' : 'unchanged'))
+}
+
+/** Sets failures and crashes to zero. */
+export async function forget(
+  store: Store,
+  queue: string,
+  keys: readonly string[],
+): Promise<readonly ForgetOutcome[]> {
+  const changed = await change(store, 'forget', queue, keys)
+  return changed.map((outcome) => (outcome === 'changed' ? 'forgotten' : 'unchanged'))
+}
+
+/** The verbs of an operator. */
+export function operate(store: () => Store, wake: (queue: string) => void): Operate {
+  const pause = async (queue: string, mark: '0' | '1'): Promise<OperateOutcome> => {
+    const reply = await store().run('pause', queue, [mark])
+    wake(queue)
+    return reply[verbStart] === 1 ? 'changed' : 'unchanged'
+  }
+  const changeAndWake = async (
+    verb: Change,
+    queue: string,
+    keys: readonly string[],
+  ): Promise<readonly OperateOutcome[]> => {
+    const outcomes = await change(store(), verb, queue, keys)
+    if (outcomes.includes('changed')) wake(queue)
+    return outcomes
+  }
+  return {
+    pause: (queue) => pause(queue, '1'),
+    resume: (queue) => pause(queue, '0'),
+    park: (queue, keys) => change(store(), 'park', queue, keys),
+    unpark: (queue, keys, { forget: forgets }) =>
+      changeAndWake(forgets ? 'unpark-forget' : 'unpark', queue, keys),
+    runNow: (queue, keys) => changeAndWake('run-now', queue, keys),
+    remove: (queue, keys) => change(store(), 'remove', queue, keys),
+    async purge(queue) {
+      return number((await store().run('purge', queue, []))[verbStart])
+    },
+  }
+}

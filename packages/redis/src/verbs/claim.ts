@@ -1,0 +1,106 @@
+import type { Claim, ClaimReply, ClaimRequest, Lease } from '@sluice/core/driver'
+import type { Reply } from '../connection/connections.ts'
+import { claimNumber } from '../rows/claim-number.ts'
+import { instant, number, numbers, text } from '../rows/columns.ts'
+import { type Store, verbStart } from '../store.ts'
+
+/** Leases as a script lists them: key, token, key, token. */
+export function leasesOf(reply: Reply | undefined): Lease[] {
+  const cells = reply as readonly Reply[]
+  const leases: Lease[] = []
+  for (let at = 0; at < cells.length; at += 2) {
+    leases.push({ key: String(cells[at]), token: number(cells[at + 1]) })
+  }
+  return leases
+}
+
+function claimsOf(reply: readonly Reply[]): Claim[] {
+  const firstToken = number(reply[verbStart + 3])
+  const leaseUntil = number(reply[verbStart + 4])
+  const claims: Claim[] = []
+  for (let at = verbStart + 5; at < reply.length; at += 3) {
+    const position = reply[at + 2]
+    // A whole number is the position of a key that has only that.
+    const plain = typeof position === 'number' ? position : undefined
+    const [readyAt = 0, askedAt = readyAt, priority = 0, failures = 0, crashes = 0] =
+      plain === undefined ? numbers(position) : [plain]
+    claims.push({
+      key: String(reply[at]),
+      item: text(reply[at + 1]),
+      token: firstToken + claims.length,
+      failures,
+      crashes,
+      priority,
+      askedAt,
+      readyAt,
+      leaseUntil,
+    })
+  }
+  return claims
+}
+
+/** Hands out due keys under a lease. */
+export async function claim(
+  store: Store,
+  queue: string,
+  { limit, holder, claimId, leaseMs, dueBy }: ClaimRequest,
+  bytesMax: number,
+): Promise<ClaimReply> {
+  let continueAfter = ''
+  for (;;) {
+    const reply = await store.run('claim', queue, [
+      String(limit),
+      holder,
+      String(claimNumber(claimId)),
+      instant(leaseMs),
+      dueBy === undefined ? '' : instant(dueBy),
+      '',
+      String(bytesMax),
+      continueAfter,
+    ])
+    continueAfter = text(reply[verbStart + 1]) ?? ''
+    const mustRepeat = reply[verbStart] === 1 || continueAfter !== ''
+    if (mustRepeat) continue
+    return {
+      claims: claimsOf(reply),
+      leaseEnds: leasesOf(reply[verbStart + 2]),
+      now: number(reply[0]),
+    }
+  }
+}
+
+/** The claims of a request that are still held. */
+export async function adopt(store: Store, queue: string, claimId: string): Promise<Claim[]> {
+  const claims = new Map<string, Claim>()
+  let [from, skip] = ['-inf', '0']
+  for (;;) {
+    const reply = await store.run('adopt', queue, [String(claimNumber(claimId)), from, skip])
+    for (let at = verbStart + 1; at < reply.length; at += 3) {
+      const key = String(reply[at])
+      const [
+        token = 0,
+        readyAt = 0,
+        askedAt = 0,
+        priority = 0,
+        failures = 0,
+        crashes = 0,
+        leaseUntil = 0,
+      ] = numbers(reply[at + 2])
+      const item = text(reply[at + 1])
+      claims.set(key, {
+        key,
+        item,
+        token,
+        failures,
+        crashes,
+        priority,
+        askedAt,
+        readyAt,
+        leaseUntil,
+      })
+    }
+    const position = text(reply[verbStart])
+    if (position === undefined) return [...claims.values()].sort((a, b) => a.token - b.token)
+    ;[from = '', skip = ''] = position.split(' ')
+  }
+}

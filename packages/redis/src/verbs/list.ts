@@ -1,0 +1,116 @@
+import {
+  compareKeys,
+  type DueReason,
+  type KeyRow,
+  type KeyState,
+  type ListReply,
+  type ListRequest,
+  noToken,
+  transitions,
+} from '@sluice/core/driver'
+import type { Reply } from '../connection/connections.ts'
+import { number, numbers } from '../rows/columns.ts'
+import { type Store, verbStart } from '../store.ts'
+
+/** The most keys that one page looks at: a page of a rare state may be short, and not the last. */
+const looksMax = 2_000
+
+/** The most keys that one script reads. */
+const scriptKeysMax = 500
+
+function rowOf(reply: Reply, now: number): KeyRow {
+  const [key, item, error, holder, why, laterWhy, claimedWhy, cells] = reply as readonly Reply[]
+  const [
+    dueAt = 0,
+    laterAt = 0,
+    readyAt = 0,
+    seq = 0,
+    priority = 0,
+    askedAt = 0,
+    token = 0,
+    leaseUntil = 0,
+    claimedDueAt = 0,
+    claimedLaterAt = 0,
+    claimedReadyAt = 0,
+    claimedSeq = 0,
+    claimedPriority = 0,
+    claimedAskedAt = 0,
+    failures = 0,
+    crashes = 0,
+    failedAt = 0,
+    parked = 0,
+  ] = numbers(cells)
+  const state: KeyState = {
+    dueAt,
+    why: why as DueReason,
+    laterAt,
+    laterWhy: laterWhy as DueReason,
+    readyAt,
+    seq,
+    priority,
+    askedAt,
+    token,
+    leaseUntil,
+    claimedDueAt,
+    claimedWhy: claimedWhy as DueReason,
+    claimedLaterAt,
+    claimedReadyAt,
+    claimedSeq,
+    claimedPriority,
+    claimedAskedAt,
+    failures,
+    crashes,
+    failedAt,
+    parked: parked === 1,
+  }
+  return {
+    ...state,
+    key: String(key),
+    state: transitions.stateWord(state, now),
+    item: typeof item === 'string' ? item : undefined,
+    holder: token !== noToken && typeof holder === 'string' ? holder : undefined,
+    lastError: typeof error === 'string' ? error : undefined,
+  }
+}
+
+function rowsOf(reply: readonly Reply[], now: number): KeyRow[] {
+  return reply.slice(verbStart + 1).map((row) => rowOf(row, now))
+}
+
+/** Lists keys in the order of their bytes. */
+export async function list(store: Store, queue: string, request: ListRequest): Promise<ListReply> {
+  const { keys, state, prefix = '', limit } = request
+  const fits = (row: KeyRow): boolean => state === undefined || row.state === state
+  if (keys !== undefined) {
+    const names = [...new Set(keys)]
+    const reply = await store.run('list', queue, [String(names.length), ...names])
+    const now = number(reply[0])
+    const rows = rowsOf(reply, now)
+      .filter((row) => row.key.startsWith(prefix) && fits(row))
+      .sort((a, b) => compareKeys(a.key, b.key))
+    return { now, rows }
+  }
+  const source = state === 'parked' ? 'parked' : 'keys'
+  const found: KeyRow[] = []
+  let cursor = request.cursor ?? ''
+  let looksLeft = Math.max(looksMax, limit)
+  for (;;) {
+    const from = compareKeys(prefix, cursor) > 0 ? `[${prefix}` : `(${cursor}`
+    // One more than fits, to know whether there is a page after this one.
+    const wanted = Math.min(scriptKeysMax, state === undefined ? limit - found.length + 1 : 256)
+    const reply = await store.run('list', queue, ['0', source, from, String(wanted)])
+    const now = number(reply[0])
+    for (const row of rowsOf(reply, now)) {
+      if (!row.key.startsWith(prefix)) return { now, rows: found }
+      if (fits(row)) {
+        if (found.length === limit) return { now, rows: found, cursor: found.at(-1)!.key }
+        found.push(row)
+      }
+      cursor = row.key
+    }
+    const looked = number(reply[verbStart])
+    if (looked < wanted) return { now, rows: found }
+    looksLeft -= looked
+    if (looksLeft <= 0) return { now, rows: found, cursor }
+  }
+}

@@ -1,0 +1,48 @@
+import { type BucketRow, type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core/driver'
+import { number, numbers } from '../rows/columns.ts'
+import { type Store, verbStart } from '../store.ts'
+
+/** The names of all queues that have keys, are paused, or have a worker on record. */
+export async function queues(store: Store): Promise<readonly string[]> {
+  const names = await store.registeredQueues()
+  const replies = await Promise.all(
+    names.map((name) => store.run('overview', name, [String(workerMsMax)])),
+  )
+  return names.filter((_, index) => replies[index]?.[verbStart] === 1)
+}
+
+/** The workers that have ticked on a queue within `withinMs`. */
+export async function workers(
+  store: Store,
+  queue: string,
+  withinMs: number,
+): Promise<readonly WorkerRow[]> {
+  const reply = await store.run('overview', queue, [String(withinMs)])
+  return reply.slice(verbStart + 1).map((value) => {
+    const [, startedAt, seenAt, info] = /^(\S+) (\S+) (.*)$/s.exec(String(value)) ?? []
+    return {
+      ...(JSON.parse(info ?? '{}') as WorkerInfo),
+      startedAt: number(startedAt),
+      seenAt: number(seenAt),
+    }
+  })
+}
+
+/** All buckets. */
+export async function buckets(store: Store): Promise<readonly BucketRow[]> {
+  const queueNames = await store.registeredQueues()
+  const keys = new Set(queueNames.map((name) => store.layout.of(name).buckets))
+  if (store.layout.isShared) keys.add(store.layout.of('').buckets)
+  const replies = await Promise.all([...keys].map((key) => store.send(key, ['HGETALL', key])))
+  const rows: BucketRow[] = []
+  for (const reply of replies) {
+    const cells = reply as readonly string[]
+    for (let at = 0; at < cells.length; at += 2) {
+      const name = cells[at]!
+      if (name === '') continue
+      const [perSecond = 0, burst = 0, tokens = 0, time = 0] = numbers(cells[at + 1])
+      rows.push({ name, perSecond, burst, tokens, at: time })
+    }
+  }
+  return rows
+}
