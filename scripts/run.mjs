@@ -137,7 +137,7 @@ const commands = {
     // Its own lockfile: rivals and database clients are no business of `npm test`.
     const cwd = join(root, 'benchmarks')
     say('installing what the benchmarks compare with')
-    const installed = await run('pnpm', ['install', '--frozen-lockfile', '--ignore-workspace'], {
+    const installed = await run('pnpm', ['install', '--frozen-lockfile'], {
       cwd,
     })
     return built || installed || run('node', ['src/bench.ts', ...args], { cwd, env })

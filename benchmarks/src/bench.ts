@@ -1,7 +1,7 @@
 // `node src/bench.ts [name ...]`: runs the benchmarks of that name, or all of them.
 import { existsSync } from 'node:fs'
 
-const names = ['memory', 'sqlite', 'postgres']
+const names = ['memory', 'sqlite', 'postgres', 'redis']
 const chosen = process.argv.slice(2)
 for (const name of chosen) {
   if (!names.includes(name)) {

@@ -28,6 +28,7 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core/driver'
+import { checkServer } from './connection/check-server.ts'
 import { openConnections } from './connection/open-connections.ts'
 import { checkOptions, type RedisOptions, type Settings } from './redis-options.ts'
 import { Layout } from './rows/layout.ts'
@@ -103,8 +104,15 @@ class RedisDriver implements Driver {
 
   async open({ clock }: OpenOptions): Promise<void> {
     if (this.#opened !== undefined) return
-    const { connection, timeoutMs, environment, prefix, oneSlot, isCluster } = this.#settings
+    const { connection, timeoutMs, environment, prefix, oneSlot, isCluster, acceptsEviction } =
+      this.#settings
     const connections = await openConnections({ ...connection, timeoutMs, environment })
+    try {
+      await checkServer(connections, { prefix, acceptsEviction })
+    } catch (error) {
+      await connections.close()
+      throw error
+    }
     const layout = new Layout({ prefix, oneSlot, isCluster })
     const time = new StoreTime(clock, () => environment.clock.monotonicMs())
     const store = new Store({ connections, layout, time, environment })

@@ -15,6 +15,11 @@ export interface RedisOptions extends ConnectionOptions {
    * cluster does not spread them. Every process of a store has to agree. Default false.
    */
   readonly oneSlot?: boolean
+  /**
+   * Whether a server is accepted that deletes keys when its memory is full (`maxmemory-policy` other than
+   * `noeviction`), and with them acknowledged adds. Default false.
+   */
+  readonly acceptsEviction?: boolean
   /** How long a server may be silent while a reply is awaited, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number
 }
@@ -25,6 +30,7 @@ export interface Settings {
   readonly isCluster: boolean
   readonly prefix: string
   readonly oneSlot: boolean
+  readonly acceptsEviction: boolean
   readonly timeoutMs: number
   readonly environment: Environment
 }
@@ -38,13 +44,15 @@ const members = [
   'sentinelPassword',
   'prefix',
   'oneSlot',
+  'acceptsEviction',
   'timeoutMs',
 ]
 
 /** Checks options, and fills in defaults. */
 export function checkOptions(given: RedisOptions): Settings {
   const options = checkObject('options', given, members) as RedisOptions
-  const { prefix = 'sluice:', oneSlot = false, timeoutMs = 10_000, ...connection } = options
+  const { prefix = 'sluice:', oneSlot = false, timeoutMs = 10_000, ...others } = options
+  const { acceptsEviction = false, ...connection } = others
   checkConnectionOptions(connection)
   checkNumber('timeoutMs', timeoutMs, { min: 100, max: 3_600_000 })
   return {
@@ -52,6 +60,7 @@ export function checkOptions(given: RedisOptions): Settings {
     isCluster: isClusterOf(connection),
     prefix: checkString('prefix', prefix, { empty: true }),
     oneSlot: checkBoolean('oneSlot', oneSlot),
+    acceptsEviction: checkBoolean('acceptsEviction', acceptsEviction),
     timeoutMs,
     environment: systemEnvironment,
   }

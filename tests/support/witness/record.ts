@@ -10,9 +10,24 @@ export type Line =
   /** The add was acknowledged. */
   | { readonly what: 'acknowledged'; readonly at: number; readonly add: number }
   /** A handler begins. */
-  | { readonly what: 'began'; readonly at: number; readonly key: string; readonly token: number }
+  | {
+      readonly what: 'began'
+      readonly at: number
+      readonly key: string
+      readonly token: number
+      /** How many crashes are counted for the key. */
+      readonly crashes?: number
+    }
   /** The handler's signal is aborted, or it has returned. */
-  | { readonly what: 'ended'; readonly at: number; readonly key: string; readonly token: number }
+  | {
+      readonly what: 'ended'
+      readonly at: number
+      readonly key: string
+      readonly token: number
+      readonly isAborted?: boolean
+    }
+  /** The store has acknowledged that the run is finished. */
+  | { readonly what: 'finished'; readonly at: number; readonly key: string; readonly token: number }
   /** A promise of the library was pending for so long. */
   | { readonly what: 'pending'; readonly at: number; readonly ms: number; readonly call: string }
   /** The process was stopped and continued; written by the process that did it. */

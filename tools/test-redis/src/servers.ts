@@ -82,6 +82,8 @@ export interface SentinelRedis {
   primary(): Promise<RedisProcess>
   /** Waits until the Sentinels name another primary than `old`, and that one takes writes. */
   promoted(old: RedisProcess): Promise<RedisProcess>
+  /** Starts a former primary again as a replica, without the wait that Sentinel makes before it does. */
+  rejoin(node: RedisProcess): Promise<void>
   dispose(): Promise<void>
 }
 
@@ -123,6 +125,15 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
       return field('num-slaves') === replicas.length && field('num-other-sentinels') === count - 1
     })
   }
+  /** A replica that a Sentinel takes for down is not promoted. */
+  const seesReplicas = async (sentinel: RedisProcess): Promise<void> => {
+    await until('Sentinel seeing the replicas', async () => {
+      const known = (await sentinel.command('SENTINEL', 'REPLICAS', name)) as string[][]
+      const flags = known.map((fields) => String(fields[fields.indexOf('flags') + 1]))
+      const well = flags.filter((flag) => flag === 'slave').length
+      return well === replicas.length
+    })
+  }
   return {
     name,
     nodes,
@@ -134,6 +145,13 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
         return now !== old && (await now.info('role')) === 'master'
       })
       return await primary()
+    },
+    async rejoin(node) {
+      await node.start()
+      const { host, port } = await primary()
+      await node.command('REPLICAOF', host, port)
+      await synchronized(node)
+      await Promise.all(sentinels.map((one) => seesReplicas(one)))
     },
     async dispose() {
       await Promise.all(sentinels.map((one) => one.dispose()))

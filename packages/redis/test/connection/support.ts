@@ -10,7 +10,6 @@ import {
 
 /** The client libraries that the driver connects with. */
 export const libraries = ['redis', 'ioredis'] as const
-export type Library = (typeof libraries)[number]
 
 /** Opens connections, which are closed at the end of the test. */
 export async function open(

@@ -1,0 +1,115 @@
+import { SluiceError } from '@sluice/core'
+import { type Connections, type Reply, ReplyError } from './connections.ts'
+import { storeError } from './errors.ts'
+
+/** What is checked when a store is opened. */
+export interface ServerCheck {
+  /** What the names of the keys begin with that the check writes and deletes. */
+  readonly prefix: string
+  /** Whether a server that may evict keys is accepted. */
+  readonly acceptsEviction: boolean
+}
+
+/** Every command that a script of the driver uses, with arguments it can be tried with. */
+const tried: readonly (readonly string[])[] = [
+  ['HSET', 'hash', 'field', '1'],
+  ['HSETNX', 'hash', 'field', '1'],
+  ['HINCRBY', 'hash', 'field', '1'],
+  ['HGET', 'hash', 'field'],
+  ['HMGET', 'hash', 'field'],
+  ['HGETALL', 'hash'],
+  ['HLEN', 'hash'],
+  ['HDEL', 'hash', 'field'],
+  ['HSTRLEN', 'hash', 'field'],
+  ['ZADD', 'set', '0', 'member'],
+  ['ZCARD', 'set'],
+  ['ZCOUNT', 'set', '0', '1'],
+  ['ZLEXCOUNT', 'set', '-', '+'],
+  ['ZRANGE', 'set', '0', '0'],
+  ['ZRANGEBYLEX', 'set', '-', '+'],
+  ['ZRANGEBYSCORE', 'set', '0', '1'],
+  ['ZREVRANGEBYSCORE', 'set', '1', '0'],
+  ['ZRANK', 'set', 'member'],
+  ['ZSCORE', 'set', 'member'],
+  ['ZREM', 'set', 'member'],
+  ['EXISTS', 'set'],
+  ['UNLINK', 'set'],
+  ['TIME'],
+]
+
+/** Tries commands, and replies with those that are denied. Nothing is left of what they wrote. */
+const script = `#!lua flags=allow-oom
+local denied = {}
+for _, command in ipairs(cjson.decode(ARGV[1])) do
+  local name = table.remove(command, 1)
+  if command[1] == 'hash' then command[1] = KEYS[1] end
+  if command[1] == 'set' then command[1] = KEYS[2] end
+  local reply = redis.pcall(name, unpack(command))
+  local problem = type(reply) == 'table' and reply.err or ''
+  -- Redis 7.0 says the first, later ones the second.
+  if string.find(problem, 'The user executing the script can', 1, true)
+    or string.find(problem, 'NOPERM', 1, true) then
+    denied[#denied + 1] = name
+  end
+end
+redis.pcall('UNLINK', KEYS[1], KEYS[2])
+return denied`
+
+/**
+ * Refuses a server that would break a promise: one that may evict keys, or denies its user a command in
+ * the middle of a script. Rejects with a `SluiceError`.
+ */
+export async function checkServer(connections: Connections, check: ServerCheck): Promise<void> {
+  try {
+    await checkPermissions(connections, check)
+    if (!check.acceptsEviction) await checkEviction(connections)
+  } catch (error) {
+    throw storeError(error)
+  }
+}
+
+async function checkPermissions(connections: Connections, check: ServerCheck): Promise<void> {
+  const tag = `${check.prefix}{probe}:`
+  const publish = connections.isCluster
+    ? [
+        ['SPUBLISH', `${tag}wake`, ''],
+        ['CLUSTER', 'MYID'],
+      ]
+    : [['PUBLISH', `${tag}wake`, '']]
+  const commands = JSON.stringify([...tried, ...publish])
+  const denied = await connections.send(tag, [
+    'EVAL',
+    script,
+    '2',
+    `${tag}hash`,
+    `${tag}set`,
+    commands,
+  ])
+  const names = new Set((denied as readonly Reply[]).map(String))
+  if (names.size === 0) return
+  const rules = [...names].map((name) => `+${name.toLowerCase()}`)
+  const channels = names.has('PUBLISH') || names.has('SPUBLISH') ? ` &${check.prefix}*` : ''
+  throw new SluiceError(
+    'ERR_STORE',
+    `the user of Redis may not use ${[...names].join(', ')}; grant them: ACL SETUSER <user> ${rules.join(' ')} ~${check.prefix}*${channels}`,
+  )
+}
+
+async function checkEviction(connections: Connections): Promise<void> {
+  let replies: readonly Reply[]
+  try {
+    replies = await connections.sendToAll(['INFO', 'memory'])
+  } catch (error) {
+    // Who may not read it cannot be asked to prove it: doctor says what to look at.
+    if (error instanceof ReplyError && error.code === 'NOPERM') return
+    throw error
+  }
+  for (const reply of replies) {
+    const policy = /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
+    if (policy === undefined || policy === 'noeviction') continue
+    throw new SluiceError(
+      'ERR_STORE',
+      `this Redis deletes keys when its memory is full (maxmemory-policy ${policy}), so that acknowledged adds would be lost; set maxmemory-policy noeviction, or accept the loss with acceptsEviction: true`,
+    )
+  }
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { SluiceError } from '@sluice/core'
+import { needs } from '@sluice/needs'
+import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { checkServer } from '../../src/connection/check-server.ts'
+import { open, refusal } from './support.ts'
+
+describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () => {
+  let server: RedisProcess
+
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+
+  afterAll(() => server.dispose())
+
+  beforeEach(async () => {
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  })
+
+  async function checked(url: string, acceptsEviction = false): Promise<void> {
+    await checkServer(await open({ url }), { prefix: 'sluice:', acceptsEviction })
+  }
+
+  async function problem(url: string): Promise<string> {
+    const error = await refusal(checked(url))
+    assert.ok(SluiceError.is(error, 'ERR_STORE'))
+    assert.equal(error.retryable, false)
+    return error.message
+  }
+
+  async function user(...rules: readonly string[]): Promise<string> {
+    await server.command('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', ...rules)
+    return `redis://app:pw@127.0.0.1:${server.port}`
+  }
+
+  test('a server without a limit of its memory is accepted, and nothing is left in it', async () => {
+    await checked(server.url)
+    assert.equal(await server.command('DBSIZE'), 0)
+  })
+
+  test('a server that may evict keys is refused, unless that is accepted', async () => {
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+    assert.match(await problem(server.url), /maxmemory-policy allkeys-lru.*acceptsEviction: true/)
+    await checked(server.url, true)
+  })
+
+  test('a server whose memory is full can still be opened', async () => {
+    await server.command('CONFIG', 'SET', 'maxmemory', 1)
+    onTestFinished(async () => {
+      await server.command('CONFIG', 'SET', 'maxmemory', 0)
+    })
+    await checked(server.url)
+  })
+
+  test('a user without the rights of an administrator is accepted', async () => {
+    const url = await user('~sluice:*', '&sluice:*', '+@all', '-@admin', '-@dangerous')
+    await checked(url)
+  })
+
+  test('a command that the user lacks is named', async () => {
+    const url = await user(
+      '~sluice:*',
+      '&sluice:*',
+      '+@all',
+      '-@admin',
+      '-@dangerous',
+      '-zadd',
+      '-time',
+    )
+    assert.match(await problem(url), /may not use ZADD, TIME; .*\+zadd \+time/)
+    assert.equal(await server.command('DBSIZE'), 0)
+  })
+
+  test('channels that the user lacks are named', async () => {
+    const url = await user('~sluice:*', 'resetchannels', '+@all', '-@admin', '-@dangerous')
+    assert.match(await problem(url), /may not use PUBLISH; .*&sluice:\*/)
+  })
+
+  test('keys that the user lacks are named', async () => {
+    const url = await user('~other:*', '&*', '+@all')
+    assert.match(await problem(url), /No permissions|no permissions|may not use/i)
+  })
+
+  test('in a cluster, messages of a slot and the id of the node are needed', async () => {
+    const cluster = await startCluster({ replicas: 0 })
+    onTestFinished(() => cluster.dispose())
+    for (const { process } of cluster.nodes) {
+      const rules = ['~*', '&*', '+@all', '-@admin', '-@dangerous', '-spublish']
+      await process.command('ACL', 'SETUSER', 'app', 'on', '>pw', ...rules)
+    }
+    const [node] = cluster.nodes
+    const address = `127.0.0.1:${node?.port}`
+    await checked(`redis-cluster://${address}`)
+    await expect(checked(`redis-cluster://app:pw@${address}`)).rejects.toThrow('SPUBLISH')
+  })
+})

@@ -1,0 +1,92 @@
+import type { ClusterNode, RedisProcess } from '@sluice/test-redis'
+import { startCluster, startSentinel } from '@sluice/test-redis'
+
+/** Servers of which the primary is killed again and again. */
+export interface FailingServers {
+  /** The address for the driver. */
+  readonly url: string
+  /** Stops the replica for a while, kills the primary, and waits until the replica has taken over. */
+  failOver(stoppedMs: number, atKill: () => void): Promise<void>
+  /** Starts the server that was killed as a replica of the new primary. */
+  repair(): Promise<void>
+  dispose(): Promise<void>
+}
+
+/** How a failover is made. */
+export interface FailingOptions {
+  readonly kind: 'cluster' | 'sentinel'
+  /** `cluster-node-timeout`, or `down-after-milliseconds` of Sentinel. */
+  readonly timeoutMs: number
+  /** A key of the queue. */
+  readonly key: string
+}
+
+async function passes(ms: number): Promise<void> {
+  await new Promise((resolve) => {
+    // real time: what the replica misses while it stands still is what a failover loses.
+    setTimeout(resolve, ms)
+  })
+}
+
+/** While the replica stands still, the primary takes writes that the replica never receives. */
+async function killBehind(
+  primary: RedisProcess,
+  replica: RedisProcess,
+  stoppedMs: number,
+  atKill: () => void,
+): Promise<void> {
+  replica.pause()
+  await passes(stoppedMs)
+  await primary.kill()
+  atKill()
+  replica.resume()
+}
+
+/** A replication buffer in the system would reach a replica that stands still after all. */
+const settings = ['repl-disable-tcp-nodelay no', 'loglevel warning']
+
+/** Starts the servers. */
+export async function startFailingServers(options: FailingOptions): Promise<FailingServers> {
+  return options.kind === 'cluster' ? await cluster(options) : await sentinel(options)
+}
+
+async function cluster({ timeoutMs, key }: FailingOptions): Promise<FailingServers> {
+  const servers = await startCluster({ nodeTimeoutMs: timeoutMs, settings })
+  let killed: ClusterNode | undefined
+  return {
+    url: `redis-cluster://${servers.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    async failOver(stoppedMs, atKill) {
+      killed = await servers.primaryOf(key)
+      const replica = await servers.replicaOf(killed)
+      await killBehind(killed.process, replica.process, stoppedMs, atKill)
+      await servers.promoted(key, killed)
+    },
+    async repair() {
+      await killed?.process.start()
+      await servers.healthy()
+    },
+    dispose: () => servers.dispose(),
+  }
+}
+
+async function sentinel({ timeoutMs }: FailingOptions): Promise<FailingServers> {
+  const servers = await startSentinel({ downAfterMs: timeoutMs, settings })
+  const ports = servers.sentinels.map(({ port }) => `127.0.0.1:${port}`)
+  let killed: RedisProcess | undefined
+  return {
+    url: `redis-sentinel://${ports.join(',')}/${servers.name}`,
+    async failOver(stoppedMs, atKill) {
+      const primary = await servers.primary()
+      const replica = servers.nodes.find((node) => node !== primary)
+      if (replica === undefined) throw new Error('there is no replica')
+      killed = primary
+      await killBehind(primary, replica, stoppedMs, atKill)
+      await servers.promoted(primary)
+    },
+    async repair() {
+      if (killed === undefined) return
+      await servers.rejoin(killed)
+    },
+    dispose: () => servers.dispose(),
+  }
+}
