@@ -67,12 +67,14 @@ const commands = {
   async start(args) {
     // The demo is run from its sources; only the page of its dashboard is built.
     await ensureInstalled('@sluice/demo', '@sluice/dashboard-page')
-    say('building the page')
-    const page = await run('pnpm', ['--silent', 'run', 'page'], {
-      cwd: join(root, 'packages', 'dashboard', 'client'),
-    })
-    if (page !== 0) return page
-    say('starting the demo')
+    if (!args.some((arg) => arg === '--help' || arg === '-h')) {
+      say('building the page')
+      const page = await run('pnpm', ['--silent', 'run', 'page'], {
+        cwd: join(root, 'packages', 'dashboard', 'client'),
+      })
+      if (page !== 0) return page
+      say('starting the demo')
+    }
     return run('node', ['--conditions=sluice-source', 'src/demo.ts', ...args], {
       cwd: join(root, 'apps', 'demo'),
     })

@@ -93,11 +93,22 @@ export function run(command, args, { cwd = root, env = {}, versions = pinned } =
       shell: windows,
       env: { ...toolEnv(versions), ...env },
     })
+    // Ctrl-C reaches the child, too, which may have something to say before it ends. A signal to this
+    // process alone is passed on.
+    const ignore = () => undefined
+    const passOn = (signal) => child.kill(signal)
+    process.on('SIGINT', ignore)
+    process.on('SIGTERM', passOn)
+    const ended = (code) => {
+      process.off('SIGINT', ignore)
+      process.off('SIGTERM', passOn)
+      resolve(code)
+    }
     child.on('error', (error) => {
       console.error(`sluice: ${command} did not start: ${error.message}`)
-      resolve(127)
+      ended(127)
     })
-    child.on('exit', (code, signal) => resolve(signal === null ? code : 128))
+    child.on('exit', (code, signal) => ended(signal === null ? code : 128))
   })
 }
 

@@ -1,106 +1,163 @@
-// What `npm start` runs: a queue in a SQLite file, two worker processes, a source of objects that
-// change, and the dashboard. Started again on the same file it shows the queue surviving.
+// What `npm start` runs: a shop with its queues in a SQLite file, worker processes, a server that can be
+// broken, and the dashboard. Started again on the same file it shows the queues surviving.
 import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { serveDashboard } from '@sluice/dashboard/node'
-import { sqliteDriver } from '@sluice/sqlite'
-import { demoQueue } from './demo-queue.ts'
-import { ObjectSource } from './objects.ts'
+import { readArguments } from './arguments.ts'
+import { startCustomersServer } from './customers-server.ts'
+import { onKeyPresses } from './key-presses.ts'
+import { lives } from './lives.ts'
 import { openInBrowser } from './open-in-browser.ts'
+import { demoLeaseMs, openStore } from './open-store.ts'
+import { addChanges, queueOf } from './shop.ts'
 import { WorkerProcess } from './worker-processes.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    port: { type: 'string', default: '4040' },
-    seconds: { type: 'string' },
-    'no-open': { type: 'boolean', default: false },
-  },
-})
-const file = positionals[0] ?? join(tmpdir(), 'sluice-demo.db')
+const { file, isOwnFile, port, seconds, opensBrowser } = readArguments()
 const started = performance.now()
 let runs = 0
+let changes = 0
 
 const stopping = new AbortController()
 process.on('SIGINT', () => stopping.abort())
 process.on('SIGTERM', () => stopping.abort())
 // For those who cannot press Ctrl-C.
-if (values.seconds !== undefined) {
-  setTimeout(() => stopping.abort(), Number(values.seconds) * 1_000).unref()
-}
+if (seconds !== undefined) setTimeout(() => stopping.abort(), seconds * 1_000).unref()
 
 function say(text: string): void {
   console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(5)} s  ${text}`)
 }
 
-function onRun(): void {
-  runs += 1
+const driver = await openStore(file, isOwnFile, (reason) =>
+  say(`the file of an older demo was removed, because it cannot be read: ${reason}`),
+)
+const queues = lives.map((life) => ({
+  life,
+  queue: queueOf(life, driver, { leaseMs: demoLeaseMs }),
+}))
+const queueNamed = (name: string) => {
+  const found = queues.find(({ life }) => life.name === name)
+  if (found === undefined) throw new Error(`the shop has no queue ${name}`)
+  return found.queue
 }
+const webhooks = queueNamed('webhooks')
+const searchIndex = queueNamed('search-index')
 
-const driver = sqliteDriver({ file })
-const queue = demoQueue(driver)
 const token = randomBytes(18).toString('base64url')
 const options = { driver, allowActions: true, auth: { token }, storeName: file }
-const dashboard = await serveDashboard(options, { port: Number(values.port) }).catch(() =>
+const dashboard = await serveDashboard(options, { port }).catch(() =>
   // The port is taken: any other will do.
   serveDashboard(options),
 )
 const address = dashboard.signInUrl ?? dashboard.url
+const customers = await startCustomersServer()
 
+/** The keys of all queues, by state. */
 async function status(): Promise<string> {
-  const { ready, delayed, backoff, processing, dirty, parked } = await queue.inspect.counts()
-  return (
-    `ready ${ready}, delayed ${delayed}, backoff ${backoff}, processing ${processing}, ` +
-    `dirty ${dirty}, parked ${parked}`
-  )
+  const all = await Promise.all(queues.map(({ queue }) => queue.inspect.counts()))
+  const states = ['ready', 'delayed', 'backoff', 'processing', 'dirty', 'parked'] as const
+  return states
+    .map((state) => `${state} ${all.reduce((sum, counts) => sum + counts[state], 0)}`)
+    .join(', ')
 }
 
-console.log(`Sluice: a work queue of keys, in the file ${file}
-  1. Objects change in bursts, and each change adds its key; a key that waits already is added once.
-  2. Two worker processes take keys. No key is ever with both.
-  3. default/search fails at first and backs off; default/mail fails three times and is parked.
-  4. Every 20 seconds a worker is killed; what it held comes back when its lease ends.
-  5. Ctrl-C ends it. What is not done by then stays in the file.
-  6. Start it again: the queue is still there.
+console.log(`Sluice: seven work queues of a shop, in the file ${file}
+  1. Things change, and each change adds its key. A key that is pending already is added once.
+  2. Two worker processes run the keys. No key is ever with both.
+  3. Some runs fail and back off; a key of pods that fails five times in a row is parked.
+  4. Every 20 seconds a worker is killed; its keys come back when their leases end.
+  5. Ctrl-C ends it. What is not done by then stays in the file: start it again.
 
   Watch all of it, and run, park or purge keys, at
   ${address}
+
+  Press b to break the server that webhooks are sent to, or to fix it; k to kill a worker; p to pause
+  search-index, or to resume it; q to quit.
 `)
+say(`from the last time: ${await status()}`)
+if (opensBrowser) openInBrowser(address)
 
-const before = await queue.inspect.counts()
-const kept = before.ready + before.delayed + before.backoff + before.processing + before.dirty
-say(
-  kept + before.parked === 0
-    ? 'the queue is empty'
-    : `from the last time: ${kept} keys to do, ${before.parked} parked`,
-)
-if (process.stdout.isTTY && !values['no-open']) openInBrowser(address)
-
-const source = new ObjectSource()
-source.watch(({ name }) => queue.addSoon(name))
-source.start()
-const workers = ['worker 1', 'worker 2'].map(
-  (name) => new WorkerProcess({ name, file, say, onRun }),
+const workers = [1, 2].map(
+  (number) =>
+    new WorkerProcess({
+      name: `worker ${number}`,
+      args: [file, String(number), customers.url],
+      say,
+      onRun: () => {
+        runs += 1
+      },
+    }),
 )
 for (const worker of workers) worker.start()
+
+/** Which worker is killed next. */
+let kills = 0
+function kill(): void {
+  workers[kills % workers.length]?.killAtWork()
+  kills += 1
+}
+
+/** Says why one webhook waits, in the words of `explain`. */
+async function explainWebhook(): Promise<void> {
+  const { keys } = await webhooks.inspect.list({ state: 'backoff', limit: 100 })
+  const key = keys.toSorted((a, b) => b.failures - a.failures)[0]
+  if (key === undefined) return
+  const { conditions } = await webhooks.inspect.explain(key.key)
+  const why = conditions.find(({ ok }) => ok === false)
+  if (why === undefined || key.lastError === undefined) return
+  say(`why does ${key.key} of webhooks not run? ${why.evidence}: ${key.lastError.message}`)
+}
+
+function breakOrFix(): void {
+  customers.isBroken = !customers.isBroken
+  say(
+    customers.isBroken
+      ? 'the server of the customers answers 503 now: webhooks back off (b fixes it)'
+      : 'the server of the customers is fixed: webhooks go through at their next try',
+  )
+}
+
+async function pauseOrResume(): Promise<void> {
+  const { paused } = await searchIndex.inspect.counts()
+  await (paused ? searchIndex.inspect.resume() : searchIndex.inspect.pause())
+  say(`search-index is ${paused ? 'resumed' : 'paused (p resumes it)'}`)
+}
+
+/** An action of a key press that fails is said, and ends nothing. */
+function attempt(action: () => Promise<void>): void {
+  action().catch((error: unknown) =>
+    say(`failed: ${error instanceof Error ? error.message : error}`),
+  )
+}
+
+const stopReading = onKeyPresses({
+  b: breakOrFix,
+  k: kill,
+  p: () => attempt(pauseOrResume),
+  q: () => stopping.abort(),
+  // In a terminal whose keys are read one by one, Ctrl-C is a character.
+  '\u0003': () => stopping.abort(),
+})
 
 for (let second = 1; !stopping.signal.aborted; second += 1) {
   await wait(1_000, undefined, { signal: stopping.signal }).catch(() => undefined)
   if (stopping.signal.aborted) break
-  if (second % 20 === 4) workers[Math.floor(second / 20) % workers.length]?.killAtWork()
-  if (second < 10 || second % 10 === 0) say(await status())
+  const added = queues.map(({ life, queue }) => addChanges(life, queue, second, Math.random))
+  for (const count of await Promise.all(added)) changes += count
+  if (second % 20 === 4) kill()
+  if (customers.isBroken && second % 5 === 0) attempt(explainWebhook)
+  if (second < 6 || second % 10 === 0) say(await status())
 }
 
-say('stopping: the source, then the workers, then the dashboard and the queue')
-source.stop()
+stopReading()
+say('stopping: the workers, then the dashboard and the queues')
 await Promise.all(workers.map((worker) => worker.stop()))
-const { keys } = await queue.inspect.list({ state: 'parked' })
-for (const { key, failures, lastError } of keys) {
-  say(`${key} is parked after ${failures} failures: ${lastError?.message ?? 'no error kept'}`)
+customers.close()
+for (const { life, queue } of queues) {
+  const { keys } = await queue.inspect.list({ state: 'parked', limit: 3 })
+  for (const { key, failures, lastError } of keys) {
+    say(`${life.name}: ${key} is parked after ${failures} failures: ${lastError?.message ?? ''}`)
+  }
 }
-say(`${source.events} changes cost ${runs} runs. In the file: ${await status()}`)
+say(`${changes} changes cost ${runs} runs. In the file: ${await status()}`)
 await dashboard.close()
-await queue.close()
+await Promise.all(queues.map(({ queue }) => queue.close()))

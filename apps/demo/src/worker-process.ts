@@ -1,43 +1,42 @@
-// One worker process of the demo: `node worker-process.ts FILE`. It tells its parent what it does.
-import { setTimeout as wait } from 'node:timers/promises'
+// One worker process of the demo: `node worker-process.ts FILE NUMBER URL`. The first one works on
+// every queue that has workers, the second one on those with two. It tells its parent what it does.
 import { sqliteDriver } from '@sluice/sqlite'
-import { createWorker } from 'sluice'
-import { demoQueue } from './demo-queue.ts'
+import { systemClock } from 'sluice'
+import { sendWebhook } from './customers-server.ts'
+import { lives } from './lives.ts'
+import { demoLeaseMs } from './open-store.ts'
+import { queueOf, workOn } from './shop.ts'
 
-const file = process.argv[2]
-if (file === undefined) throw new Error('worker-process.ts needs the name of the file')
+const [file, number, url] = process.argv.slice(2)
+if (file === undefined || number === undefined || url === undefined) {
+  throw new Error('worker-process.ts needs a file, a number and the URL of the customers')
+}
 
 const tell = (text: string): void => {
   process.send?.(text)
 }
 
-const queue = demoQueue(sqliteDriver({ file }))
-const worker = createWorker<string>({
-  queue,
-  concurrency: 2,
-  maxFailures: 3,
-  onExhausted: 'park',
-  handler: async (name, { failures, crashes }) => {
-    // Sent before the work: a worker that is killed now has taken the key and not given it back.
-    tell('run')
-    if (crashes > 0) tell(`${name} came back after its worker was killed`)
-    if (name === 'default/mail') {
-      tell(`${name} fails (${failures + 1} of 3)`)
-      throw new Error('the mail server refuses')
-    }
-    if (name === 'default/search' && failures < 2) {
-      tell(`${name} fails, and comes back later`)
-      throw new Error('the index is locked')
-    }
-    await wait(name === 'default/billing' ? 800 : 120)
-    // Looked at again by and by, whether it changes or not.
-    return name.endsWith('/reports') ? { requeueAfterMs: 10_000 } : undefined
-  },
+const driver = sqliteDriver({ file, durability: 'process' })
+const mine = lives.filter(({ workers }) => workers >= Number(number))
+const works = mine.map((life) => {
+  const logger = { info: () => undefined, warn: () => undefined, error: tell }
+  const queue = queueOf(life, driver, { leaseMs: demoLeaseMs, logger })
+  const worker = workOn(life, queue, {
+    clock: systemClock,
+    chance: Math.random,
+    call: (key, signal) => sendWebhook(url, key, signal),
+    onRun: ({ key, crashes }) => {
+      // Sent before the work: a worker that is killed now has taken the key and not given it back.
+      tell('run')
+      if (crashes > 0) tell(`${life.name}: ${key} came back after its worker was killed`)
+    },
+  })
+  return { queue, worker }
 })
 
 const stop = async (): Promise<void> => {
-  await worker.stop({ graceMs: 1_000 })
-  await queue.close()
+  await Promise.all(works.map(({ worker }) => worker.stop({ graceMs: 1_000 })))
+  await Promise.all(works.map(({ queue }) => queue.close()))
   process.exit(0)
 }
 process.on('SIGTERM', () => void stop())

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 /** What a worker process of the demo is made of. */
 interface WorkerProcessOptions {
   readonly name: string
-  readonly file: string
+  /** The arguments of its program. */
+  readonly args: readonly string[]
   say(text: string): void
   onRun(): void
 }
@@ -22,8 +23,8 @@ export class WorkerProcess {
   }
 
   start(): void {
-    const { name, file, say } = this.#options
-    const child = fork(join(import.meta.dirname, 'worker-process.ts'), [file], {
+    const { name, args, say } = this.#options
+    const child = fork(join(import.meta.dirname, 'worker-process.ts'), [...args], {
       execArgv: [...process.execArgv],
     })
     this.#child = child

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, expect, test } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
-const file = join(folder, 'demo.db')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Show {
@@ -19,12 +19,15 @@ interface Show {
   line(text: string): Promise<string>
 }
 
-function show(): Show {
+function show(...args: readonly string[]): Show {
   const child = spawn(
     process.execPath,
-    ['--conditions=sluice-source', join(import.meta.dirname, '../src/demo.ts'), '--port=0', file],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    ['--conditions=sluice-source', join(import.meta.dirname, '../src/demo.ts'), ...args],
+    // Its own file is in the temporary folder.
+    { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, TMPDIR: folder } },
   )
+  // Its workers end when it does.
+  onTestFinished(() => void child.kill('SIGKILL'))
   const lines: string[] = []
   const waiting: { text: string; resolve: (line: string) => void; reject: (e: Error) => void }[] =
     []
@@ -47,10 +50,15 @@ function show(): Show {
   return { lines, child, ended, line }
 }
 
-test('a worker is killed, its key comes back, and the queue survives a restart', async () => {
-  const first = show()
-  await first.line('default/mail fails')
+test('a server is broken, a worker is killed, and the queues survive a restart', async () => {
+  const file = join(folder, 'demo.db')
+  const first = show('--port=0', file)
   await first.line('came back after its worker was killed')
+  first.child.stdin?.write('b')
+  await first.line('answers 503 now')
+  expect(await first.line('why does customer/')).toMatch(/it backs off for .* answered 503$/)
+  first.child.stdin?.write('bp')
+  await first.line('search-index is paused')
   const page = new URL((await first.line('http://')).trim())
   const [, token = ''] = page.hash.split('=')
   page.hash = ''
@@ -63,20 +71,50 @@ test('a worker is killed, its key comes back, and the queue survives a restart',
   })
   const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
   const overview = await fetch(new URL('api/overview', page), { headers: { cookie } })
-  const { queues } = (await overview.json()) as { queues: { queue: string; workers: number }[] }
-  expect(queues.map(({ queue }) => queue)).toEqual(['objects'])
-  // The one that was killed counts for a minute, and the one in its place may be there already.
-  expect(queues[0]?.workers).toBeGreaterThanOrEqual(2)
-  await first.line('default/mail fails (3 of 3)')
+  const { queues } = (await overview.json()) as { queues: { queue: string; paused: boolean }[] }
+  expect(queues.map(({ queue }) => queue).toSorted()).toEqual([
+    'certificates',
+    'deployments',
+    'pods',
+    'reminders',
+    'search-index',
+    'thumbnails',
+    'webhooks',
+  ])
   first.child.kill('SIGINT')
   expect(await first.ended).toBe(0)
-  expect(first.lines.join('\n')).toMatch(
-    /default\/mail is parked after 3 failures: the mail server/,
-  )
+  expect(first.lines.at(-1)).toMatch(/\d+ changes cost \d+ runs\. In the file: ready \d+/)
 
-  const second = show()
-  await second.line('from the last time: ')
-  second.child.kill('SIGINT')
+  const second = show('--port=0', file)
+  expect(await second.line('from the last time: ')).not.toMatch(/ready 0, delayed 0/)
+  second.child.stdin?.write('q')
   expect(await second.ended).toBe(0)
-  expect(second.lines.join('\n')).toMatch(/from the last time: \d+ keys to do, \d parked/)
+}, 90_000)
+
+test('its own file with the tables of an older version is made again; a file of others is not', async () => {
+  const own = join(folder, 'sluice-demo.db')
+  const fresh = show('--port=0', '--seconds=0')
+  expect(await fresh.ended).toBe(0)
+  const database = new DatabaseSync(own)
+  database.exec('alter table sluice_keys rename column crashes to broken')
+  database.close()
+  const other = spawn(
+    process.execPath,
+    ['--conditions=sluice-source', join(import.meta.dirname, '../src/demo.ts'), '--port=0', own],
+    { stdio: 'ignore' },
+  )
+  expect(await new Promise((resolve) => other.once('close', resolve))).not.toBe(0)
+  const again = show('--port=0', '--seconds=0')
+  expect(await again.line('the file of an older demo was removed')).toMatch(/crashes/)
+  expect(await again.ended).toBe(0)
 }, 60_000)
+
+test.each([
+  [['--help'], 0, 'usage: npm start'],
+  [['--port=x'], 2, undefined],
+  [['--speed=1'], 2, undefined],
+])('%j ends with %i', async (args, code, line) => {
+  const called = show(...args)
+  expect(await called.ended).toBe(code)
+  if (line !== undefined) expect(called.lines[0]).toContain(line)
+})

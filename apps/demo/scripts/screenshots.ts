@@ -1,18 +1,15 @@
-// Makes the pictures of docs/images from a busy store: the real dashboard, a real
-// SQLite file, and a clock that runs as fast as the machine can.
+// Makes the pictures of docs/images from the shop of the demo: the real dashboard, a real SQLite file, and a clock that runs as fast as the machine can.
 //
 //   node --conditions=sluice-source scripts/screenshots.ts
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fakeClock } from '@sluice/core/testing'
+import { serveDashboard } from '@sluice/dashboard/node'
+import { chromiumPath } from '@sluice/needs/chromium'
 import { sqliteDriver } from '@sluice/sqlite'
-import type { Page } from 'playwright-core'
-import { hashOf, type PageLocation } from '../client/src/location/location.ts'
-import { serveDashboard } from '../src/node.ts'
-import type { KeyLines } from '../src/wire.ts'
-import { startChromium } from '../test/browser/chromium.ts'
-import { livelyStore } from './lively-store.ts'
+import { chromium, type Page } from 'playwright-core'
+import { fakeClock } from 'sluice/testing'
+import { shopInOneProcess } from './shop-in-one-process.ts'
 
 const images = new URL('../../../docs/images/', import.meta.url)
 const schemes = ['light', 'dark'] as const
@@ -26,7 +23,7 @@ const watchedSeconds = 75
 const clock = fakeClock(Date.UTC(2026, 10, 21, 12, 38, 33))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pictures-'))
 const driver = sqliteDriver({ file: join(folder, 'shop.db'), durability: 'process' })
-const store = livelyStore(driver, clock)
+const store = shopInOneProcess(driver, clock)
 const dashboard = await serveDashboard({
   driver,
   clock,
@@ -34,7 +31,11 @@ const dashboard = await serveDashboard({
   allowActions: true,
   auth: { token },
 })
-const browser = await startChromium()
+const browser = await chromium.launch({
+  ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+  // Chromium's sandbox does not start for root in a container; the pages shown here are trusted.
+  args: ['--no-sandbox', '--force-color-profile=srgb'],
+})
 
 /** Waits for the page while the clock advances, since the dashboard reads on its clock. */
 async function meanwhile(waiting: Promise<unknown>): Promise<void> {
@@ -70,17 +71,22 @@ async function live(count: number): Promise<void> {
   }
 }
 
-async function go(page: Page, place: PageLocation): Promise<void> {
-  await page.evaluate((hash) => {
-    location.hash = hash
-  }, hashOf(place))
+/** Goes to a screen: an overview without parameters, a queue, or a key. */
+async function go(page: Page, at: string, parameters: Record<string, string> = {}): Promise<void> {
+  await page.evaluate(
+    (hash) => {
+      location.hash = hash
+    },
+    `#/${at}?${new URLSearchParams(parameters)}`,
+  )
 }
 
 /** A key that has failed often, but whose next retry is near. */
 async function failingKey(page: Page): Promise<string> {
   const query = new URLSearchParams({ queue: 'webhooks', state: 'backoff', limit: '100' })
   const { keys } = await page.evaluate(
-    async (path) => (await (await fetch(path)).json()) as KeyLines,
+    async (path) =>
+      (await (await fetch(path)).json()) as { keys: { key: string; failures: number }[] },
     `api/keys?${query}`,
   )
   const found = keys
@@ -103,10 +109,10 @@ try {
   await live(5)
   const overview = await open('light')
   await live(seconds - watchedSeconds)
-  const keyPlace: PageLocation = { at: 'key', queue: 'webhooks', key: await failingKey(overview) }
+  const key = await failingKey(overview)
   const keyPages = [await open('light'), await open('dark')]
   for (const page of keyPages) {
-    await go(page, keyPlace)
+    await go(page, 'key', { queue: 'webhooks', key })
     await meanwhile(page.locator('.key-screen').waitFor())
   }
   await live(watchedSeconds)
@@ -120,10 +126,10 @@ try {
   for (const [index, scheme] of schemes.entries()) {
     const page = keyPages[index] as Page
     await shoot(page, 'key', scheme, 860)
-    await go(page, { at: 'overview', filter: '', order: 'worst' })
+    await go(page, '')
     await meanwhile(page.locator('.overview .sparkline path').first().waitFor())
     await shoot(page, 'overview', scheme, 492)
-    await go(page, { at: 'queue', queue: 'pods', keys: {}, cursors: [] })
+    await go(page, 'queue', { queue: 'pods' })
     await meanwhile(page.locator('.key-grid tbody .row').first().waitFor())
     await shoot(page, 'queue', scheme, 1020)
   }
