@@ -34,6 +34,7 @@ export default tseslint.config(
       'tools/lint/fixture/**',
       // Installed for a benchmark, or copied from, only; the check of the types leaves them out too.
       'benchmarks/src/*/**',
+      'compat/**',
       'templates/**',
       'docs/api/**',
     ],

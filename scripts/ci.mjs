@@ -8,7 +8,16 @@ import { root, say } from './toolbox.mjs'
 const report = join(root, '.reports', 'vitest.json')
 rmSync(report, { force: true })
 
-const parts = ['test', 'test:oldest', 'test:mutants', 'lint', 'types', 'check:package', 'docs']
+const parts = [
+  'test',
+  'test:oldest',
+  'test:mutants',
+  'lint',
+  'types',
+  'check:package',
+  'docs',
+  'compat',
+]
 const outcomes = []
 for (const part of parts) {
   say(`=== ${part} ===`)

@@ -145,6 +145,22 @@ const commands = {
     return built || installed || run('node', ['src/bench.ts', ...args], { cwd, env })
   },
 
+  // Other people's software beside ours, with a lockfile of its own: it is no business of `npm test`.
+  async compat(args) {
+    await ensureInstalled()
+    const cwd = join(root, 'compat')
+    say('installing the libraries and runtimes that we are run with')
+    const parts = [
+      () =>
+        run('pnpm', ['install', '--frozen-lockfile', '--ignore-workspace', '--ignore-scripts'], {
+          cwd,
+        }),
+      () => run('vitest', ['run', '--root', cwd, ...args]),
+      () => run('tsc', ['-p', cwd]),
+    ]
+    return all(...parts)
+  },
+
   // The long runs of what `npm test` runs bounded: see tests/torture.
   async torture(args) {
     await ensureInstalled()

@@ -32,3 +32,4 @@ export {
   watchTable,
   watchTableSql,
 } from './schema/watch-table.ts'
+export type { TextTransaction } from './transact/foreign-transaction.ts'

@@ -45,6 +45,7 @@ import { StoreTime } from './rows/store-time.ts'
 import { checkServer } from './schema/check-server.ts'
 import { bringUpToDate } from './schema/migrate.ts'
 import { channelOf } from './schema/schema-name.ts'
+import { transact } from './transact/transact.ts'
 import { add } from './verbs/add.ts'
 import { cancel } from './verbs/cancel.ts'
 import { adopt, claim, type LeaseCursors } from './verbs/claim.ts'
@@ -57,7 +58,6 @@ import { operate } from './verbs/operate.ts'
 import { buckets, queues } from './verbs/queues.ts'
 import { renew } from './verbs/renew.ts'
 import { tick } from './verbs/tick.ts'
-import { transact } from './verbs/transact.ts'
 import { transfer } from './verbs/transfer.ts'
 import { workers } from './verbs/workers.ts'
 
@@ -301,6 +301,7 @@ class PostgresDriver implements Driver {
       store: async () => this.#store,
       poolUse: () => this.#open.target.use,
       buckets: () => this.#open.target.buckets,
+      isSingle: this.#settings.client !== undefined,
       channel: this.#channel,
     })
   }

@@ -1628,7 +1628,7 @@ from sluice.list_dc668bc6(
   (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
   (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error
 from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l`,
-  notify: 'select pg_notify($1::text, $2::text)',
+  notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
   operatePurge: `select changed, next
 from sluice.operate_purge_f01345cd($1::text, $2::text, $3::int)`,
@@ -1662,9 +1662,9 @@ from sluice.tick_895c9d44(
 from pg_catalog.generate_series(1, $1::int)`,
   workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers
 where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder`,
-  writeBuckets: `select sluice.write_buckets_66cb0fcd(
+  writeBuckets: `select true as written from sluice.write_buckets_66cb0fcd(
   $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,
-  writeKeys: `select sluice.write_keys_fb2bfc03(
+  writeKeys: `select true as written from sluice.write_keys_fb2bfc03(
   $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[],
   $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[],
   $16::int[], $17::float8[], $18::boolean[])`,

@@ -322,7 +322,8 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   within<Transaction extends object>(transaction: Transaction): Within<T, Transaction> {
-    checkObject('transaction', transaction)
+    // The transactions of some libraries are functions with methods.
+    if (typeof transaction !== 'function') checkObject('transaction', transaction)
     const { driver } = this.core.calls
     if (driver.transact === undefined) {
       throw new SluiceTypeError(

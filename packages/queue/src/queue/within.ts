@@ -40,6 +40,7 @@ export interface WithinLater<T> {
 /** A synchronous database: the common part of SQLite's libraries. */
 export interface DatabaseNow {
   prepare(sql: string): unknown
+  exec(sql: string): unknown
 }
 
 /** The verbs of a queue inside the transaction of this database or client. */

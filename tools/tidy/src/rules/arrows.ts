@@ -37,6 +37,9 @@ const devOnly = new Set([
   '@sluice/test-redis',
 ])
 
+/** Folders that are installed apart from the workspace, where no name leads to our packages. */
+const installedApart: ReadonlySet<string> = new Set(['benchmarks', 'compat'])
+
 /** What the page of the dashboard knows of the server: one file of types (decision 0080). */
 const sharedWithPage = 'packages/dashboard/src/wire.ts'
 const page = '@sluice/dashboard-page'
@@ -85,8 +88,7 @@ function importProblems(repository: Repository, packages: readonly Package[]): s
   for (const [path, text] of repository) {
     if (!/\.(ts|mjs|js)$/.test(path) || path.startsWith('tools/lint/fixture/')) continue
     const from = packageOf(path, packages)
-    // The benchmarks are installed apart from the workspace, where no name leads to our packages.
-    if (from === undefined || from.folder === 'benchmarks') continue
+    if (from === undefined || installedApart.has(from.folder)) continue
     for (const { specifier, line } of importsOf(path, text)) {
       const problem = specifier.startsWith('.')
         ? relativeProblem(path, specifier, from)

@@ -14,8 +14,9 @@ import { PgliteConnection } from '../connection/pglite-connection.ts'
 import { PgConnection, type PoolUse } from '../connection/pool-connections.ts'
 import type { Store } from '../connection/store.ts'
 import type { OnBucketConnection } from '../rows/token-buckets.ts'
-import { addByTransitions } from './add.ts'
-import { finishByTransitions } from './finish.ts'
+import { addByTransitions } from '../verbs/add.ts'
+import { finishByTransitions } from '../verbs/finish.ts'
+import { ForeignTransaction, sendTextOf } from './foreign-transaction.ts'
 
 /** The parts of the driver that a transaction of the caller's uses. */
 export interface TransactionUse {
@@ -24,6 +25,8 @@ export interface TransactionUse {
   readonly poolUse: () => PoolUse
   /** Where token buckets are charged: never on the caller's connection, nor on one that waits for it. */
   readonly buckets: () => Connections
+  /** Whether the database has one connection, which the transaction of the caller uses. */
+  readonly isSingle: boolean
   readonly channel: string
 }
 
@@ -38,18 +41,13 @@ const silent = new WeakSet<object>()
  * own: one that fails leaves the transaction as it was.
  */
 export function transact(transaction: unknown, use: TransactionUse): DriverTransaction {
-  if (typeof transaction !== 'object' || transaction === null || !('query' in transaction)) {
-    throw new SluiceTypeError(
-      'transaction',
-      'must be a client of pg on which a transaction is open',
-    )
+  const client = checkTransaction(transaction)
+  const connectionFor = (poolUse: PoolUse): Connection => {
+    if (isPgliteLike(client)) return new PgliteConnection(client, poolUse)
+    const send = sendTextOf(client)
+    if (send !== undefined) return new ForeignTransaction(send, poolUse)
+    return new PgConnection(client as PgClient, poolUse, () => false)
   }
-  const client = transaction
-  const isPglite = isPgliteLike(transaction)
-  const sessionOf = (poolUse: PoolUse): Connection =>
-    isPgliteLike(transaction)
-      ? new PgliteConnection(transaction, poolUse)
-      : new PgConnection(transaction as PgClient, poolUse, () => false)
 
   /** Concurrent calls would share a savepoint, and roll each other back. */
   async function inTurn<T>(verb: () => Promise<T>): Promise<T> {
@@ -77,10 +75,10 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
       )
     }
     const store = await use.store()
-    const connection = sessionOf(use.poolUse())
+    const connection = connectionFor(use.poolUse())
     // A bucket that stays locked until the caller commits would block all users of that bucket. So tokens
     // are taken on another connection, and a rollback does not return them. PGlite has only one.
-    const onBucketConnection: OnBucketConnection = isPglite
+    const onBucketConnection: OnBucketConnection = use.isSingle
       ? (charge) => charge(connection)
       : (charge) => use.buckets().transaction(charge).catch(notCharged)
     try {
@@ -140,14 +138,30 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
   }
 }
 
+function checkTransaction(transaction: unknown): object {
+  const isObject = typeof transaction === 'object' && transaction !== null
+  if (isObject || typeof transaction === 'function') {
+    if (sendTextOf(transaction) !== undefined || 'query' in transaction) return transaction
+  }
+  throw new SluiceTypeError(
+    'transaction',
+    'must be a client of pg on which a transaction is open, the transaction of Drizzle, Kysely, ' +
+      'Knex, Prisma, TypeORM, postgres.js or PGlite, or { query(text) }',
+  )
+}
+
 async function savepoint(connection: Connection): Promise<void> {
   try {
     await connection.script('savepoint sluice; set local extra_float_digits = 1')
   } catch (error) {
     if (sqlStateOf(error) === '25P01') {
-      throw new SluiceTypeError('transaction', 'must be a client on which a transaction is open', {
-        cause: error,
-      })
+      throw new SluiceTypeError(
+        'transaction',
+        'must be a client or a transaction object on which a transaction is open',
+        {
+          cause: error,
+        },
+      )
     }
     throw error
   }

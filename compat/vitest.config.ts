@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config'
+
+const conditions = ['sluice-source', 'node', 'development|production', 'default']
+const packages = `${import.meta.dirname}/../packages`
+const source = (folder: string, file = 'index'): string => `${packages}/${folder}/src/${file}.ts`
+
+// The packages are those of the repository, and the libraries those of this folder.
+export default defineConfig({
+  resolve: {
+    conditions,
+    alias: [
+      // The same copy as the driver's: two in one process drop each other's locks.
+      { find: 'better-sqlite3', replacement: `${packages}/sqlite/node_modules/better-sqlite3` },
+      { find: /^sluice$/, replacement: source('queue') },
+      { find: /^@sluice\/(postgres|sqlite|memory)$/, replacement: source('$1') },
+      {
+        find: '@sluice/test-postgres',
+        replacement: `${packages}/../tools/test-postgres/src/index.ts`,
+      },
+    ],
+  },
+  ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
+  test: { include: ['orms/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 },
+})

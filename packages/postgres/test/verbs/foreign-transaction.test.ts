@@ -1,0 +1,98 @@
+/** Statements with their values as text, for the transactions of other libraries. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { postgresDriver } from '../../src/index.ts'
+import { statementTexts } from '../../src/statements.generated.ts'
+import { literalOf, sendTextOf, withValues } from '../../src/transact/foreign-transaction.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let client: pg.Client
+
+beforeAll(async () => {
+  server = await startServer()
+  client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+}, 60_000)
+
+afterAll(async () => {
+  await client.end()
+  await server.stop()
+})
+
+const odd = [
+  '',
+  "'",
+  "''; drop table x; --",
+  '\\',
+  "\\'",
+  '\\x27',
+  '$1 $$ $body$',
+  '? ?? \\? :name ::text @p0',
+  'zwölf 🎉',
+  '\n\t\u0001\u2028',
+  '{"a","b\\""}',
+]
+
+test.each(['on', 'off'])('a text arrives as it is, standard_conforming_strings %s', async (how) => {
+  await client.query(`set standard_conforming_strings = ${how}`)
+  for (const text of odd) {
+    const { rows } = await client.query(`select ${literalOf(text)}::text as text`)
+    expect(rows).toEqual([{ text }])
+    expect(literalOf(text)).not.toMatch(/[?:$]|'.*'.*'/)
+  }
+})
+
+test('other values arrive by the type that the statement names', async () => {
+  const text = 'select $1::float8 a, $2::int b, $3::boolean c, $4::text d, $5::text[] e, $1::text f'
+  const { rows } = await client.query(withValues(text, [Infinity, -5, true, null, '{"x","?"}']))
+  expect(rows).toEqual([{ a: Infinity, b: -5, c: true, d: null, e: ['x', '?'], f: 'Infinity' }])
+  const precise = 1_763_830_800_123.4568
+  const answer = await client.query(withValues('select $1::float8 as n', [precise]))
+  expect(answer.rows).toEqual([{ n: precise }])
+})
+
+test('every parameter of every statement has a type', () => {
+  for (const [name, text] of Object.entries(statementTexts)) {
+    for (const [found] of text.matchAll(/\$\d+(?!\d)(::)?/g)) expect(found, name).toMatch(/::$/)
+  }
+})
+
+test('libraries are recognized by their methods, and pg is not one of them', () => {
+  const method = async (): Promise<void> => {}
+  for (const name of ['executeQuery', '$queryRawUnsafe', 'unsafe', 'raw', 'execute', 'query']) {
+    expect(sendTextOf({ [name]: method }), name).toBeDefined()
+    expect(sendTextOf(Object.assign(() => {}, { [name]: method })), name).toBeDefined()
+  }
+  expect(sendTextOf(client)).toBeUndefined()
+  expect(sendTextOf({})).toBeUndefined()
+  expect(sendTextOf({ query: {} })).toBeUndefined()
+})
+
+test('an object with query is enough', async () => {
+  const driver = postgresDriver({ connectionString: server.url, onWarning() {} })
+  await driver.open({})
+  const transaction = {
+    async query(text: string) {
+      return (await client.query(text)).rows
+    },
+  }
+  const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+  const asks = odd
+    .filter((key) => key !== '')
+    .map((key) => ({ key, item: JSON.stringify(key), priority: 0, delayMs: 0 }))
+  await client.query('begin')
+  const replies = await driver.transact!(transaction).add('q', asks, options)
+  expect(replies.map(({ outcome }) => outcome)).toEqual(asks.map(() => 'added'))
+  await client.query('commit')
+  const request = { limit: 100, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+  const { claims } = await driver.claim('q', request)
+  expect(claims.map(({ key, item }) => [key, item])).toEqual(
+    asks.map(({ key, item }) => [key, item]),
+  )
+  await expect(driver.transact!(transaction).add('q', asks, options)).rejects.toMatchObject({
+    code: 'ERR_INVALID_INPUT',
+    parameter: 'transaction',
+  })
+  await driver.close()
+})
