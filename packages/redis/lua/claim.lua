@@ -23,6 +23,7 @@ local looksMax = 2000
 local leaseUntil = now + leaseMs
 
 local function none(mustRepeat, position)
+  write()
   if waits and not isPaused and mustRepeat == 0 then
     -- From now on an add wakes the caller.
     call('HDEL', metaKey, 'waits')
@@ -99,7 +100,6 @@ end
 
 if #chosen == 0 then
   local hasMore = dueBy and #names == looks
-  if hasChanged then write() end
   return none(0, hasMore and members[#names] or '')
 end
 

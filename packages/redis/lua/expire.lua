@@ -47,7 +47,7 @@ end
 
 local replies = {}
 for index, state in ipairs(readKeys(names)) do
-  if state.token ~= tokens[index] or state.token == 0 or state.lease > now then
+  if state.token ~= tokens[index] or state.token == 0 or state.lease > now or now < graceUntil then
     replies[index] = 2
   else
     local delayMs = plan and planDelay(plan, state.failures, {}, jitter) or 0

@@ -1,6 +1,7 @@
 #!lua
 -- Merges rows of another store into the stored keys: packages/core/src/transitions/merge-row.ts.
--- Arguments: the rows. Reply: for each row 0 (imported), 1 (merged) or 2 (unchanged).
+-- Arguments: 'import', or 'replay' for adds that this store has acknowledged before, then the rows. A
+-- replayed item replaces the stored one if it is the later one. Reply: for each row 0 (imported), 1 (merged) or 2 (unchanged).
 -- @include begin
 -- @include rows
 -- @include writes
@@ -51,6 +52,7 @@ end
 local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'priority', 'asked', 'failures',
   'crashes', 'failed', 'parked' }
 
+local isReplay = argument() == 'replay'
 local names, moved = readTransferRows()
 local replies = {}
 local greatestSeq = seq
@@ -59,6 +61,7 @@ for index, state in ipairs(readKeys(names)) do
   -- A key is never ready later than it is due or than now, but the time of the other store may be later.
   row.ready = math.min(row.ready, math.max(row.due, now))
   local isNew = isGone(state)
+  local isLater = row.seq > state.seq
   local before = {}
   for _, member in ipairs(transferMembers) do before[member] = state[member] end
   mergePending(state, row)
@@ -75,6 +78,7 @@ for index, state in ipairs(readKeys(names)) do
       if before[member] ~= state[member] then outcome = 1 end
     end
   end
+  if isReplay and not isNew and isLater then state.item = row.item ~= '' and row.item end
   if row.error ~= '' and not state.hasError then state.error = row.error end
   if not isGone(state) then greatestSeq = math.max(greatestSeq, state.seq) end
   store(names[index], state)

@@ -27,7 +27,7 @@ if version then
     nextDue = math.min(nextDue, decode(firstReady, row).ready)
   end
   if isPaused then nextDue = inf end
-  firstLease = tonumber(call('ZRANGE', heldKey, 0, 0, 'WITHSCORES')[2])
+  firstLease = math.max(tonumber(call('ZRANGE', heldKey, 0, 0, 'WITHSCORES')[2]), graceUntil)
   stale = call('ZRANGEBYSCORE', idleKey, '-inf', now - failuresExpireMs, 'LIMIT', 0, limit)
 end
 local nextAt = math.min(nextDue, firstLease)

@@ -12,5 +12,7 @@ export type {
   RedisClient,
 } from './clients/client-shapes.ts'
 export type { ConnectionOptions } from './connection/open-connections.ts'
+export type { Durability } from './durability.ts'
+export type { Replayed } from './journal-keeper.ts'
 export { redisDriver } from './redis-driver.ts'
 export type { RedisOptions } from './redis-options.ts'

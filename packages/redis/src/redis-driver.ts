@@ -30,6 +30,8 @@ import {
 } from '@sluice/core/driver'
 import { checkServer } from './connection/check-server.ts'
 import { openConnections } from './connection/open-connections.ts'
+import { checkDisk, checkReplicas } from './durability.ts'
+import { JournalKeeper } from './journal-keeper.ts'
 import { checkOptions, type RedisOptions, type Settings } from './redis-options.ts'
 import { Layout } from './rows/layout.ts'
 import { StoreTime } from './rows/store-time.ts'
@@ -47,9 +49,13 @@ import { tick } from './verbs/tick.ts'
 import { transfer } from './verbs/transfer.ts'
 import { Watch } from './watch.ts'
 
+/** How long `close` waits until replicas have what was acknowledged, in milliseconds. */
+const journalCloseMs = 10_000
+
 interface Opened {
   readonly store: Store
   readonly watch: Watch
+  readonly journal: JournalKeeper
 }
 
 /**
@@ -74,8 +80,10 @@ class RedisDriver implements Driver {
   constructor(settings: Settings) {
     this.#settings = settings
     const wake = (queue: string) => this.#wake(queue)
-    this.operate = operate(() => this.#store, wake)
-    this.transfer = transfer(() => this.#store, wake)
+    const strike = (queue: string, keys: readonly string[] | undefined) =>
+      this.#opened?.journal.strike(queue, keys)
+    this.operate = operate(() => this.#store, wake, strike)
+    this.transfer = transfer(() => this.#store, wake, strike)
     const isShared = settings.oneSlot || !settings.isCluster
     this.capabilities = {
       durable: true,
@@ -104,25 +112,31 @@ class RedisDriver implements Driver {
 
   async open({ clock }: OpenOptions): Promise<void> {
     if (this.#opened !== undefined) return
-    const { connection, timeoutMs, environment, prefix, oneSlot, isCluster, acceptsEviction } =
-      this.#settings
+    const { connection, timeoutMs, environment, prefix, oneSlot, isCluster } = this.#settings
+    const { acceptsEviction, durability, diskChecked, onReplay } = this.#settings
+    const { replicas = 0, disk = false } = durability
     const connections = await openConnections({ ...connection, timeoutMs, environment })
     try {
       await checkServer(connections, { prefix, acceptsEviction })
+      if (disk && diskChecked !== 'by-me') await checkDisk(connections)
+      checkReplicas(connections, replicas)
     } catch (error) {
       await connections.close()
       throw error
     }
     const layout = new Layout({ prefix, oneSlot, isCluster })
     const time = new StoreTime(clock, () => environment.clock.monotonicMs())
-    const store = new Store({ connections, layout, time, environment })
-    this.#opened = { store, watch: new Watch(store) }
+    const use = { connections, layout, time, environment, replicas, confirmMs: timeoutMs }
+    const store = new Store(use)
+    const journal = new JournalKeeper(store, environment, onReplay)
+    this.#opened = { store, watch: new Watch(store), journal }
   }
 
   async close(): Promise<void> {
     const opened = this.#opened
     this.#opened = undefined
     if (opened === undefined) return
+    await opened.journal.close(journalCloseMs)
     await opened.watch.stop()
     await opened.store.connections.close()
   }
@@ -132,14 +146,18 @@ class RedisDriver implements Driver {
     asks: readonly Ask[],
     options: AskOptions,
   ): Promise<readonly AskReply[]> {
-    const replies = await this.#waking(queue, add(this.#store, queue, asks, options))
+    const { store, journal } = this.#open
+    const { replies, lastSeq } = await this.#waking(queue, add(store, queue, asks, options))
+    await journal.noteAdds(queue, asks, replies, lastSeq)
     const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
     if (wakes) this.#wake(queue)
     return replies
   }
 
   async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {
-    return await cancel(this.#store, queue, keys)
+    const { store, journal } = this.#open
+    journal.strike(queue, keys)
+    return await cancel(store, queue, keys)
   }
 
   async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
@@ -174,7 +192,10 @@ class RedisDriver implements Driver {
     finishes: readonly Finish[],
     options: AskOptions,
   ): Promise<readonly FinishReply[]> {
-    const replies = await this.#waking(queue, finish(this.#store, queue, finishes, options))
+    const { store, journal } = this.#open
+    const finishing = finish(store, queue, finishes, options)
+    const { replies, lastSeq } = await this.#waking(queue, finishing)
+    journal.noteFinishes(queue, finishes, replies, lastSeq)
     const wakes = replies.some(({ outcome }) => outcome === 'ready' || outcome === 'delayed')
     if (wakes) this.#wake(queue)
     return replies

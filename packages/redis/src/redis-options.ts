@@ -1,10 +1,19 @@
-import { checkBoolean, checkNumber, checkObject, checkString } from '@sluice/core'
+import {
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkString,
+} from '@sluice/core'
 import { type Environment, systemEnvironment } from '@sluice/core/driver'
 import {
   type ConnectionOptions,
   checkConnectionOptions,
   isClusterOf,
 } from './connection/open-connections.ts'
+import type { Durability } from './durability.ts'
+import type { Replayed } from './journal-keeper.ts'
 
 /** Where the servers are, and how they are used. */
 export interface RedisOptions extends ConnectionOptions {
@@ -20,6 +29,15 @@ export interface RedisOptions extends ConnectionOptions {
    * `noeviction`), and with them acknowledged adds. Default false.
    */
   readonly acceptsEviction?: boolean
+  /** What an acknowledged write has survived. Default: as your server is set. */
+  readonly durability?: Durability
+  /**
+   * `'by-me'`: do not check `appendonly` and `appendfsync` when `durability.disk` is set, because the
+   * user may not read them.
+   */
+  readonly diskChecked?: 'by-me'
+  /** Called after a failover, with how many adds and finishes of this process were repeated. */
+  readonly onReplay?: (replayed: Replayed) => void
   /** How long a server may be silent while a reply is awaited, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number
 }
@@ -32,6 +50,9 @@ export interface Settings {
   readonly oneSlot: boolean
   readonly acceptsEviction: boolean
   readonly timeoutMs: number
+  readonly durability: Durability
+  readonly diskChecked: 'by-me' | undefined
+  readonly onReplay: (replayed: Replayed) => void
   readonly environment: Environment
 }
 
@@ -46,13 +67,27 @@ const members = [
   'oneSlot',
   'acceptsEviction',
   'timeoutMs',
+  'durability',
+  'diskChecked',
+  'onReplay',
 ]
 
 /** Checks options, and fills in defaults. */
 export function checkOptions(given: RedisOptions): Settings {
   const options = checkObject('options', given, members) as RedisOptions
-  const { prefix = 'sluice:', oneSlot = false, timeoutMs = 10_000, ...others } = options
-  const { acceptsEviction = false, ...connection } = others
+  const { prefix = 'sluice:', oneSlot = false, timeoutMs = 10_000, ...more } = options
+  const {
+    acceptsEviction = false,
+    durability = {},
+    diskChecked,
+    onReplay = () => {},
+    ...connection
+  } = more
+  checkObject('durability', durability, ['replicas', 'disk'])
+  const { replicas = 0, disk = false } = durability
+  checkNumber('durability.replicas', replicas, { min: 0, max: 100, integer: true })
+  checkBoolean('durability.disk', disk)
+  if (diskChecked !== undefined) checkOneOf('diskChecked', diskChecked, ['by-me'])
   checkConnectionOptions(connection)
   checkNumber('timeoutMs', timeoutMs, { min: 100, max: 3_600_000 })
   return {
@@ -62,6 +97,9 @@ export function checkOptions(given: RedisOptions): Settings {
     oneSlot: checkBoolean('oneSlot', oneSlot),
     acceptsEviction: checkBoolean('acceptsEviction', acceptsEviction),
     timeoutMs,
+    durability: { replicas, disk },
+    diskChecked,
+    onReplay: checkFunction('onReplay', onReplay),
     environment: systemEnvironment,
   }
 }

@@ -62,7 +62,7 @@ end`,
 local inf = math.huge
 local rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey,
 parkedKey, idleKey, metaKey, workersKey, scopeKey, bucketsKey = unpack(KEYS)
-local givenNow, leastNow, wakeCommand, wakeChannel, queueName, processId, namesPrimary = unpack(ARGV)
+local givenNow, leastNow, wakeCommand, wakeChannel, queueName, processId, primary = unpack(ARGV)
 local at = 7
 local function argument()
 at = at + 1
@@ -75,7 +75,9 @@ local version, seq, pausedMark, parkedPending, waits, generation, otherPrioritie
 call('HMGET', metaKey, 'version', 'seq', 'paused', 'parked', 'waits', 'generation', 'priorities'))
 local isPaused = pausedMark == '1'
 seq = tonumber(seq or 0)
-local lastToken, ahead, latest = unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest'))
+local lastToken, ahead, latest, lastPrimary, graceUntil =
+unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace'))
+graceUntil = tonumber(graceUntil or '-inf')
 lastToken = tonumber(lastToken or 0)
 local waitsUntil = tonumber(waits or 'inf')
 ahead = tonumber(ahead or 0)
@@ -93,6 +95,7 @@ ahead = ahead + least - now
 now = least
 end
 end
+if primary == 'cluster' then primary = call('CLUSTER', 'MYID') end
 local function reply(number)
 if number % 1 == 0 and number < 9007199254740992 and number > -9007199254740992 then
 return number
@@ -117,7 +120,6 @@ end
 return found
 end
 local function answer(...)
-local primary = namesPrimary == '1' and call('CLUSTER', 'MYID') or ''
 return { reply(now), reply(ahead), primary, generation or '', seq, ... }
 end`,
   due: `local function fallDue(setKey, wanted)
@@ -165,6 +167,7 @@ end
 return resting(state)
 end`,
   leases: `local function expiredLeases(limit)
+if now < graceUntil then return {} end
 local names = call('ZRANGEBYSCORE', heldKey, '-inf', now, 'LIMIT', 0, limit)
 local leases = {}
 if #names == 0 then return leases end
@@ -518,6 +521,12 @@ local firstSeq = seq
 local parkedPendingMore, otherPrioritiesMore = 0, 0
 local soonest = inf
 local hasChanged = false
+local isNewPrimary = primary ~= '' and lastPrimary ~= primary
+if isNewPrimary and lastPrimary then
+local time = call('TIME')
+lastToken = math.max(lastToken, time[1] * 1000000 + time[2]) + 3600000000
+if givenNow == '' then graceUntil = now + 30000 end
+end
 local function addMember(key, score, member)
 local list = added[key]
 local count = #list
@@ -624,7 +633,7 @@ call('HSET', metaKey, 'waits', '-inf')
 redis.pcall(wakeCommand, wakeChannel, processId .. ' ' .. queueName)
 end
 local function write()
-if not (hasChanged or #metaChanges > 0 or #scopeChanges > 0) then return end
+if not (hasChanged or #metaChanges > 0 or #scopeChanges > 0 or isNewPrimary and version) then return end
 if not version then createKeys() end
 writeAll('HDEL', rowsKey, deletedRows, 1000)
 writeAll('HDEL', itemsKey, deletedItems, 1000)
@@ -640,6 +649,14 @@ if otherPrioritiesMore ~= 0 then
 setMeta('priorities', tonumber(otherPriorities or 0) + otherPrioritiesMore)
 end
 writeAll('HSET', metaKey, metaChanges, 2000)
+if isNewPrimary then
+setScope('primary', primary)
+if lastPrimary then
+table.insert(scopeChanges, 1, lastToken)
+table.insert(scopeChanges, 1, 'token')
+setScope('grace', graceUntil)
+end
+end
 setScope('latest', now)
 if ahead ~= storedAhead then setScope('ahead', ahead) end
 writeAll('HSET', scopeKey, scopeChanges, 2000)
@@ -843,6 +860,7 @@ local continueAfter = argument()
 local looksMax = 2000
 local leaseUntil = now + leaseMs
 local function none(mustRepeat, position)
+write()
 if waits and not isPaused and mustRepeat == 0 then
 call('HDEL', metaKey, 'waits')
 end
@@ -910,7 +928,6 @@ end
 end
 if #chosen == 0 then
 local hasMore = dueBy and #names == looks
-if hasChanged then write() end
 return none(0, hasMore and members[#names] or '')
 end
 local time = call('TIME')
@@ -1057,7 +1074,7 @@ return free(state, number) == PARKED_NOW and 1 or 0
 end
 local replies = {}
 for index, state in ipairs(readKeys(names)) do
-if state.token ~= tokens[index] or state.token == 0 or state.lease > now then
+if state.token ~= tokens[index] or state.token == 0 or state.lease > now or now < graceUntil then
 replies[index] = 2
 else
 local delayMs = plan and planDelay(plan, state.failures, {}, jitter) or 0
@@ -1226,6 +1243,7 @@ return math.max(a, b)
 end
 local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'priority', 'asked', 'failures',
 'crashes', 'failed', 'parked' }
+local isReplay = argument() == 'replay'
 local names, moved = readTransferRows()
 local replies = {}
 local greatestSeq = seq
@@ -1233,6 +1251,7 @@ for index, state in ipairs(readKeys(names)) do
 local row = moved[index]
 row.ready = math.min(row.ready, math.max(row.due, now))
 local isNew = isGone(state)
+local isLater = row.seq > state.seq
 local before = {}
 for _, member in ipairs(transferMembers) do before[member] = state[member] end
 mergePending(state, row)
@@ -1249,6 +1268,7 @@ for _, member in ipairs(transferMembers) do
 if before[member] ~= state[member] then outcome = 1 end
 end
 end
+if isReplay and not isNew and isLater then state.item = row.item ~= '' and row.item end
 if row.error ~= '' and not state.hasError then state.error = row.error end
 if not isGone(state) then greatestSeq = math.max(greatestSeq, state.seq) end
 store(names[index], state)
@@ -1389,7 +1409,7 @@ local row = call('HGET', rowsKey, string.sub(firstReady, readyHead + 1))
 nextDue = math.min(nextDue, decode(firstReady, row).ready)
 end
 if isPaused then nextDue = inf end
-firstLease = tonumber(call('ZRANGE', heldKey, 0, 0, 'WITHSCORES')[2])
+firstLease = math.max(tonumber(call('ZRANGE', heldKey, 0, 0, 'WITHSCORES')[2]), graceUntil)
 stale = call('ZRANGEBYSCORE', idleKey, '-inf', now - failuresExpireMs, 'LIMIT', 0, limit)
 end
 local nextAt = math.min(nextDue, firstLease)

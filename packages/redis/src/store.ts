@@ -16,6 +16,26 @@ const forgottenMs = 86_400_000
 /** Where the values of a verb begin in the reply of its script. */
 export const verbStart = 5
 
+/** The scripts whose writes are confirmed by replicas if the store is asked to. */
+const writing: ReadonlySet<ScriptName> = new Set([
+  'add',
+  'claim',
+  'renew',
+  'finish',
+  'expire',
+  'change',
+])
+
+/**
+ * The scripts that always wait for the replicas that there are: they are rare, and one that a failover
+ * lost would undo a decision of an operator.
+ */
+const rare: ReadonlySet<ScriptName> = new Set(['pause', 'purge', 'import', 'drop', 'tokens'])
+const rareChanges: ReadonlySet<string> = new Set(['park', 'unpark', 'unpark-forget', 'remove'])
+
+/** The id of a process of Redis. Others stand for connections, which say nothing to other processes. */
+const runId = /^[0-9a-f]{40}$/
+
 /** The scripts that create a queue. */
 const creating: ReadonlySet<ScriptName> = new Set([
   'add',
@@ -31,6 +51,10 @@ export interface StoreUse {
   readonly layout: Layout
   readonly time: StoreTime
   readonly environment: Environment
+  /** How many replicas have to confirm a write before it is acknowledged. */
+  readonly replicas: number
+  /** How long they may take, in milliseconds. */
+  readonly confirmMs: number
 }
 
 /** An open store, to which the verbs send their scripts. */
@@ -43,8 +67,12 @@ export class Store {
   readonly #environment: Environment
   readonly #registered: Map<string, number> = new Map()
   readonly #head: readonly string[]
+  readonly #replicas: number
+  readonly #confirmMs: number
 
-  constructor({ connections, layout, time, environment }: StoreUse) {
+  constructor({ connections, layout, time, environment, replicas, confirmMs }: StoreUse) {
+    this.#replicas = replicas
+    this.#confirmMs = confirmMs
     this.connections = connections
     this.layout = layout
     this.time = time
@@ -53,12 +81,47 @@ export class Store {
     this.#head = [connections.isCluster ? 'SPUBLISH' : 'PUBLISH']
   }
 
-  /** Runs the script of a verb. */
+  /** Runs a script that repeats what was acknowledged before, which no caller waits for. */
+  async repeat(
+    name: ScriptName,
+    queue: string,
+    args: readonly string[],
+  ): Promise<readonly Reply[]> {
+    return await this.#run(name, queue, args)
+  }
+
+  /** Runs the script of a verb, and waits for replicas if the verb has to. */
   async run(name: ScriptName, queue: string, args: readonly string[]): Promise<readonly Reply[]> {
+    const replicas = this.#replicasFor(name, args)
+    if (replicas === 0) return await this.#run(name, queue, args)
+    const { slot } = this.layout.of(queue)
+    try {
+      const barrier = await this.connections.barrier(slot)
+      const reply = await this.#run(name, queue, args)
+      await barrier.confirmed(replicas, this.#confirmMs)
+      return reply
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+
+  #replicasFor(name: ScriptName, [first = '']: readonly string[]): number {
+    const isRare = rare.has(name) || (name === 'change' && rareChanges.has(first))
+    if (isRare) return Math.max(this.#replicas, this.connections.replicas)
+    return writing.has(name) ? this.#replicas : 0
+  }
+
+  /** The server that is the primary, as scripts get it: 'cluster' if the script is to ask. */
+  #primaryFor(slot: string): string {
+    if (this.connections.isCluster) return 'cluster'
+    const id = this.connections.primaryOf(slot)
+    return runId.test(id) ? id : ''
+  }
+
+  async #run(name: ScriptName, queue: string, args: readonly string[]): Promise<readonly Reply[]> {
     if (creating.has(name) && queue !== '') await this.#register(queue)
     const { all, slot, channel } = this.layout.of(queue)
     const [given, least] = this.time.moment()
-    const namesPrimary = this.connections.isCluster ? '1' : '0'
     const command = [
       'EVALSHA',
       scripts[name].sha,
@@ -70,7 +133,7 @@ export class Store {
       channel,
       queue,
       this.id,
-      namesPrimary,
+      this.#primaryFor(slot),
       ...args,
     ]
     const reply = (await this.#send(slot, command, scripts[name].text)) as readonly Reply[]

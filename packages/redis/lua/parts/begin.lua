@@ -3,7 +3,7 @@ local call = redis.call
 local inf = math.huge
 local rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey,
   parkedKey, idleKey, metaKey, workersKey, scopeKey, bucketsKey = unpack(KEYS)
-local givenNow, leastNow, wakeCommand, wakeChannel, queueName, processId, namesPrimary = unpack(ARGV)
+local givenNow, leastNow, wakeCommand, wakeChannel, queueName, processId, primary = unpack(ARGV)
 -- The arguments of the verb come after those of every script.
 local at = 7
 
@@ -20,7 +20,9 @@ local version, seq, pausedMark, parkedPending, waits, generation, otherPrioritie
   call('HMGET', metaKey, 'version', 'seq', 'paused', 'parked', 'waits', 'generation', 'priorities'))
 local isPaused = pausedMark == '1'
 seq = tonumber(seq or 0)
-local lastToken, ahead, latest = unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest'))
+local lastToken, ahead, latest, lastPrimary, graceUntil =
+  unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace'))
+graceUntil = tonumber(graceUntil or '-inf')
 lastToken = tonumber(lastToken or 0)
 -- What a process that found nothing was told: when to look again. Nobody was told anything yet: any time.
 local waitsUntil = tonumber(waits or 'inf')
@@ -41,6 +43,9 @@ else
     now = least
   end
 end
+
+-- In a cluster the server itself knows which one it is; elsewhere the caller knows, or ''.
+if primary == 'cluster' then primary = call('CLUSTER', 'MYID') end
 
 -- Whole numbers travel as integers, others as text: the conversion of Redis cuts fractions off.
 local function reply(number)
@@ -72,6 +77,5 @@ end
 
 -- The reply of every script begins with what every caller notes.
 local function answer(...)
-  local primary = namesPrimary == '1' and call('CLUSTER', 'MYID') or ''
   return { reply(now), reply(ahead), primary, generation or '', seq, ... }
 end

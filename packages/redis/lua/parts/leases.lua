@@ -1,5 +1,7 @@
 -- Expired leases, at most `limit` of them: key, token, key, token, ...
 local function expiredLeases(limit)
+  -- A server that has just become the primary may have missed renewals.
+  if now < graceUntil then return {} end
   local names = call('ZRANGEBYSCORE', heldKey, '-inf', now, 'LIMIT', 0, limit)
   local leases = {}
   if #names == 0 then return leases end

@@ -13,6 +13,15 @@ local parkedPendingMore, otherPrioritiesMore = 0, 0
 local soonest = inf
 local hasChanged = false
 
+-- Another server is the primary now, which may not have received the last writes of the one before: it
+-- goes on above every token that was handed out there, and for a while no lease counts as expired.
+local isNewPrimary = primary ~= '' and lastPrimary ~= primary
+if isNewPrimary and lastPrimary then
+  local time = call('TIME')
+  lastToken = math.max(lastToken, time[1] * 1000000 + time[2]) + 3600000000
+  if givenNow == '' then graceUntil = now + 30000 end
+end
+
 local function addMember(key, score, member)
   local list = added[key]
   local count = #list
@@ -139,7 +148,7 @@ local function wake()
 end
 
 local function write()
-  if not (hasChanged or #metaChanges > 0 or #scopeChanges > 0) then return end
+  if not (hasChanged or #metaChanges > 0 or #scopeChanges > 0 or isNewPrimary and version) then return end
   if not version then createKeys() end
   writeAll('HDEL', rowsKey, deletedRows, 1000)
   writeAll('HDEL', itemsKey, deletedItems, 1000)
@@ -155,6 +164,15 @@ local function write()
     setMeta('priorities', tonumber(otherPriorities or 0) + otherPrioritiesMore)
   end
   writeAll('HSET', metaKey, metaChanges, 2000)
+  if isNewPrimary then
+    setScope('primary', primary)
+    if lastPrimary then
+      -- A claim sets a greater one itself.
+      table.insert(scopeChanges, 1, lastToken)
+      table.insert(scopeChanges, 1, 'token')
+      setScope('grace', graceUntil)
+    end
+  end
   setScope('latest', now)
   if ahead ~= storedAhead then setScope('ahead', ahead) end
   writeAll('HSET', scopeKey, scopeChanges, 2000)

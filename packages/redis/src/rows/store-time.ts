@@ -41,6 +41,11 @@ export class StoreTime {
     return this.#given?.ahead ?? this.#ahead
   }
 
+  /** The newest time that is known. */
+  get latest(): EpochMs {
+    return this.#given?.latest ?? this.#latest
+  }
+
   /** The time of a given clock, and the least that the present can be, as arguments; '' for none. */
   moment(): readonly [given: string, least: string] {
     if (this.#given !== undefined) return [String(this.#given.now()), '']

@@ -20,7 +20,7 @@ export async function add(
   queue: string,
   asks: readonly Ask[],
   { dedupe, failuresExpireMs, maxPending }: AskOptions,
-): Promise<readonly AskReply[]> {
+): Promise<{ readonly replies: readonly AskReply[]; readonly lastSeq: number }> {
   const plans = new Plans(store.layout, queue)
   const entries: string[] = []
   for (const ask of asks) entries.push(ask.key, ask.item ?? '', optionsOf(ask, plans))
@@ -33,7 +33,10 @@ export async function add(
     ...entries,
   ])
   const now = number(reply[0])
-  return asks.map(({ plan }, index) => askReply(reply[verbStart + index], now, plan !== undefined))
+  const replies = asks.map(({ plan }, index) =>
+    askReply(reply[verbStart + index], now, plan !== undefined),
+  )
+  return { replies, lastSeq: number(reply[4]) }
 }
 
 function askReply(reply: Reply | undefined, now: number, isPlanned: boolean): AskReply {

@@ -37,7 +37,11 @@ export async function forget(
 }
 
 /** The verbs of an operator. */
-export function operate(store: () => Store, wake: (queue: string) => void): Operate {
+export function operate(
+  store: () => Store,
+  wake: (queue: string) => void,
+  strike: (queue: string, keys: readonly string[] | undefined) => void,
+): Operate {
   const pause = async (queue: string, mark: '0' | '1'): Promise<OperateOutcome> => {
     const reply = await store().run('pause', queue, [mark])
     wake(queue)
@@ -59,8 +63,12 @@ export function operate(store: () => Store, wake: (queue: string) => void): Oper
     unpark: (queue, keys, { forget: forgets }) =>
       changeAndWake(forgets ? 'unpark-forget' : 'unpark', queue, keys),
     runNow: (queue, keys) => changeAndWake('run-now', queue, keys),
-    remove: (queue, keys) => change(store(), 'remove', queue, keys),
+    remove(queue, keys) {
+      strike(queue, keys)
+      return change(store(), 'remove', queue, keys)
+    },
     async purge(queue) {
+      strike(queue, undefined)
       return number((await store().run('purge', queue, []))[verbStart])
     },
   }

@@ -1,16 +1,29 @@
 import {
   type AskOptions,
+  type Dedupe,
   type Finish,
   type FinishOutcome,
   type FinishReply,
   never,
 } from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
-import { numbers } from '../rows/columns.ts'
+import { number, numbers } from '../rows/columns.ts'
 import { type Store, verbStart } from '../store.ts'
 import { Plans } from './plans.ts'
 
 const outcomes: readonly FinishOutcome[] = ['idle', 'ready', 'delayed', 'parked', 'lost']
+
+function finishArgs(
+  store: Store,
+  queue: string,
+  finishes: readonly Finish[],
+  dedupe: Dedupe,
+): readonly string[] {
+  const plans = new Plans(store.layout, queue)
+  const entries: string[] = []
+  for (const each of finishes) entries.push(each.key, String(each.token), wayOf(each, plans))
+  return [dedupe, ...plans.args, String(finishes.length), ...entries]
+}
 
 function wayOf(finish: Finish, plans: Plans): string {
   switch (finish.as) {
@@ -27,23 +40,25 @@ function wayOf(finish: Finish, plans: Plans): string {
   }
 }
 
+/** Gives back keys again, after another server has become the primary. */
+export async function repeatFinishes(
+  store: Store,
+  queue: string,
+  finishes: readonly Finish[],
+): Promise<void> {
+  await store.repeat('finish', queue, finishArgs(store, queue, finishes, 'earliest'))
+}
+
 /** Gives back held keys. */
 export async function finish(
   store: Store,
   queue: string,
   finishes: readonly Finish[],
   { dedupe }: AskOptions,
-): Promise<readonly FinishReply[]> {
-  const plans = new Plans(store.layout, queue)
-  const entries: string[] = []
-  for (const each of finishes) entries.push(each.key, String(each.token), wayOf(each, plans))
-  const reply = await store.run('finish', queue, [
-    dedupe,
-    ...plans.args,
-    String(finishes.length),
-    ...entries,
-  ])
-  return finishes.map((_, index) => finishReply(reply[verbStart + index]))
+): Promise<{ readonly replies: readonly FinishReply[]; readonly lastSeq: number }> {
+  const reply = await store.run('finish', queue, finishArgs(store, queue, finishes, dedupe))
+  const replies = finishes.map((_, index) => finishReply(reply[verbStart + index]))
+  return { replies, lastSeq: number(reply[4]) }
 }
 
 function finishReply(reply: Reply | undefined): FinishReply {

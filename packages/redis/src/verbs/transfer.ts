@@ -33,6 +33,15 @@ function rowArgs(row: TransferRow): string[] {
   return [row.key, row.item ?? '', row.lastError ?? '', cells.map(instant).join(' ')]
 }
 
+/** Adds again what this store has acknowledged before, after another server has become the primary. */
+export async function replayRows(
+  store: Store,
+  queue: string,
+  rows: readonly TransferRow[],
+): Promise<void> {
+  await store.repeat('import', queue, ['replay', String(rows.length), ...rows.flatMap(rowArgs)])
+}
+
 async function transferRows<Outcome>(
   store: Store,
   script: ScriptName,
@@ -40,7 +49,9 @@ async function transferRows<Outcome>(
   rows: readonly TransferRow[],
   outcomes: readonly Outcome[],
 ): Promise<readonly Outcome[]> {
-  const reply = await store.run(script, queue, [String(rows.length), ...rows.flatMap(rowArgs)])
+  const mode = script === 'import' ? ['import'] : []
+  const args = [...mode, String(rows.length), ...rows.flatMap(rowArgs)]
+  const reply = await store.run(script, queue, args)
   return rows.map((_, index) => outcomes[number(reply[verbStart + index])]!)
 }
 
@@ -55,7 +66,11 @@ function queueOf(store: Store, { name }: BucketRow): string {
 }
 
 /** The verbs that move keys between stores. */
-export function transfer(store: () => Store, wake: (queue: string) => void): Transfer {
+export function transfer(
+  store: () => Store,
+  wake: (queue: string) => void,
+  strike: (queue: string, keys: readonly string[]) => void,
+): Transfer {
   /** The tokens of every queue; of one of them where all share them. */
   const tokens = async (floor: string): Promise<readonly number[]> => {
     const { layout } = store()
@@ -69,7 +84,15 @@ export function transfer(store: () => Store, wake: (queue: string) => void): Tra
       wake(queue)
       return outcomes
     },
-    dropRows: (queue, rows) => transferRows(store(), 'drop', queue, rows, dropOutcomes),
+    async dropRows(queue, rows) {
+      const outcomes = await transferRows(store(), 'drop', queue, rows, dropOutcomes)
+      const isDropped = (_: TransferRow, index: number): boolean => outcomes[index] === 'dropped'
+      strike(
+        queue,
+        rows.filter(isDropped).map(({ key }) => key),
+      )
+      return outcomes
+    },
     async importBuckets(rows) {
       const queueNames = rows.map((row) => queueOf(store(), row))
       return await Promise.all(
