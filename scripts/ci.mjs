@@ -17,6 +17,7 @@ const parts = [
   'check:package',
   'docs',
   'compat',
+  'site:check',
 ]
 const outcomes = []
 for (const part of parts) {

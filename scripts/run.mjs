@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { changeAddress } from './address.mjs'
 import { checkPackages } from './check-packages.mjs'
+import { squash } from './first-notes.mjs'
 import { ensureInstalled, fail, root, run, say, toolEnv } from './toolbox.mjs'
 
 /** The lowest that `engines` of the packages allows. */
@@ -35,7 +36,9 @@ const commands = {
   // on the Node in use is run again on it: every package, but of the databases only the suite.
   async oldest(args) {
     await ensureInstalled()
-    say(`running the tests of the packages on Node ${oldestNode}`)
+    const at = args.indexOf('--node')
+    const node = at === -1 ? oldestNode : args.splice(at, 2)[1]
+    say(`running the tests of the packages on Node ${node}`)
     const databases = ['postgres', 'sqlite']
     const projects = readdirSync(join(root, 'packages'))
       .filter((name) => existsSync(join(root, 'packages', name, 'test')))
@@ -43,7 +46,7 @@ const commands = {
       .flatMap((name) => ['--project', name])
     const onOldest = (...more) =>
       run('vitest', ['run', '--reporter=dot', ...more, ...args], {
-        versions: { node: oldestNode },
+        versions: { node },
       })
     // Side by side: the second is a single file, which leaves a core idle.
     const codes = await Promise.all([
@@ -117,6 +120,44 @@ const commands = {
     const env = toolEnv()
     const nodes = { 'our Node': env, [`Node ${oldestNode}`]: toolEnv({ node: oldestNode }) }
     return built || (await checkPackages(env, nodes))
+  },
+
+  // What a release does, short of publishing: versions, tarballs, installs by npm, pnpm and Yarn.
+  async 'release-dry'() {
+    await ensureInstalled()
+    const built = await build()
+    return built || run('node', ['scripts/release.mjs', 'dry'])
+  },
+
+  async 'release-publish'() {
+    await ensureInstalled()
+    const built = await build()
+    return built || run('node', ['scripts/release.mjs', 'publish'])
+  },
+
+  async 'release-version'() {
+    await ensureInstalled()
+    const code = await run('changeset', ['version'])
+    return code || run('pnpm', ['install', '--lockfile-only'])
+  },
+
+  'release-squash': () => squash(),
+
+  // Its own lockfile: what builds the site is no business of `npm test`.
+  async site(args) {
+    await ensureInstalled()
+    const built = await build()
+    const cwd = join(root, 'site')
+    say('installing what builds the site')
+    const installed = await run('pnpm', ['install', '--frozen-lockfile'], { cwd })
+    if (built || installed) return built || installed
+    say('building the site')
+    const made = await run('node', ['build.mjs', ...args.filter((arg) => arg !== '--check')], {
+      cwd,
+    })
+    if (made !== 0) return made
+    say('it is in site/dist')
+    return args.includes('--check') ? run('node', ['check.mjs'], { cwd }) : 0
   },
 
   address: (args) => changeAddress(args),

@@ -1,3 +1,4 @@
+import { nextTurn } from '@sluice/core'
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 
@@ -37,8 +38,43 @@ export async function sameAnywhere(): Promise<readonly unknown[]> {
     seen.push(String(error))
   }
   await queue.close()
-  seen.push(await realTime())
+  seen.push(await longStep(), await turns(), await realTime())
   return seen
+}
+
+/** Keys that fail for a minute, in one step: each run must begin when it is due, and not later. */
+async function longStep(): Promise<readonly unknown[]> {
+  const clock = fakeClock(0)
+  const limiter = exponential({ baseMs: 1_000, maxMs: 60_000 })
+  const queue = createRateLimitingQueue<string>({ clock, limiter })
+  const begun: [string, number][] = []
+  const worker = createWorker<string>({
+    queue,
+    concurrency: 2,
+    onError: () => {},
+    handler: async (item) => {
+      begun.push([item, clock.now()])
+      await new Promise<void>((resolve) => clock.startTimer(2_000, resolve))
+      throw new Error('always')
+    },
+  })
+  await queue.addMany(['a', 'b', 'c'])
+  await clock.step(60_000)
+  const stopped = worker.stop({ graceMs: 0 })
+  await clock.step(5_000)
+  await stopped
+  await queue.close({ graceMs: 0 })
+  return begun
+}
+
+/** Turns come in the order in which they were asked for. */
+async function turns(): Promise<number[]> {
+  const came: number[] = []
+  await new Promise<void>((resolve) => {
+    for (let turn = 0; turn < 50; turn += 1) nextTurn(() => came.push(turn))
+    nextTurn(() => nextTurn(resolve))
+  })
+  return came
 }
 
 /** A worker on the clock of the machine. */

@@ -38,7 +38,7 @@ const devOnly = new Set([
 ])
 
 /** Folders that are installed apart from the workspace, where no name leads to our packages. */
-const installedApart: ReadonlySet<string> = new Set(['benchmarks', 'compat'])
+const installedApart: ReadonlySet<string> = new Set(['benchmarks', 'compat', 'site'])
 
 /** What the page of the dashboard knows of the server: one file of types (decision 0080). */
 const sharedWithPage = 'packages/dashboard/src/wire.ts'
