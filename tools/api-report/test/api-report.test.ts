@@ -23,6 +23,7 @@ describe('the public API is the one that was reviewed', () => {
   }
 
   test('no report is of an entry point that does not exist', () => {
-    expect(readdirSync(reports).sort()).toEqual(entries.map(({ name }) => fileOf(name)).sort())
+    const known = new Set(entries.map(({ name }) => fileOf(name)))
+    expect(readdirSync(reports).filter((file) => !known.has(file))).toEqual([])
   })
 })

@@ -24,6 +24,8 @@ const ranks: Readonly<Record<string, number>> = {
   sluice: 4,
   '@sluice/dashboard': 5,
   '@sluice/cli': 6,
+  // The commands of the repository use its tools.
+  '@sluice/scripts': 8,
 }
 
 /** Private packages sit on top, and nothing may lean on them. */
