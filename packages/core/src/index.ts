@@ -25,6 +25,7 @@ export {
 export { describeValue, quoted, shortened } from './checks/describe-value.ts'
 export type { Ask, AskOptions, AskReply, Failure } from './driver/ask.ts'
 export type {
+  Again,
   Claim,
   ClaimReply,
   ClaimRequest,

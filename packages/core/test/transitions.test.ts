@@ -59,6 +59,17 @@ const ways: readonly [Finish, number, (state: KeyState, dedupe: Dedupe) => Finis
     (state, dedupe) => transitions.parkHeld(state, 7, true, dedupe, 2_000, 9),
   ],
   [
+    { as: 'done', key: 'a', token: 7, forget: true, again: { delayMs: 60, priority: 8 } },
+    0,
+    (state, dedupe) =>
+      transitions.doneAgain(state, 7, true, { delayMs: 60, priority: 8 }, dedupe, 2_000, 9),
+  ],
+  [
+    { as: 'retry', key: 'a', token: 7, delayMs: 99, priority: 8 },
+    50,
+    (state, dedupe) => transitions.retry(state, 7, 50, dedupe, 2_000, 9, 8),
+  ],
+  [
     { as: 'retry', key: 'a', token: 7, delayMs: 99 },
     50,
     (state, dedupe) => transitions.retry(state, 7, 50, dedupe, 2_000, 9),

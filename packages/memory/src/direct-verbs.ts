@@ -218,7 +218,9 @@ export class DirectVerbs extends RowStore implements DirectQueue {
   }
 
   finish(handle: number, request: Finish, options: AskOptions): FinishReply {
-    const now = request.as === 'retry' ? this.store.time.exact() : this.store.time.coarse()
+    const isDelayed =
+      request.as === 'retry' || (request.as === 'done' && request.again !== undefined)
+    const now = isDelayed ? this.store.time.exact() : this.store.time.coarse()
     this.advanceTo(now)
     const { cursor } = this
     cursor.at(handle)

@@ -111,8 +111,13 @@ export class NaiveQueue {
       const { token } = finish
       const { dedupe } = options
       let outcome: FinishReply['outcome']
-      if (finish.as === 'done') outcome = transitions.done(state, token, finish.forget, now, seq)
-      else if (finish.as === 'release') {
+      if (finish.as === 'done') {
+        const { forget, again } = finish
+        outcome =
+          again === undefined
+            ? transitions.done(state, token, forget, now, seq)
+            : transitions.doneAgain(state, token, forget, again, dedupe, now, seq)
+      } else if (finish.as === 'release') {
         outcome = transitions.release(state, token, dedupe, now, seq)
       } else if (finish.as === 'park') {
         const hasFailed = finish.error !== undefined
@@ -123,7 +128,7 @@ export class NaiveQueue {
           plan === undefined
             ? finish.delayMs
             : planDelay(plan, state.failures, new Map(), finish.jitter ?? 0)
-        outcome = transitions.retry(state, token, delayMs, dedupe, now, seq)
+        outcome = transitions.retry(state, token, delayMs, dedupe, now, seq, finish.priority)
       }
       if (outcome !== 'lost' && (finish.as === 'retry' || finish.as === 'park')) {
         entry.lastError = finish.error ?? entry.lastError

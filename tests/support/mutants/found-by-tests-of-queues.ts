@@ -384,4 +384,116 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'an array with holes is refused, and nothing of it is added',
     },
   },
+  {
+    name: 'a slot is taken until the finish is acknowledged',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: 'return tally.active + tally.finishing.size < tally.slots + claims.aheadMax',
+        replace: 'return tally.finishing.size === 0',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'holds no slot, and is counted',
+    },
+  },
+  {
+    name: 'finishes without an acknowledgement are not bounded',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: 'return tally.active + tally.finishing.size < tally.slots + claims.aheadMax',
+        replace: 'return tally.active < tally.slots + claims.aheadMax',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'is bounded: a store that does not answer stops the worker',
+    },
+  },
+  {
+    name: 'a key runs again before its finish is acknowledged',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: 'if (last !== undefined) await last.acknowledgement()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'keeps its key from running again until it is acknowledged',
+    },
+  },
+  {
+    name: 'a finish that is given up aborts a signal',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'held.noteReturned()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'is given up by stop after the grace and a second',
+    },
+  },
+  {
+    name: 'a worker stops before its finishes are acknowledged',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: 'while (this.#finishing.size > 0) await this.#nextAcknowledgement()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'is waited for by stop, drain, close and runUntilIdle',
+    },
+  },
+  {
+    name: 'as much as possible is claimed ahead of slow handlers',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/prefetch-amount.ts',
+        find: 'Math.floor(2 * this.#medianMs * startsPerMs)',
+        replace: 'Math.ceil(1e6 * startsPerMs)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'claims nothing ahead of slow handlers',
+    },
+  },
+  {
+    name: 'a key that has crashed is claimed ahead',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claim-loop.ts',
+        find: "phase === 'open' && held.crashes === 0",
+        replace: "phase === 'open'",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'a key that has crashed is never claimed ahead',
+    },
+  },
+  {
+    name: 'keys that are not started are kept for long',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/prefetch-amount.ts',
+        find: 'const keepMsMin = 100',
+        replace: 'const keepMsMin = 10_000',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'keys that no handler starts within 100 ms',
+    },
+  },
 ]

@@ -3,6 +3,7 @@ import type { QueueMutant } from './mutant.ts'
 import { storeMutants } from './store.ts'
 import { takingMutants } from './taking.ts'
 import { valueMutants } from './values.ts'
+import { workingMutants } from './working.ts'
 
 /** Every mutant of the queue. */
 export const queueMutants: readonly QueueMutant[] = [
@@ -10,4 +11,5 @@ export const queueMutants: readonly QueueMutant[] = [
   ...valueMutants,
   ...storeMutants,
   ...endMutants,
+  ...workingMutants,
 ]

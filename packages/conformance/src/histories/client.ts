@@ -247,7 +247,11 @@ export class Client {
   #finishOf({ key, token }: Lease): Finish {
     const chance = this.#chance
     const roll = chance.next()
-    if (roll < 0.5) return { as: 'done', key, token, forget: chance.happens(0.5) }
+    if (roll < 0.4) return { as: 'done', key, token, forget: chance.happens(0.5) }
+    if (roll < 0.5) {
+      const again = { delayMs: chance.pick([0, 5, 20]), priority: chance.pick([0, 1]) }
+      return { as: 'done', key, token, forget: chance.happens(0.5), again }
+    }
     if (roll < 0.8) return { as: 'retry', key, token, delayMs: chance.pick([0, 0, 5, 20]) }
     return { as: 'release', key, token }
   }

@@ -100,9 +100,11 @@ function finished(
   const { token } = finish
   switch (finish.as) {
     case 'done':
-      return transitions.done(state, token, finish.forget, now, 0)
+      return finish.again === undefined
+        ? transitions.done(state, token, finish.forget, now, 0)
+        : transitions.doneAgain(state, token, finish.forget, finish.again, dedupe, now, 0)
     case 'retry':
-      return transitions.retry(state, token, finish.delayMs, dedupe, now, 0)
+      return transitions.retry(state, token, finish.delayMs, dedupe, now, 0, finish.priority)
     case 'release':
       return transitions.release(state, token, dedupe, now, 0)
     case 'park':

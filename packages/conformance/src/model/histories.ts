@@ -131,8 +131,9 @@ function pick(run: ModelRun, queue: string, picks: readonly number[]): readonly 
 const picks = fc.array(fc.nat(5), { minLength: 1, maxLength: 3 })
 
 const finishParts = fc.record({
-  as: fc.constantFrom('done', 'done', 'retry', 'retry', 'release', 'park'),
+  as: fc.constantFrom('done', 'done', 'again', 'retry', 'retry', 'release', 'park'),
   forget: fc.boolean(),
+  priority: fc.constantFrom(undefined, -1, 0, 1),
   delayMs,
   planKind,
   error: fc.constantFrom(undefined, 'why'),
@@ -144,11 +145,16 @@ function finishOf(
   run: ModelRun,
   queue: string,
 ): Finish {
+  const { delayMs, priority } = parts
   if (parts.as === 'done') return { as: 'done', ...base, forget: parts.forget }
+  if (parts.as === 'again') {
+    const again = { delayMs, priority: priority ?? 0 }
+    return { as: 'done', ...base, forget: parts.forget, again }
+  }
   if (parts.as === 'release') return { as: 'release', ...base }
   if (parts.as === 'park') return { as: 'park', ...base, error: parts.error }
   const plan = planOf(parts.planKind, run, queue)
-  return { as: 'retry', ...base, delayMs: parts.delayMs, plan, jitter: 0, error: parts.error }
+  return { as: 'retry', ...base, delayMs, priority, plan, jitter: 0, error: parts.error }
 }
 
 const finish = fc

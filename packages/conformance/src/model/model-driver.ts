@@ -214,7 +214,12 @@ export class ModelDriver implements Driver {
     const { token } = finish
     const { dedupe } = options
     const seq = this.#store.nextSeq()
-    if (finish.as === 'done') return rules.done(state, token, finish.forget, now, seq)
+    if (finish.as === 'done') {
+      const { forget, again } = finish
+      return again === undefined
+        ? rules.done(state, token, forget, now, seq)
+        : rules.doneAgain(state, token, forget, again, dedupe, now, seq)
+    }
     if (finish.as === 'release') return rules.release(state, token, dedupe, now, seq)
     if (finish.as === 'park') {
       const outcome = rules.parkHeld(state, token, finish.error !== undefined, dedupe, now, seq)
@@ -223,7 +228,7 @@ export class ModelDriver implements Driver {
     }
     const plan = this.#rules.planned(this.#store, finish.plan, state.failures, finish.jitter, now)
     const delayMs = plan?.delayMs ?? finish.delayMs
-    const outcome = rules.retry(state, token, delayMs, dedupe, now, seq)
+    const outcome = rules.retry(state, token, delayMs, dedupe, now, seq, finish.priority)
     if (outcome !== 'lost') {
       plan?.charge()
       entry.lastError = finish.error ?? entry.lastError

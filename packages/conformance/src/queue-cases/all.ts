@@ -1,4 +1,5 @@
 import type { Case } from '../case.ts'
+import { acknowledgingCases } from './acknowledging.ts'
 import { delayingCases } from './delaying.ts'
 import { endingCases } from './ending.ts'
 import { queueItemCases } from './items.ts'
@@ -20,6 +21,7 @@ export const allQueueCases: readonly QueueCase[] = [
   ...wakingCases,
   ...endingCases,
   ...loopingCases,
+  ...acknowledgingCases,
   ...storeErrorCases,
 ]
 

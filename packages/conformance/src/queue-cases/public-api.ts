@@ -74,7 +74,7 @@ export interface PublicOptions {
   readonly limiter?: PublicLimiter
   readonly maxPending?: number
   readonly maxCrashes?: number
-  readonly prefetch?: number
+  readonly prefetch?: number | 'auto'
 }
 
 /** A limiter that the suite implements. */
@@ -96,6 +96,7 @@ export interface PublicContext {
 /** The part of a worker that the suite uses. */
 export interface PublicWorker {
   readonly running: number
+  readonly finishing: number
   stop(options?: { readonly graceMs?: number }): Promise<void>
   runUntilIdle(): Promise<void>
 }

@@ -52,15 +52,31 @@ export interface ClaimReply {
   readonly now: EpochMs
 }
 
+/** The next run of a key that is done. */
+export interface Again {
+  /** See `Ask.delayMs`. */
+  readonly delayMs: number
+  readonly priority: number
+}
+
 /** One key that its holder gives back, and how. */
 export type Finish =
-  | { readonly as: 'done'; readonly key: string; readonly token: number; readonly forget: boolean }
+  | {
+      readonly as: 'done'
+      readonly key: string
+      readonly token: number
+      readonly forget: boolean
+      /** Set: the same write adds the key again, with the item that is stored. */
+      readonly again?: Again | undefined
+    }
   | {
       readonly as: 'retry'
       readonly key: string
       readonly token: number
       /** See `Ask.delayMs`. */
       readonly delayMs: number
+      /** The priority of the next run. Default: the one that this run had. */
+      readonly priority?: number | undefined
       /** See `Ask.plan`. */
       readonly plan?: LimiterPlan | undefined
       /** See `Ask.jitter`. */

@@ -21,6 +21,7 @@ export { systemClock } from '../time/system-clock.ts'
 export { emptyKeyState, type KeyState, never, noToken } from '../transitions/key-state.ts'
 export type { Ask, AskOptions, AskReply, Failure } from './ask.ts'
 export type {
+  Again,
   Claim,
   ClaimReply,
   ClaimRequest,

@@ -16,6 +16,8 @@ export const durationBoundsMs: readonly number[] = Array.from(
 export interface WorkerStats {
   /** How many handlers are running. */
   readonly busy: number
+  /** How many handlers have returned whose finishes the store has not acknowledged. */
+  readonly finishing?: number
   /** How many runs have ended, well or not. */
   readonly runs: number
   /** How many of them have failed. */
@@ -26,6 +28,8 @@ export interface WorkerStats {
   readonly merged: number
   /** How many expired leases its queue object has found and ended. */
   readonly leaseEnds?: number
+  /** How many finishes came too late: the lease was lost before. */
+  readonly lost?: number
   /**
    * How long keys were ready before their handlers began: a count per bound of
    * {@link durationBoundsMs}, and a last one for everything above.

@@ -1,5 +1,5 @@
 import type { AskOptions } from '../driver/ask.ts'
-import type { Finish } from '../driver/claim.ts'
+import type { Again, Finish } from '../driver/claim.ts'
 import type { Dedupe, FinishOutcome } from '../driver/outcomes.ts'
 import type { EpochMs } from '../time/clock.ts'
 import { add, addAfter } from './add.ts'
@@ -48,7 +48,28 @@ export function done(
   return free(state, now, seq)
 }
 
-/** retry: the run failed; the key is added again for `delayMs` from now, then released. */
+/** done, and the key is added again for `again.delayMs` from now, then released. */
+export function doneAgain(
+  state: KeyState,
+  token: number,
+  forgets: boolean,
+  { delayMs, priority }: Again,
+  dedupe: Dedupe,
+  now: EpochMs,
+  seq: number,
+): FinishOutcome {
+  if (!isHeldBy(state, token)) return 'lost'
+  if (forgets) forget(state)
+  state.crashes = 0
+  if (delayMs > 0) addAfter(state, now + delayMs, 'delay', priority, dedupe, now, seq)
+  else add(state, priority, dedupe, now, seq)
+  return free(state, now, seq)
+}
+
+/**
+ * retry: the run failed; the key is added again for `delayMs` from now, at the priority of the run
+ * unless another one is given, then released.
+ */
 export function retry(
   state: KeyState,
   token: number,
@@ -56,15 +77,13 @@ export function retry(
   dedupe: Dedupe,
   now: EpochMs,
   seq: number,
+  priority: number = state.claimedPriority,
 ): FinishOutcome {
   if (!isHeldBy(state, token)) return 'lost'
   countFailure(state, now)
   state.crashes = 0
-  if (delayMs > 0) {
-    addAfter(state, now + delayMs, 'backoff', state.claimedPriority, dedupe, now, seq)
-  } else {
-    add(state, state.claimedPriority, dedupe, now, seq)
-  }
+  if (delayMs > 0) addAfter(state, now + delayMs, 'backoff', priority, dedupe, now, seq)
+  else add(state, priority, dedupe, now, seq)
   return free(state, now, seq)
 }
 
@@ -139,9 +158,11 @@ export function finish(
   const { token } = request
   switch (request.as) {
     case 'done':
-      return done(state, token, request.forget, now, seq)
+      return request.again === undefined
+        ? done(state, token, request.forget, now, seq)
+        : doneAgain(state, token, request.forget, request.again, dedupe, now, seq)
     case 'retry':
-      return retry(state, token, delayMs, dedupe, now, seq)
+      return retry(state, token, delayMs, dedupe, now, seq, request.priority)
     case 'release':
       return release(state, token, dedupe, now, seq)
     case 'park':

@@ -18,7 +18,7 @@
 export { add, addAfter, addLatest, ask, countedFailures } from './add.ts'
 export { claim } from './claim.ts'
 export { expire } from './expire.ts'
-export { done, errorOf, finish, parkHeld, release, retry } from './finish.ts'
+export { done, doneAgain, errorOf, finish, parkHeld, release, retry } from './finish.ts'
 export { mergeRow } from './merge-row.ts'
 export { park, remove, runNow, unpark } from './operate.ts'
 export {

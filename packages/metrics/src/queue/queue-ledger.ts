@@ -226,8 +226,11 @@ export class QueueLedger {
       this.#meters.retries.inc()
       this.#meters.limiterDelay.observe(secondsOf(retryDelayMs(finish, reply, now)))
     }
+    const again = finish.as === 'done' ? finish.again : undefined
+    if (again !== undefined && again.delayMs > 0) this.#meters.retries.inc()
     this.promote(moment)
-    const priority = running?.priority ?? 0
+    const given = finish.as === 'retry' ? finish.priority : again?.priority
+    const priority = given ?? running?.priority ?? 0
     if (reply.outcome === 'delayed') this.#delay(key, reply.dueAt, priority)
     if (reply.outcome !== 'ready' || this.#marks.has(key)) return
     const { dueAt } = reply

@@ -23,8 +23,9 @@ const outcomes: readonly FinishOutcome[] = ['idle', 'ready', 'delayed', 'parked'
 
 const idle: FinishReply = { outcome: 'idle', dueAt: never, failures: 0 }
 
+/** Whether one statement can finish it. */
 function isDone(finish: Finish): finish is Done {
-  return finish.as === 'done'
+  return finish.as === 'done' && finish.again === undefined
 }
 
 /** The verb finish. Keys that another transaction has locked fail alone. */

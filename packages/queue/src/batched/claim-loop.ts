@@ -10,6 +10,7 @@ import { type ClaimCaller, type ClaimResult, ClaimsInFlight, claimOnce } from '.
 import type { FinishBatcher } from './finish-batcher.ts'
 import { claimsInFlightMax, parallelMin } from './in-flight-limits.ts'
 import type { NextDue } from './next-due.ts'
+import { PrefetchAmount } from './prefetch-amount.ts'
 import { PrefetchBuffer } from './prefetch-buffer.ts'
 
 /** How long to wait when keys are due that a claim does not get, since other sessions lock them. */
@@ -27,7 +28,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
   readonly #finishes: FinishBatcher
   readonly #nextDue: NextDue
   readonly #prefetched: PrefetchBuffer
-  /** A key was taken since prefetched keys were last given back unused. */
+  readonly #amount: PrefetchAmount
+  /** A worker has taken a key since prefetched keys were last given back unused. */
   #isInUse = false
   #isClaiming = false
   readonly inFlight: ClaimsInFlight
@@ -49,9 +51,11 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#finishes = finishes
     this.#nextDue = nextDue
     this.inFlight = new ClaimsInFlight(core.calls.options.timeoutMs)
+    const { leaseMs, prefetch } = core.calls.options
+    this.#amount = new PrefetchAmount(prefetch)
     this.#prefetched = new PrefetchBuffer({
       clock: () => core.calls.handle.clock,
-      leaseMs: core.calls.options.leaseMs,
+      keepMs: () => Math.min(this.#amount.keepMs, leaseMs / 3),
       giveBack: (held) => {
         this.#isInUse = false
         void giveBack(held)
@@ -124,16 +128,40 @@ export class ClaimLoop implements Claims, ClaimCaller {
     void this.#claimAll()
   }
 
+  get aheadMax(): number {
+    return this.#amount.of(this.#core.tally.slots)
+  }
+
+  onRan(ms: number): void {
+    this.#amount.noteRun(ms)
+  }
+
+  onAcknowledged(): void {
+    if (this.#isClaiming) this.#considerParallel()
+    else if (this.#wantsPrefetch()) this.handOut()
+  }
+
+  /**
+   * How many more keys may be claimed ahead: for workers only, and not while the store or this
+   * process is in trouble.
+   */
+  #room(max: number): number {
+    const { calls, keeper, phase, tally } = this.#core
+    if (max === 0 || phase !== 'open' || tally.active === 0) return 0
+    if (calls.handle.gate.isClosed || keeper.isOverdue) return 0
+    return Math.max(0, max - this.#prefetched.size - tally.finishing.size)
+  }
+
   #wantsPrefetch(): boolean {
-    const { calls, phase, waiters } = this.#core
-    const { options } = calls
-    // Half empty, so that keys come in batches; and only for a queue that is in use.
+    const { waiters } = this.#core
+    if (waiters.size > 0 || !this.#wasFull) return false
+    const max = this.aheadMax
+    const { keysMax } = this.inFlight
+    // A part of it at a time, so that keys come in batches; and only while handlers run.
     return (
-      phase === 'open' &&
-      options.prefetch > 0 &&
       this.#isInUse &&
-      this.#prefetched.size + this.inFlight.keysMax <= options.prefetch / 2 &&
-      (waiters.size > 0 || this.#core.helds.size > this.#prefetched.size)
+      this.#prefetched.size + keysMax <= max / 2 &&
+      this.#room(max) - keysMax >= Math.max(1, max / 4)
     )
   }
 
@@ -146,7 +174,6 @@ export class ClaimLoop implements Claims, ClaimCaller {
       const held = this.#prefetched.shift()
       if (held === undefined) return
       waiters.remove(waiter)
-      this.#isInUse = true
       held.policy = waiter.policy
       this.#core.deliver(waiter, [held])
     }
@@ -177,9 +204,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** How many keys one claim more could hand out or keep. */
   #wanted(): number {
-    const { calls, waiters, phase } = this.#core
-    const ahead = phase === 'open' ? Math.max(0, calls.options.prefetch - this.#prefetched.size) : 0
-    return Math.min(batchKeysMax, waiters.demand + ahead - this.inFlight.keysMax)
+    const ahead = this.#room(this.aheadMax)
+    return Math.min(batchKeysMax, this.#core.waiters.demand + ahead - this.inFlight.keysMax)
   }
 
   /**
@@ -193,6 +219,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   async #bring(limit: number): Promise<ClaimResult> {
+    const { clock } = this.#core.calls.handle
+    const sentAt = clock.monotonicMs()
+    const { aheadMax } = this
     const { claims, leaseEnds, isDoubtful } = await claimOnce(
       this.#core,
       this.#nextDue,
@@ -200,6 +229,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       limit,
     )
     this.#wasFull = claims.length === limit
+    if (claims.length > 0) this.#amount.noteClaim(clock.monotonicMs() - sentAt)
     if (isDoubtful && claims.length > 0) {
       // Spaced like claims in vain: a store whose answers keep contradicting each other is not
       // stormed.
@@ -207,7 +237,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       this.#onMiss()
     } else {
       if (claims.length > 0) this.#misses = 0
-      if (!this.isStopped) this.#deliver(claims)
+      if (!this.isStopped) this.#deliver(claims, aheadMax)
     }
     const hasCrashed = claims.some(({ crashes }) => crashes > 0)
     return { count: claims.length, hasCrashed, leaseEnds }
@@ -346,8 +376,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#holdOffUntil = clock.monotonicMs() + retryDelayMs(this.#misses, lockedDelay)
   }
 
-  #deliver(brought: HeldKey<unknown>[]): void {
-    const { waiters, phase } = this.#core
+  /** Hands out the keys of a claim; as many as `aheadMax` may stay for workers. */
+  #deliver(brought: HeldKey<unknown>[], aheadMax: number): void {
+    const { phase, tally, waiters } = this.#core
     const claims = brought.filter((held) => held.mayStart())
     // The store has to report when the leases of claims that came too late expire.
     if (claims.length < brought.length) this.#nextDue.isStale = true
@@ -356,17 +387,18 @@ export class ClaimLoop implements Claims, ClaimCaller {
       const waiter = waiters.first()
       if (waiter === undefined) break
       waiters.remove(waiter)
-      this.#isInUse = true
+      if (waiter.group !== undefined) this.#isInUse = true
       const helds = claims.slice(at, at + waiter.limit)
       at += helds.length
       for (const held of helds) held.policy = waiter.policy
       this.#core.deliver(waiter, helds)
     }
     for (const held of claims.slice(at)) {
-      if (this.#core.calls.options.prefetch > this.#prefetched.size && phase === 'open') {
-        this.#prefetched.push(held)
-      } else {
-        // The waiters that wanted it have given up meanwhile.
+      const isAheadFull = this.#prefetched.size + tally.finishing.size >= aheadMax
+      if (!isAheadFull && phase === 'open' && held.crashes === 0) this.#prefetched.push(held)
+      else {
+        // Its waiters have given up meanwhile, or it has crashed: then a slot that is free claims it.
+        this.#isInUse = held.crashes === 0 && this.#isInUse
         void giveBack(held)
       }
     }

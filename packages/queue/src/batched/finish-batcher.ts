@@ -49,7 +49,7 @@ class FinishAnswer implements Answers<FinishReply> {
 
   resolve(_index: number, { outcome, dueAt }: FinishReply): void {
     const { held, finish } = this.#request
-    this.#nextDue.learn(dueAt, finish.as === 'retry')
+    this.#nextDue.learn(dueAt, isDelayed(finish))
     this.#core.noteFinished(held, finish, outcome)
     this.#resolve(outcome)
   }
@@ -109,7 +109,7 @@ export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implement
     )
     this.submitMany('finish', requests, keyOf, {
       resolve: (index, reply) => {
-        this.#nextDue.learn(reply.dueAt, finishes[index]?.as === 'retry')
+        this.#nextDue.learn(reply.dueAt, isDelayed(finishes[index]))
         answers.resolve(index, reply)
       },
       reject: (index, error) => answers.reject(index, error),
@@ -163,6 +163,11 @@ export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implement
     const outcome = row === undefined ? 'idle' : outcomeOfState[row.state]
     return { outcome, dueAt: row?.dueAt ?? never, failures: row?.failures ?? 0 }
   }
+}
+
+/** Whether a finish adds the key again for later. */
+function isDelayed(finish: Finish | undefined): boolean {
+  return finish?.as === 'retry' || (finish?.as === 'done' && finish.again !== undefined)
 }
 
 function keyOf({ held }: FinishRequest): string {

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@sluice/core'
 import { instantSlackMs } from '../environment/timing.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
-/** A key that was claimed before a waiter wanted it. */
+/** A key that was claimed before a slot was free. */
 interface Prefetched {
   readonly held: HeldKey<unknown>
   readonly since: number
@@ -11,24 +11,25 @@ interface Prefetched {
 /** The queue of the prefetched keys. */
 export interface PrefetchOptions {
   readonly clock: () => Clock
-  readonly leaseMs: number
+  /** How long a key is kept. */
+  keepMs(): number
   giveBack(held: HeldKey<unknown>): void
 }
 
 /**
- * Keys that were claimed ahead of demand. A key that was not taken for a third of its lease is
- * given back, so that it does not wait here while other workers are idle.
+ * Keys that were claimed ahead of workers. A key that none of them starts in time is given back, so
+ * that it does not wait here while other workers are idle.
  */
 export class PrefetchBuffer {
   #keys: Prefetched[] = []
   readonly #clock: () => Clock
-  readonly #keepMs: number
+  readonly #keepMs: () => number
   readonly #giveBack: (held: HeldKey<unknown>) => void
   #timer: Timer | undefined
 
   constructor(options: PrefetchOptions) {
     this.#clock = options.clock
-    this.#keepMs = options.leaseMs / 3
+    this.#keepMs = options.keepMs
     this.#giveBack = options.giveBack
   }
 
@@ -61,9 +62,9 @@ export class PrefetchBuffer {
 
   #watch(): void {
     const oldest = this.#keys[0]
-    if (this.#timer !== undefined || oldest === undefined || this.#keepMs === Infinity) return
+    if (this.#timer !== undefined || oldest === undefined) return
     const clock = this.#clock()
-    const ms = oldest.since + this.#keepMs - clock.monotonicMs()
+    const ms = oldest.since + this.#keepMs() - clock.monotonicMs()
     this.#timer = clock.startTimer(ms, () => {
       this.#timer = undefined
       this.#sweep()
@@ -72,7 +73,7 @@ export class PrefetchBuffer {
   }
 
   #sweep(): void {
-    const keptSince = this.#clock().monotonicMs() + instantSlackMs - this.#keepMs
+    const keptSince = this.#clock().monotonicMs() + instantSlackMs - this.#keepMs()
     const unused = this.#keys.filter(({ since }) => since <= keptSince)
     this.#keys = this.#keys.filter(({ since }) => since > keptSince)
     for (const { held } of unused) this.#giveBack(held)

@@ -294,6 +294,17 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     return { isWanted: isWaitedFor, isWaitedFor, inMs }
   }
 
+  /** Nothing is prefetched, and nothing waits for an acknowledgement. */
+  readonly aheadMax: number = 0
+
+  onRan(): void {
+    // Nothing is prefetched, however fast handlers are.
+  }
+
+  onAcknowledged(): void {
+    // A finish is acknowledged before it returns.
+  }
+
   releasePrefetched(): void {
     // Nothing is prefetched where claiming costs nothing.
   }

@@ -38,6 +38,13 @@ export interface RunningWorker {
   readonly runs: ReadonlySet<RunningHandler>
 }
 
+/** A run whose handler has returned, and whose finish the store has not acknowledged. */
+export interface UnacknowledgedRun {
+  readonly key: string
+  /** Resolves when the finish is acknowledged, or given up. */
+  acknowledgement(): Promise<void>
+}
+
 /** What a run is recorded as that failed without an error: its handler was abandoned. */
 const unknownFailure: Described = {
   text: '{"name":"SluiceError","code":"ERR_HANDLER_TIMEOUT","message":"the handler did not stop"}',
@@ -80,6 +87,14 @@ export class WorkTally {
   #runs = 0
   #failed = 0
   #leaseEnds = 0
+  /** Slots of workers that run a handler, or wait for a key. */
+  active = 0
+  /** The slots of all workers. */
+  slots = 0
+  /** Runs that the store has not acknowledged, by their keys. */
+  readonly finishing: Map<string, UnacknowledgedRun> = new Map()
+  /** How many finishes came too late: the lease was lost before. */
+  lostFinishes = 0
   /** The worker of this process is registered with the store, as far as is known. */
   isRegistered = false
   #sentAt = 0
@@ -96,10 +111,11 @@ export class WorkTally {
   begin(worker: RunningWorker): void {
     this.#hasBegun = true
     this.#workers.add(worker)
+    this.slots += worker.concurrency
   }
 
   end(worker: RunningWorker): void {
-    this.#workers.delete(worker)
+    if (this.#workers.delete(worker)) this.slots -= worker.concurrency
   }
 
   /** A handler begins to run a key that was ready since `readyAt`. */
@@ -166,7 +182,7 @@ export class WorkTally {
   isDue(now: number, everyMs: number): boolean {
     if (!this.#hasBegun) return false
     if (!this.isRegistered || now - this.#sentAt >= everyMs) return true
-    return this.#concurrency() !== this.#sentConcurrency
+    return this.slots !== this.#sentConcurrency
   }
 
   /** The registration to send if one is due; it then counts as sent. */
@@ -175,14 +191,8 @@ export class WorkTally {
     const worker = this.worker()
     this.isRegistered = true
     this.#sentAt = now
-    this.#sentConcurrency = this.#concurrency()
+    this.#sentConcurrency = this.slots
     return worker
-  }
-
-  #concurrency(): number {
-    let concurrency = 0
-    for (const worker of this.#workers) concurrency += worker.concurrency
-    return concurrency
   }
 
   /** The registration; `undefined` if there never was a worker. */
@@ -195,7 +205,7 @@ export class WorkTally {
     return {
       holder,
       ...thisProcess(),
-      concurrency: this.#concurrency(),
+      concurrency: this.slots,
       settings: {
         dedupe,
         leaseMs: leaseMs === Infinity ? 'none' : leaseMs,
@@ -219,11 +229,13 @@ export class WorkTally {
     const isTold = longest !== undefined && JSON.stringify(longest.key).length <= textMax
     return {
       busy,
+      finishing: this.finishing.size,
       runs: this.#runs,
       failed: this.#failed,
       asked,
       merged,
       leaseEnds: this.#leaseEnds,
+      lost: this.lostFinishes,
       wait: [...this.#wait],
       work: [...this.#work],
       ...(longest !== undefined && isTold

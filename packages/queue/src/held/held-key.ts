@@ -1,4 +1,5 @@
 import {
+  type Again,
   checkBoolean,
   checkObject,
   type DirectClaim,
@@ -43,6 +44,9 @@ export type HeldPhase = 'held' | 'finishing' | 'finished'
 
 const absent: unique symbol = Symbol('absent')
 
+/** Why the signal of a held key is not aborted any more: its handler has returned. */
+const returned: unique symbol = Symbol('returned')
+
 /** Checks the options of done; whether to forget. */
 export function checkDoneOptions(options: DoneOptions | undefined): boolean {
   if (options === undefined) return false
@@ -83,7 +87,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
 
   private value: unknown = absent
   private controller: AbortController | undefined = undefined
-  private abortedWith: SluiceError | undefined = undefined
+  private abortedWith: SluiceError | typeof returned | undefined = undefined
 
   constructor(owner: HeldOwner, policy: HeldPolicy) {
     this.owner = owner
@@ -107,7 +111,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController()
-      if (this.abortedWith !== undefined) this.controller.abort(this.abortedWith)
+      if (typeof this.abortedWith === 'object') this.controller.abort(this.abortedWith)
     }
     return this.controller.signal
   }
@@ -133,6 +137,11 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     this.controller?.abort(reason)
   }
 
+  /** The handler has returned: from now on an abort changes nothing. */
+  noteReturned(): void {
+    this.abortedWith ??= returned
+  }
+
   done(options?: DoneOptions): Promise<FinishOutcome> {
     let forgets: boolean
     try {
@@ -147,8 +156,15 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   finishDone(forgets: boolean): Promise<FinishOutcome> {
     const { direct } = this.owner
     if (direct !== undefined) return resolvedFinish(this.doneDirect(direct, forgets))
+    return this.owner.finish(this as HeldKey<unknown>, this.doneFinish(forgets, undefined))
+  }
+
+  /** The finish of a run that went well; with `again`, the key is added again. */
+  doneFinish(forgets: boolean, again: Again | undefined): Finish {
     const { key, token } = this
-    return this.owner.finish(this as HeldKey<unknown>, { as: 'done', key, token, forget: forgets })
+    return again === undefined
+      ? { as: 'done', key, token, forget: forgets }
+      : { as: 'done', key, token, forget: forgets, again }
   }
 
   /** {@link done} through the direct queue, synchronously. */
@@ -162,22 +178,26 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   retry(error?: unknown): Promise<FinishOutcome> {
-    const { key, token } = this
     // A limiter of the user's must not count a failure that is not one.
     if (this.phase !== 'held' || this.owner.phase === 'closed') return resolvedFinish('lost')
-    let when: ReturnType<HeldPolicy['retryAs']>
     try {
-      when = this.policy.retryAs(this as HeldKey<unknown>)
+      return this.owner.finish(this as HeldKey<unknown>, this.retryFinish(error))
     } catch (error) {
       return Promise.reject(error)
     }
-    return this.owner.finish(this as HeldKey<unknown>, {
+  }
+
+  /** The finish of a run that failed. A limiter of the user's counts the failure here. */
+  retryFinish(error: unknown, priority: number | undefined = undefined): Finish {
+    const { key, token } = this
+    return {
       as: 'retry',
       key,
       token,
-      ...when,
+      ...this.policy.retryAs(this as HeldKey<unknown>),
+      ...(priority === undefined ? {} : { priority }),
       error: this.owner.calls.describe(error),
-    })
+    }
   }
 
   release(): Promise<FinishOutcome> {
@@ -186,13 +206,13 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   park(error?: unknown): Promise<FinishOutcome> {
+    return this.owner.finish(this as HeldKey<unknown>, this.parkFinish(error))
+  }
+
+  /** The finish that parks the key. */
+  parkFinish(error: unknown): Finish {
     const { key, token } = this
-    return this.owner.finish(this as HeldKey<unknown>, {
-      as: 'park',
-      key,
-      token,
-      error: this.owner.calls.describe(error),
-    })
+    return { as: 'park', key, token, error: this.owner.calls.describe(error) }
   }
 
   detach(): this {

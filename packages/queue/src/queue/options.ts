@@ -64,8 +64,13 @@ export interface QueueOptions<T> {
   readonly logger?: Logger
   /** How long one operation on the store may take. Default 30 s, in real time. */
   readonly timeoutMs?: number
-  /** How many keys to claim ahead of demand. Default 0. */
-  readonly prefetch?: number
+  /**
+   * How many keys a worker may claim ahead of its free slots. Default `auto`: as many as its handlers
+   * will start within two round trips of a claim, by the latest measurements, 500 at most; none for
+   * slow handlers. With 0, a priority and a newer item always count until a handler is free. In
+   * memory the default is 0.
+   */
+  readonly prefetch?: number | 'auto'
   /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. */
   readonly maxPending?: number
   /** How long after its last failure the failure count of an idle key is kept. Default 24 h. */
@@ -131,12 +136,17 @@ export interface CheckedOptions<T> {
   readonly onError: ((error: unknown) => void) | undefined
   readonly logger: Logger | undefined
   readonly timeoutMs: number
-  readonly prefetch: number
+  readonly prefetch: number | 'auto'
   readonly maxPending: number | undefined
   readonly failuresExpireMs: number
   readonly maxCrashes: number
   readonly ref: boolean
   readonly limiter: Limiter<T> | undefined
+}
+
+function checkPrefetch(prefetch: number | 'auto'): number | 'auto' {
+  if (prefetch === 'auto') return prefetch
+  return checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true })
 }
 
 function optional<V, C>(value: V | undefined, check: (value: V) => C): C | undefined {
@@ -199,7 +209,7 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
   const {
     dedupe = 'client-go',
     timeoutMs = timeoutMsDefault,
-    prefetch = 0,
+    prefetch,
     failuresExpireMs = failuresExpireMsDefault,
     maxCrashes = crashesMaxDefault,
     ref = true,
@@ -233,7 +243,9 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
     onError: optional(options.onError, (onError) => checkFunction('onError', onError)),
     logger: optional(options.logger, checkLogger),
     timeoutMs: checkNumber('timeoutMs', timeoutMs, { min: 1, max: timeoutMsMax }),
-    prefetch: checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true }),
+    prefetch: checkPrefetch(
+      prefetch === undefined ? (driver.direct === undefined ? 'auto' : 0) : prefetch,
+    ),
     maxPending: optional(options.maxPending, (n) =>
       checkNumber('maxPending', n, { min: 1, integer: true }),
     ),

@@ -14,11 +14,11 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { keysLeft } from '../core/queue-errors.ts'
-import type { RunningWorker } from '../core/work-tally.ts'
+import type { RunningWorker, UnacknowledgedRun } from '../core/work-tally.ts'
 import { nextTurn } from '../environment/environment.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
-import { type CheckedWorkerOptions, HandlerRun } from './handler-run.ts'
+import { type CheckedWorkerOptions, HandlerRun, type RunOwner } from './handler-run.ts'
 import { LoopWatch } from './loop-watch.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 import { type HealthInputs, healthOf, type WorkerHealth } from './worker-health.ts'
@@ -69,12 +69,17 @@ function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<
 }
 
 /** The loops of a worker: each takes a key, runs the handler, and takes the next. */
-class QueueWorker<T> implements Worker {
+class QueueWorker<T> implements Worker, RunOwner {
   readonly #queue: PlainQueue<T>
   readonly #core: QueueCore
   readonly #options: CheckedWorkerOptions<T>
   readonly #group = { isStopping: false }
+  readonly concurrency: number
   readonly #runs = new Set<HandlerRun<T>>()
+  /** Runs whose handlers have returned, until their finishes are acknowledged. */
+  readonly #finishing = new Set<HandlerRun<T>>()
+  /** Loops that wait for room, and the end of the worker for the last acknowledgement. */
+  #onAcknowledgement: (() => void)[] = []
   readonly #working: RunningWorker
   readonly stopped: Promise<void>
   readonly #heartbeats: Ticker
@@ -95,6 +100,7 @@ class QueueWorker<T> implements Worker {
     this.#queue = queue
     this.#core = queue.core
     this.#options = options
+    this.concurrency = concurrency
     this.#working = { concurrency, runs: this.#runs }
     this.#core.tally.begin(this.#working)
     this.#core.calls.notice('worker-started', { concurrency })
@@ -111,8 +117,8 @@ class QueueWorker<T> implements Worker {
     })
     this.#heartbeat()
     this.#heartbeats = clock.startTicker(heartbeatMs, () => this.#heartbeat())
-    const loops = Array.from({ length: concurrency }, () => this.#loop(concurrency))
-    this.stopped = Promise.all(loops).then(
+    const loops = Array.from({ length: concurrency }, () => this.#loop())
+    this.stopped = this.#finished(loops).then(
       () => this.#ended('stopped', concurrency),
       (error: unknown) => {
         // A permanent error of one loop ends all of them.
@@ -162,8 +168,18 @@ class QueueWorker<T> implements Worker {
     }
   }
 
+  /** Resolves when every loop has ended and every finish is acknowledged. */
+  async #finished(loops: readonly Promise<void>[]): Promise<void> {
+    await Promise.all(loops)
+    while (this.#finishing.size > 0) await this.#nextAcknowledgement()
+  }
+
   get running(): number {
     return this.#runs.size
+  }
+
+  get finishing(): number {
+    return this.#finishing.size
   }
 
   health(): WorkerHealth {
@@ -172,36 +188,91 @@ class QueueWorker<T> implements Worker {
       loopWatch: this.#loopWatch,
       beatAt: this.#beatAt,
       phase: this.#phase,
+      running: this.running,
+      finishing: this.finishing,
     })
   }
 
-  async #loop(concurrency: number): Promise<void> {
+  async #loop(): Promise<void> {
+    const { tally, lifecycle } = this.#core
     while (!this.#group.isStopping) {
-      const getting = this.#queue.getFor(this.#group)
-      this.#checkIdle()
-      let held: HeldKey<T> | undefined
-      try {
-        held = await getting
-      } catch (error) {
-        if (this.#group.isStopping) return
-        throw error
-      }
-      if (held === undefined) {
-        if (this.#group.isStopping || this.#hasNoMore()) return
-        await this.#core.lifecycle.nextGivenBack()
+      if (!this.#hasRoom()) {
+        await this.#nextAcknowledgement()
         continue
       }
-      // Other work since it was handed out may have delayed it.
-      if (!held.mayStart()) continue
-      const run = new HandlerRun<T>(this.#core, this.#options, held, concurrency)
-      this.#runs.add(run)
-      await run.run()
-      this.#loopWatch.look()
-      this.#runs.delete(run)
-      this.#checkIdle()
-      const turn = this.#loopWatch.breathe()
-      if (turn !== undefined) await turn
+      tally.active += 1
+      try {
+        if (await this.#runNext()) continue
+      } finally {
+        tally.active -= 1
+      }
+      if (this.#group.isStopping || this.#hasNoMore()) return
+      await lifecycle.nextGivenBack()
     }
+  }
+
+  /** Takes a key and runs the handler for it; false if the queue has ended. */
+  async #runNext(): Promise<boolean> {
+    const getting = this.#queue.getFor(this.#group)
+    this.#checkIdle()
+    let held: HeldKey<T> | undefined
+    try {
+      held = await getting
+    } catch (error) {
+      if (this.#group.isStopping) return true
+      throw error
+    }
+    if (held === undefined) return false
+    // The key was added again, and came before the acknowledgement of its last run.
+    const last = this.#core.tally.finishing.get(held.key)
+    if (last !== undefined) await last.acknowledgement()
+    // Other work since it was handed out may have delayed it.
+    if (!held.mayStart()) return true
+    const run = new HandlerRun<T>(this.#core, this.#options, held, this)
+    this.#runs.add(run)
+    await run.run()
+    this.#loopWatch.look()
+    this.#runs.delete(run)
+    this.#checkIdle()
+    const turn = this.#loopWatch.breathe()
+    if (turn !== undefined) await turn
+    return true
+  }
+
+  /**
+   * Whether a slot may take a key. Handlers that run, finishes without an acknowledgement and keys
+   * that were claimed ahead are bounded together, so that a store that does not answer stops the
+   * worker.
+   */
+  #hasRoom(): boolean {
+    const { tally, claims } = this.#core
+    return tally.active + tally.finishing.size < tally.slots + claims.aheadMax
+  }
+
+  #nextAcknowledgement(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onAcknowledgement.push(resolve)
+    })
+  }
+
+  #wakeLoops(): void {
+    const waiting = this.#onAcknowledgement
+    this.#onAcknowledgement = []
+    for (const resolve of waiting) resolve()
+  }
+
+  onFinishing(run: UnacknowledgedRun): void {
+    this.#finishing.add(run as HandlerRun<T>)
+    this.#core.tally.finishing.set(run.key, run)
+  }
+
+  onAcknowledged(run: UnacknowledgedRun): void {
+    const { tally, claims } = this.#core
+    this.#finishing.delete(run as HandlerRun<T>)
+    if (tally.finishing.get(run.key) === run) tally.finishing.delete(run.key)
+    if (this.#onAcknowledgement.length > 0) this.#wakeLoops()
+    claims.onAcknowledged()
+    this.#checkIdle()
   }
 
   /**
@@ -226,10 +297,17 @@ class QueueWorker<T> implements Worker {
     await this.#endsWithin(ended, slackMs)
   }
 
-  /** Leaves the keys of handlers that do not stop, and names them in one error. */
+  /**
+   * Leaves the keys of handlers that do not stop, and those whose finishes are not acknowledged, and
+   * names them in one error.
+   */
   #abandonAll(): void {
     const { name, options } = this.#core.calls
-    const keys = [...this.#runs].filter((run) => run.abandon()).map((run) => run.request().key)
+    const keys = [...this.#runs].filter((run) => run.abandon()).map(({ key }) => key)
+    for (const run of [...this.#finishing]) {
+      run.giveUp()
+      keys.push(run.key)
+    }
     if (keys.length === 0) return
     const ended = `the worker of queue ${JSON.stringify(name)} was stopped`
     this.#core.calls.report(keysLeft(ended, keys, options.leaseMs))
@@ -238,6 +316,7 @@ class QueueWorker<T> implements Worker {
   #dismiss(): void {
     this.#group.isStopping = true
     this.#core.dismiss(this.#group)
+    this.#wakeLoops()
   }
 
   #closing(): SluiceError {
@@ -272,9 +351,13 @@ class QueueWorker<T> implements Worker {
     await this.stop()
   }
 
+  #isBusy(): boolean {
+    return this.#runs.size > 0 || this.#finishing.size > 0
+  }
+
   /** Checks whether nothing is due and nothing is running, if a caller waits for that. */
   #checkIdle(): void {
-    if (this.#onIdle.length === 0 || this.#runs.size > 0) return
+    if (this.#onIdle.length === 0 || this.#isBusy()) return
     if (this.#idleCheck !== undefined) {
       this.#mustCheckAgain = true
       return
@@ -300,7 +383,7 @@ class QueueWorker<T> implements Worker {
     if (!(await backend.isDrained(await backend.now()))) return false
     // A key that was handed out just now has not begun to run.
     await new Promise<void>(nextTurn)
-    return this.#runs.size === 0 && !this.#mustCheckAgain
+    return !this.#isBusy() && !this.#mustCheckAgain
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import {
-  type Ask,
   type Awaitable,
   type EpochMs,
+  type Finish,
   type FinishOutcome,
   type RunRequest,
   type RunResult,
@@ -9,6 +9,7 @@ import {
   type Timer,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
+import type { UnacknowledgedRun } from '../core/work-tally.ts'
 import type { EndOfRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
 import type { Held } from '../held/held.ts'
@@ -17,6 +18,7 @@ import { type RunEnd, readHandlerResult } from './handler-result.ts'
 import {
   type HandlerContext,
   type HandlerResult,
+  type OnExhausted,
   TerminalError,
   type WorkerOptions,
 } from './worker.ts'
@@ -61,23 +63,33 @@ class RunContext implements HandlerContext {
   }
 }
 
+/** The worker that runs a handler, as its run knows it. */
+export interface RunOwner {
+  readonly concurrency: number
+  /** The handler has returned, and the finish of its key waits for the store. */
+  onFinishing(run: UnacknowledgedRun): void
+  /** The wait for the store has ended. */
+  onAcknowledged(run: UnacknowledgedRun): void
+}
+
 /**
- * One run of a handler, from taking the key to giving it back. It never rejects.
+ * One run of a handler, from taking the key to the acknowledgement of its finish. It never rejects.
  *
- * A key is never given back under a handler that is still running. One that does not stop when it
- * is told to is abandoned: its lease is not renewed any more and expires. Where there is no lease,
- * the key is given back when the handler ends at last.
+ * The slot is free when the handler has returned; the finish is handed over in the same turn. A key
+ * is never given back under a handler that is still running. One that does not stop when it is told
+ * to is abandoned: its lease is not renewed any more and expires. Where there is no lease, the key
+ * is given back when the handler ends at last.
  */
-export class HandlerRun<T> {
+export class HandlerRun<T> implements UnacknowledgedRun {
   readonly #core: QueueCore
   readonly #options: CheckedWorkerOptions<T>
   readonly #held: HeldKey<T>
+  readonly #owner: RunOwner
   #timer: Timer | undefined
   /** Frees the slot; undefined once it is free. */
   #free: ((result: RunResult) => void) | undefined
   #isAbandoned = false
   #isTimedOut = false
-  readonly #concurrency: number
   /** The store's time, and that of the process, at which the handler began. */
   readonly startedAt: EpochMs
   readonly #startedMs: number
@@ -85,19 +97,22 @@ export class HandlerRun<T> {
   /** The result, as far as it is known: a handler that never ends has failed. */
   #result: RunResult['result'] = 'error'
   #error: unknown
-  /** The decision of `onExhausted`, which is called once. */
-  #end: 'park' | 'drop' | undefined
+  /** How the key is given back; undefined for a run that went well and does not come back. */
+  #finish: Finish | undefined
+  #isUnacknowledged = false
+  #isGivenUp = false
+  #onAcknowledged: (() => void)[] | undefined
 
   constructor(
     core: QueueCore,
     options: CheckedWorkerOptions<T>,
     held: HeldKey<T>,
-    concurrency: number,
+    owner: RunOwner,
   ) {
     this.#core = core
     this.#options = options
     this.#held = held
-    this.#concurrency = concurrency
+    this.#owner = owner
     const { backend, calls, tally } = core
     this.startedAt = backend.estimatedNow()
     this.#startedMs = calls.handle.clock.monotonicMs()
@@ -112,7 +127,7 @@ export class HandlerRun<T> {
     return this.#held.failures
   }
 
-  /** Resolves when the slot is free again: the key was given back, or the handler was abandoned. */
+  /** Resolves when the slot is free again: the handler has returned, or was abandoned. */
   run(): Awaitable<RunResult> {
     return this.#core.calls.traceRun(this, () => this.#run())
   }
@@ -120,7 +135,7 @@ export class HandlerRun<T> {
   /** The request of the trace event. */
   request(): RunRequest {
     const { key, token, failures } = this.#held
-    return { key, token, failures, concurrency: this.#concurrency }
+    return { key, token, failures, concurrency: this.#owner.concurrency }
   }
 
   #run(): Promise<RunResult> {
@@ -138,6 +153,7 @@ export class HandlerRun<T> {
     this.#free = undefined
     const error = this.#error
     const ms = this.#tookMs ?? this.#elapsedMs()
+    this.#core.claims.onRan(ms)
     this.#core.tally.ended(this, ms, this.#result === 'error' ? { error } : undefined)
     free({
       result: this.#result,
@@ -160,18 +176,28 @@ export class HandlerRun<T> {
   /** Stops waiting for a handler that does not stop; whether this leaves its key behind. */
   abandon(): boolean {
     if (this.#isAbandoned || this.#held.phase === 'finished') return false
+    this.#leaveToLease('did not stop when it was told to')
+    this.#freeSlot()
+    return true
+  }
+
+  /** Stops waiting for the store: the finish may take effect, or the key runs again. */
+  giveUp(): void {
+    this.#isGivenUp = true
+    this.#leaveToLease('has ended, and the store has not acknowledged that')
+    this.#acknowledged()
+  }
+
+  /** The lease of the key is not renewed any more. */
+  #leaveToLease(what: string): void {
     this.#isAbandoned = true
     this.#core.lose(
       this.#held as HeldKey<unknown>,
       new SluiceError(
         'ERR_HANDLER_TIMEOUT',
-        `the handler of key ${JSON.stringify(this.#held.key)} did not stop when it was told to; its ` +
-          'lease is left to end',
+        `the handler of key ${JSON.stringify(this.#held.key)} ${what}; its lease is left to end`,
       ),
     )
-    this.#freeSlot()
-    // A finish in flight reports its own outcome.
-    return this.#held.phase === 'held'
   }
 
   #startTimer(): void {
@@ -195,7 +221,7 @@ export class HandlerRun<T> {
     })
   }
 
-  // One function that awaits twice, and no closures: each async call and each closure is an object
+  // One function that awaits once, and no closures: each async call and each closure is an object
   // more for every key, and those were two thirds of the garbage of a worker.
   async #work(): Promise<void> {
     const held = this.#held as HeldKey<unknown>
@@ -211,23 +237,16 @@ export class HandlerRun<T> {
     this.#tookMs = this.#elapsedMs()
     if (hasFailed) this.#report(failure, this.#endOf(failure))
     this.#timer?.stop()
-    const finish = (): Promise<FinishOutcome> =>
-      hasFailed ? this.#failed(failure) : this.#succeeded(result)
-    for (let isFirst = true; this.#mayFinish(); isFirst = false) {
-      try {
-        // The work is done; only the finish has to reach the store, which the lease leaves time
-        // for.
-        await (isFirst ? finish() : this.#core.calls.attempt(finish))
-        break
-      } catch (error) {
-        const isOver = !isTransient(error) || held.isLost || this.#core.phase === 'closed'
-        if (isFirst || isOver) this.#report(error)
-        if (isOver) {
-          // Perhaps not given back: the lease must expire, so that it is not renewed.
-          this.abandon()
-          break
-        }
+    try {
+      if (this.#mayFinish()) {
+        const deciding = hasFailed ? this.#failed(failure) : this.#succeeded(result)
+        if (deciding !== undefined) await deciding
+        this.#timer?.stop()
+        if (this.#mayFinish()) this.#handOver()
       }
+    } catch (error) {
+      this.#report(error)
+      this.abandon()
     }
     this.#freeSlot()
   }
@@ -237,88 +256,122 @@ export class HandlerRun<T> {
    * without a lease only its handler can bring it back, however late.
    */
   #mayFinish(): boolean {
+    // `onExhausted` may have finished it.
+    if (this.#held.phase !== 'held') return false
     return !this.#isAbandoned || this.#core.calls.options.leaseMs === Infinity
   }
 
-  #succeeded(result: HandlerResult): Promise<FinishOutcome> {
-    if (result === undefined) return this.#done()
+  /** Decides how the key is given back after a run that went well. */
+  #succeeded(result: HandlerResult): Promise<void> | undefined {
+    if (result === undefined) {
+      this.#result = 'success'
+      return undefined
+    }
+    const held = this.#held
     let end: RunEnd
     try {
-      end = readHandlerResult(result, this.#held.priority)
+      end = readHandlerResult(result, held.priority)
     } catch (error) {
       this.#report(error, this.#endOf(error))
       return this.#failed(error)
     }
-    if (end.as === 'done') return this.#done()
-    if (end.as === 'requeue') return this.#requeue(end.priority)
-    this.#result = end.as
-    return this.#comeBack({ delayMs: end.delayMs }, end.priority, true)
-  }
-
-  #done(): Promise<FinishOutcome> {
-    this.#result = 'success'
-    return this.#held.finishDone(true)
-  }
-
-  async #requeue(priority: number): Promise<FinishOutcome> {
-    this.#result = 'requeue'
-    const held = this.#held
-    if (priority === held.priority) return await held.retry()
-    // A retry keeps the priority. Another priority takes an add that counts the failure, and a
-    // done.
-    const delay = held.policy.retryAs(held as HeldKey<unknown>)
-    return await this.#comeBack({ ...delay, failed: true }, priority, false)
-  }
-
-  async #comeBack(
-    delay: Pick<Ask, 'delayMs' | 'plan' | 'jitter' | 'failed'>,
-    priority: number,
-    forget: boolean,
-  ): Promise<FinishOutcome> {
-    const { key, itemText: item } = this.#held
-    try {
-      // Added before it is given back: a crash in between leaves the run pending.
-      await this.#core.add({ key, item, priority, ...delay }, true)
-    } catch (error) {
-      if (isTransient(error) && !SluiceError.is(error, 'ERR_QUEUE_FULL')) throw error
-      // The add was refused, but giving the key back as failed never is.
-      this.#report(error)
-      return await this.#held.retry(error)
+    if (end.as === 'done') this.#result = 'success'
+    else {
+      this.#result = end.as
+      this.#finish =
+        end.as === 'requeue'
+          ? held.retryFinish(undefined, end.priority)
+          : held.doneFinish(true, { delayMs: end.delayMs, priority: end.priority })
     }
-    return await this.#held.done({ forget })
+    return undefined
   }
 
-  async #failed(error: unknown): Promise<FinishOutcome> {
+  /** Decides how the key is given back after a run that failed. */
+  #failed(error: unknown): Promise<void> | undefined {
     this.#error = error
-    const { onTerminal, maxFailures } = this.#options
-    if (isTerminal(error)) {
-      return onTerminal === 'park'
-        ? await this.#held.park(error)
-        : await this.#held.done({ forget: onTerminal === 'forget' })
-    }
-    if (maxFailures !== undefined && this.#held.failures + 1 >= maxFailures) {
-      return await this.#exhausted(error)
-    }
-    return await this.#held.retry(error)
+    const held = this.#held
+    const { onTerminal, maxFailures, onExhausted } = this.#options
+    if (isTerminal(error)) this.#end(onTerminal)
+    else if (maxFailures === undefined || held.failures + 1 < maxFailures) {
+      this.#finish = held.retryFinish(error)
+    } else if (typeof onExhausted !== 'function') this.#end(onExhausted)
+    else return this.#askHowToEnd(onExhausted, error)
+    return undefined
   }
 
-  async #exhausted(error: unknown): Promise<FinishOutcome> {
-    this.#end ??= await this.#askHowToEnd(error)
-    return this.#end === 'drop'
-      ? await this.#held.done({ forget: true })
-      : await this.#held.park(error)
+  #end(as: 'done' | 'forget' | 'drop' | 'park'): void {
+    const held = this.#held
+    this.#finish =
+      as === 'park' ? held.parkFinish(this.#error) : held.doneFinish(as !== 'done', undefined)
   }
 
-  async #askHowToEnd(error: unknown): Promise<'park' | 'drop'> {
-    const { onExhausted } = this.#options
-    if (typeof onExhausted !== 'function') return onExhausted
+  async #askHowToEnd(ask: Exclude<OnExhausted<T>, string>, error: unknown): Promise<void> {
     try {
-      return await onExhausted(this.#held, error)
+      this.#end((await ask(this.#held, error)) === 'drop' ? 'drop' : 'park')
     } catch (failure) {
       // A parked key is kept, and visible to operators.
       this.#report(failure)
-      return 'park'
+      this.#end('park')
     }
+  }
+
+  /** Hands over the finish. From now on an abort changes nothing. */
+  #handOver(): void {
+    const held = this.#held
+    held.noteReturned()
+    const answer = this.#send()
+    // A driver in this process has answered.
+    if (held.phase === 'finished') return
+    this.#isUnacknowledged = true
+    this.#owner.onFinishing(this)
+    void this.#awaitAcknowledgement(answer)
+  }
+
+  #send(): Promise<FinishOutcome> {
+    const held = this.#held as HeldKey<unknown>
+    if (this.#finish === undefined) return held.finishDone(true)
+    return this.#core.finish(held, this.#finish)
+  }
+
+  /**
+   * Awaits the acknowledgement of the finish, and repeats it: the work is done, only the finish has
+   * to reach the store, which the lease leaves time for.
+   */
+  async #awaitAcknowledgement(first: Promise<FinishOutcome>): Promise<void> {
+    const { calls, tally } = this.#core
+    const held = this.#held
+    const send = (): Promise<FinishOutcome> => this.#send()
+    let isReported = false
+    for (let answer = first; ; answer = Promise.resolve(calls.attempt(send))) {
+      try {
+        if ((await answer) === 'lost' && this.#core.phase !== 'closed') tally.lostFinishes += 1
+        break
+      } catch (error) {
+        // Named in the error of the stop or close that gave it up.
+        if (this.#isGivenUp || this.#core.phase === 'closed') break
+        if (!isReported) this.#report(error)
+        isReported = true
+        if (isTransient(error) && !held.isLost) continue
+        // Perhaps not given back: the lease must expire, so that it is not renewed.
+        this.giveUp()
+        break
+      }
+    }
+    this.#acknowledged()
+  }
+
+  #acknowledged(): void {
+    if (!this.#isUnacknowledged) return
+    this.#isUnacknowledged = false
+    this.#owner.onAcknowledged(this)
+    for (const resolve of this.#onAcknowledged ?? []) resolve()
+  }
+
+  acknowledgement(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#isUnacknowledged) resolve()
+      else this.#onAcknowledged = [...(this.#onAcknowledged ?? []), resolve]
+    })
   }
 
   /** What becomes of the key after this failure. */

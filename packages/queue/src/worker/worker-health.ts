@@ -39,6 +39,10 @@ export interface WorkerHealth {
   readonly ready: boolean
   /** Why it is not ready; empty if it is. */
   readonly reasons: readonly HealthReason[]
+  /** How many handlers are running. */
+  readonly running: number
+  /** How many handlers have returned whose finishes the store has not acknowledged. */
+  readonly finishing: number
 }
 
 /** The state of a worker from which its health is derived. */
@@ -48,6 +52,8 @@ export interface HealthInputs {
   /** On the monotonic clock. */
   readonly beatAt: number
   readonly phase: 'running' | 'stopping' | 'stopped' | 'failed'
+  readonly running: number
+  readonly finishing: number
 }
 
 const deadly: ReadonlySet<HealthReason> = new Set(['FAILED', 'NOT_BEATING', 'NOT_RENEWING'])
@@ -77,5 +83,7 @@ export function healthOf(inputs: HealthInputs): WorkerHealth {
     live: !reasons.some((reason) => deadly.has(reason)),
     ready: reasons.length === 0,
     reasons,
+    running: inputs.running,
+    finishing: inputs.finishing,
   }
 }

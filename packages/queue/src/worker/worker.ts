@@ -96,15 +96,24 @@ export interface Worker extends AsyncDisposable {
   readonly stopped: Promise<void>
   /** How many handlers are running. */
   readonly running: number
+  /**
+   * How many handlers have returned whose finishes the store has not acknowledged. Their keys stay
+   * held and are renewed until then, but take no slot.
+   */
+  readonly finishing: number
   /** Whether the worker is live and ready, for probes. Synchronous, and makes no calls. */
   health(): WorkerHealth
   /**
-   * Takes no more keys and waits for running handlers; after `graceMs` their signals are aborted,
-   * and a second later the keys of those that have not ended are left to their leases. The queue
-   * stays open.
+   * Takes no more keys, and waits for running handlers and for the store to acknowledge their
+   * finishes. After `graceMs` the signals of handlers are aborted, and a second later what has not
+   * ended or is not acknowledged is left to its lease, named in one ERR_CLOSING. The queue stays
+   * open.
    */
   stop(options?: StopOptions): Promise<void>
-  /** Resolves when nothing is due and nothing is running, and stops the worker then. */
+  /**
+   * Resolves when nothing is due, nothing is running and every finish is acknowledged, and stops the
+   * worker then.
+   */
   runUntilIdle(): Promise<void>
 }
 

@@ -1,168 +1,292 @@
+import type { ClaimRequest } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { batchedSetups, late, leasedSetups, Scene, seen, setups, take } from '../support/setups.ts'
+import { createWorker } from '../../src/index.ts'
+import { batchedSetups, late, Scene, SteppedWorker, setups } from '../support/setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f']
 
+async function held(scene: Scene): Promise<string[]> {
+  const { rows } = await scene.inner.list('q', { state: 'processing', limit: 1_000 })
+  return rows.map(({ key }) => key)
+}
+
 describe.each(setups)('prefetch over $way', (setup) => {
-  test('every key is handed out once, in order, and given back', async () => {
+  test('every key runs once, in order, and is given back', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 3 })
     await queue.addMany(keys)
-    const taken: string[] = []
-    for (let n = 0; n < keys.length; n += 1) {
-      const held = await take(queue)
-      taken.push(held.key)
-      expect(await held.done()).toBe('idle')
-    }
-    expect(taken).toEqual(keys)
+    const ran: string[] = []
+    const worker = createWorker({ queue, handler: (item) => void ran.push(item) })
+    await worker.runUntilIdle()
+    expect(ran).toEqual(keys)
     expect(await scene.states()).toEqual({})
   })
 
-  test('keys that were claimed ahead and never started are given back by shutDown', async () => {
+  test('get and getMany claim nothing ahead', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 10 })
-    const other = scene.queue()
     await queue.addMany(keys)
-    const held = await take(queue)
+    await queue.get()
+    await queue.getMany(2)
+    await scene.quiet()
+    expect(await held(scene)).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
+  test('so many are claimed ahead, and start without another claim', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    expect(await held(scene)).toEqual(['a', 'b', 'c', 'd'])
+    stepped.end()
+    await scene.quiet()
+    expect(stepped.started).toEqual(['a', 'b'])
+  })
+
+  test('a queue without a running worker claims nothing', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.addMany(keys)
+    await scene.clock.step(60_000)
+    expect(await held(scene)).toEqual([])
+  })
+
+  test('keys that no handler starts within 100 ms are given back, and not claimed again', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 2 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    await scene.clock.step(99)
+    expect(await held(scene)).toEqual(['a', 'b', 'c'])
+    await scene.clock.step(1)
+    expect(await held(scene)).toEqual(['a'])
+    await scene.clock.step(20_000)
+    expect(await held(scene)).toEqual(['a'])
+    stepped.end()
+    await scene.quiet()
+    expect(stepped.started).toEqual(['a', 'b'])
+    expect(await held(scene)).toEqual(['b', 'c', 'd'])
+  })
+
+  test('a key that has crashed is never claimed ahead, and others are not held up by it', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    const crash = { limit: 1, holder: 'other', claimId: 'other', leaseMs: 1_000 }
+    await queue.add('crashed')
+    const { claims } = await scene.inner.claim('q', crash)
+    await scene.clock.step(1_000)
+    await scene.inner.expire('q', claims, { dedupe: 'client-go', maxCrashes: 5 })
+    await queue.addMany(['a', 'b', 'c'], { priority: 1 })
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    expect((await scene.row('crashed'))?.state).toBe('ready')
+    for (let ends = 0; ends < 3; ends += 1) {
+      stepped.end()
+      await scene.quiet()
+    }
+    expect(stepped.started).toEqual(['a', 'b', 'c', 'crashed'])
+    stepped.end()
+    await scene.quiet()
+    expect(await scene.states()).toEqual({})
+  })
+
+  test('a shutdown gives them back, and then starts them in turn', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 10 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
     await scene.quiet()
     await queue.shutDown()
     await scene.quiet()
-    expect((await scene.row('b'))?.state).toBe('ready')
-    expect((await other.getMany(10)).map(({ key }) => key)).toEqual(keys.slice(1))
-    expect(await held.done()).toBe('idle')
-  })
-
-  test('and by close', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 10 })
-    await queue.addMany(keys)
-    await (await take(queue)).done()
-    await scene.quiet()
-    await queue.close()
-    const states = await scene.states()
-    expect(Object.values(states)).toEqual(Array(5).fill('ready'))
+    expect(await held(scene)).toEqual(['a'])
+    for (const key of keys) {
+      expect(stepped.started.at(-1)).toBe(key)
+      stepped.end()
+      await scene.quiet()
+    }
+    await stepped.worker.stopped
+    expect(await scene.states()).toEqual({})
   })
 
   test('a drain waits for them as for everything that is due', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 10 })
     await queue.addMany(keys)
-    await (await take(queue)).done()
-    const drained = seen(queue.shutDownWithDrain())
-    for (const key of keys.slice(1)) {
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    let isDrained = false
+    const draining = queue.shutDownWithDrain().then(() => {
+      isDrained = true
+    })
+    for (const key of keys) {
       await scene.quiet()
-      expect(drained.state).toBe('waiting')
-      const held = await take(queue)
-      expect(held.key).toBe(key)
-      await held.done()
+      expect([isDrained, stepped.started.at(-1)]).toEqual([false, key])
+      stepped.end()
     }
-    await scene.quiet()
-    expect(drained.state).toBe('resolved')
-  })
-})
-
-describe.each(batchedSetups)('claims ahead of demand over $way', (setup) => {
-  test('5 Claims: so many are claimed ahead, and handed out without asking again', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 3 })
-    await queue.addMany(keys)
-    const first = await take(queue)
-    await scene.quiet()
-    const states = Object.values(await scene.states())
-    expect(states.filter((state) => state === 'processing').length).toBe(4)
-    expect((await take(queue)).key).toBe('b')
-    await first.done()
+    await draining
+    expect(await scene.states()).toEqual({})
   })
 
-  test('5 Claims: a queue that is not in use claims nothing', async () => {
+  test('close gives them back', async () => {
     const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 3 })
+    const queue = scene.queue({ prefetch: 10 })
     await queue.addMany(keys)
-    await scene.clock.step(60_000)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    const closing = queue.close({ graceMs: 1_000 })
+    await scene.quiet()
+    expect(await held(scene)).toEqual(['a'])
+    stepped.end()
+    await closing
     expect(new Set(Object.values(await scene.states()))).toEqual(new Set(['ready']))
   })
 
-  test('5 Claims: they are handed back by a pause, within a heartbeat', async () => {
+  test('a pause gives them back', async () => {
     const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 10, leaseMs: 600_000 })
+    const queue = scene.queue({ prefetch: 10 })
     await queue.addMany(keys)
-    await take(queue)
+    const stepped = new SteppedWorker(queue)
     await scene.quiet()
-    await scene.operate.pause('q')
-    await scene.clock.step(10_000)
-    const states = Object.values(await scene.states())
-    expect(states.filter((state) => state === 'processing').length).toBe(1)
+    await queue.inspect.pause()
+    await scene.clock.step(100)
+    expect(await held(scene)).toEqual(['a'])
+    stepped.end()
+    await scene.clock.step(20_000)
+    expect(stepped.started).toEqual(['a'])
+    await queue.inspect.resume()
+    await scene.quiet()
+    expect(stepped.started).toEqual(['a', 'b'])
   })
 
-  test('an item added since is the one that is handed out next time, not this', async () => {
+  test('an item that is added since is for the next run', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue<{ n: number }>({ prefetch: 10, keyOf: ({ n }) => `k${n % 10}` })
     await queue.add({ n: 1 })
     await queue.add({ n: 2 })
-    const first = await take(queue)
+    const gate = Promise.withResolvers<void>()
+    const ran: number[] = []
+    createWorker({
+      queue,
+      handler: async ({ n }) => {
+        ran.push(n)
+        if (n === 1) await gate.promise
+      },
+    })
     await scene.quiet()
     await queue.add({ n: 12 })
-    expect((await take(queue)).item).toEqual({ n: 2 })
-    await first.done()
+    gate.resolve()
+    await scene.quiet()
+    expect(ran).toEqual([1, 2, 12])
   })
 })
 
-describe.each(leasedSetups)('leases of keys claimed ahead over $way', (setup) => {
-  test('5 Claims: unstarted for a third of the lease they are handed back', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 10 })
-    await queue.addMany(keys)
-    const held = await take(queue)
-    await scene.quiet()
-    await scene.clock.step(9_999)
-    expect((await scene.row('b'))?.state).toBe('processing')
-    await scene.clock.step(1)
-    expect((await scene.row('b'))?.state).toBe('ready')
-    await scene.clock.step(60_000)
-    expect(held.signal.aborted).toBe(false)
-    expect((await take(queue)).key).toBe('b')
-  })
+/** A worker over a store that takes a given time to answer a claim, with handlers that do, too. */
+class Timed {
+  readonly scene = new Scene(late)
+  readonly started: string[] = []
+  claimMs = 10
+  handlerMs = 1
 
-  test('a holder that takes its time does not claim ahead again and again', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 2 })
-    await queue.addMany(keys)
-    const held = await take(queue)
-    await scene.clock.step(600_000)
-    expect(Object.values(await scene.states()).filter((word) => word === 'ready').length).toBe(5)
-    expect(await held.done()).toBe('idle')
-    expect(await queue.getMany(1)).toMatchObject([{ key: 'b' }])
-  })
+  constructor() {
+    const driver = this.scene.late
+    driver.after = async ({ verb }) => {
+      if (verb !== 'claim') return
+      driver.inFlight -= 1
+      await this.#wait(this.claimMs)
+      driver.inFlight += 1
+    }
+  }
 
-  test('one whose lease was lost is not handed out', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 10, leaseMs: 3_000 })
-    await queue.addMany(keys)
-    await take(queue)
-    await scene.quiet()
-    const row = await scene.row('b')
-    await scene.inner.finish('q', [{ as: 'park', key: 'b', token: row?.token ?? 0 }], {
-      dedupe: 'client-go',
-      failuresExpireMs: 1_000,
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.scene.clock.startTimer(ms, resolve))
+  }
+
+  start(concurrency: number): void {
+    const queue = this.scene.queue({ prefetch: 'auto' })
+    createWorker({
+      queue,
+      concurrency,
+      handler: async (item) => {
+        this.started.push(item)
+        await this.#wait(this.handlerMs)
+      },
     })
-    await scene.clock.step(1_000)
-    const rest = await queue.getMany(10)
-    expect(rest.map(({ key }) => key)).not.toContain('b')
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let at = 0; at < ms; at += 1) await this.scene.clock.step(1)
+  }
+
+  limits(): number[] {
+    return this.scene.late.requests('claim').map((request) => (request as ClaimRequest).limit)
+  }
+}
+
+describe("prefetch: 'auto'", () => {
+  const many = Array.from({ length: 3_000 }, (_, at) => `k${at}`)
+
+  test('claims ahead what is started within two round trips of a claim', async () => {
+    const timed = new Timed()
+    await timed.scene.queue().addMany(many)
+    timed.start(4)
+    await timed.pass(60)
+    expect(Math.max(...timed.limits().slice(0, 2))).toBe(4)
+    await timed.pass(400)
+    // Four handlers of 1 ms start 4 keys a millisecond, and two claims take 20 ms.
+    expect(Math.max(...timed.limits())).toBeLessThanOrEqual(84)
+    const before = timed.started.length
+    await timed.pass(50)
+    expect(timed.started.length - before).toBeGreaterThan(180)
+    expect((await held(timed.scene)).length).toBeLessThanOrEqual(84)
+  })
+
+  test('claims nothing ahead of slow handlers', async () => {
+    const timed = new Timed()
+    timed.handlerMs = 1_000
+    await timed.scene.queue().addMany(many)
+    timed.start(40)
+    await timed.pass(3_000)
+    expect(timed.started.length).toBeGreaterThanOrEqual(80)
+    expect(Math.max(...timed.limits())).toBeLessThanOrEqual(40)
+  })
+
+  test('gives back what handlers that have become slow do not start', async () => {
+    const timed = new Timed()
+    await timed.scene.queue().addMany(many)
+    timed.start(4)
+    await timed.pass(400)
+    timed.handlerMs = 5_000
+    await timed.pass(210)
+    expect(await held(timed.scene)).toHaveLength(4)
+  })
+
+  test('a key with a high priority waits for slots and what was claimed ahead at most', async () => {
+    const timed = new Timed()
+    await timed.scene.queue().addMany(many)
+    timed.start(4)
+    await timed.pass(400)
+    const ahead = (await held(timed.scene)).length
+    const before = timed.started.length
+    await timed.scene.queue().add('urgent', { priority: 10 })
+    await timed.pass(100)
+    expect(timed.started.indexOf('urgent') - before).toBeLessThanOrEqual(2 * ahead)
   })
 })
 
 describe('prefetch and a slow store', () => {
-  test('claims take keys for waiters and for the prefetch buffer, no more', async () => {
+  test('claims take keys for free slots and ahead of them, no more', async () => {
     const scene = new Scene(late)
     const queue = scene.queue({ prefetch: 4 })
     await queue.addMany(Array.from({ length: 50 }, (_, n) => `k${n}`))
-    await Promise.all([queue.get(), queue.get()])
+    const stepped = new SteppedWorker(queue, 2)
     await scene.quiet()
-    const limits = scene.late
-      .requests('claim')
-      .map((request) => (request as { limit: number }).limit)
+    const limits = scene.late.requests('claim').map((request) => (request as ClaimRequest).limit)
     expect(limits[0]).toBe(6)
-    const states = Object.values(await scene.states())
-    expect(states.filter((state) => state === 'processing').length).toBe(6)
+    expect(await held(scene)).toHaveLength(6)
+    expect(stepped.started).toHaveLength(2)
   })
 })

@@ -177,7 +177,7 @@ describe('parallel calls, where very many keys are wanted', () => {
     const limits = scene.late.requests('claim').map((claim) => (claim as ClaimRequest).limit)
     // As much as one claim can bring; then what is taken from ahead, while another is under way.
     expect(limits.slice(0, 3)).toEqual([1_000, 500, 500])
-    expect(most).toBe(2)
+    expect([2, 3]).toContain(most)
   })
 
   test('expired leases that a parallel claim finds are ended, and their keys claimed', async () => {

@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import { createWorker, SluiceError } from '../../src/index.ts'
-import { late, leasedSetups, Scene, seen, take } from '../support/setups.ts'
+import { late, leasedSetups, Scene, SteppedWorker, seen } from '../support/setups.ts'
 
 const leaseMs = 30_000
 const margin = 3_000
@@ -91,15 +91,15 @@ describe.each(leasedSetups)('3 Leases: after a blocked event loop, over $way', (
     const clock = new BlockedClock(scene.clock)
     const queue = scene.queue({ clock, prefetch: 5 })
     await queue.addMany(['first', 'second'])
-    await (await take(queue)).done()
+    const stepped = new SteppedWorker(queue)
     await scene.quiet()
     const theirs = await scene.row('second')
     expect(theirs?.state).toBe('processing')
     clock.block(leaseMs)
     const token = await takeAway(scene, 'second')
-    const waiting = seen(queue.get())
+    stepped.end()
     await scene.quiet()
-    expect(waiting.state).toBe('waiting')
+    expect(stepped.started).toEqual(['first'])
     expect((await scene.row('second'))?.token).toBe(token)
   })
 

@@ -4,6 +4,7 @@ import {
   cutOff,
   leasedSetups,
   Scene,
+  SteppedWorker,
   seen,
   setups,
   take,
@@ -92,12 +93,17 @@ describe.each(leasedSetups)('leases on odd instants, over $way', (setup) => {
         const scene = await oddScene(setup, wallTime)
         const queue = scene.queue({ leaseMs, prefetch: 4 })
         await queue.addMany(['a', 'b', 'c'])
-        const held = await take(queue)
+        const stepped = new SteppedWorker(queue)
         await scene.quiet()
         expect(await scene.states()).toMatchObject({ b: 'processing' })
-        await scene.clock.step(leaseMs / 3 + 2)
-        expect(await scene.states()).toMatchObject({ b: 'ready', c: 'ready' })
-        await held.done()
+        await scene.clock.step(102)
+        expect(await scene.states()).toMatchObject({ a: 'processing', b: 'ready', c: 'ready' })
+        stepped.end()
+        await scene.quiet()
+        stepped.end()
+        await scene.quiet()
+        stepped.end()
+        await stepped.worker.stop()
         await scene.end()
       }
     },

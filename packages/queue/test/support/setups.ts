@@ -6,12 +6,15 @@ import {
   createDelayingQueue,
   createQueue,
   createRateLimitingQueue,
+  createWorker,
   type DelayingQueue,
+  type HandlerResult,
   type Held,
   type Logger,
   type Queue,
   type QueueOptions,
   type RateLimitingQueue,
+  type Worker,
 } from '../../src/index.ts'
 import { LateDriver, nextTurn } from './late-driver.ts'
 
@@ -211,4 +214,32 @@ export async function take<T>(queue: Queue<T>): Promise<Held<T>> {
   const held = await queue.get()
   if (held === undefined) throw new Error('the queue has ended')
   return held
+}
+
+/** A worker whose handlers run until the test ends them, one after the other. */
+export class SteppedWorker {
+  readonly started: string[] = []
+  readonly worker: Worker
+  readonly #ends: ((result: HandlerResult) => void)[] = []
+
+  constructor(queue: Queue<string>, concurrency = 1) {
+    this.worker = createWorker({
+      queue,
+      concurrency,
+      handler: (item) => {
+        this.started.push(item)
+        return new Promise<HandlerResult>((resolve) => this.#ends.push(resolve))
+      },
+    })
+  }
+
+  /** Ends the handler that has run longest. */
+  end(result?: HandlerResult): void {
+    this.#ends.shift()?.(result)
+  }
+
+  /** Ends every handler that runs. */
+  endAll(): void {
+    for (const end of this.#ends.splice(0)) end(undefined)
+  }
 }

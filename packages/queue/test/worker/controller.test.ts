@@ -123,7 +123,7 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(errors).toEqual(['Error: no', 'Error: cannot decide'])
   })
 
-  test('a key that finds no room to come back to comes back as failed', async () => {
+  test('a key that comes back needs no room', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited({ maxPending: 1 })
     await queue.add('k')
@@ -135,10 +135,50 @@ describe.each(setups)('a controller, over $way', (setup) => {
       },
     })
     await scene.clock.step(0)
-    expect(await scene.row('k')).toMatchObject({ state: 'backoff', failures: 1 })
+    expect(await scene.row('k')).toMatchObject({ state: 'delayed', failures: 0 })
+    await worker.stop()
+  })
+
+  test('a key that comes back keeps the item that was added last', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue<{ version: number }>({ keyOf: () => 'k' })
+    await queue.add({ version: 1 })
+    const worker = createWorker({
+      queue,
+      handler: async () => {
+        await queue.add({ version: 2 })
+        await queue.cancel({ version: 2 })
+        return { requeueAfterMs: 5_000 }
+      },
+    })
+    await scene.clock.step(0)
+    expect(await scene.row('k')).toMatchObject({ state: 'delayed', item: '{"version":2}' })
     await worker.stop()
   })
 })
+
+test.each([{ requeueAfterMs: 5_000 }, { requeue: true, priority: 3 }] as const)(
+  'a key comes back by one write, which a stale holder cannot make: %o',
+  async (result) => {
+    const scene = new Scene(late)
+    const queue = scene.limited()
+    await queue.add('k')
+    const worker = createWorker({
+      queue,
+      handler: async () => {
+        const row = await scene.row('k')
+        // Another holder has finished the key meanwhile.
+        const done = { as: 'done', key: 'k', token: row?.token ?? 0, forget: true } as const
+        await scene.inner.finish('q', [done], { dedupe: 'client-go', failuresExpireMs: 1_000 })
+        return result
+      },
+    })
+    await scene.clock.step(0)
+    expect(await scene.row('k')).toBeUndefined()
+    expect([scene.late.count('add'), scene.late.count('finish')]).toEqual([1, 1])
+    await worker.stop()
+  },
+)
 
 // real time: trouble with a store is waited out in real time, whatever clock is given.
 test('a finished run is acknowledged as soon as the store is back', async () => {

@@ -43,11 +43,13 @@ describe.each(setups)('the registration of a worker, over $way', (setup) => {
     await scene.quiet()
     expect(await stats(scene)).toEqual({
       busy: 0,
+      finishing: 0,
       runs: 0,
       failed: 0,
       asked: 0,
       merged: 0,
       leaseEnds: 0,
+      lost: 0,
       wait: new Array(24).fill(0),
       work: new Array(24).fill(0),
     })

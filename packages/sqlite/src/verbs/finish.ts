@@ -27,7 +27,9 @@ export function finishVerb(
   const firstSeq = tx.drawSeqs(finishes.length)
   const buckets = tokenBuckets(tx.statements)
   const replies = finishes.map((finish, index) => {
-    if (finish.as === 'done' && deleteDone(tx, finish)) return deleted
+    if (finish.as === 'done' && finish.again === undefined && deleteDone(tx, finish)) {
+      return deleted
+    }
     const seq = firstSeq + index
     return finishKey(tx, tx.key(finish.key), finish, options, seq, buckets)
   })

@@ -95,6 +95,56 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
+    id: 'done.again.comes-back',
+    title: 'a key that is done and added again in one write runs after the delay, and not before',
+    async run(s) {
+      await s.add('a', { item: '"first"', priority: 3 })
+      await s.retry(await s.claimOne('a'), 0)
+      const { key, token } = await s.claimOne('a')
+      await s.add('a', { item: '"second"' })
+      await s.cancel('a')
+      const again = { delayMs: 100, priority: -2 }
+      const reply = await s.finish({ as: 'done', key, token, forget: true, again })
+      assert.deepEqual(reply, { outcome: 'delayed', dueAt: s.now() + 100, failures: 0 })
+      assert.equal(await s.state('a'), 'delayed')
+      await s.step(99)
+      await s.claimNone()
+      await s.step(1)
+      const { item, priority, failures } = await s.claimOne('a')
+      assert.deepEqual([item, priority, failures], ['"second"', -2, 0])
+    },
+  },
+  {
+    id: 'done.again.failures.kept',
+    title: 'a key that is done without forget and added again keeps the count of failures',
+    async run(s) {
+      await s.add('a')
+      await s.retry(await s.claimOne('a'), 0)
+      const { key, token } = await s.claimOne('a')
+      const again = { delayMs: 0, priority: 5 }
+      const reply = await s.finish({ as: 'done', key, token, forget: false, again })
+      assert.equal(reply.outcome, 'ready')
+      assert.equal(reply.failures, 1)
+      const { priority, failures } = await s.claimOne('a')
+      assert.deepEqual([priority, failures], [5, 1])
+    },
+  },
+  {
+    id: 'done.again.fenced',
+    title: 'a stale token adds no key again',
+    async run(s) {
+      await s.add('a')
+      const { key, token } = await s.claimOne('a')
+      const again = { delayMs: 0, priority: 0 }
+      const stale = { as: 'done', key, token: token + 1_000, forget: true, again } as const
+      assert.deepEqual(await s.finish(stale), { outcome: 'lost', dueAt: Infinity, failures: 0 })
+      assert.equal(await s.state('a'), 'processing')
+      await s.done({ key, token })
+      assert.equal((await s.finish(stale)).outcome, 'lost')
+      assert.deepEqual(await s.states(), {})
+    },
+  },
+  {
     id: 'release.returns',
     title: 'a released key can be claimed at once, and nothing is counted',
     async run(s) {

@@ -30,6 +30,23 @@ export const retryCases: readonly Case[] = [
     },
   },
   {
+    id: 'retry.priority',
+    title:
+      'a key that is retried keeps the priority of its run, unless the retry gives another one',
+    async run(s) {
+      await s.add('a', { priority: 3 })
+      await s.retry(await s.claimOne('a'), 0)
+      const claim = await s.claimOne('a')
+      assert.equal(claim.priority, 3)
+      await s.retry(claim, 0, { priority: -1 })
+      const next = await s.claimOne('a')
+      assert.deepEqual([next.priority, next.failures], [-1, 2])
+      await s.add('a', { priority: 7 })
+      await s.retry(next, 0, { priority: 2 })
+      assert.equal((await s.claimOne('a')).priority, 7)
+    },
+  },
+  {
     id: 'retry.state.backoff',
     title:
       'a key that waits after a failure is in back-off, and a key that was added with a delay is not',

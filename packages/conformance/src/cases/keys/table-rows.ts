@@ -22,6 +22,9 @@ export type Verb =
   | 'add-after-200'
   | 'claim'
   | 'done'
+  | 'again-0'
+  | 'again-50'
+  | 'again-200'
   | 'retry-0'
   | 'retry-50'
   | 'retry-200'
@@ -93,6 +96,27 @@ export const table: Readonly<Record<Verb, Partial<Record<Start, Cells>>>> = {
   done: {
     held: ['idle', null, null],
     'held+now': ['ready', 0, null],
+    'held+later': ['delayed', 100, null],
+    'held+now+later': ['ready', 0, 100],
+    'held-of-two': ['delayed', 100, null],
+  },
+  'again-0': {
+    held: ['ready', 0, null],
+    'held+now': ['ready', 0, null],
+    'held+later': modes(['ready', 0, 100], ['ready', 0, null]),
+    'held+now+later': ['ready', 0, 100],
+    'held-of-two': modes(['ready', 0, 100], ['ready', 0, null]),
+  },
+  'again-50': {
+    held: ['delayed', 50, null],
+    'held+now': modes(['ready', 0, 50], ['ready', 0, null]),
+    'held+later': ['delayed', 50, null],
+    'held+now+later': modes(['ready', 0, 50], ['ready', 0, 100]),
+    'held-of-two': ['delayed', 50, null],
+  },
+  'again-200': {
+    held: ['delayed', 200, null],
+    'held+now': modes(['ready', 0, 200], ['ready', 0, null]),
     'held+later': ['delayed', 100, null],
     'held+now+later': ['ready', 0, 100],
     'held-of-two': ['delayed', 100, null],

@@ -54,6 +54,14 @@ async function act(
     }
     case 'done':
       return (await s.done(held())).outcome
+    case 'again-0':
+    case 'again-50':
+    case 'again-200': {
+      const again = { delayMs, priority: 0 }
+      const { key: heldKey, token } = held()
+      const finish = { as: 'done', key: heldKey, token, forget: false, again } as const
+      return (await s.finish(finish, { dedupe })).outcome
+    }
     case 'retry-0':
     case 'retry-50':
     case 'retry-200':

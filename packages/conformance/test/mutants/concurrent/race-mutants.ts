@@ -50,9 +50,10 @@ export const raceMutants: readonly Mutant[] = [
         const wasOwed = finishes.map(({ key }) => store.key(queue, key).state.dueAt !== Infinity)
         await meanwhile()
         const replies = driver.finish(queue, finishes, options)
-        for (const [index, { as, key }] of finishes.entries()) {
+        for (const [index, finish] of finishes.entries()) {
+          const isDone = finish.as === 'done' && finish.again === undefined
           const isLost = replies[index]?.outcome === 'lost'
-          if (as === 'done' && !wasOwed[index] && !isLost) driver.cancel(queue, [key])
+          if (isDone && !wasOwed[index] && !isLost) driver.cancel(queue, [finish.key])
         }
         return replies
       },

@@ -21,6 +21,57 @@ export const finishMutants: readonly Mutant[] = [
       },
     }),
   ),
+  ruleMutant('again-is-done', 'a key that is done and to be added again is not added', (rules) => ({
+    doneAgain: (state, token, forgets, _again, _dedupe, now, seq) =>
+      rules.done(state, token, forgets, now, seq),
+  })),
+  ruleMutant('again-at-once', 'a key that is done and added again has no delay', (rules) => ({
+    doneAgain: (state, token, forgets, { priority }, ...rest) =>
+      rules.doneAgain(state, token, forgets, { delayMs: 0, priority }, ...rest),
+  })),
+  ruleMutant(
+    'again-postpones',
+    'a key that is done and added again loses the run that was added meanwhile',
+    (rules) => ({
+      doneAgain(state, token, ...rest) {
+        if (state.token === token) rules.cancel(state)
+        return rules.doneAgain(state, token, ...rest)
+      },
+    }),
+  ),
+  ruleMutant(
+    'again-moves-due',
+    'a run that is due already is moved when it is added again',
+    (rules) => ({
+      doneAgain(state, token, forgets, again, dedupe, now, seq) {
+        const wasDue = state.token === token && state.dueAt <= now
+        const outcome = rules.doneAgain(state, token, forgets, again, dedupe, now, seq)
+        if (wasDue) state.dueAt = now + 1
+        return outcome
+      },
+    }),
+  ),
+  ruleMutant('again-same-priority', 'a key that is added again keeps its priority', (rules) => ({
+    doneAgain: (state, token, forgets, { delayMs }, ...rest) =>
+      rules.doneAgain(state, token, forgets, { delayMs, priority: state.claimedPriority }, ...rest),
+  })),
+  ruleMutant('again-counts', 'a key that is done and added again has failed', (rules) => ({
+    doneAgain(state, token, ...rest) {
+      const outcome = rules.doneAgain(state, token, ...rest)
+      if (outcome !== 'lost') rules.countFailure(state, rest[3])
+      return outcome
+    },
+  })),
+  ruleMutant('again-forgets', 'a key that is added again loses its failures', (rules) => ({
+    doneAgain: (state, token, _, ...rest) => rules.doneAgain(state, token, true, ...rest),
+  })),
+  ruleMutant('again-without-token', 'a stale token adds a key again', (rules) => ({
+    doneAgain: (state, token, ...rest) => rules.doneAgain(state, state.token || token, ...rest),
+  })),
+  ruleMutant('retry-same-priority', 'a retry ignores the priority that it is given', (rules) => ({
+    retry: (state, token, delayMs, dedupe, now, seq) =>
+      rules.retry(state, token, delayMs, dedupe, now, seq),
+  })),
   ruleMutant('release-to-tail', 'a released key goes to the tail', (rules) => ({
     release(state, token, dedupe, now, seq) {
       const outcome = rules.release(state, token, dedupe, now, seq)
@@ -66,9 +117,9 @@ export const finishMutants: readonly Mutant[] = [
     renew: (state, _, leaseUntil) => rules.renew(state, state.token, leaseUntil),
   })),
   ruleMutant('retry-counts-twice', 'a retry counts two failures', (rules) => ({
-    retry(state, token, delayMs, dedupe, now, seq) {
+    retry(state, token, delayMs, dedupe, now, ...rest) {
       if (state.token === token) rules.countFailure(state, now)
-      return rules.retry(state, token, delayMs, dedupe, now, seq)
+      return rules.retry(state, token, delayMs, dedupe, now, ...rest)
     },
   })),
   ruleMutant(

@@ -1,0 +1,59 @@
+/** The most keys that are claimed ahead without a number that was given. */
+const autoMax = 500
+
+/** How many claims and runs are considered. */
+const samples = 32
+
+/** The least time that a key that was claimed ahead is kept. */
+const keepMsMin = 100
+
+/**
+ * How many keys may be claimed ahead of workers: a given number, or as many as their handlers will
+ * start within two round trips of a claim.
+ *
+ * The round trip is the median of the latest claims that brought keys. How fast keys are started
+ * follows from the mean duration of the latest runs, and not from the latest starts: those are slow
+ * where too few keys are claimed ahead, and would never become faster.
+ */
+export class PrefetchAmount {
+  readonly #given: number | 'auto'
+  readonly #claimMs: number[] = []
+  #claims = 0
+  #medianMs = 0
+  readonly #runMs = new Float64Array(samples)
+  #runs = 0
+  #sumMs = 0
+
+  constructor(given: number | 'auto') {
+    this.#given = given
+  }
+
+  /** A claim that brought keys was answered after so long. */
+  noteClaim(ms: number): void {
+    this.#claimMs[this.#claims % samples] = ms
+    this.#claims += 1
+    const sorted = [...this.#claimMs].sort((a, b) => a - b)
+    this.#medianMs = sorted[sorted.length >> 1] ?? 0
+  }
+
+  /** A handler ran for so long. */
+  noteRun(ms: number): void {
+    const at = this.#runs % samples
+    this.#sumMs += ms - this.#runMs[at]!
+    this.#runMs[at] = ms
+    this.#runs += 1
+  }
+
+  /** How many keys may be claimed ahead of so many slots. */
+  of(slots: number): number {
+    if (this.#given !== 'auto') return this.#given
+    if (this.#runs < samples || this.#medianMs === 0) return 0
+    const startsPerMs = (slots * samples) / Math.max(this.#sumMs, Number.EPSILON)
+    return Math.min(autoMax, Math.floor(2 * this.#medianMs * startsPerMs))
+  }
+
+  /** How long a key that was claimed ahead is kept until a handler starts it. */
+  get keepMs(): number {
+    return Math.max(keepMsMin, 5 * this.#medianMs)
+  }
+}

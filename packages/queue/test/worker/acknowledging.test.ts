@@ -1,0 +1,253 @@
+import { SluiceError } from '@sluice/core'
+import { describe, expect, test } from 'vitest'
+import { createWorker } from '../../src/index.ts'
+import { nextTurn } from '../support/late-driver.ts'
+import { late, Scene, seen, unleased } from '../support/setups.ts'
+
+const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+const done = { as: 'done', forget: true } as const
+const whole = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+
+describe.each([late, unleased])('a run whose finish is under way, over $way', (setup) => {
+  test('holds no slot, and is counted', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.addMany(keys)
+    scene.late.hold('finish')
+    const started: string[] = []
+    const worker = createWorker({ queue, handler: (item) => void started.push(item) })
+    await scene.quiet()
+    expect(started).toEqual(['a', 'b', 'c', 'd'])
+    expect([worker.running, worker.finishing]).toEqual([0, 4])
+    expect(worker.health()).toMatchObject({ ready: true, running: 0, finishing: 4 })
+    await scene.clock.step(10_000)
+    const [row] = (await scene.inner.workers?.('q', 60_000)) ?? []
+    expect(row?.stats).toMatchObject({ busy: 0, finishing: 4, runs: 4 })
+    scene.late.letGo('finish')
+    await worker.runUntilIdle()
+    expect(started).toEqual(keys)
+    expect(worker.finishing).toBe(0)
+  })
+
+  test('is bounded: a store that does not answer stops the worker', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 2 })
+    await queue.addMany(keys)
+    const started: string[] = []
+    let running = 0
+    let most = 0
+    const gate = Promise.withResolvers<void>()
+    scene.late.hold('finish')
+    const worker = createWorker({
+      queue,
+      concurrency: 3,
+      handler: async (item) => {
+        started.push(item)
+        running += 1
+        if (item === 'a') await gate.promise
+        running -= 1
+      },
+    })
+    scene.late.before = async () => {
+      await nextTurn()
+      const { rows } = await scene.inner.list('q', { state: 'processing', limit: 100 })
+      most = Math.max(most, rows.length)
+    }
+    await scene.quiet()
+    expect([started.length, running, worker.finishing]).toEqual([5, 1, 4])
+    gate.resolve()
+    await scene.quiet()
+    expect([started.length, worker.finishing, most]).toEqual([5, 5, 5])
+    scene.late.letGo('finish')
+    await worker.runUntilIdle()
+    expect([started.length, most]).toEqual([8, 5])
+  })
+
+  test('is handed over in the turn in which the handler returns', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const gate = Promise.withResolvers<void>()
+    createWorker({ queue, handler: () => gate.promise })
+    await scene.quiet()
+    scene.late.before = () => undefined
+    gate.resolve()
+    for (let turn = 0; turn < 10; turn += 1) await undefined
+    expect(scene.late.count('finish')).toBe(1)
+  })
+
+  test('keeps its key from running again until it is acknowledged', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.add('a')
+    let runs = 0
+    const answers = Promise.withResolvers<void>()
+    scene.late.after = async ({ verb }) => {
+      if (verb !== 'finish') return
+      scene.late.inFlight -= 1
+      await answers.promise
+      scene.late.inFlight += 1
+    }
+    const worker = createWorker({
+      queue,
+      concurrency: 2,
+      handler: async () => {
+        runs += 1
+        if (runs === 1) await queue.add('a')
+      },
+    })
+    await scene.quiet()
+    // The store has finished the first run, and handed the key out again.
+    expect((await scene.row('a'))?.state).toBe('processing')
+    expect([runs, worker.finishing]).toEqual([1, 1])
+    answers.resolve()
+    await scene.quiet()
+    expect(runs).toBe(2)
+    await worker.stop()
+  })
+
+  test('is not aborted, and finished once, though its lease was lost', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    let signal: AbortSignal | undefined
+    scene.late.hold('finish')
+    const worker = createWorker({
+      queue,
+      handler: (_, context) => {
+        signal = context.signal
+      },
+    })
+    await scene.quiet()
+    const { token = 0 } = (await scene.row('a')) ?? {}
+    await scene.inner.finish('q', [{ ...done, key: 'a', token }], whole)
+    scene.late.letGo('finish')
+    await scene.clock.step(10_000)
+    expect(scene.late.count('finish')).toBe(1)
+    expect(signal?.aborted).toBe(false)
+    const [row] = (await scene.inner.workers?.('q', 60_000)) ?? []
+    expect(row?.stats).toMatchObject({ runs: 1, finishing: 0, lost: 1 })
+    await worker.stop()
+  })
+
+  test('is waited for by stop, drain, close and runUntilIdle', async () => {
+    for (const verb of ['stop', 'drain', 'close', 'idle'] as const) {
+      const scene = new Scene(setup)
+      const queue = scene.queue({ prefetch: 1 })
+      await queue.add('a')
+      scene.late.hold('finish')
+      const worker = createWorker({ queue, handler: () => undefined })
+      await scene.quiet()
+      const ends = {
+        stop: () => worker.stop(),
+        drain: () => queue.shutDownWithDrain(),
+        close: () => queue.close({ graceMs: 1_000 }),
+        idle: () => worker.runUntilIdle(),
+      }
+      const ending = seen(ends[verb]())
+      await scene.quiet()
+      expect([verb, ending.state]).toEqual([verb, 'waiting'])
+      scene.late.letGo('finish')
+      await scene.quiet()
+      expect([verb, ending.state]).toEqual([verb, 'resolved'])
+      expect(await scene.states()).toEqual({})
+      await scene.end()
+    }
+  })
+
+  test('is given up by stop after the grace and a second, in one error with handlers', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 2 })
+    await queue.addMany(['finished', 'rude'])
+    scene.late.hold('finish')
+    const told: unknown[] = []
+    const signals = new Map<string, AbortSignal>()
+    const stuck = Promise.withResolvers<void>()
+    const worker = createWorker({
+      queue,
+      onError: (error) => told.push(error),
+      handler: (item, { signal }) => {
+        signals.set(item, signal)
+        return item === 'rude' ? stuck.promise : undefined
+      },
+    })
+    await scene.quiet()
+    const stopping = seen(worker.stop({ graceMs: 500 }))
+    await scene.clock.step(1_499)
+    expect(stopping.state).toBe('waiting')
+    await scene.clock.step(1)
+    expect(stopping.state).toBe('resolved')
+    expect(scene.errors).toHaveLength(1)
+    expect(String(scene.errors[0])).toContain('"rude", "finished"')
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
+    expect(signals.get('rude')?.aborted).toBe(true)
+    expect(signals.get('finished')?.aborted).toBe(false)
+    stuck.resolve()
+    scene.late.letGo('finish')
+    await scene.quiet()
+    expect(told).toEqual([])
+  })
+
+  test('that fails for good is reported once', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    scene.late.before = async ({ verb }) => {
+      await nextTurn()
+      if (verb === 'finish') throw new SluiceError('ERR_INVALID_INPUT', 'refused')
+    }
+    const told: unknown[] = []
+    const worker = createWorker({
+      queue,
+      onError: (error) => told.push(error),
+      handler: () => undefined,
+    })
+    await scene.clock.step(5_000)
+    expect(told).toMatchObject([{ code: 'ERR_INVALID_INPUT' }])
+    expect([scene.late.count('finish'), worker.finishing]).toEqual([1, 0])
+    expect((await scene.row('a'))?.state).toBe('processing')
+    scene.late.before = nextTurn
+    await worker.stop()
+  })
+})
+
+test('the key of a finish that is under way is renewed', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  await queue.add('a')
+  scene.late.hold('finish')
+  const worker = createWorker({ queue, handler: () => undefined })
+  await scene.quiet()
+  const before = await scene.row('a')
+  await scene.clock.step(10_000)
+  expect((await scene.row('a'))?.leaseUntil).toBe((before?.leaseUntil ?? 0) + 10_000)
+  scene.late.letGo('finish')
+  await worker.stop()
+})
+
+test('onExhausted holds the slot, and decides once', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue({ prefetch: 1 })
+  await queue.addMany(['a', 'b'])
+  const decision = Promise.withResolvers<'drop'>()
+  const asked: string[] = []
+  const worker = createWorker({
+    queue,
+    maxFailures: 1,
+    onExhausted: ({ key }) => {
+      asked.push(key)
+      return decision.promise
+    },
+    onError: () => undefined,
+    handler: () => {
+      throw new Error('no')
+    },
+  })
+  await scene.quiet()
+  expect([asked, worker.running, worker.finishing]).toEqual([['a'], 1, 0])
+  decision.resolve('drop')
+  await scene.quiet()
+  expect(asked).toEqual(['a', 'b'])
+  expect(await scene.states()).toEqual({})
+  await worker.stop()
+})
