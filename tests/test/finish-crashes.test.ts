@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { afterAll, beforeAll, describe, test } from 'vitest'
 import { createQueue, createWorker } from 'sluice'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import { emptyFile } from '../support/empty-file.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { driverAt } from '../support/store-address.ts'
@@ -18,7 +18,8 @@ function killed(address: string, point: string): Promise<string[]> {
     const flags = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings']
     const args = [...flags, program, address, point]
     execFile(process.execPath, args, (error, stdout, stderr) => {
-      if (error?.signal !== 'SIGKILL') reject(new Error(`was not killed: ${stderr}`, { cause: error }))
+      if (error?.signal !== 'SIGKILL')
+        reject(new Error(`was not killed: ${stderr}`, { cause: error }))
       else resolve(stdout.trim().split('\n'))
     })
   })
@@ -43,7 +44,8 @@ describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
     const ranHere: string[] = []
     const worker = createWorker({ queue, handler: (key) => void ranHere.push(key) })
     // real time: the leases of a process that is gone end by the store's clock.
-    while ((await queue.inspect.list()).keys.length > 0) await new Promise((go) => setTimeout(go, 50))
+    while ((await queue.inspect.list()).keys.length > 0)
+      await new Promise((go) => setTimeout(go, 50))
     await worker.stop()
     await queue.close()
     for (const key of keys) {
@@ -53,8 +55,16 @@ describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
       if (left.includes(key)) assert.ok(ranHere.includes(key), `${key} runs again`)
     }
     if (point === 'returned') assert.deepEqual([ranThere, ranHere.sort()], [['a'], ['a', 'b']])
-    if (point === 'queued') assert.deepEqual([ranThere, ranHere.sort()], [['a', 'b'], ['a', 'b']])
-    if (point === 'committed') assert.ok(!ranHere.includes('a'), 'a finish that was committed stays')
+    if (point === 'queued')
+      assert.deepEqual(
+        [ranThere, ranHere.sort()],
+        [
+          ['a', 'b'],
+          ['a', 'b'],
+        ],
+      )
+    if (point === 'committed')
+      assert.ok(!ranHere.includes('a'), 'a finish that was committed stays')
     assert.equal(new Set(ranHere).size, ranHere.length, 'no key runs twice here')
   })
 })

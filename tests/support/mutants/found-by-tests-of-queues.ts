@@ -97,7 +97,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'if (!held.mayStart()) continue',
+        find: 'if (!held.mayStart()) return true',
         replace: '',
       },
     ],

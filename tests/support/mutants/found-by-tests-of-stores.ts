@@ -77,8 +77,8 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/core/src/transitions/finish.ts',
-        find: 'if (forgets) forget(state)\n  state.crashes = 0',
-        replace: 'if (forgets) forget(state)',
+        find: 'state.crashes = 0\n  if (state.laterAt !== never) collapse',
+        replace: 'if (state.laterAt !== never) collapse',
       },
     ],
     finder: {

@@ -154,7 +154,15 @@ export const storeMutants: readonly QueueMutant[] = [
     }),
   })),
   mutant('claims-ahead', 'more is claimed than getters wait for', () => ({
-    options: (options) => ({ ...options, prefetch: 5 }),
+    queue(queue) {
+      const ahead: Awaited<ReturnType<typeof queue.getMany>> = []
+      return {
+        async get(options) {
+          if (ahead.length === 0) ahead.push(...(await queue.getMany(10, options)))
+          return ahead.shift()
+        },
+      }
+    },
   })),
   mutant('get-impatient', 'get rejects when the store is busy', () => ({
     queue: (queue, { driver, name = '' }) => ({
