@@ -81,7 +81,9 @@ export function throughDirect(driver: Driver): Driver {
         return await driver.finish(queue, finishes, options)
       }
       const { direct, handle } = known
-      if (finish.as !== 'done') return [direct.finish(handle, finish, options)]
+      if (finish.as !== 'done' || finish.again !== undefined) {
+        return [direct.finish(handle, finish, options)]
+      }
       const outcome = direct.done(handle, finish.token, finish.forget)
       if (outcome === 'lost') return [{ outcome, dueAt: never, failures: 0 }]
       const row = await rowOf(driver, queue, finish.key)
