@@ -146,8 +146,7 @@ describe('the gate of a store', () => {
     void outage.persist()
     await time.pass(30_000)
     outage.error = undefined
-    // real time: is under control here.
-    const silent = new Promise((_, reject) => setTimeout(() => reject(away), 10_000))
+    const silent = time.after(10_000).then(() => Promise.reject(away))
     await time.pass(2_000)
     expect(outage.successes).toBe(1)
     const hung = seen(Promise.resolve(gate.attempt(user, () => silent)))
@@ -167,8 +166,7 @@ describe('the gate of a store', () => {
     outage.error = undefined
     await time.pass(1_550)
     expect(outage.successes).toBe(1)
-    // real time: is under control here.
-    const silent = new Promise((_, reject) => setTimeout(() => reject(away), 2_000))
+    const silent = time.after(2_000).then(() => Promise.reject(away))
     void seen(Promise.resolve(gate.attempt(user, () => silent)))
     await time.pass(1_900)
     void gate.attempt(user, () => undefined)

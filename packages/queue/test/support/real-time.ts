@@ -4,6 +4,8 @@ import { vi } from 'vitest'
 export interface RealTime {
   /** Lets this much real time pass, in small steps, with a turn of the event loop after each. */
   pass(ms: number): Promise<void>
+  /** Resolves after so much of the time that is under control. */
+  after(ms: number): Promise<void>
   /** How many timers are set. */
   timers(): number
 }
@@ -21,6 +23,7 @@ export function fakeRealTime(
   })
   return {
     timers: () => vi.getTimerCount(),
+    after: (ms) => new Promise((resolve) => setTimeout(resolve, ms)), // real time: the fake of it.
     pass: async (ms) => {
       for (let left = ms; left > 0; left -= 50) {
         await vi.advanceTimersByTimeAsync(Math.min(50, left))
