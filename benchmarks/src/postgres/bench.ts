@@ -6,6 +6,7 @@ import { spreadOf, written } from '../stats.ts'
 import { backlogs } from './depth.ts'
 import { settings } from './server.ts'
 import type { Samples } from './turns.ts'
+import { reportWorking } from './working-report.ts'
 
 const { env } = process
 const keys = env['SLUICE_BENCH_KEYS'] ?? '20000'
@@ -64,6 +65,18 @@ if (isWanted('adding')) {
 if (isWanted('processing')) {
   console.log('\nclaiming and finishing\n')
   compare(measure('processing', keys))
+}
+if (isWanted('working')) {
+  console.log('\nworkers at ordinary concurrency, the queue with its defaults')
+  reportWorking(measure('working', keys))
+}
+if (isWanted('fairness')) {
+  console.log('\ntwo workers and a producer in three processes: the smaller share in any 10 s\n')
+  const samples = measure('fairness', keys)
+  for (const side of Object.keys(samples)) {
+    const shares = figures(samples, side, 'smallerShare')
+    console.log(`${side}: ${Math.min(...shares).toFixed(2)}`)
+  }
 }
 if (isWanted('verbs')) {
   console.log('\nwhat a verb has client and server compute, one batch at a time, us a key\n')

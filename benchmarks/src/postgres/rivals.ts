@@ -48,8 +48,13 @@ export async function emptyGraphile(server: Server): Promise<void> {
   await server.sql('truncate graphile_worker._private_jobs')
 }
 
-/** graphile-worker as a worker: a local queue of 500 jobs, and completions in batches. */
-export async function runGraphile(pool: pg.Pool, handler: () => void): Promise<Runner> {
+/** graphile-worker as a worker: a local queue of jobs, and completions in batches. */
+export async function runGraphile(
+  pool: pg.Pool,
+  handler: () => void | Promise<void>,
+  concurrency = 24,
+  localQueue = 500,
+): Promise<Runner> {
   return await run({
     pgPool: pool,
     noHandleSignals: true,
@@ -57,8 +62,8 @@ export async function runGraphile(pool: pg.Pool, handler: () => void): Promise<R
     taskList: { job: async () => handler() },
     preset: {
       worker: {
-        concurrentJobs: 24,
-        localQueue: { size: 500 },
+        concurrentJobs: concurrency,
+        ...(localQueue === 0 ? {} : { localQueue: { size: localQueue } }),
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
       },

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { createQueue } from '../../../packages/queue/src/index.ts'
+import { createQueue, createWorker } from '../../../packages/queue/src/index.ts'
 import { type Durability, sqliteDriver } from '../../../packages/sqlite/src/index.ts'
 import type { RawDatabase } from './raw-database.ts'
 
@@ -162,6 +162,37 @@ const queue: Contestant = async (task) => {
   return { add: addedAt - startedAt, rest: endedAt - addedAt }
 }
 
+/** A worker with its defaults, and handlers that do nothing. */
+const worker =
+  (concurrency: number): Contestant =>
+  async (task) => {
+    const file = join(task.folder, `worker-${concurrency}.db`)
+    const jobs = createQueue<string>({
+      name: 'q',
+      driver: sqliteDriver({ file, durability: task.durability, library: 'better-sqlite3' }),
+    })
+    await jobs.len()
+    const startedAt = task.clockMs()
+    for (const batch of batchesOf(task.keys, addBatch)) await jobs.addMany(batch)
+    const addedAt = task.clockMs()
+    let left = task.keys.length
+    const started = Promise.withResolvers<void>()
+    const running = createWorker({
+      queue: jobs,
+      concurrency,
+      handler: async () => {
+        left -= 1
+        if (left === 0) started.resolve()
+      },
+    })
+    await started.promise
+    // When it has stopped, the store has acknowledged everything.
+    await running.stop()
+    const endedAt = task.clockMs()
+    await jobs.close()
+    return { add: addedAt - startedAt, rest: endedAt - addedAt }
+  }
+
 interface PlainQueue {
   add(type: string, data: unknown): unknown
   addMany(type: string, data: unknown[]): unknown
@@ -229,5 +260,7 @@ export const contestants: Readonly<
   [yardstick]: { run: handWritten, share: 1 },
   'driver, in batches': { run: driver, share: 1 },
   'queue, in batches': { run: queue, share: 1 },
+  'worker, concurrency 10': { run: worker(10), share: 1 },
+  'worker, concurrency 24': { run: worker(24), share: 1 },
   plainjob: { run: plainjob, share: 0.1 },
 }

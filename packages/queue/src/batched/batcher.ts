@@ -8,6 +8,7 @@ import {
 } from '@sluice/core'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
+import { nextTurn } from '../environment/environment.ts'
 import { pause } from '../environment/timing.ts'
 import {
   closedUnsent,
@@ -44,6 +45,9 @@ export abstract class Batcher<Request, Reply> {
   readonly #late = new LateJobs<Request, Reply>()
   #inFlight = 0
   #isScheduled = false
+  #isTurnScheduled = false
+  /** The store has answered the last batch before `send` returned. */
+  #answersAtOnce = false
   #isSending = false
   /** Batches in flight, without those that were sent alone. */
   #batchesInFlight = 0
@@ -78,11 +82,33 @@ export abstract class Batcher<Request, Reply> {
     return undefined
   }
 
-  /** Submits one call. */
-  submit(kind: string, key: string, request: Request, answers: Answers<Reply>): void {
+  /** Submits one call. `isAwaited`: whether the caller can do nothing before the answer. */
+  submit(
+    kind: string,
+    key: string,
+    request: Request,
+    answers: Answers<Reply>,
+    isAwaited = true,
+  ): void {
     const deadline = this.#deadline()
     this.#waiting.push(newJob({ kind, key, request, answers, index: 0, deadline }))
-    this.#schedule()
+    const mayGather = this.#answersAtOnce && this.calls.handle.clock === systemClock
+    if (isAwaited || !mayGather) this.#schedule()
+    else this.#scheduleTurn()
+  }
+
+  /**
+   * Sends at the end of this turn of the event loop. Behind a store that answers at once no batch is
+   * in flight, so that each turn of the microtask queue would be a batch, and a transaction. Not with
+   * a clock that was given, whose steps wait for no more turns than necessary.
+   */
+  #scheduleTurn(): void {
+    if (this.#isTurnScheduled) return
+    this.#isTurnScheduled = true
+    nextTurn(() => {
+      this.#isTurnScheduled = false
+      this.#schedule()
+    })
   }
 
   /** Submits several calls; each answer comes with the index of its request. */
@@ -155,6 +181,7 @@ export abstract class Batcher<Request, Reply> {
       const jobs = half.length > 0 ? half.filter((job) => !job.isAnswered) : this.#nextBatch()
       if (half.length === 0 && jobs.length === 0) break
       const answer = jobs.length === 0 ? undefined : this.#sendBatch(jobs)
+      this.#answersAtOnce = answer === undefined
       if (answer === undefined) {
         this.#release(half)
         continue

@@ -94,7 +94,7 @@ export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implement
     return new Promise((resolve, reject) => {
       const request = { held, finish }
       const answer = new FinishAnswer(this.#core, this.#nextDue, request, resolve, reject)
-      this.submit('finish', held.key, request, answer)
+      this.submit('finish', held.key, request, answer, !held.hasReturned)
     })
   }
 

@@ -142,6 +142,11 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     this.abortedWith ??= returned
   }
 
+  /** Whether {@link noteReturned} was called: nothing waits for its finish. */
+  get hasReturned(): boolean {
+    return this.abortedWith === returned
+  }
+
   done(options?: DoneOptions): Promise<FinishOutcome> {
     let forgets: boolean
     try {
