@@ -3,7 +3,8 @@
 --
 -- Arguments: dedupe, the plans, the number of finishes; for each its key, its token, and how: d (done),
 -- f (done, and failures forgotten), r (release), or JSON: ["t", delayMs, number of the plan or 0,
--- jitter, error or null] for a retry, ["p", error or null] for park.
+-- jitter, error or null, priority or null] for a retry, ["p", error or null] for park,
+-- ["a", delayMs, priority, whether failures are forgotten] for done and added again.
 -- Reply: for each finish 0 (idle, no failures), 4 (lost), or "outcome dueAt failures".
 -- @include begin
 -- @include rows
@@ -27,15 +28,21 @@ local function done(state, forgets, number)
   return free(state, number)
 end
 
-local function retry(state, delayMs, number)
-  countFailure(state)
+-- The key is added again, and the run has ended.
+local function addAgain(state, delayMs, why, priority, number)
   state.crashes = 0
   if delayMs > 0 then
-    addAfter(state, now + delayMs, WHY_BACKOFF, state.claimedPriority, dedupe, number)
+    addAfter(state, now + delayMs, why, priority, dedupe, number)
   else
-    add(state, state.claimedPriority, dedupe, number)
+    add(state, priority, dedupe, number)
   end
   return free(state, number)
+end
+
+local function retry(state, delayMs, priority, number)
+  countFailure(state)
+  if priority == nil or priority == cjson.null then priority = state.claimedPriority end
+  return addAgain(state, delayMs, WHY_BACKOFF, priority, number)
 end
 
 local function release(state, number)
@@ -111,7 +118,11 @@ for index = 1, count do
           if options[3] ~= 0 then
             delayMs = delayOfPlan(plans[options[3]], state.failures, options[4], reservations)
           end
-          outcome = retry(state, delayMs, number)
+          outcome = retry(state, delayMs, options[6], number)
+        elseif options[1] == 'a' then
+          message = cjson.null
+          if options[4] then forget(state) end
+          outcome = addAgain(state, options[2], WHY_DELAY, options[3], number)
         else
           message = options[2]
           outcome = park(state, message ~= cjson.null, number)

@@ -198,10 +198,14 @@ export class JournalKeeper {
   async #repeatFinishes(queue: string, { finishes }: Unconfirmed): Promise<void> {
     const now = this.#store.time.latest
     const due = finishes.map(({ finish: one, dueAt }): Finish => {
+      const delayMs = dueAt === never ? 0 : Math.max(0, dueAt - now)
+      if (one.as === 'done' && one.again !== undefined) {
+        return { ...one, again: { ...one.again, delayMs } }
+      }
       if (one.as !== 'retry') return one
       const { plan: _, ...rest } = one
       // The delay was decided, and its token taken, when the reply was given.
-      return { ...rest, delayMs: dueAt === never ? 0 : Math.max(0, dueAt - now) }
+      return { ...rest, delayMs }
     })
     for (const some of slices(due)) await repeatFinishes(this.#store, queue, some)
   }

@@ -1099,15 +1099,19 @@ state.crashes = 0
 collapse(state)
 return free(state, number)
 end
-local function retry(state, delayMs, number)
-countFailure(state)
+local function addAgain(state, delayMs, why, priority, number)
 state.crashes = 0
 if delayMs > 0 then
-addAfter(state, now + delayMs, WHY_BACKOFF, state.claimedPriority, dedupe, number)
+addAfter(state, now + delayMs, why, priority, dedupe, number)
 else
-add(state, state.claimedPriority, dedupe, number)
+add(state, priority, dedupe, number)
 end
 return free(state, number)
+end
+local function retry(state, delayMs, priority, number)
+countFailure(state)
+if priority == nil or priority == cjson.null then priority = state.claimedPriority end
+return addAgain(state, delayMs, WHY_BACKOFF, priority, number)
 end
 local function release(state, number)
 collapse(state)
@@ -1178,7 +1182,11 @@ message = options[5]
 if options[3] ~= 0 then
 delayMs = delayOfPlan(plans[options[3]], state.failures, options[4], reservations)
 end
-outcome = retry(state, delayMs, number)
+outcome = retry(state, delayMs, options[6], number)
+elseif options[1] == 'a' then
+message = cjson.null
+if options[4] then forget(state) end
+outcome = addAgain(state, options[2], WHY_DELAY, options[3], number)
 else
 message = options[2]
 outcome = park(state, message ~= cjson.null, number)

@@ -27,15 +27,18 @@ function finishArgs(
 
 function wayOf(finish: Finish, plans: Plans): string {
   switch (finish.as) {
-    case 'done':
-      return finish.forget ? 'f' : 'd'
+    case 'done': {
+      const { again, forget } = finish
+      if (again !== undefined) return JSON.stringify(['a', again.delayMs, again.priority, forget])
+      return forget ? 'f' : 'd'
+    }
     case 'release':
       return 'r'
     case 'park':
       return JSON.stringify(['p', finish.error ?? null])
     case 'retry': {
-      const { delayMs, plan, jitter = 0, error = null } = finish
-      return JSON.stringify(['t', delayMs, plans.numberOf(plan), jitter, error])
+      const { delayMs, plan, jitter = 0, error = null, priority = null } = finish
+      return JSON.stringify(['t', delayMs, plans.numberOf(plan), jitter, error, priority])
     }
   }
 }
