@@ -43,9 +43,10 @@ describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
     const left = held.keys.map(({ key }) => key)
     const ranHere: string[] = []
     const worker = createWorker({ queue, handler: (key) => void ranHere.push(key) })
-    // real time: the leases of a process that is gone end by the store's clock.
-    while ((await queue.inspect.list()).keys.length > 0)
+    while ((await queue.inspect.list()).keys.length > 0) {
+      // real time: the leases of a process that is gone end by the store's clock.
       await new Promise((go) => setTimeout(go, 50))
+    }
     await worker.stop()
     await queue.close()
     for (const key of keys) {

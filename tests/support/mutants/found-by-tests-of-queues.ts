@@ -299,8 +299,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/handler-run.ts',
-        find: 'this.#report(error)\n      return this.#failed(error)',
-        replace: 'this.#report(error)\n      throw error',
+        find: 'this.#report(error, this.#endOf(error))\n      return this.#failed(error)',
+        replace: 'this.#report(error, this.#endOf(error))\n      throw error',
       },
     ],
     finder: {
