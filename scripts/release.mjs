@@ -52,6 +52,11 @@ function tryVersions() {
       if (isNeeded) cpSync(join(root, file), join(copy, file), { recursive: true })
     }
     call('git', ['init', '-q', '-b', 'main'], copy)
+    const waiting = readdirSync(join(copy, '.changeset')).filter(isChangeset).length
+    const isFirst = publishedPackages().some(({ manifest }) => manifest.version === '0.0.0')
+    if (isFirst && waiting > publishedPackages().length) {
+      say(`${waiting} changesets: npm run release:squash makes the notes of the first release`)
+    }
     const { isOk, text } = call('changeset', ['version'], copy)
     if (!isOk) return [`changeset version: ${text}`]
     const problems = []
@@ -70,6 +75,8 @@ function tryVersions() {
     rmSync(copy, { recursive: true, force: true })
   }
 }
+
+const isChangeset = (name) => name.endsWith('.md') && name !== 'README.md'
 
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 

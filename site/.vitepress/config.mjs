@@ -39,10 +39,13 @@ function sidebars() {
     .filter((package_) => package_.private !== true)
     .map(({ name }) => name)
     .sort()
+  const shown = groups.map((group) =>
+    group === decisions ? { ...group, items: group.items.filter(isOverview) } : group,
+  )
+  const [{ items: first }] = shown
+  first.splice(1, 0, { text: 'Playground', link: '/playground' })
   return {
-    '/': groups.map((group) =>
-      group === decisions ? { ...group, items: group.items.filter(isOverview) } : group,
-    ),
+    '/': shown,
     '/decisions/': [{ ...decisions, items: [...decisions.items].sort(byLink) }],
     '/api/': [
       { text: 'Reference', items: names.map((name) => ({ text: name, link: `/api/${name}/` })) },

@@ -56,13 +56,13 @@ function draw({ runs, adds, said }, theme, width) {
   const top = 46
   const keys = [...new Set(adds.map(({ key }) => key))]
   const bottom = top + keys.length * rowHeight
-  const height = bottom + (isNarrow ? 74 : 64)
+  const height = bottom + (isNarrow ? 86 : 64)
   const shown = []
-  const row = (key) => top + keys.indexOf(key) * rowHeight
+  const rowOf = (key) => top + keys.indexOf(key) * rowHeight
 
   for (const key of keys) {
     const own = runs.filter((one) => one.key === key)
-    const y = row(key) + 10
+    const y = rowOf(key) + 10
     own.forEach((one, index) => {
       const to = one.to ?? endMs
       const before = own[index - 1]
@@ -81,7 +81,7 @@ function draw({ runs, adds, said }, theme, width) {
   }
   for (const { at, key } of adds) {
     const px = Number(x(at))
-    const y = row(key)
+    const y = rowOf(key)
     shown.push(`<path d="M${px - 4} ${y} h8 l-4 7 z" fill="${colour.text}"/>`)
   }
 
@@ -104,14 +104,19 @@ function draw({ runs, adds, said }, theme, width) {
     })
     .join('')
   const last = merged.at(-1)
+  const baseline = bottom + (isNarrow ? 54 : 52)
   const texts = merged
-    .map(
-      ({ index, text }) =>
-        `<text id="s${index}" class="said" x="14" y="${bottom + (isNarrow ? 56 : 52)}">${text}</text>`,
-    )
+    .map(({ index, text }) => {
+      // A phone has no room for the whole sentence on a line.
+      const lines = isNarrow ? text.split(/(?<=,) /) : [text]
+      const spans = lines.map(
+        (line, row) => `<tspan x="14" y="${baseline + row * 19}">${line}</tspan>`,
+      )
+      return `<text id="s${index}" class="said">${spans.join('')}</text>`
+    })
     .join('')
   const labels = keys
-    .map((key) => `<text class="key" x="14" y="${row(key) + 23}">${key}</text>`)
+    .map((key) => `<text class="key" x="14" y="${rowOf(key) + 23}">${key}</text>`)
     .join('')
   const broken = `<rect x="${x(breaksMs)}" y="${top - 16}" width="${(x(fixedMs) - x(breaksMs)).toFixed(1)}" height="${bottom - top + 16}" fill="${run.failed}" opacity=".1"/><text class="soft" x="${(Number(x(breaksMs)) + 4).toFixed(1)}" y="${top - 20}">the downstream is broken</text>`
 

@@ -116,6 +116,7 @@ const groups = [
   ['examples', 'Examples'],
   ['internals', 'How it works inside'],
   ['decisions', 'Decisions'],
+  ['project', 'Project'],
 ]
 
 /** The groups of the side bar. A folder of docs/ that is new gets a group of its name. */
@@ -130,7 +131,8 @@ export function sidebarOf(pages) {
   for (const page of sorted) {
     const { name } = page
     const title = titleOf(page)
-    const folder = name.includes('/') ? name.split('/')[0] : ''
+    const isProject = /^(?!README|ARCHITECTURE)[A-Z_]+\.md$|^benchmarks\//.test(page.path)
+    const folder = isProject ? 'project' : name.includes('/') ? name.split('/')[0] : ''
     if (!folders.has(folder)) folders.set(folder, [])
     const text = folder === 'decisions' ? title.replace(/^(\d+): /, '$1 ') : title
     folders.get(folder).push({ text, link: `/${name.replace(/(^|\/)index$/, '$1')}` })

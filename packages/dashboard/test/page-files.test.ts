@@ -65,6 +65,7 @@ describe('the files of the page', () => {
     expect(missing.status).toBe(503)
     const text = await missing.text()
     expect(text).toContain('npm run build')
+    expect(text).toContain('serverExternalPackages')
     // Nothing that the policy of the page does not allow.
     expect(text).not.toMatch(/<(script|style)|style=/)
     mkdirSync(late)

@@ -205,7 +205,8 @@ test('addresses: what is named in the repository or on the site exists', () => {
     ...page,
     'x.yaml': 'u: https://site.example/a/b#one-two',
     'y.md': '(https://code.example/it/blob/HEAD/docs/a/b.md) https://other.example/x',
-    'z.ts': 'https://site.example/a/b#$',
+    'z.ts': 'https://site.example/a/b#$ https://site.example/play',
+    'site/pages/play.md': '# P',
   })
   says(
     addresses,

@@ -23,7 +23,8 @@ export function addresses(repository: Repository): string[] {
       }
       for (const { start, rest } of startingWith(line, site)) {
         const page = rest.replace(/#.*/, '')
-        if (page !== '' && !leads(repository, `docs/${page}.md`, rest)) tell(start + rest)
+        const files = [`docs/${page}.md`, `site/pages/${page}.md`]
+        if (page !== '' && !files.some((file) => leads(repository, file, rest))) tell(start + rest)
       }
     }
   }
