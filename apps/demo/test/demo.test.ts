@@ -56,7 +56,7 @@ test('a server is broken, a worker is killed, and the queues survive a restart',
   await first.line('came back after its worker was killed')
   first.child.stdin?.write('b')
   await first.line('answers 503 now')
-  expect(await first.line('why does customer/')).toMatch(/it backs off for .* answered 503$/)
+  expect(await first.line('why does customer/')).toMatch(/back-off for .* answered 503$/)
   first.child.stdin?.write('bp')
   await first.line('search-index is paused')
   const page = new URL((await first.line('http://')).trim())

@@ -41,6 +41,27 @@ function linesOfStdin(): AsyncIterable<string> {
   return createInterface({ input: process.stdin, crlfDelay: Infinity })
 }
 
+/** Reads keys one by one. Ctrl-C is a character then, and is made a signal again. */
+function onKey(pressed: (key: string) => void): () => void {
+  const { stdin } = process
+  const onData = (chunk: Buffer): void => {
+    const text = String(chunk)
+    // A key such as an arrow is a sequence that begins with Escape.
+    const keys = text.startsWith('\u001b') ? [text] : [...text]
+    for (const key of keys) {
+      if (key === '\u0003') process.kill(process.pid, 'SIGINT')
+      else pressed(key)
+    }
+  }
+  stdin.setRawMode(true)
+  stdin.on('data', onData)
+  return () => {
+    stdin.off('data', onData)
+    stdin.setRawMode(false)
+    stdin.pause()
+  }
+}
+
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -70,7 +91,11 @@ function browse(url: string): Promise<boolean> {
 }
 
 const terminal: Terminal = {
-  stdin: { isTTY: process.stdin.isTTY === true, lines: linesOfStdin },
+  stdin: {
+    isTTY: process.stdin.isTTY === true,
+    lines: linesOfStdin,
+    onKey: process.stdin.isTTY ? onKey : undefined,
+  },
   stdout: outputTo(process.stdout),
   stderr: outputTo(process.stderr),
   env: process.env,

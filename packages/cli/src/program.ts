@@ -19,6 +19,7 @@ export const globalOptions: readonly OptionSpec[] = [
   { flags: '--no-headers', summary: 'omit the header of a table' },
   { flags: '--no-color', summary: 'no colours, as with $NO_COLOR' },
   { flags: '-y, --yes', summary: 'confirm without asking' },
+  { flags: '--force', summary: 'go on with a queue that the store does not know' },
   { flags: '--timeout <DURATION>', summary: 'give up after this time, such as 30s or 5m' },
   { flags: '--debug', summary: 'show where an error comes from' },
 ]
@@ -35,7 +36,7 @@ const outro = `
 The store is named by -s or by SLUICE_STORE:
   sqlite:./queue.db   sqlite:///srv/queue.db   postgres://user@host/database?schema=sluice
 
-Exit codes: 0 done, 1 failed, 2 called wrongly or not confirmed, 3 unhealthy, 4 no such key.
+Exit codes: 0 done, 1 failed, 2 called wrongly or not confirmed, 3 unhealthy, 4 no such key or queue.
 `
 
 /** Builds the commander program of all commands. `chosen` is called with the command line. */

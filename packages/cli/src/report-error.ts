@@ -1,7 +1,7 @@
 import { SluiceError } from '@sluice/core'
 import { CommandError } from './command-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import { oneLine } from './output/escape.ts'
+import { oneLine, safeJson } from './output/escape.ts'
 import type { Printer } from './output/printer.ts'
 import type { Secrets } from './stores/secrets.ts'
 
@@ -47,7 +47,10 @@ function stacksOf(error: unknown, depth = 0): string {
   return error.cause === undefined ? own : `${own}\ncaused by ${stacksOf(error.cause, depth + 1)}`
 }
 
-/** Prints an error to stderr in one line, with `debug` also its stack. Returns the exit code. */
+/**
+ * Prints an error to stderr in one line, with `debug` also its stack; with `-o json` as a document of
+ * one line. Returns the exit code.
+ */
 export async function reportError(
   error: unknown,
   print: Printer,
@@ -57,6 +60,13 @@ export async function reportError(
   const { message, code, exitCode } = failureOf(error)
   const isOurs = error instanceof CommandError || code === 'ERR_INVALID_INPUT' || debug
   const remedy = remedies[code] ?? (isOurs ? undefined : '--debug shows where it comes from')
+  if (print.format === 'json') {
+    const stack = debug ? secrets.redact(stacksOf(error)) : undefined
+    await print.note(
+      safeJson({ error: { code, message: secrets.redact(message), remedy, exitCode, stack } }),
+    )
+    return exitCode
+  }
   const says = `${oneLine(secrets.redact(message))} [${code}]`
   await print.note(
     `${print.errorText('red', 'sluice:')} ${says}${remedy === undefined ? '' : `; ${remedy}`}`,

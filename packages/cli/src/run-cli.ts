@@ -68,9 +68,21 @@ function asUsage({ message, code }: CommanderError, argv: readonly string[]): Er
   return usageError(`${text.trim()}; see \`sluice ${name === undefined ? '' : `${name} `}--help\``)
 }
 
-function printerOf(invocation: Invocation | undefined, terminal: Terminal): Printer {
+/** The format that a command line asks for which could not be parsed. */
+function formatIn(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => word === '-o' || word === '--output')
+  if (at >= 0) return argv[at + 1]
+  return argv.map((word) => /^(?:-o|--output=)(.+)$/.exec(word)?.[1]).find((text) => text)
+}
+
+function printerOf(
+  invocation: Invocation | undefined,
+  terminal: Terminal,
+  argv: readonly string[],
+): Printer {
   const { input } = invocation ?? {}
-  const format = formats.find((one) => one === input?.text('output')) ?? 'table'
+  const wanted = input === undefined ? formatIn(argv) : input.text('output')
+  const format = formats.find((one) => one === wanted) ?? 'table'
   const isAllowed = (name: string): boolean => input === undefined || input.flag(name)
   return new Printer(terminal, {
     format,
@@ -98,7 +110,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     }
     return await new Run(invocation, {
       terminal,
-      print: printerOf(invocation, terminal),
+      print: printerOf(invocation, terminal, argv),
       secrets,
       grammar: { program: describeProgram(), specs: commands, globals: globalOptions },
     }).toEnd()
@@ -109,6 +121,6 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
       return exitCodes.ok
     }
     const reason = error instanceof CommanderError ? asUsage(error, argv) : error
-    return await reportError(reason, printerOf(invocation, terminal), secrets, isDebug)
+    return await reportError(reason, printerOf(invocation, terminal, argv), secrets, isDebug)
   }
 }

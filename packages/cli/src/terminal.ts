@@ -18,6 +18,11 @@ export interface TerminalInput {
   readonly isTTY: boolean
   /** The lines of the input, without line feeds. */
   lines(): AsyncIterable<string>
+  /**
+   * Calls a function with each key that is pressed, without waiting for Enter; returns a function that
+   * ends that. Absent where stdin is no terminal.
+   */
+  readonly onKey?: ((pressed: (key: string) => void) => () => void) | undefined
 }
 
 /**

@@ -60,7 +60,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     const explained = await output(['explain', 'orders', 'bad'], { store })
     expect(explained).toContain('bad of orders is backoff\n')
     expect(explained).toMatch(/^\[x\] QUEUE_PAUSED +the queue is not paused$/m)
-    expect(explained).toMatch(/^\[ \] BACKOFF_\w+ +it backs off for .*; until \d{4}-.*Z \(in \d+/m)
+    expect(explained).toMatch(/^\[ \] BACKOFF_\w+ +back-off for .*; until \d{4}-.*Z \(in \d+/m)
     expect(explained).toMatch(/^blocked by BACKOFF_/m)
     expect(await json(['explain', 'orders', 'bad'], { store })).toMatchObject({
       queue: 'orders',
@@ -118,7 +118,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
 
   test('queues are paused and resumed', async () => {
     const store = await fresh()
-    expect(await output(['pause', 'orders', 'mails'], { store })).toBe(
+    expect(await output(['pause', 'orders', 'mails', '--force'], { store })).toBe(
       'orders paused\nmails paused\n',
     )
     expect(await output(['pause', 'orders'], { store })).toBe('orders was paused already\n')
@@ -141,7 +141,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(wrong.err).toContain('the name does not match; nothing was removed')
     const typed = await cli(['purge', 'orders'], { store, isTTY: true, stdin: ['orders'] })
     expect(typed.out).toBe('2 keys of orders removed\n')
-    expect(await json(['purge', 'orders', '--yes'], { store })).toEqual({
+    expect(await json(['purge', 'orders', '--yes', '--force'], { store })).toEqual({
       queue: 'orders',
       removed: 0,
     })

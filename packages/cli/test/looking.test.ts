@@ -38,6 +38,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(queues).toEqual([
       {
         queue: 'orders',
+        severity: 'no workers',
+        urgency: 'bad',
+        reason: expect.any(String),
         paused: false,
         counts: {
           ready: 1,
@@ -80,6 +83,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
 
   test('a missing key is exit code 4', async () => {
     const store = await fresh()
+    await output(['add', 'orders', 'order/42'], { store })
     const { code, out, err } = await cli(['get', 'orders', 'order/1'], { store })
     expect({ code, out }).toEqual({ code: 4, out: '' })
     expect(err).toBe('sluice: order/1 is not stored in orders [ERR_NOT_FOUND]\n')

@@ -19,6 +19,7 @@ export {
   checkOneOf,
   checkSignal,
   checkString,
+  closest,
   type NumberLimits,
   type StringLimits,
 } from './checks/check.ts'

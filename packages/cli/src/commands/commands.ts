@@ -1,9 +1,14 @@
 // This folder is the commands, one per file, in folders by what they work on.
 
 import type { CommandSpec } from '../command.ts'
+import { counts } from './inspect/counts.ts'
 import { dashboard } from './inspect/dashboard.ts'
+import { describe } from './inspect/describe.ts'
 import { explain } from './inspect/explain.ts'
+import { failures } from './inspect/failures.ts'
 import { get } from './inspect/get.ts'
+import { leases } from './inspect/leases.ts'
+import { limiters } from './inspect/limiters.ts'
 import { ls } from './inspect/ls.ts'
 import { queues } from './inspect/queues.ts'
 import { top } from './inspect/top.ts'
@@ -12,6 +17,7 @@ import { add } from './keys/add.ts'
 import { addAfter } from './keys/add-after.ts'
 import { forget } from './keys/forget.ts'
 import { park } from './keys/park.ts'
+import { release } from './keys/release.ts'
 import { remove } from './keys/remove.ts'
 import { runNow } from './keys/run-now.ts'
 import { unpark } from './keys/unpark.ts'
@@ -37,7 +43,12 @@ export const commands: readonly CommandSpec[] = [
   ls,
   get,
   explain,
+  describe,
+  counts,
   workers,
+  leases,
+  failures,
+  limiters,
   top,
   dashboard,
   add,
@@ -46,6 +57,7 @@ export const commands: readonly CommandSpec[] = [
   forget,
   park,
   unpark,
+  release,
   remove,
   pause,
   resume,

@@ -1,15 +1,21 @@
 // This folder is the rows that commands print and watch: queues, keys and rates.
 
 import type { EpochMs, WorkerRow } from '@sluice/core'
-import type { QueueCounts, StoreInspection } from 'sluice'
+import type { QueueCounts, Severity, StoreInspection, urgencies } from 'sluice'
+import type { Context } from '../context.ts'
 import { formatAge } from '../duration.ts'
 import { shown } from '../output/escape.ts'
 import type { Paint } from '../output/paint.ts'
 import type { Column } from '../output/table.ts'
+import { knownQueue } from '../stores/known-queue.ts'
 
 /** A summary of one queue. Its members are part of the stable JSON output. */
 export interface QueueRow {
   readonly queue: string
+  /** The state, in the words of the dashboard and the alerts, and the reason. */
+  readonly severity: Severity
+  readonly urgency: (typeof urgencies)[Severity]
+  readonly reason: string
   readonly paused: boolean
   readonly counts: Omit<QueueCounts, 'capped' | 'paused'>
   /** True if counting stopped at the cap. */
@@ -32,20 +38,42 @@ function takesKeys({ concurrency }: WorkerRow): boolean {
 
 /** Reads one queue. */
 export async function queueRow(store: StoreInspection, queue: string): Promise<QueueRow> {
+  // Help and completion must not load the library.
+  const { judgeQueue, urgencies } = await import('sluice')
   const inspect = store.queue(queue)
-  const [{ paused, capped, oldestReadyAt: _, ...counts }, oldest, workers] = await Promise.all([
+  const { capabilities } = store
+  const [found, workers, history, now] = await Promise.all([
     inspect.counts(),
-    inspect.oldest(),
-    store.capabilities.workers ? inspect.workers() : undefined,
+    capabilities.workers ? inspect.workers() : undefined,
+    capabilities.history ? inspect.history() : undefined,
+    store.now(),
   ])
+  const { paused, capped, oldestReadyAt, ...counts } = found
+  const { severity, reason } = judgeQueue({ now, counts: found, workers, history })
   return {
     queue,
+    severity,
+    urgency: urgencies[severity],
+    reason,
     paused,
     counts,
     capped,
-    ...(oldest === undefined ? {} : { oldestReadyAt: oldest.readyAt, oldestAgeMs: oldest.ageMs }),
+    ...(oldestReadyAt === undefined
+      ? {}
+      : { oldestReadyAt, oldestAgeMs: Math.max(0, now - oldestReadyAt) }),
     ...(workers === undefined ? {} : { workers: workers.filter(takesKeys).length }),
   }
+}
+
+/** The queue that the command line names, which must be known; or else all queues, by name. */
+export async function queueNames(
+  context: Context,
+  store: StoreInspection,
+): Promise<readonly string[]> {
+  const queue = context.input.queueIfGiven()
+  if (queue === undefined) return [...(await store.queues())].sort()
+  await knownQueue(context, store, queue)
+  return [queue]
 }
 
 /** Reads all queues, ordered by name. */
@@ -59,21 +87,14 @@ export async function queueRows(store: StoreInspection): Promise<readonly QueueR
   return rows
 }
 
-/** The state of a queue in one or two words. */
-export function queueState({ paused, counts, workers }: QueueRow): string {
-  if (paused) return 'paused'
-  if (workers === 0 && counts.ready > 0) return 'no workers'
-  return counts.ready + counts.processing + counts.dirty > 0 ? 'busy' : 'idle'
-}
-
-function painted(row: QueueRow, paint: Paint): string {
-  const state = queueState(row)
-  if (state === 'paused') return paint('yellow', state)
-  return state === 'no workers' ? paint('red', state) : state
+/** The state of a queue in one or two words, in the colour of its urgency. */
+export function painted({ severity, urgency }: QueueRow, paint: Paint): string {
+  if (urgency === 'bad') return paint('red', severity)
+  return urgency === 'warn' || urgency === 'calm' ? paint('yellow', severity) : severity
 }
 
 /** A count, with a mark if it is capped. */
-function counted(count: number, { capped }: QueueRow): string {
+export function counted(count: number, { capped }: QueueRow): string {
   return capped && count >= 10_000 ? `${count}+` : String(count)
 }
 
@@ -103,4 +124,11 @@ export function queueColumns(paint: Paint): readonly Column<QueueRow>[] {
 /** A row without its age, which changes constantly. */
 export function settledRow({ oldestAgeMs: _, ...row }: QueueRow): Omit<QueueRow, 'oldestAgeMs'> {
   return row
+}
+
+const byUrgency: readonly QueueRow['urgency'][] = ['good', 'calm', 'warn', 'bad']
+
+/** How urgent the state of a queue is, as a number. */
+export function urgencyOf({ urgency }: QueueRow): number {
+  return byUrgency.indexOf(urgency)
 }

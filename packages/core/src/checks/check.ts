@@ -135,7 +135,7 @@ function slipsBetween(from: string, to: string): number {
 }
 
 /** The one of `known` that is most similar to `name`. */
-function closest(name: string, known: readonly string[]): string | undefined {
+export function closest(name: string, known: readonly string[]): string | undefined {
   // No option has a name this long, and the time of the comparison grows with its square.
   if (name.length > 64) return undefined
   const meant = name.toLowerCase()

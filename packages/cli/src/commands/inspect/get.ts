@@ -4,6 +4,7 @@ import { checkedKey } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { keyColumns } from '../../rows/key-columns.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 export const get: CommandSpec = {
   name: 'get',
@@ -22,7 +23,7 @@ export const get: CommandSpec = {
     const queue = input.queue()
     const key = checkedKey(input.positional(1) ?? '')
     const { inspection } = await context.store('existing')
-    const inspect = inspection.queue(queue)
+    const inspect = await knownQueue(context, inspection, queue)
     await printWatched(context, {
       async look() {
         const [info, now] = await Promise.all([inspect.get(key), inspection.now()])

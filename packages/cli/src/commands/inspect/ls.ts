@@ -5,6 +5,7 @@ import { shown } from '../../output/escape.ts'
 import { keyColumns } from '../../rows/key-columns.ts'
 import { keyFilterOf, keyFilterOptions } from '../../rows/key-filters.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 /** The default limit, and how many keys are read at a time. */
 const limitDefault = 100
@@ -92,11 +93,11 @@ export const ls: CommandSpec = {
     const filter = keyFilterOf(input)
     const limit = input.flag('all') ? Infinity : (input.whole('limit', { min: 1 }) ?? limitDefault)
     const { inspection } = await context.store('existing')
+    const inspect = await knownQueue(context, inspection, queue)
     if (input.flag('all') && !input.flag('watch') && !print.isDocument) {
       await printAll(context, inspection, queue, filter)
       return undefined
     }
-    const inspect = inspection.queue(queue)
     let isMore = false
     await printWatched(context, {
       async look() {

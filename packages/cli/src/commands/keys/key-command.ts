@@ -8,6 +8,7 @@ import { type ExitCode, exitCodes } from '../../exit-codes.ts'
 import type { Input } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { keyFilterOf, keyFilterOptions } from '../../rows/key-filters.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 /** The outcome for one key. */
 type KeyOutcome = 'changed' | 'unchanged' | 'missing'
@@ -79,7 +80,7 @@ async function toNamed(
 ): Promise<ExitCode> {
   const { input, print } = context
   const { inspection } = await context.store('existing')
-  const inspect = inspection.queue(queue)
+  const inspect = await knownQueue(context, inspection, queue)
   const results: { key: string; outcome: KeyOutcome }[] = []
   for (let from = 0; from < keys.length; from += besides) {
     const some = keys.slice(from, from + besides)
@@ -106,7 +107,7 @@ async function toAll(
 ): Promise<ExitCode | undefined> {
   const { input, print } = context
   const { inspection } = await context.store('existing')
-  const selection = inspection.queue(queue).select(filter)
+  const selection = (await knownQueue(context, inspection, queue)).select(filter)
   const result = await verb.many(
     selection,
     {

@@ -2,6 +2,7 @@ import { type CommandSpec, queueArgument } from '../../command.ts'
 import { shown } from '../../output/escape.ts'
 import { intervalOf } from '../../rows/print-watched.ts'
 import { queueRow } from '../../rows/queue-rows.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 import { wait } from '../../wait.ts'
 
 export const drain: CommandSpec = {
@@ -21,6 +22,7 @@ export const drain: CommandSpec = {
     const queue = input.queue()
     const intervalMs = intervalOf(context)
     const { inspection } = await context.store('existing')
+    await knownQueue(context, inspection, queue)
     let said = ''
     for (;;) {
       const row = await queueRow(inspection, queue)

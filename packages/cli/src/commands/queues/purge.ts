@@ -1,6 +1,7 @@
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { notConfirmedError } from '../../command-error.ts'
 import { shown } from '../../output/escape.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 export const purge: CommandSpec = {
   name: 'purge',
@@ -14,7 +15,7 @@ export const purge: CommandSpec = {
     const { input, print } = context
     const queue = input.queue()
     const { inspection } = await context.store('existing')
-    const inspect = inspection.queue(queue)
+    const inspect = await knownQueue(context, inspection, queue)
     if (!input.flag('yes')) {
       const { count, capped } = await inspect.select({}).count()
       const what = `This will remove ${count}${capped ? ' or more' : ''} keys of ${shown(queue)}.`

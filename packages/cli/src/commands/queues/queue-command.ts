@@ -5,6 +5,7 @@ import type { Inspect } from 'sluice'
 import type { CommandSpec } from '../../command.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 /** An operation on whole queues. */
 export interface QueueVerb {
@@ -32,7 +33,10 @@ export function queueCommand(verb: QueueVerb): CommandSpec {
       const { inspection } = await context.store('existing')
       const results: { queue: string; outcome: OperateOutcome }[] = []
       for (const queue of queues) {
-        results.push({ queue, outcome: await verb.act(inspection.queue(queue)) })
+        results.push({
+          queue,
+          outcome: await verb.act(await knownQueue(context, inspection, queue)),
+        })
       }
       if (print.isDocument) await print.document({ verb: verb.name, results })
       else if (print.format === 'name') await print.names(queues)

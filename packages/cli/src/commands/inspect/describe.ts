@@ -1,0 +1,77 @@
+import { durationWords, percentWords, rateWords } from '@sluice/core/words'
+import { type CommandSpec, queueArgument } from '../../command.ts'
+import { safeJson, shown } from '../../output/escape.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
+
+/** How many failed runs are shown. */
+const failedMax = 5
+
+export const describe: CommandSpec = {
+  name: 'describe',
+  summary: 'Describe a queue: its state and why, rates, workers, limiter and failures',
+  details: 'Rates are of the last minute, as workers report them every 10 s.',
+  group: 'Inspect',
+  positionals: [queueArgument],
+  examples: [{ line: 'sluice describe orders', does: 'all that is known of the queue' }],
+  json: '{ queue, severity, reason, counts, rates, workers: [], limiters: [], failedRuns: [] }',
+  async run(context) {
+    const { input, print } = context
+    const queue = input.queue()
+    const { inspection } = await context.store('existing')
+    const inspect = await knownQueue(context, inspection, queue)
+    const { capabilities } = inspection
+    const { judgeQueue } = await import('sluice')
+    const [counts, workers, history, failedRuns, now, buckets] = await Promise.all([
+      inspect.counts(),
+      inspect.workers(),
+      capabilities.history ? inspect.history() : undefined,
+      inspect.failedRuns(),
+      inspection.now(),
+      capabilities.buckets ? inspection.buckets() : [],
+    ])
+    const signs = { now, counts, workers: capabilities.workers ? workers : undefined, history }
+    const { severity, reason, rates, slots, gone, oldestMs, workers: live } = judgeQueue(signs)
+    const limiters = [...new Set(workers.map(({ settings }) => settings['limiter']))].filter(
+      (plan) => plan !== undefined,
+    )
+    const own = buckets.filter(({ name }) => limiters.some((plan) => String(plan).includes(name)))
+    if (print.isDocument) {
+      await print.document({
+        ...{ queue, severity, reason, counts, rates, workers, limiters, buckets: own, failedRuns },
+      })
+      return undefined
+    }
+    const { ready, delayed, backoff, processing, dirty, parked, idle } = counts
+    const facts: readonly (readonly [string, string])[] = [
+      ['state', `${severity}: ${reason}`],
+      ['keys', safeJson({ ready, delayed, backoff, processing, dirty, parked, idle }).slice(1, -1)],
+      ['oldest ready', oldestMs === undefined ? 'none' : durationWords(oldestMs)],
+      ['in, out', `${rateWords(rates.inPerSecond)}, ${rateWords(rates.outPerSecond)} per second`],
+      ['failed runs', percentWords(rates.errorRatio)],
+      ['merged adds', percentWords(rates.mergedRatio)],
+      ['workers', `${live}, for ${slots} keys at a time${gone === 0 ? '' : `; ${gone} gone`}`],
+      ...limiters.map((plan) => ['limiter', shown(String(plan))] as const),
+      ...own.map(
+        ({ name, perSecond, burst, tokens }) =>
+          [
+            'bucket',
+            `${shown(name)}: ${tokens.toFixed(1)} of ${burst}, ${perSecond} per second`,
+          ] as const,
+      ),
+      ...failedRuns
+        .slice(0, failedMax)
+        .map(
+          ({ at, key, code, error }) =>
+            [
+              'failed',
+              `${durationWords(now - at)} ago: ${shown(key)}: ${shown(`${code}: ${error.message}`)}`,
+            ] as const,
+        ),
+    ]
+    await print.lines([
+      `${shown(queue)}${counts.paused ? ' (paused)' : ''}`,
+      ...facts.map(([name, text]) => `  ${name.padEnd(13)} ${text.replaceAll('"', '')}`),
+    ])
+    return undefined
+  },
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { cli, json, output } from './cli.ts'
+import { newFile } from './stores.ts'
+
+async function withOrders(): Promise<string> {
+  const store = newFile()
+  await output(['add', 'orders', 'a'], { store })
+  return store
+}
+
+test.each([
+  [['pause', 'ordrs']],
+  [['resume', 'ordrs']],
+  [['purge', 'ordrs', '--yes']],
+  [['drain', 'ordrs']],
+  [['ls', 'ordrs']],
+  [['get', 'ordrs', 'a']],
+  [['counts', 'ordrs']],
+  [['describe', 'ordrs']],
+  [['leases', 'ordrs']],
+  [['failures', 'ordrs']],
+  [['top', 'ordrs', '--once']],
+  [['park', 'ordrs', 'a']],
+  [['release', 'ordrs', 'a']],
+  [['remove', 'ordrs', '--all', '--yes']],
+])('%j is refused, with the name that was meant, and makes no queue', async (argv) => {
+  const store = await withOrders()
+  const { code, out, err } = await cli(argv, { store })
+  expect({ code, out }).toEqual({ code: 4, out: '' })
+  expect(err).toMatch(
+    /^sluice: there is no queue ordrs: .*; did you mean orders\? \(--force .*\) \[ERR_NOT_FOUND\]\n$/,
+  )
+  expect(await output(['queues', '-o', 'name'], { store })).toBe('orders\n')
+})
+
+test('--force makes a queue, such as one that is to be paused before its first key', async () => {
+  const store = await withOrders()
+  expect(await output(['pause', 'mails', '--force'], { store })).toBe('mails paused\n')
+  expect(await output(['queues', '-o', 'name'], { store })).toBe('mails\norders\n')
+})
+
+test('with -o json an error is a document of one line on stderr', async () => {
+  const store = await withOrders()
+  const unknown = await cli(['ls', 'ordrs', '-o', 'json'], { store })
+  expect(unknown.out).toBe('')
+  expect(JSON.parse(unknown.err)).toEqual({
+    error: { code: 'ERR_NOT_FOUND', message: expect.stringContaining('orders'), exitCode: 4 },
+  })
+  const usage = await cli(['ls', '-o', 'json', '--nonsense'], { store })
+  expect(JSON.parse(usage.err)).toMatchObject({ error: { code: 'ERR_USAGE', exitCode: 2 } })
+  const missing = await cli(['queues', '-ojson', '-s', 'sqlite:/nowhere/q.db'])
+  expect(JSON.parse(missing.err)).toMatchObject({ error: { code: 'ERR_STORE', exitCode: 1 } })
+})
+
+test('counts stop at a cap unless they are exact', async () => {
+  const store = newFile()
+  const stdin = Array.from({ length: 10_050 }, (_, at) => `order/${at}`)
+  await output(['add', 'orders', '--stdin'], { store, stdin })
+  expect(await output(['counts', 'orders'], { store })).toMatch(/^ready +10000\+$/m)
+  const exact = await json(['counts', 'orders', '--exact'], { store })
+  expect(exact).toMatchObject({ queue: 'orders', capped: false, counts: { ready: 10_050 } })
+})

@@ -1,0 +1,82 @@
+import { createRateLimitingQueue, createWorker, exponential, maxOf, tokenBucket } from 'sluice'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { cli, json, output } from './cli.ts'
+import { driverOf } from './queues.ts'
+import { storeKinds } from './stores.ts'
+
+describe.each(storeKinds())('on $kind', ({ fresh }) => {
+  test('a queue whose worker hangs on one key and fails at another is seen from all sides', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'hanging', 'failing'], { store })
+    const queue = createRateLimitingQueue<string>({
+      name: 'orders',
+      driver: await driverOf(store),
+      limiter: maxOf(
+        exponential({ baseMs: 3_600_000, maxMs: 3_600_000 }),
+        tokenBucket({ name: 'api', perSecond: 1, burst: 10 }),
+      ),
+    })
+    const hangs = Promise.withResolvers<void>()
+    const hanging = Promise.withResolvers<void>()
+    const failed = Promise.withResolvers<void>()
+    const worker = createWorker({
+      queue,
+      concurrency: 2,
+      handler: async (key) => {
+        if (key === 'failing') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+        hanging.resolve()
+        await hangs.promise
+      },
+      onError: () => failed.resolve(),
+    })
+    onTestFinished(async () => {
+      hangs.resolve()
+      await worker.stop()
+      await queue.close()
+    })
+    await Promise.all([hanging.promise, failed.promise])
+    const until = async (argv: string[], text: RegExp): Promise<string> =>
+      expect.poll(() => output(argv, { store })).toMatch(text) as unknown as Promise<string>
+
+    await until(
+      ['leases', 'orders', '--no-headers'],
+      /^orders +hanging +processing +\d+ +\d+s +\S+:\d+$/m,
+    )
+    const { leases } = await json<{ leases: { key: string; token: number; pid: number }[] }>(
+      ['leases'],
+      { store },
+    )
+    expect(leases).toEqual([
+      expect.objectContaining({ key: 'hanging', pid: process.pid, failures: 0 }),
+    ])
+    await until(['limiters', '--no-headers'], /^api +1\/s +10 +\d+\.\d +\S/m)
+    const described = await output(['describe', 'orders'], { store })
+    expect(described).toMatch(/^orders\n {2}state {9}\S/)
+    expect(described).toMatch(/^ {2}workers {7}1, for 2 keys at a time$/m)
+    expect(described).toMatch(/^ {2}bucket {8}api: /m)
+
+    // Taken back, and then finished too late.
+    const token = leases[0]?.token ?? 0
+    const wrong = await output(['release', 'orders', 'hanging', '--token', String(token + 1)], {
+      store,
+    })
+    expect(wrong).toBe('hanging is not held so\n')
+    await output(['pause', 'orders'], { store })
+    const released = await output(['release', 'orders', 'hanging', '--token', String(token)], {
+      store,
+    })
+    expect(released).toBe('hanging released\n')
+    expect(await output(['ls', 'orders', '--state', 'ready', '-o', 'name'], { store })).toBe(
+      'hanging\n',
+    )
+    expect(await cli(['release', 'orders', 'nothing'], { store })).toMatchObject({ code: 4 })
+
+    // The record of the failure comes with a heartbeat, the last one when the worker stops.
+    hangs.resolve()
+    await worker.stop()
+    await until(
+      ['failures', 'orders', '--no-headers'],
+      /^orders +ECONNREFUSED +1 +\d+s ago +failing +refused$/m,
+    )
+  })
+})

@@ -1,0 +1,102 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { needs } from '@sluice/needs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type TopRow, TopScreen } from '../src/rows/top-screen.ts'
+import { output } from './cli.ts'
+import { folderWithProgram } from './program.ts'
+import { newFile } from './stores.ts'
+
+const rowOf = (queue: string, ready: number, more: Partial<TopRow> = {}): TopRow => ({
+  queue,
+  severity: 'ok',
+  urgency: 'good',
+  reason: 'fine',
+  paused: false,
+  counts: { ready, delayed: 0, backoff: 0, processing: 0, dirty: 0, parked: 0, idle: 0 },
+  capped: false,
+  rates: { runsPerSecond: 12.3, failedRatio: 0.01, waitP95Ms: 8, workP95Ms: 90, busy: 3, slots: 8 },
+  ...more,
+})
+
+const long = 'a-queue-with-a-name-that-is-longer-than-any-screen-has-room-for-in-one-column-eu'
+const rows = [rowOf(long, 3), rowOf('mails', 10), rowOf('orders', 7)]
+const plain = (_: string, text: string): string => text
+
+function linesOf(screen: TopScreen, width: number, height = 24): string[] {
+  return screen.lines(rows, 'title', { width, height }, plain)
+}
+
+const namesOf = (lines: readonly string[]): string[] =>
+  lines.slice(2, -1).map((line) => (line.startsWith('a-queue') ? long : (line.split(' ')[0] ?? '')))
+
+describe('the screen of top', () => {
+  test.each([80, 110, 160])('fits %i columns, with what it is for', (width) => {
+    const lines = linesOf(new TopScreen(), width)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(width)
+    const [, header = '', ...body] = lines
+    for (const title of ['STATE', 'READY', 'RUNS/S', 'FAILED', 'BUSY'])
+      expect(header).toContain(title)
+    expect(header.includes('DELAYED')).toBe(width === 160)
+    // The end of a long name is what tells it from others.
+    expect(body[0]).toMatch(/^a-queue\S*…\S*-eu +ok +3 /)
+    for (const line of body.slice(0, 3)) expect(line).toMatch(/12\.3 +1\.0% .*3\/8$/)
+  })
+
+  test('sorts, and reverses the order', () => {
+    const screen = new TopScreen()
+    screen.press('s')
+    expect(linesOf(screen, 80).at(-1)).toContain('s sorts (READY)')
+    expect(namesOf(linesOf(screen, 160))).toEqual(['mails', 'orders', long])
+    screen.press('r')
+    expect(namesOf(linesOf(screen, 160))).toEqual([long, 'orders', 'mails'])
+  })
+
+  test('filters by what is typed until Enter, and Escape drops it', () => {
+    const screen = new TopScreen()
+    for (const key of '/qm\u007f\u007fmai') screen.press(key)
+    expect(namesOf(linesOf(screen, 80))).toEqual(['mails'])
+    screen.press('\r')
+    expect(screen.press('q')).toBe(true)
+    screen.press('\u001b')
+    expect(namesOf(linesOf(screen, 160))).toHaveLength(3)
+  })
+
+  test('scrolls to the last row and not beyond', () => {
+    const screen = new TopScreen()
+    expect(namesOf(linesOf(screen, 160, 5))).toEqual([long, 'mails'])
+    screen.press('\u001b[B')
+    screen.press('\u001b[6~')
+    expect(namesOf(linesOf(screen, 160, 5))).toEqual(['mails', 'orders'])
+    screen.press('k')
+    expect(namesOf(linesOf(screen, 160, 5))).toEqual([long, 'mails'])
+  })
+})
+
+const hasTmux = needs('tmux', spawnSync('tmux', ['-V']).status === 0)
+
+test.skipIf(!hasTmux)(
+  'top in a real terminal of 80 columns: sorts, filters and quits',
+  async () => {
+    const store = newFile()
+    await output(['add', long, 'a', 'b', 'c'], { store })
+    await output(['add', 'orders', 'a'], { store })
+    const socket = `sluice-${process.pid}`
+    const tmux = (...args: readonly string[]): string =>
+      execFileSync('tmux', ['-L', socket, ...args], { encoding: 'utf8' })
+    onTestFinished(() => void spawnSync('tmux', ['-L', socket, 'kill-server']))
+    const program = `${folderWithProgram()}/sluice`
+    tmux('-f', '/dev/null', 'new-session', '-d', '-x', '80', '-y', '24', 'sh')
+    tmux('send-keys', `PS1='$ ' exec sh`, 'Enter')
+    tmux('send-keys', `clear; ${program} top -s ${store}; echo ended with $?`, 'Enter')
+    const screen = (): string => tmux('capture-pane', '-p')
+    await expect.poll(screen).toMatch(/^QUEUE +STATE +READY .*BUSY$/m)
+    expect(screen()).toMatch(/^a-queue\S*…\S*-eu +no workers +3 /m)
+    tmux('send-keys', 's')
+    await expect.poll(screen).toContain('s sorts (READY)')
+    tmux('send-keys', '/', 'o', 'r', 'd', 'Enter')
+    await expect.poll(screen).toMatch(/^1 queues .*\/ord/m)
+    tmux('send-keys', 'q')
+    await expect.poll(screen).toContain('ended with 0')
+    expect(screen()).not.toContain('STATE')
+  },
+)
