@@ -35,6 +35,7 @@ const intro = 'Inspect, operate and move Sluice queues.'
 const outro = `
 The store is named by -s or by SLUICE_STORE:
   sqlite:./queue.db   sqlite:///srv/queue.db   postgres://user@host/database?schema=sluice
+  redis://host:6379?prefix=sluice:   redis-sentinel://host:26379/name   redis-cluster://host:7000,host:7001
 
 Exit codes: 0 done, 1 failed, 2 called wrongly or not confirmed, 3 unhealthy, 4 no such key or queue.
 `

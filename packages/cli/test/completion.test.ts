@@ -44,11 +44,11 @@ describe('what is offered', () => {
     [['dashboard', '--token-file', ''], [':files']],
     [
       ['copy', ''],
-      ['sqlite:', 'postgres://'],
+      ['sqlite:', 'postgres://', 'redis://'],
     ],
     [
       ['move', ''],
-      ['sqlite:', 'postgres://'],
+      ['sqlite:', 'postgres://', 'redis://'],
     ],
     [['-s', 'pos'], ['postgres://']],
     [['nonsense', ''], ['']],

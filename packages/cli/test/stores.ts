@@ -1,11 +1,13 @@
 import { join } from 'node:path'
+import { needs } from '@sluice/needs'
 import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
+import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll } from 'vitest'
 import { output, scratchFolder } from './cli.ts'
 
 /** A kind of store, and how to make a new one. */
 export interface StoreKind {
-  readonly kind: 'SQLite' | 'Postgres'
+  readonly kind: 'SQLite' | 'Postgres' | 'Redis'
   /** The address of a store that is there and empty. */
   fresh(): Promise<string>
 }
@@ -34,15 +36,35 @@ export function postgresForFile(): { url(): string; fresh(): Promise<string>; ba
   }
 }
 
+/** A Redis for all tests of a file; prefixes keep them apart. */
+export function redisForFile(): { fresh(): Promise<string> } {
+  let server: RedisProcess | undefined
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+  afterAll(() => server?.dispose())
+  let made = 0
+  return {
+    async fresh() {
+      made += 1
+      return `${server?.url ?? ''}?prefix=cli${made}:`
+    },
+  }
+}
+
 /** The address of a SQLite file that does not exist yet. */
 export function newFile(): string {
   return `sqlite:${join(scratchFolder(), 'queue.db')}`
 }
 
-/** Both kinds of store, for tests that say the same of each. */
+/** The kinds of store, for tests that say the same of each. */
 export function storeKinds(): readonly StoreKind[] {
   const postgres = postgresForFile()
+  const redis: StoreKind[] = needs('redis-server', hasRedis)
+    ? [{ kind: 'Redis', fresh: redisForFile().fresh }]
+    : []
   return [
+    ...redis,
     {
       kind: 'SQLite',
       async fresh() {

@@ -1,6 +1,7 @@
 #!lua flags=no-writes
 -- The workers of a queue, and whether the queue has anything on record. Argument: withinMs. Reply: 1 if
--- it has keys, is paused, or has a worker; then for each worker "startedAt seenAt info".
+-- it has keys, is paused, or has a worker; how many leases expired more than a minute ago; then for
+-- each worker "startedAt seenAt info".
 -- @include begin
 local withinMs = numberArgument()
 local workers = {}
@@ -10,4 +11,5 @@ for index = 1, #all, 2 do
   if seen and tonumber(seen) >= now - withinMs then workers[#workers + 1] = all[index + 1] end
 end
 local isThere = #workers > 0 or isPaused or call('HLEN', rowsKey) > 1
-return answer(isThere and 1 or 0, unpack(workers))
+local late = call('ZCOUNT', heldKey, '-inf', now - 60000)
+return answer(isThere and 1 or 0, late, unpack(workers))

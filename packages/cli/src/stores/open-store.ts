@@ -38,7 +38,7 @@ export async function driverAt(
     case 'memory': {
       if (use !== 'private') {
         throw usageError(
-          'memory: is private to one process; name a SQLite file or a Postgres database',
+          'memory: is private to one process; name a SQLite file, a Postgres database or a Redis',
         )
       }
       const { memoryDriver } = await import('@sluice/memory')
@@ -59,6 +59,11 @@ export async function driverAt(
         poolSize: 4,
         onWarning: warn,
       })
+    }
+    case 'redis': {
+      const { redisDriver } = await import('@sluice/redis')
+      const { url, prefix, oneSlot } = address
+      return redisDriver({ url, prefix, oneSlot })
     }
   }
 }

@@ -12,9 +12,18 @@ export type StoreAddress =
       readonly schema: string
       readonly label: string
     }
+  | {
+      readonly kind: 'redis'
+      readonly url: string
+      /** What the names of all keys begin with. */
+      readonly prefix: string
+      readonly oneSlot: boolean
+      readonly label: string
+    }
   | { readonly kind: 'memory'; readonly label: string }
 
-const forms = 'sqlite:./queue.db, sqlite:///srv/queue.db, postgres://user@host/database'
+const forms =
+  'sqlite:./queue.db, sqlite:///srv/queue.db, postgres://user@host/database, redis://host:6379'
 
 /** Parses the address of a store. Its errors contain no password. */
 export function parseStoreAddress(text: string, cwd: string): StoreAddress {
@@ -26,6 +35,14 @@ export function parseStoreAddress(text: string, cwd: string): StoreAddress {
     case 'postgres':
     case 'postgresql':
       return postgresAddress(text)
+    case 'redis':
+    case 'rediss':
+    case 'redis-sentinel':
+    case 'rediss-sentinel':
+    case 'redis-cluster':
+    case 'rediss-cluster':
+    case 'unix':
+      return redisAddress(text)
     case 'memory':
       return { kind: 'memory', label: 'memory:' }
   }
@@ -64,5 +81,33 @@ function postgresAddress(text: string): StoreAddress {
     connectionString,
     schema,
     label: oneLine(schema === 'sluice' ? shownBase : `${shownBase}?schema=${schema}`),
+  }
+}
+
+function redisAddress(text: string): StoreAddress {
+  const [url = '', query] = text.split(/\?(.*)/s)
+  const parameters = new URLSearchParams(query ?? '')
+  const {
+    prefix = 'sluice:',
+    'one-slot': oneSlot = 'false',
+    ...unknown
+  } = Object.fromEntries(parameters)
+  const [name] = Object.keys(unknown)
+  if (name !== undefined) {
+    throw usageError(
+      `'${oneLine(name)}' is no parameter of a Redis address; use prefix or one-slot`,
+    )
+  }
+  if (oneSlot !== 'true' && oneSlot !== 'false') {
+    throw usageError(`one-slot must be true or false; got '${oneLine(oneSlot)}'`)
+  }
+  if (/[{}]/.test(prefix)) throw usageError('the prefix must not contain { or }')
+  const shown = url.replace(/^([a-z-]+:\/\/[^:@/]*):.*@/is, '$1:***@')
+  return {
+    kind: 'redis',
+    url,
+    prefix,
+    oneSlot: oneSlot === 'true',
+    label: oneLine(query === undefined ? shown : `${shown}?${query}`),
   }
 }

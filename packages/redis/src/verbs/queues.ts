@@ -1,4 +1,5 @@
 import { type BucketRow, type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core/driver'
+import type { Reply } from '../connection/connections.ts'
 import { number, numbers } from '../rows/columns.ts'
 import { type Store, verbStart } from '../store.ts'
 
@@ -18,7 +19,21 @@ export async function workers(
   withinMs: number,
 ): Promise<readonly WorkerRow[]> {
   const reply = await store.run('overview', queue, [String(withinMs)])
-  return reply.slice(verbStart + 1).map((value) => {
+  return workersOf(reply)
+}
+
+/** How many leases of a queue expired more than a minute ago, and the workers seen within `withinMs`. */
+export async function liveliness(
+  store: Store,
+  queue: string,
+  withinMs: number,
+): Promise<{ readonly late: number; readonly workers: readonly WorkerRow[] }> {
+  const reply = await store.run('overview', queue, [String(withinMs)])
+  return { late: number(reply[verbStart + 1]), workers: workersOf(reply) }
+}
+
+function workersOf(reply: readonly Reply[]): readonly WorkerRow[] {
+  return reply.slice(verbStart + 2).map((value) => {
     const [, startedAt, seenAt, info] = /^(\S+) (\S+) (.*)$/s.exec(String(value)) ?? []
     return {
       ...(JSON.parse(info ?? '{}') as WorkerInfo),

@@ -39,7 +39,7 @@ async function wordsFor(
     case 'file':
       return [':files']
     case 'store':
-      return ['sqlite:', 'postgres://']
+      return ['sqlite:', 'postgres://', 'redis://']
     case 'nothing':
       return []
     default: {

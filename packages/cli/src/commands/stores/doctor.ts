@@ -8,19 +8,27 @@ import type { Column } from '../../output/table.ts'
 import { refuseMissing } from '../../stores/open-store.ts'
 import type { StoreAddress } from '../../stores/store-address.ts'
 
-/** One finding, in the same form for SQLite and Postgres. */
+/** One finding, in the same form for every store. */
 type Look = Omit<Finding, 'check'> & { readonly check: string }
 
 async function examined(context: Context, address: StoreAddress): Promise<readonly Look[]> {
   switch (address.kind) {
     case 'memory':
-      throw usageError('memory: has nothing to check; name a SQLite file or a Postgres database')
+      throw usageError(
+        'memory: has nothing to check; name a SQLite file, a Postgres database or a Redis',
+      )
     case 'sqlite':
       return await sqliteLooks(address)
     case 'postgres': {
       const { doctor: examine } = await import('@sluice/postgres')
       const { connectionString, schema } = address
       const found = await examine({ connectionString, schema, onWarning() {} })
+      return found.map((each) => ({ ...each, summary: context.secrets.redact(each.summary) }))
+    }
+    case 'redis': {
+      const { doctor: examine } = await import('@sluice/redis')
+      const { url, prefix, oneSlot } = address
+      const found = await examine({ url, prefix, oneSlot })
       return found.map((each) => ({ ...each, summary: context.secrets.redact(each.summary) }))
     }
   }

@@ -58,7 +58,7 @@ async function schemaOf(context: Context): Promise<string> {
   }
   const address = await context.address()
   if (address.kind === 'postgres') return address.schema
-  throw usageError('only Postgres has SQL to print; for a SQLite file, run `sluice migrate`')
+  throw usageError('only Postgres has SQL to print; for another store, run `sluice migrate`')
 }
 
 async function printSql(context: Context): Promise<void> {
@@ -85,7 +85,7 @@ async function printRoles(context: Context): Promise<void> {
 
 async function prune(context: Context, address: StoreAddress): Promise<void> {
   if (address.kind !== 'postgres') {
-    throw usageError('only Postgres has functions to drop; a file has none')
+    throw usageError('only Postgres has functions to drop')
   }
   const { migrate } = await import('@sluice/postgres')
   const { connectionString, schema } = address

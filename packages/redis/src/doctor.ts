@@ -1,0 +1,245 @@
+/** Checks the health of a store, for operators. It only reads. */
+import { type Connections, type Reply, ReplyError } from './connection/connections.ts'
+import { storeError } from './connection/errors.ts'
+import { openConnections } from './connection/open-connections.ts'
+import { checkOptions, type RedisOptions } from './redis-options.ts'
+import { Layout } from './rows/layout.ts'
+import { StoreTime } from './rows/store-time.ts'
+import { Store } from './store.ts'
+import { liveliness } from './verbs/queues.ts'
+
+/** The result of a check. */
+export type Level = 'ok' | 'warning' | 'failure'
+
+/** One check and its result. */
+export interface Finding {
+  /** The name of the check, which does not change between versions. */
+  readonly check:
+    | 'server'
+    | 'memory'
+    | 'disk'
+    | 'replicas'
+    | 'scripts'
+    | 'clock'
+    | 'leases'
+    | 'workers'
+  readonly level: Level
+  /** The result as a sentence. */
+  readonly summary: string
+  /** The result as numbers and names, for programs. */
+  readonly facts: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** By how much the clocks may differ, in milliseconds. */
+const clockMsMax = 1_000
+
+/** The longest that a script should take, in microseconds: the server does nothing else meanwhile. */
+const scriptMicrosMax = 20_000
+
+/** How recently a worker must have been seen, in milliseconds. */
+const workerMs = 60_000
+
+/** Checks the store that the options name, and the servers that it is on. */
+export async function doctor(options: RedisOptions): Promise<readonly Finding[]> {
+  const settings = checkOptions(options)
+  const { connection, timeoutMs, environment, prefix, oneSlot, isCluster } = settings
+  const connections = await openConnections({ ...connection, timeoutMs, environment })
+  try {
+    const layout = new Layout({ prefix, oneSlot, isCluster })
+    const time = new StoreTime(undefined, () => environment.clock.monotonicMs())
+    const use = { connections, layout, time, environment, replicas: 0, confirmMs: timeoutMs }
+    const store = new Store(use)
+    const infos = await infoOf(connections)
+    return [
+      serverFinding(infos),
+      memoryFinding(infos),
+      await diskFinding(connections),
+      await replicaFinding(connections),
+      await scriptFinding(connections),
+      await clockFinding(connections, () => environment.clock.now()),
+      ...(await queueFindings(store)),
+    ]
+  } catch (error) {
+    throw storeError(error)
+  } finally {
+    await connections.close()
+  }
+}
+
+type Info = ReadonlyMap<string, string>
+
+/** `INFO` of each primary; empty where the user may not read it. */
+async function infoOf(connections: Connections): Promise<readonly Info[]> {
+  const texts: readonly Reply[] = await readable(connections, ['INFO'])
+  return texts.map(
+    (text) =>
+      new Map(
+        String(text)
+          .split(/\r?\n/)
+          .map((line) => line.split(/:(.*)/s) as [string, string]),
+      ),
+  )
+}
+
+/** The reply of each primary; none if the user may not send the command. */
+async function readable(connections: Connections, command: readonly string[]) {
+  try {
+    return await connections.sendToAll(command)
+  } catch (error) {
+    if (error instanceof ReplyError && error.code === 'NOPERM') return []
+    throw error
+  }
+}
+
+async function settingOf(connections: Connections, name: string): Promise<readonly string[]> {
+  const replies = await readable(connections, ['CONFIG', 'GET', name])
+  return replies.map((reply) => String((reply as readonly Reply[])[1] ?? ''))
+}
+
+function serverFinding(infos: readonly Info[]): Finding {
+  const versions = [...new Set(infos.map((info) => info.get('redis_version') ?? ''))]
+  const facts = { primaries: infos.length, version: versions.join(', ') }
+  if (infos.length === 0) {
+    return unreadable('server', 'INFO is denied: grant it, so that failovers are noticed exactly')
+  }
+  const summary = `${infos.length} primaries run version ${facts.version}`
+  return { check: 'server', level: 'ok', summary, facts }
+}
+
+function unreadable(check: Finding['check'], summary: string): Finding {
+  return { check, level: 'warning', summary, facts: {} }
+}
+
+function memoryFinding(infos: readonly Info[]): Finding {
+  const check = 'memory'
+  const policies = [...new Set(infos.map((info) => info.get('maxmemory_policy') ?? ''))]
+  const share = Math.max(
+    0,
+    ...infos.map((info) => {
+      const most = Number(info.get('maxmemory') ?? 0)
+      return most === 0 ? 0 : Number(info.get('used_memory') ?? 0) / most
+    }),
+  )
+  const facts = { policy: policies.join(', '), share: Math.round(share * 1_000) / 1_000 }
+  if (infos.length === 0)
+    return unreadable(check, 'INFO is denied: check maxmemory-policy yourself')
+  if (policies.some((policy) => policy !== 'noeviction')) {
+    const summary = `a full server deletes keys, and with them queues: set maxmemory-policy noeviction, not ${facts.policy}`
+    return { check, level: 'failure', summary, facts }
+  }
+  if (share > 0.9) {
+    const summary = `${Math.round(share * 100)} % of maxmemory is used; adds are refused when it is full`
+    return { check, level: 'warning', summary, facts }
+  }
+  return { check, level: 'ok', summary: 'a full server refuses adds and deletes nothing', facts }
+}
+
+async function diskFinding(connections: Connections): Promise<Finding> {
+  const check = 'disk'
+  const [appendOnly, sync, onRewrite] = await Promise.all(
+    ['appendonly', 'appendfsync', 'no-appendfsync-on-rewrite'].map(
+      async (name) => (await settingOf(connections, name))[0],
+    ),
+  )
+  if (appendOnly === undefined) {
+    return unreadable(check, 'CONFIG is denied: check appendonly and appendfsync yourself')
+  }
+  const facts = {
+    appendonly: appendOnly,
+    appendfsync: sync ?? '',
+    noSyncOnRewrite: onRewrite ?? '',
+  }
+  if (appendOnly !== 'yes') {
+    const summary =
+      'the server keeps no log of writes: a restart loses what came after its last snapshot; set appendonly yes'
+    return { check, level: 'warning', summary, facts }
+  }
+  if (sync === 'always' && onRewrite !== 'yes') {
+    return { check, level: 'ok', summary: 'every write is on the disk before the reply', facts }
+  }
+  const summary =
+    sync === 'always'
+      ? 'writes are not synced while the log is rewritten; set no-appendfsync-on-rewrite no'
+      : `a power cut can lose the last second of writes (appendfsync ${sync}); processes that live on repeat theirs`
+  return { check, level: sync === 'always' ? 'warning' : 'ok', summary, facts }
+}
+
+async function replicaFinding(connections: Connections): Promise<Finding> {
+  const check = 'replicas'
+  const { replicas } = connections
+  const least = (await settingOf(connections, 'min-replicas-to-write'))[0]
+  const facts = { replicas, minReplicasToWrite: least ?? null }
+  if (replicas === 0) {
+    const summary = 'there is no replica: queues stop while the server is away'
+    return { check, level: 'ok', summary, facts }
+  }
+  if (!connections.isCluster && least === '0') {
+    const summary = `${replicas} replicas, but a primary that is cut off from them still takes writes, which a failover then loses: set min-replicas-to-write 1`
+    return { check, level: 'warning', summary, facts }
+  }
+  return { check, level: 'ok', summary: `${replicas} replicas of each primary`, facts }
+}
+
+async function scriptFinding(connections: Connections): Promise<Finding> {
+  const check = 'scripts'
+  const replies = await readable(connections, ['SLOWLOG', 'GET', '128'])
+  const slow = replies.flatMap((reply) =>
+    (reply as readonly (readonly Reply[])[]).filter(([, , micros, args]) => {
+      const [command] = args as readonly string[]
+      return Number(micros) > scriptMicrosMax && /^EVAL/i.test(command ?? '')
+    }),
+  )
+  const longest = Math.max(0, ...slow.map(([, , micros]) => Number(micros)))
+  const facts = { slow: slow.length, longestMs: longest / 1_000 }
+  if (slow.length === 0) {
+    return { check, level: 'ok', summary: 'no slow script is in the slow log', facts }
+  }
+  const summary = `${slow.length} scripts in the slow log took more than 20 ms, the longest ${facts.longestMs} ms: the server did nothing else meanwhile; use smaller items or batches`
+  return { check, level: 'warning', summary, facts }
+}
+
+async function clockFinding(connections: Connections, now: () => number): Promise<Finding> {
+  const check = 'clock'
+  const before = now()
+  const replies = await connections.sendToAll(['TIME'])
+  const middle = (before + now()) / 2
+  const differences = replies.map((reply) => {
+    const [seconds, micros] = reply as readonly string[]
+    return Number(seconds) * 1_000 + Number(micros) / 1_000 - middle
+  })
+  const most = differences.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0)
+  const facts = { differenceMs: Math.round(most) }
+  if (Math.abs(most) <= clockMsMax) {
+    return {
+      check,
+      level: 'ok',
+      summary: 'the clocks of the servers agree with this machine',
+      facts,
+    }
+  }
+  const summary = `the clock of a server differs from this machine by ${facts.differenceMs} ms; after a failover, delays would end that much earlier or later`
+  return { check, level: 'warning', summary, facts }
+}
+
+async function queueFindings(store: Store): Promise<readonly Finding[]> {
+  const names = await store.registeredQueues()
+  const found = await Promise.all(names.map((name) => liveliness(store, name, workerMs)))
+  const late = found.reduce((sum, one) => sum + one.late, 0)
+  const working = found.filter(({ workers }) => workers.length > 0).length
+  return [
+    late === 0
+      ? { check: 'leases', level: 'ok', summary: 'no expired lease waits', facts: { late } }
+      : {
+          check: 'leases',
+          level: 'warning',
+          summary: `${late} leases have expired and no worker has reclaimed them`,
+          facts: { late },
+        },
+    {
+      check: 'workers',
+      level: 'ok',
+      summary: `${working} of ${names.length} queues have a worker`,
+      facts: { queues: names.length, withWorkers: working },
+    },
+  ]
+}
