@@ -17,9 +17,9 @@ export async function printScripts(server: RedisProcess): Promise<void> {
     await server.command('SLOWLOG', 'RESET')
     const queue = createQueue<{ id: string; text: string }>({
       name: 'long',
-      key: ({ id }) => id,
+      keyOf: ({ id }) => id,
       driver: redisDriver({ url: server.url }),
-    } as never)
+    })
     const text = 'x'.repeat(bytes)
     const items = Array.from({ length: bytes > 10_000 ? 400 : 4_000 }, (_, n) => ({
       id: `key ${n}`,
@@ -46,8 +46,11 @@ export async function printScripts(server: RedisProcess): Promise<void> {
       string[],
     ][]
     const scripts = log.filter(([, , , [command = '']]) => command.startsWith('EVAL'))
-    const longest = Math.max(...scripts.map(([, , us]) => us))
-    console.log(`${name}: ${(longest / 1_000).toFixed(1)} ms of ${scripts.length} scripts`)
+    const [longest] = scripts.sort(([, , one], [, , other]) => other - one)
+    const [, , us = 0, command = []] = longest ?? []
+    console.log(
+      `${name}: ${(us / 1_000).toFixed(1)} ms of ${scripts.length} scripts (${command.length} arguments)`,
+    )
     await server.command('FLUSHALL')
   }
   await server.command('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000)
