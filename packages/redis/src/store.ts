@@ -57,6 +57,16 @@ export interface StoreUse {
   readonly confirmMs: number
 }
 
+/** How a script is confirmed, if it has to be. */
+export interface RunOptions {
+  /** How long replicas may take, in milliseconds, if less than usual. */
+  readonly confirmMs?: number
+  /** Whether there is anything to confirm. */
+  hasWritten?(reply: readonly Reply[]): boolean
+  /** Called when replicas have not confirmed it; gives the error if it was undone. */
+  undo?(reply: readonly Reply[]): Promise<SluiceError>
+}
+
 /** An open store, to which the verbs send their scripts. */
 export class Store {
   readonly connections: Connections
@@ -91,14 +101,25 @@ export class Store {
   }
 
   /** Runs the script of a verb, and waits for replicas if the verb has to. */
-  async run(name: ScriptName, queue: string, args: readonly string[]): Promise<readonly Reply[]> {
+  async run(
+    name: ScriptName,
+    queue: string,
+    args: readonly string[],
+    { confirmMs = this.#confirmMs, hasWritten, undo }: RunOptions = {},
+  ): Promise<readonly Reply[]> {
     const replicas = this.#replicasFor(name, args)
     if (replicas === 0) return await this.#run(name, queue, args)
     const { slot } = this.layout.of(queue)
     try {
       const barrier = await this.connections.barrier(slot)
       const reply = await this.#run(name, queue, args)
-      await barrier.confirmed(replicas, this.#confirmMs)
+      if (hasWritten?.(reply) === false) return reply
+      try {
+        await barrier.confirmed(replicas, Math.min(confirmMs, this.#confirmMs))
+      } catch (error) {
+        // If undoing fails as well, the outcome stays unknown.
+        throw (await undo?.(reply).catch(() => undefined)) ?? error
+      }
       return reply
     } catch (error) {
       throw storeError(error)

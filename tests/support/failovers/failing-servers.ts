@@ -36,14 +36,13 @@ async function killBehind(
   atKill: () => void,
 ): Promise<void> {
   replica.pause()
+  // What is in the buffers of the connection would reach the replica after all.
+  await primary.command('CLIENT', 'KILL', 'TYPE', 'replica')
   await passes(stoppedMs)
   await primary.kill()
   atKill()
   replica.resume()
 }
-
-/** A replication buffer in the system would reach a replica that stands still after all. */
-const settings = ['repl-disable-tcp-nodelay no', 'loglevel warning']
 
 /** Starts the servers. */
 export async function startFailingServers(options: FailingOptions): Promise<FailingServers> {
@@ -51,7 +50,7 @@ export async function startFailingServers(options: FailingOptions): Promise<Fail
 }
 
 async function cluster({ timeoutMs, key }: FailingOptions): Promise<FailingServers> {
-  const servers = await startCluster({ nodeTimeoutMs: timeoutMs, settings })
+  const servers = await startCluster({ nodeTimeoutMs: timeoutMs })
   let killed: ClusterNode | undefined
   return {
     url: `redis-cluster://${servers.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
@@ -70,7 +69,7 @@ async function cluster({ timeoutMs, key }: FailingOptions): Promise<FailingServe
 }
 
 async function sentinel({ timeoutMs }: FailingOptions): Promise<FailingServers> {
-  const servers = await startSentinel({ downAfterMs: timeoutMs, settings })
+  const servers = await startSentinel({ downAfterMs: timeoutMs })
   const ports = servers.sentinels.map(({ port }) => `127.0.0.1:${port}`)
   let killed: RedisProcess | undefined
   return {

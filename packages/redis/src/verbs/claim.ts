@@ -1,8 +1,15 @@
-import type { Claim, ClaimReply, ClaimRequest, Lease } from '@sluice/core/driver'
+import {
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  type Lease,
+  SluiceError,
+} from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
 import { claimNumber } from '../rows/claim-number.ts'
 import { instant, number, numbers, text } from '../rows/columns.ts'
-import { type Store, verbStart } from '../store.ts'
+import { type RunOptions, type Store, verbStart } from '../store.ts'
+import { repeatFinishes } from './finish.ts'
 
 /** Leases as a script lists them: key, token, key, token. */
 export function leasesOf(reply: Reply | undefined): Lease[] {
@@ -39,6 +46,22 @@ function claimsOf(reply: readonly Reply[]): Claim[] {
   return claims
 }
 
+/**
+ * Releases keys whose claim replicas did not confirm. Nobody would work on them, and when their leases end,
+ * a crash would be counted.
+ */
+async function giveBack(
+  store: Store,
+  queue: string,
+  claims: readonly Claim[],
+): Promise<SluiceError> {
+  const releases = claims.map(({ key, token }) => ({ as: 'release', key, token }) as const)
+  // Keeps both runs of a key that was added again meanwhile, whatever the queue would have kept.
+  await repeatFinishes(store, queue, releases, 'client-go')
+  const message = 'the replicas did not confirm the claim in time, so its keys were released'
+  return new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
+}
+
 /** Hands out due keys under a lease. */
 export async function claim(
   store: Store,
@@ -47,17 +70,28 @@ export async function claim(
   bytesMax: number,
 ): Promise<ClaimReply> {
   let continueAfter = ''
+  const confirmation: RunOptions = {
+    // The rest of the lease is for the run.
+    confirmMs: leaseMs / 4,
+    hasWritten: (reply) => claimsOf(reply).length > 0,
+    undo: (reply) => giveBack(store, queue, claimsOf(reply)),
+  }
   for (;;) {
-    const reply = await store.run('claim', queue, [
-      String(limit),
-      holder,
-      String(claimNumber(claimId)),
-      instant(leaseMs),
-      dueBy === undefined ? '' : instant(dueBy),
-      '',
-      String(bytesMax),
-      continueAfter,
-    ])
+    const reply = await store.run(
+      'claim',
+      queue,
+      [
+        String(limit),
+        holder,
+        String(claimNumber(claimId)),
+        instant(leaseMs),
+        dueBy === undefined ? '' : instant(dueBy),
+        '',
+        String(bytesMax),
+        continueAfter,
+      ],
+      confirmation,
+    )
     continueAfter = text(reply[verbStart + 1]) ?? ''
     const mustRepeat = reply[verbStart] === 1 || continueAfter !== ''
     if (mustRepeat) continue

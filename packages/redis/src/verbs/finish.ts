@@ -48,8 +48,9 @@ export async function repeatFinishes(
   store: Store,
   queue: string,
   finishes: readonly Finish[],
+  dedupe: Dedupe = 'earliest',
 ): Promise<void> {
-  await store.repeat('finish', queue, finishArgs(store, queue, finishes, 'earliest'))
+  await store.repeat('finish', queue, finishArgs(store, queue, finishes, dedupe))
 }
 
 /** Gives back held keys. */

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { SluiceError } from '@sluice/core'
+import type { AskOptions, ClaimRequest, Driver } from '@sluice/core/driver'
+import { needs } from '@sluice/needs'
+import { hasRedis, type ReplicatedRedis, startReplicated } from '@sluice/test-redis'
+import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
+import { redisDriver } from '../src/index.ts'
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+const request = (claimId: string): ClaimRequest => ({
+  limit: 10,
+  holder: 'holder',
+  claimId,
+  leaseMs: 800,
+})
+
+describe.skipIf(!needs('redis-server', hasRedis))('claims that replicas have to confirm', () => {
+  let servers: ReplicatedRedis
+
+  beforeAll(async () => {
+    servers = await startReplicated()
+  })
+
+  afterAll(() => servers.dispose())
+
+  async function open(): Promise<Driver> {
+    const driver = redisDriver({ url: servers.url, durability: { replicas: 1 } })
+    await driver.open({})
+    onTestFinished(async () => await driver.close())
+    return driver
+  }
+
+  test('keys are released, with their delayed runs, when the replicas do not confirm the claim in time', async () => {
+    const driver = await open()
+    const [replica] = servers.replicas
+    const ask = { item: undefined, priority: 0, delayMs: 0 }
+    await driver.add(
+      'q',
+      [
+        { ...ask, key: 'a' },
+        { ...ask, key: 'b', priority: 3 },
+      ],
+      options,
+    )
+    replica?.pause()
+    try {
+      await assert.rejects(
+        async () => await driver.claim('q', request('first')),
+        (error) => SluiceError.is(error, 'ERR_STORE_BUSY') && error.retryable,
+      )
+      const { ready, processing } = await driver.counts('q', { cap: 10 })
+      assert.deepEqual([ready, processing], [2, 0])
+    } finally {
+      replica?.resume()
+    }
+    const { claims } = await driver.claim('q', request('second'))
+    assert.deepEqual(
+      claims.map(({ key, crashes, failures }) => [key, crashes, failures]),
+      [
+        ['b', 0, 0],
+        ['a', 0, 0],
+      ],
+    )
+  })
+
+  test('a claim that finds nothing does not wait for replicas', async () => {
+    const driver = await open()
+    const [replica] = servers.replicas
+    replica?.pause()
+    try {
+      const { claims } = await driver.claim('empty', request('none'))
+      assert.deepEqual(claims, [])
+    } finally {
+      replica?.resume()
+    }
+  })
+})
