@@ -18,7 +18,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('failovers that lose the last 
       keysPerSecond: 1_000,
     })
     assert.deepEqual(failoverProblems(figures), [], JSON.stringify(figures))
-    // The harness sees losses: the processes that were killed could not repeat theirs.
-    assert.ok(figures.lostAddsOfKilled > 0, JSON.stringify(figures))
+    // Writes were lost: adds of processes that were killed, or finishes, whose keys ran again.
+    assert.ok(figures.lostAddsOfKilled + figures.runsAgain > 0, JSON.stringify(figures))
   })
 })

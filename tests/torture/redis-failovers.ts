@@ -15,7 +15,7 @@ export async function main(args: string[]): Promise<void> {
       kind: { type: 'string', default: 'cluster' },
       stopped: { type: 'string', default: '700' },
       timeout: { type: 'string', default: '1000' },
-      mode: { type: 'string', default: 'server' },
+      mode: { type: 'string', default: 'server,replicated' },
       rate: { type: 'string', default: '3000' },
     },
   })
