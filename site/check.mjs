@@ -69,7 +69,11 @@ const pictured = new Set([
 
 async function look(page, name) {
   const tell = (words) => problems.push(`${name === '' ? 'the front page' : name}: ${words}`)
-  const failed = (request) => tell(`${request.url()} was not loaded`)
+  const failed = (request) => {
+    // A page that is left no longer needs what it fetches ahead.
+    if (request.failure()?.errorText === 'net::ERR_ABORTED') return
+    tell(`${request.url()} was not loaded`)
+  }
   const threw = (error) => tell(String(error))
   page.on('requestfailed', failed)
   page.on('pageerror', threw)
