@@ -1,6 +1,9 @@
 // Makes the pictures of docs/images from the shop of the demo: the real dashboard, a real SQLite file, and a clock that runs as fast as the machine can.
 //
 //   node --conditions=sluice-source scripts/screenshots.ts
+//
+// With a folder as argument, it makes a picture of every screen at three widths in both themes there
+// instead, to be looked at.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +14,9 @@ import { chromium, type Page } from 'playwright-core'
 import { fakeClock } from 'sluice/testing'
 import { shopInOneProcess } from './shop-in-one-process.ts'
 
+const folderOfAll = process.argv[2]
 const images = new URL('../../../docs/images/', import.meta.url)
+const widths = [360, 768, 1_440] as const
 const schemes = ['light', 'dark'] as const
 const token = 'nobody but this script'
 
@@ -105,6 +110,32 @@ async function shoot(page: Page, name: string, scheme: string, height: number): 
   console.log(path)
 }
 
+/** Every screen at each width, in one theme. */
+async function shootAll(
+  page: Page,
+  scheme: string,
+  failing: string,
+  to: string,
+): Promise<void> {
+  const screens: Readonly<Record<string, readonly [string, Readonly<Record<string, string>>]>> = {
+    overview: ['', {}],
+    queue: ['queue', { queue: 'pods' }],
+    failing: ['queue', { queue: 'webhooks', failuresMin: '1' }],
+    unknown: ['queue', { queue: 'pod' }],
+    key: ['key', { queue: 'webhooks', key: failing }],
+  }
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    for (const [name, [screen, query]] of Object.entries(screens)) {
+      await go(page, screen, query)
+      await meanwhile(page.waitForTimeout(700))
+      const path = join(to, `${name}-${width}-${scheme}.png`)
+      await page.screenshot({ path, animations: 'disabled', fullPage: true })
+      console.log(path)
+    }
+  }
+}
+
 try {
   await live(5)
   const overview = await open('light')
@@ -122,13 +153,17 @@ try {
     if (state?.startsWith('backoff') === true) break
     await live(1)
   }
-  mkdirSync(images, { recursive: true })
+  mkdirSync(folderOfAll ?? images, { recursive: true })
   for (const [index, scheme] of schemes.entries()) {
     const page = keyPages[index] as Page
+    if (folderOfAll !== undefined) {
+      await shootAll(page, scheme, key, folderOfAll)
+      continue
+    }
     await shoot(page, 'key', scheme, 860)
     await go(page, '')
-    await meanwhile(page.locator('.overview .sparkline path').first().waitFor())
-    await shoot(page, 'overview', scheme, 492)
+    await meanwhile(page.locator('.overview .spark-line').first().waitFor())
+    await shoot(page, 'overview', scheme, 720)
     await go(page, 'queue', { queue: 'pods' })
     await meanwhile(page.locator('.key-grid tbody .row').first().waitFor())
     await shoot(page, 'queue', scheme, 1020)

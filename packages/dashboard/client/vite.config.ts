@@ -1,11 +1,11 @@
 import { defineConfig } from 'vite'
-import { leanUplot } from './lean-uplot.ts'
 
 export default defineConfig({
   root: import.meta.dirname,
   // The mount path is not known at build time: all addresses are relative to the page.
   base: './',
-  plugins: [leanUplot()],
+  // The sources of the packages, so that the page can be built before they are.
+  resolve: { conditions: ['sluice-source', 'module', 'browser', 'import', 'default'] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/client',

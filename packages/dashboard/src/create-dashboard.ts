@@ -15,7 +15,7 @@ import { KeyHistories } from './views/key-history.ts'
 import { readKeyView } from './views/key-view.ts'
 import { QueueViewReader } from './views/queue-view.ts'
 import { StoreView } from './views/store-view.ts'
-import type { About, Views } from './wire.ts'
+import type { About, HistoryRange, Views } from './wire.ts'
 
 /** A dashboard and its parts, which its tests look into. */
 export interface Assembled {
@@ -59,10 +59,13 @@ export function assemble(options: DashboardOptions): Assembled {
   const display = new KeyDisplay(settings, report)
   const histories = new KeyHistories()
   const storeView = new StoreView(store)
-  const readerOf = (about: About, queue: string, key: string): (() => Promise<Views[About]>) => {
-    if (about === 'overview') return () => storeView.overview()
-    if (about === 'key') return () => readKeyView({ store, display, histories }, queue, key, false)
-    const reader = new QueueViewReader(storeView, display, queue)
+  const readerOf = (about: About, queue: string, detail: string): (() => Promise<Views[About]>) => {
+    if (about === 'key') {
+      return () => readKeyView({ store, display, histories }, queue, detail, false)
+    }
+    const range = detail as HistoryRange
+    if (about === 'overview') return () => storeView.overview(range)
+    const reader = new QueueViewReader(storeView, display, queue, range)
     return () => reader.view()
   }
   const live = new LiveViews({ clock, tickMs, streamsMax, report, readerOf })

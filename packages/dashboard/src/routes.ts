@@ -132,13 +132,13 @@ function viewRoutes({ store, display, histories, live }: RouteParts): Route[] {
       method: 'GET',
       path: '/api/overview',
       for: 'readers',
-      answer: async () => json(await live.view('overview', '', '')),
+      answer: async ({ query }) => json(await live.view('overview', '', query.range)),
     },
     {
       method: 'GET',
       path: '/api/queue',
       for: 'readers',
-      answer: async ({ query }) => json(await live.view('queue', query.queue, '')),
+      answer: async ({ query }) => json(await live.view('queue', query.queue, query.range)),
     },
     {
       method: 'GET',
@@ -185,13 +185,13 @@ function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
           throw new HttpError(405, 'ERR_METHOD', 'a stream is only for GET')
         const { about } = query
         const queue = about === 'overview' ? '' : query.queue
-        const key = about === 'key' ? query.key : ''
+        const detail = about === 'key' ? query.key : query.range
         const lastId = Number(request.headers.get('last-event-id') ?? Number.NaN)
         const mayRead = (): boolean => visitor === undefined || visitors.isSignedIn(visitor)
         const stream = live.open(
           about,
           queue,
-          key,
+          detail,
           Number.isSafeInteger(lastId) ? lastId : undefined,
           {
             signal: request.signal,

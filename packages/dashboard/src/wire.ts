@@ -1,7 +1,18 @@
 import type { Capabilities, KeyStateWord } from '@sluice/core'
-import type { Condition, Explanation, KeyInfo, LastError, QueueCounts, ReasonCode } from 'sluice'
+import type {
+  Condition,
+  Explanation,
+  HistoryRange,
+  KeyInfo,
+  LastError,
+  QueueCounts,
+  ReasonCode,
+  Severity,
+  WorkRates,
+} from 'sluice'
 
 export type { KeyStateWord } from '@sluice/core'
+export type { HistoryRange, Severity, WorkRates } from 'sluice'
 
 /** The first answer to a page: the store, and the rights of the visitor. */
 export interface SessionInfo {
@@ -24,16 +35,6 @@ export interface SessionInfo {
   readonly version: string
 }
 
-/** The health of a queue, worst first. */
-export type Severity =
-  | 'no workers'
-  | 'leases lost'
-  | 'falling behind'
-  | 'waiting long'
-  | 'failing'
-  | 'paused'
-  | 'ok'
-
 /** Quantiles of a duration in milliseconds; `undefined` where nothing was seen. */
 export interface Quantiles {
   readonly p50: number
@@ -41,16 +42,28 @@ export interface Quantiles {
   readonly p99: number
 }
 
-/** Arrivals and departures over the last minute; members are absent until they are known. */
-export interface Flow {
-  /** Runs that ended, successfully or not, per second. */
-  readonly outPerSecond?: number
-  /** Runs that became pending, per second: departures plus the growth of the queue. */
-  readonly inPerSecond?: number
-  /** Of the runs that ended, how many failed: 0 to 1. */
-  readonly errorRatio?: number
-  /** Of the adds of processes with workers, the share that merged into a pending run: 0 to 1. */
-  readonly mergedRatio?: number
+/** One step of a chart. */
+export interface ChartStep {
+  /** When it began. */
+  readonly at: number
+  /** Runs that ended well and that failed, and adds that merged. */
+  readonly done: number
+  readonly failed: number
+  readonly merged: number
+  /** Keys that were ready, and parked. */
+  readonly ready: number
+  readonly parked: number
+  /** True if there were more keys than were counted. */
+  readonly capped?: boolean
+}
+
+/** What was recorded of a range of time. A step without a record is missing: it is unknown. */
+export interface Chart {
+  readonly stepMs: number
+  readonly from: number
+  readonly to: number
+  /** Oldest first; the last one may not be over. */
+  readonly steps: readonly ChartStep[]
 }
 
 /** One queue in the overview. */
@@ -59,24 +72,27 @@ export interface QueueRow {
   readonly counts: QueueCounts
   /** The age of the key that has been ready longest. */
   readonly oldestMs?: number
+  /** Workers that take keys, and their total concurrency. */
   readonly workers: number
-  /** The total concurrency of all workers. */
   readonly slots: number
+  /** Workers that have missed several heartbeats. */
+  readonly gone: number
   readonly severity: Severity
   /** The reason for the severity, as one short sentence. */
   readonly reason: string
-  readonly flow: Flow
+  readonly flow: WorkRates
   readonly wait?: Quantiles
   readonly work?: Quantiles
-  /** Arrivals and departures per second, oldest first, one pair per sample (up to 5 minutes). */
-  readonly history: readonly (readonly [inPerSecond: number, outPerSecond: number])[]
+  /** Ready keys at each step of the range, oldest first; null where nothing was recorded. */
+  readonly depths: readonly (number | null)[]
 }
 
 /** Every queue, worst first. */
 export interface Overview {
   readonly at: number
-  /** How far apart two samples of a `history` are. 10 seconds if absent. */
-  readonly historyEveryMs?: number
+  readonly range: HistoryRange
+  /** All queues together. */
+  readonly chart: Chart
   readonly queues: readonly QueueRow[]
   /** True if there are more queues than are shown. */
   readonly more: boolean
@@ -92,7 +108,10 @@ export interface WorkerView {
   readonly startedAt: number
   readonly seenAt: number
   readonly settings: Readonly<Record<string, string | number | boolean>>
-  readonly longest?: { readonly key: string; readonly forMs: number }
+  /** The key that it has held longest of those it holds now. */
+  readonly longest?: { readonly key: string; readonly since: number }
+  /** It has missed several heartbeats. */
+  readonly isGone: boolean
 }
 
 /** A held key, with its holder. */
@@ -105,16 +124,26 @@ export interface LeaseView {
   readonly failures: number
 }
 
-/** A group of equal failures. */
-export interface FailureGroup {
-  readonly name: string
-  readonly code?: string
+/** A failed run. */
+export interface FailedRunView {
+  readonly at: number
+  readonly key: string
+  readonly holder?: string
   readonly message: string
+}
+
+/** Failures with the same code; the name of an error stands for a missing code. */
+export interface FailureGroup {
+  readonly code: string
+  /** Whether keys can be found by it. */
+  readonly hasCode?: boolean
+  /** Failed runs in the range, and in each of its steps. */
+  readonly failed: number
+  readonly perStep: readonly number[]
+  /** Stored keys that failed so last, of those that were read. */
   readonly keys: number
-  /** The failures of all those keys. */
-  readonly failures: number
-  /** One key of the group. */
-  readonly example: string
+  /** Newest first. */
+  readonly runs: readonly FailedRunView[]
 }
 
 /** A bucket that the limiter of a queue takes tokens from. */
@@ -129,8 +158,11 @@ export interface BucketView {
 /** Everything that is shown of one queue. */
 export interface QueueView extends QueueRow {
   readonly at: number
-  /** How far apart two samples of `history` are. 10 seconds if absent. */
-  readonly historyEveryMs?: number
+  readonly range: HistoryRange
+  readonly chart: Chart
+  /** Whether the store lists the queue; then what is listed, and similar names if it does not. */
+  readonly exists: boolean
+  readonly similar: readonly string[]
   /** When the next delayed key, and the next key in back-off, is due, among those that were read. */
   readonly nextDelayedAt?: number
   readonly nextBackoffAt?: number
@@ -224,6 +256,7 @@ export interface KeyView {
 export type ActionName =
   | 'add'
   | 'runNow'
+  | 'release'
   | 'forget'
   | 'park'
   | 'unpark'
@@ -245,6 +278,8 @@ export interface ActionRequest {
   readonly item?: unknown
   readonly afterMs?: number
   readonly priority?: number
+  /** For `release`: only if the key is still held under this token. */
+  readonly token?: number
   /** For `unpark`: resets the failure count. */
   readonly forget?: boolean
   /** For `purge`, and for `remove` with `all`: the name of the queue, as confirmation. */
@@ -278,7 +313,8 @@ export interface Refusal {
   readonly message: string
 }
 
-/** The subject of a stream; as a query: `about=overview`, `about=queue&queue=…`, `about=key&queue=…&key=…`. */
+/** The subject of a stream; as a query: `about=overview`, `about=queue&queue=…`, both with
+ * `range=5m`, `1h` or `24h`, and `about=key&queue=…&key=…`. */
 export type About = 'overview' | 'queue' | 'key'
 
 /** The view that each kind of stream carries. */

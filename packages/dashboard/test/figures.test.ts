@@ -1,8 +1,6 @@
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
-import { QueueHistory } from '../src/views/queue-history.ts'
 import { histogramOf, quantilesOf } from '../src/views/run-histogram.ts'
-import { assess, type Signs, severities } from '../src/views/severity.ts'
 import type { Overview, QueueRow, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 import { Site } from './site.ts'
@@ -11,68 +9,6 @@ const open: { close(): Promise<unknown> }[] = []
 
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close()
-})
-
-const idle: Signs = {
-  counts: {
-    ...{ ready: 0, delayed: 0, backoff: 0, processing: 0, dirty: 0, parked: 0, idle: 0 },
-    ...{ capped: false, paused: false },
-  },
-  oldestMs: undefined,
-  workers: 1,
-  leasesLost: 0,
-  flow: {},
-}
-
-function signs(change: Partial<Signs>, counts: Partial<Signs['counts']> = {}): Signs {
-  return { ...idle, ...change, counts: { ...idle.counts, ...counts } }
-}
-
-describe('how a queue does', () => {
-  const cases: [QueueRow['severity'], string, Signs][] = [
-    ['no workers', 'keys are ready and nobody is there', signs({ workers: 0 }, { ready: 2 })],
-    [
-      'ok',
-      'nobody is on the list, but somebody works',
-      signs({ workers: 0 }, { ready: 2, processing: 1 }),
-    ],
-    ['ok', 'nobody keeps a list', signs({ workers: undefined }, { ready: 2 })],
-    ['ok', 'nobody is there, and nothing is ready', signs({ workers: 0 }, { delayed: 2 })],
-    ['leases lost', 'leases ran out', signs({ leasesLost: 1 }, { paused: true })],
-    [
-      'falling behind',
-      'more comes than goes',
-      signs({ flow: { inPerSecond: 12, outPerSecond: 10 }, oldestMs: 90_000 }, { ready: 50 }),
-    ],
-    [
-      'ok',
-      'as much comes as goes',
-      signs({ flow: { inPerSecond: 10.2, outPerSecond: 10 } }, { ready: 50 }),
-    ],
-    [
-      'ok',
-      'more comes than goes, but nothing waits',
-      signs({ flow: { inPerSecond: 12, outPerSecond: 10 } }),
-    ],
-    ['waiting long', 'a key has waited for a minute', signs({ oldestMs: 60_000 }, { ready: 1 })],
-    ['failing', 'one in ten runs fails', signs({ flow: { outPerSecond: 5, errorRatio: 0.1 } })],
-    ['ok', 'one in a hundred fails', signs({ flow: { outPerSecond: 5, errorRatio: 0.01 } })],
-    [
-      'paused',
-      'it is paused, which explains the rest',
-      signs({ workers: 0, oldestMs: 90_000 }, { ready: 9, paused: true }),
-    ],
-    ['ok', 'there is nothing to do', idle],
-  ]
-  for (const [severity, what, given] of cases) {
-    test(`is "${severity}" if ${what}`, () => {
-      expect(assess(given)).toEqual({ severity, reason: expect.stringMatching(/^[A-Z0-9].*\.$/) })
-    })
-  }
-
-  test('has a word for each place in the list', () => {
-    expect(new Set(severities).size).toBe(7)
-  })
 })
 
 describe('quantiles', () => {
@@ -137,46 +73,29 @@ describe('the flow of a queue', () => {
     expect(row.flow.mergedRatio).toBeGreaterThan(0)
     expect(row.flow.mergedRatio).toBeLessThan(1)
     expect(row.wait).toMatchObject({ p50: expect.any(Number), p99: expect.any(Number) })
-    expect(row.history.length).toBeGreaterThan(12)
-    expect(row.history.at(-1)?.[1]).toBeGreaterThan(18)
+    expect(row.depths).toHaveLength(31)
+    expect(row.depths.slice(-4, -1)).toEqual([0, 0, 0])
+    expect(row.depths[0]).toBeNull()
 
     const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
     expect(body.workerList).toMatchObject([{ concurrency: 4, busy: 0, host: expect.any(String) }])
-    expect(body.limiter).toBe('60 min doubled with each failure, at most 60 min')
-    expect(body.failureGroups).toMatchObject([{ message: 'no' }])
+    expect(body.limiter).toBe('1 h doubled with each failure, at most 1 h')
+    expect(body.failureGroups).toMatchObject([{ code: 'Error' }])
+    const [group] = body.failureGroups
+    expect(group?.failed).toBeGreaterThan(300)
+    expect(group?.runs[0]).toMatchObject({ message: 'no', key: expect.any(String) })
+    expect(group?.perStep).toHaveLength(31)
+    expect(body.chart.steps.length).toBeGreaterThan(7)
+    expect(body.chart.steps.at(-2)).toMatchObject({ ready: 0, parked: 0 })
     const { boundsMs, counts } = body.workHistogram ?? { boundsMs: [], counts: [] }
     expect(counts.length).toBeLessThanOrEqual(boundsMs.length + 1)
     expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0)
   })
 
-  test('does not fall to nothing in the history where there is more than is counted', () => {
-    const track = new QueueHistory()
-    const capped = { ...idle.counts, ready: 1_000, capped: true }
-    for (const [at, runs] of [
-      [10_000, 100],
-      [20_000, 200],
-      [30_000, 300],
-    ] as const) {
-      const stats = { busy: 4, runs, failed: 0, asked: 0, merged: 0, wait: [], work: [] }
-      track.record(at, capped, [
-        {
-          ...{ holder: 'a', host: 'h', pid: 1, concurrency: 4, settings: {} },
-          ...{ startedAt: 0, seenAt: at, stats },
-        },
-      ])
-    }
-    expect(track.figures(30_000).flow.inPerSecond).toBeUndefined()
-    expect(track.figures(30_000).history).toEqual([
-      [10, 10],
-      [10, 10],
-      [10, 10],
-    ])
-  })
-
-  test('is unknown for a queue that was not watched for long', async () => {
+  test('is unknown for a queue whose workers have not reported yet', async () => {
     const { row } = await flowing(2, 3)
     expect(row.flow).toEqual({})
-    expect(row.history).toEqual([])
+    expect(row.depths.slice(0, -1).every((depth) => depth === null)).toBe(true)
   })
 
   test('ends when the worker has gone', async () => {
@@ -185,6 +104,6 @@ describe('the flow of a queue', () => {
     await open.pop()?.close()
     await site.clock.step(120_000)
     const { body } = await site.ask<Overview>('/api/overview')
-    expect(body.queues[0]).toMatchObject({ workers: 0, slots: 0, flow: {} })
+    expect(body.queues[0]).toMatchObject({ workers: 0, slots: 0, gone: 0, flow: {} })
   })
 })

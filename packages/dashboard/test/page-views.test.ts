@@ -17,22 +17,26 @@ const row = (queue: string, ready = 0, more: Partial<QueueRow> = {}): QueueRow =
   severity: 'ok',
   reason: '',
   flow: {},
-  history: [],
+  gone: 0,
+  depths: [],
   ...more,
 })
 
 const names = ({ queues }: Overview): string[] => queues.map(({ queue }) => queue)
 
 describe('a change of a view', () => {
-  const before: Overview = { at: 1, queues: [row('a'), row('b'), row('c')], more: false }
+  const chart = { stepMs: 10_000, from: 0, to: 0, steps: [] }
+  const always = { range: '5m', chart } as const
+  const queues = [row('a'), row('b'), row('c')]
+  const before: Overview = { ...always, at: 1, queues, more: false }
 
   it('replaces what it sets, and removes what it unsets', () => {
-    const view = { ...before, historyEveryMs: 5 }
+    const view = { ...before, extra: 5 }
     const after = applyDelta<'overview'>(view, {
       set: { at: 2, more: true },
-      unset: ['historyEveryMs'],
+      unset: ['extra'],
     })
-    expect(after).toEqual({ at: 2, more: true, queues: before.queues })
+    expect(after).toEqual({ ...always, at: 2, more: true, queues: before.queues })
     expect(view.at).toBe(1)
   })
 
@@ -56,10 +60,10 @@ describe('a change of a view', () => {
   it('of the server leads to what the server saw', () => {
     const versions: Overview[] = [
       before,
-      { at: 2, queues: [row('c', 3), row('a'), row('__proto__')], more: false },
-      { at: 3, queues: [row('constructor', 1), row('c', 3)], more: true },
-      { at: 4, queues: [], more: false },
-      { at: 5, queues: [row('b'), row('a', 2)], more: false, historyEveryMs: 5_000 },
+      { ...always, at: 2, queues: [row('c', 3), row('a'), row('__proto__')], more: false },
+      { ...always, at: 3, queues: [row('constructor', 1), row('c', 3)], more: true },
+      { ...always, at: 4, queues: [], more: false },
+      { ...always, range: '1h', at: 5, queues: [row('b'), row('a', 2)], more: false },
     ]
     let shown = before
     for (const [index, version] of versions.entries()) {

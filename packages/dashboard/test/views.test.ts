@@ -214,8 +214,11 @@ describe('errors', () => {
     const site = await failingSite({})
     const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
     expect(body.failureGroups).toEqual([
-      expect.objectContaining({ code: 'ECONNREFUSED', keys: 2, failures: 2, example: 'a' }),
-      { name: 'Error', message: 'connect to 10.0.0.2', keys: 1, failures: 1, example: 'c' },
+      expect.objectContaining({ code: 'ECONNREFUSED', hasCode: true, keys: 2, failed: 0 }),
+      {
+        ...{ code: 'Error', keys: 1, failed: 0, perStep: [] },
+        runs: [{ at: site.clock.now(), key: 'c', message: 'connect to 10.0.0.2' }],
+      },
     ])
   })
 

@@ -1,5 +1,6 @@
 // This folder is the actions of visitors: checked, carried out and announced.
 
+import { manyWords } from '@sluice/core/words'
 import type { BulkResult, Inspect, OperateOutcome, StoreInspection } from 'sluice'
 import { yieldToEventLoop } from '../views/yield-to-event-loop.ts'
 import type { ActionName, ActionRequest, ActionResult } from '../wire.ts'
@@ -20,7 +21,7 @@ const actionPhrases: Readonly<Record<KeyAction, string>> = {
 }
 
 function keysWords(count: number): string {
-  return count === 1 ? '1 key' : `${count} keys`
+  return manyWords(count, 'key')
 }
 
 function result(
@@ -85,6 +86,14 @@ async function actOnMany(
   return result(action, changed, unchanged, words.join(' '), capped)
 }
 
+async function release(inspect: Inspect, request: ActionRequest): Promise<ActionResult> {
+  const { key = '', token } = request
+  const outcome = await inspect.release(key, token === undefined ? {} : { token })
+  if (outcome === 'missing') return result('release', 0, 1, 'This key is no longer stored.')
+  if (outcome === 'unchanged') return result('release', 0, 1, 'It is no longer held so.')
+  return result('release', 1, 0, 'The key was released: another worker can take it.')
+}
+
 async function actOnQueue(inspect: Inspect, action: 'pause' | 'resume'): Promise<ActionResult> {
   const outcome = await inspect[action]()
   if (outcome !== 'changed') return result(action, 0, 0, 'Nothing changed.')
@@ -99,6 +108,8 @@ export async function act(store: StoreInspection, request: ActionRequest): Promi
   switch (action) {
     case 'add':
       return await addKey(store, request)
+    case 'release':
+      return await release(inspect, request)
     case 'pause':
     case 'resume':
       return await actOnQueue(inspect, action)

@@ -6,6 +6,7 @@ import type { ActionName, ActionRequest } from '../wire.ts'
 /** Whether an action applies to one key, to keys, or to a queue. */
 const aims: Readonly<Record<ActionName, 'key' | 'keys' | 'queue'>> = {
   add: 'key',
+  release: 'key',
   runNow: 'keys',
   forget: 'keys',
   park: 'keys',
@@ -18,7 +19,7 @@ const aims: Readonly<Record<ActionName, 'key' | 'keys' | 'queue'>> = {
 
 const names = new Set([
   ...['queue', 'action', 'key', 'all', 'expected'],
-  ...['item', 'afterMs', 'priority', 'forget', 'confirm'],
+  ...['item', 'afterMs', 'priority', 'forget', 'confirm', 'token'],
 ])
 
 function isName(action: unknown): action is ActionName {
@@ -39,6 +40,10 @@ export function actionRequest(
   if (key !== undefined) checkKey('key', key)
   if (forget !== undefined && typeof forget !== 'boolean') {
     throw badInput('forget must be true or false')
+  }
+  const { token } = body
+  if (token !== undefined && !(action === 'release' && Number.isSafeInteger(token))) {
+    throw badInput('token must be a whole number, and is for release only')
   }
   checkAim(action, body)
   const isBulk = all !== undefined
@@ -74,6 +79,7 @@ function checkAim(action: ActionName, body: Readonly<Record<string, unknown>>): 
   }
   if (aim === 'key' && all !== undefined)
     throw badInput(`${action} applies to one key: leave out all`)
+  if (action === 'release' && key === undefined) throw badInput('release needs a key')
   if (action === 'add') return
   if (item !== undefined || afterMs !== undefined || priority !== undefined) {
     throw badInput(`${action} takes no item, afterMs and priority`)

@@ -2,7 +2,7 @@
 /// <reference lib="es2024.string" />
 import { checkKey, checkQueueName } from '@sluice/core'
 import { type KeyStateWord, keyStateWords } from 'sluice'
-import type { About, KeyQuery } from '../wire.ts'
+import type { About, HistoryRange, KeyQuery } from '../wire.ts'
 import { badInput } from './http-error.ts'
 
 /** The maximum number of keys on one page of a list. */
@@ -56,6 +56,12 @@ export class Query {
     const about = this.#text('about')
     if (about === 'overview' || about === 'queue' || about === 'key') return about
     throw badInput("about must be 'overview', 'queue' or 'key'")
+  }
+
+  get range(): HistoryRange {
+    const range = this.#text('range') ?? '5m'
+    if (range === '5m' || range === '1h' || range === '24h') return range
+    throw badInput("range must be '5m', '1h' or '24h'")
   }
 
   get cursor(): string | undefined {

@@ -18,8 +18,8 @@ export interface LiveParts {
   readonly clock: Clock
   readonly tickMs: number
   readonly streamsMax: number
-  /** The function that reads a view. */
-  readonly readerOf: (about: About, queue: string, key: string) => () => Promise<Views[About]>
+  /** The function that reads a view; `detail` is the key, or else the range of the history. */
+  readonly readerOf: (about: About, queue: string, detail: string) => () => Promise<Views[About]>
   readonly report: (error: unknown) => void
 }
 
@@ -47,21 +47,21 @@ export class LiveViews {
     return this.#streams.size
   }
 
-  #entry(about: About, queue: string, key: string): Entry {
+  #entry(about: About, queue: string, detail: string): Entry {
     if (this.#isClosed) throw new HttpError(503, 'ERR_CLOSED', 'this dashboard was closed')
-    const id = JSON.stringify([about, queue, key])
+    const id = JSON.stringify([about, queue, detail])
     const known = this.#entries.get(id)
     this.#entries.delete(id)
-    const entry = known ?? { watch: this.#watch(id, about, queue, key), expiry: undefined }
+    const entry = known ?? { watch: this.#watch(id, about, queue, detail), expiry: undefined }
     this.#entries.set(id, entry)
     this.#makeRoom()
     if (entry.watch.size === 0) this.#expireLater(id, entry)
     return entry
   }
 
-  #watch(id: string, about: About, queue: string, key: string): Watch<Views[About]> {
+  #watch(id: string, about: About, queue: string, detail: string): Watch<Views[About]> {
     const { clock, tickMs, readerOf, report } = this.#parts
-    return new Watch<Views[About]>(readerOf(about, queue, key), {
+    return new Watch<Views[About]>(readerOf(about, queue, detail), {
       clock,
       tickMs,
       report,
@@ -96,15 +96,15 @@ export class LiveViews {
   }
 
   /** The current view; concurrent requests share one read. */
-  async view<A extends About>(about: A, queue: string, key: string): Promise<Views[A]> {
-    return (await this.#entry(about, queue, key).watch.view()) as Views[A]
+  async view<A extends About>(about: A, queue: string, detail: string): Promise<Views[A]> {
+    return (await this.#entry(about, queue, detail).watch.view()) as Views[A]
   }
 
   /** Starts streaming a view, after the last event that the reader has if that event is still kept. */
   open(
     about: About,
     queue: string,
-    key: string,
+    detail: string,
     lastEventId: number | undefined,
     connection: Connection,
   ): EventStream {
@@ -118,7 +118,7 @@ export class LiveViews {
         { 'retry-after': '10' },
       )
     }
-    const { watch, expiry } = this.#entry(about, queue, key)
+    const { watch, expiry } = this.#entry(about, queue, detail)
     expiry?.stop()
     const stream = new EventStream(connection, (ended) => {
       this.#streams.delete(ended)

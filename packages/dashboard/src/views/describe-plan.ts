@@ -1,19 +1,13 @@
 import { checkPlan, type LimiterPlan, parseJson } from '@sluice/core'
-
-function duration(ms: number): string {
-  if (ms < 1_000) return `${Number(ms.toPrecision(3))} ms`
-  const seconds = ms / 1_000
-  if (seconds < 120) return `${Number(seconds.toPrecision(3))} s`
-  return `${Number((seconds / 60).toPrecision(3))} min`
-}
+import { durationWords } from '@sluice/core/words'
 
 /** Describes a limiter in words. */
 export function describePlan(plan: LimiterPlan): string {
   switch (plan.kind) {
     case 'exponential':
-      return `${duration(plan.baseMs)} doubled with each failure, at most ${duration(plan.maxMs)}`
+      return `${durationWords(plan.baseMs)} doubled with each failure, at most ${durationWords(plan.maxMs)}`
     case 'fastSlow':
-      return `${duration(plan.fastMs)} for the first ${plan.maxFast} failures, then ${duration(plan.slowMs)}`
+      return `${durationWords(plan.fastMs)} for the first ${plan.maxFast} failures, then ${durationWords(plan.slowMs)}`
     case 'bucket':
       return plan.perSecond === 'infinite'
         ? 'a bucket without a limit'
@@ -21,7 +15,7 @@ export function describePlan(plan: LimiterPlan): string {
     case 'maxOf':
       return `the longest of: ${plan.of.map(describePlan).join('; ')}`
     case 'maxWait':
-      return `${describePlan(plan.of)}; at most ${duration(plan.maxMs)}`
+      return `${describePlan(plan.of)}; at most ${durationWords(plan.maxMs)}`
     case 'jittered':
       return `${describePlan(plan.of)}; plus up to ${Math.round(plan.factor * 100)} % jitter`
   }

@@ -1,11 +1,21 @@
 import { bucketsOf, type LimiterPlan, tokensAt } from '@sluice/core'
-import type { BucketRow, Inspect, KeyInfo, KeyStateWord, QueueCounts, WorkerRow } from 'sluice'
+import {
+  type BucketRow,
+  type FailedRunInfo,
+  type HistoryRange,
+  type Inspect,
+  isGone,
+  type KeyInfo,
+  type KeyStateWord,
+  type QueueCounts,
+  type WorkerRow,
+} from 'sluice'
 import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
 import { describePlan, parsePlan } from './describe-plan.ts'
 import { failureGroups } from './failure-groups.ts'
 import type { KeyDisplay } from './key-display.ts'
-import { sampling } from './queue-history.ts'
-import type { StoreView } from './store-view.ts'
+import { similarNames } from './similar-names.ts'
+import { emptyChart, type StoreView } from './store-view.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** The cap up to which keys of a state are counted for the page of a queue. */
@@ -30,6 +40,7 @@ const failingStates = ['backoff', 'parked', 'idle'] as const
 interface Search {
   readonly at: number
   readonly failing: readonly KeyInfo[]
+  readonly runs: readonly FailedRunInfo[]
   readonly nextDelayedAt?: number
   readonly nextBackoffAt?: number
   readonly more: boolean
@@ -40,30 +51,39 @@ export class QueueViewReader {
   readonly #storeView: StoreView
   readonly #display: KeyDisplay
   readonly #queue: string
+  readonly #range: HistoryRange
   #search: Search | undefined
 
-  constructor(storeView: StoreView, display: KeyDisplay, queue: string) {
+  constructor(storeView: StoreView, display: KeyDisplay, queue: string, range: HistoryRange) {
     this.#storeView = storeView
     this.#display = display
     this.#queue = queue
+    this.#range = range
   }
 
   async view(): Promise<QueueView> {
     const { store } = this.#storeView
     const inspect = store.queue(this.#queue)
-    const snapshot = await this.#storeView.readQueue(this.#queue, queueCap)
+    const range = this.#range
     const at = await store.now()
-    const { counts, workers } = snapshot
-    const { row, figures } = this.#storeView.row(snapshot, at)
-    const { waitHistogram, workHistogram } = figures
+    const snapshot = await this.#storeView.readQueue(this.#queue, queueCap, range, at)
+    const { counts, workers, history } = snapshot
+    const { row, chart, durations } = this.#storeView.row(snapshot, at)
+    const { waitHistogram, workHistogram } = durations
     const held = await this.#leases(inspect, counts)
     const search = await this.#searched(inspect, counts, at)
     const plan = planOf(workers)
     const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
+    const names = store.capabilities.queues ? await store.queues() : [this.#queue]
+    const exists = names.includes(this.#queue)
+    const failures = { history, runs: search.runs, keys: [...held.keys, ...search.failing] }
     return {
       ...row,
       at,
-      historyEveryMs: sampling.everyMs,
+      range,
+      chart: chart ?? emptyChart(range, at),
+      exists,
+      similar: exists ? [] : similarNames(this.#queue, names),
       ...(waitHistogram === undefined ? {} : { waitHistogram }),
       ...(workHistogram === undefined ? {} : { workHistogram }),
       ...(search.nextDelayedAt === undefined ? {} : { nextDelayedAt: search.nextDelayedAt }),
@@ -72,9 +92,9 @@ export class QueueViewReader {
       buckets: buckets.map((bucket) => bucketView(bucket, at)),
       workerList: newestFirst(workers)
         .slice(0, workersMax)
-        .map((worker) => workerView(worker, at)),
+        .map((worker) => workerView(worker, held.keys, at)),
       leases: held.keys.map(leaseView),
-      failureGroups: failureGroups(this.#queue, [...held.keys, ...search.failing], this.#display),
+      failureGroups: failureGroups(this.#queue, failures, this.#display),
       more: held.more || search.more,
     }
   }
@@ -117,11 +137,13 @@ async function searchKeys(inspect: Inspect, counts: QueueCounts, at: number): Pr
     more ||= isCut
   }
   const delayed = counts.delayed === 0 ? [] : (await inspect.list({ state: 'delayed' })).keys
+  const runs = await inspect.failedRuns()
   const nextDelayedAt = firstDue(delayed)
   const nextBackoffAt = firstDue(found.get('backoff') ?? [])
   return {
     at,
     failing: [...found.values()].flat().filter(({ failures }) => failures > 0),
+    runs,
     ...(nextDelayedAt === undefined ? {} : { nextDelayedAt }),
     ...(nextBackoffAt === undefined ? {} : { nextBackoffAt }),
     more,
@@ -179,15 +201,18 @@ function bucketView(bucket: BucketRow, now: number): BucketView {
   return { name, perSecond, burst, tokens: Math.floor(left * 10) / 10 }
 }
 
-function workerView(worker: WorkerRow, at: number): WorkerView {
+function workerView(worker: WorkerRow, held: readonly KeyInfo[], at: number): WorkerView {
   const { holder, host, pid, concurrency, startedAt, seenAt, settings, stats } = worker
-  const longest = stats?.longest
+  // What a worker reported as its longest run may be over: only keys that it still holds count.
+  const reported = stats?.longest
+  const isRunning = held.some((key) => key.held?.holder === holder && key.key === reported?.key)
   return {
     ...{ holder, host, pid, concurrency, startedAt, seenAt, settings },
+    isGone: concurrency > 0 && isGone(worker, at),
     ...(stats === undefined ? {} : { busy: stats.busy }),
-    ...(longest === undefined
+    ...(reported === undefined || !isRunning
       ? {}
-      : { longest: { key: longest.key, forMs: Math.max(0, at - longest.startedAt) } }),
+      : { longest: { key: reported.key, since: reported.startedAt } }),
   }
 }
 

@@ -1,16 +1,24 @@
 // This folder reads the store and computes what the page shows of it.
 
-import type { QueueCounts, StoreInspection, WorkerRow } from 'sluice'
-import type { Overview, QueueRow } from '../wire.ts'
-import { type Figures, QueueHistory, sampling } from './queue-history.ts'
-import { assess, severities } from './severity.ts'
+import {
+  type HistoryRange,
+  judgeQueue,
+  type QueueCounts,
+  type QueueHistory,
+  type StoreInspection,
+  severities,
+  type WorkerRow,
+} from 'sluice'
+import type { Chart, Overview, QueueRow } from '../wire.ts'
+import { chartOf, depthsOf, sumOf } from './chart-steps.ts'
+import { type Durations, RunDurations } from './run-durations.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** The maximum number of queues in the overview. */
 const queuesMax = 1_000
 
 /** The cap up to which keys of a state are counted for the overview. */
-const overviewCap = 1_000
+const overviewCap = 10_000
 
 /** How many queues are read concurrently. */
 const concurrency = 4
@@ -18,105 +26,152 @@ const concurrency = 4
 /** How many queues are read before the event loop gets a turn. */
 const queuesPerTurn = 8
 
+/** How long a history is shown before it is read again, in milliseconds: steps are 10 s long. */
+const historyForMs = 4_000
+
+/** For how long durations of a queue are kept that is not shown, in milliseconds. */
+const keepMs = 300_000
+
 /** One queue as it was read at one moment. */
 export interface QueueSnapshot {
   readonly queue: string
   readonly counts: QueueCounts
   readonly workers: readonly WorkerRow[]
+  /** In steps of ten seconds; `undefined` if the store keeps none. */
+  readonly recent: QueueHistory | undefined
+  /** That of the range. */
+  readonly history: QueueHistory | undefined
 }
 
-/** Reads the queues of a store, and keeps the history of each for figures that need several reads. */
+/** A snapshot as a row of the overview, with the figures it is based on. */
+export interface ShownRow {
+  readonly row: QueueRow
+  readonly chart: Chart | undefined
+  readonly durations: Durations
+}
+
+interface KeptHistory {
+  readonly readAt: number
+  readonly history: QueueHistory
+}
+
+/** Reads the queues of a store, and keeps what needs several reads. */
 export class StoreView {
   readonly store: StoreInspection
-  readonly #histories: Map<string, QueueHistory> = new Map()
+  readonly #durations: Map<string, RunDurations> = new Map()
+  readonly #histories: Map<string, KeptHistory> = new Map()
 
   constructor(store: StoreInspection) {
     this.store = store
   }
 
-  /** Reads one queue. */
-  async readQueue(queue: string, cap: number): Promise<QueueSnapshot> {
+  /** Reads one queue at `at`, the store's time. */
+  async readQueue(
+    queue: string,
+    cap: number,
+    range: HistoryRange,
+    at: number,
+  ): Promise<QueueSnapshot> {
     const inspect = this.store.queue(queue)
-    const [counts, workers] = await Promise.all([inspect.counts({ cap }), inspect.workers()])
-    return { queue, counts, workers }
+    const [counts, workers, recent, history] = await Promise.all([
+      inspect.counts({ cap }),
+      inspect.workers(),
+      this.#history(queue, '5m', at),
+      range === '5m' ? undefined : this.#history(queue, range, at),
+    ])
+    return { queue, counts, workers, recent, history: history ?? recent }
   }
 
-  /** A snapshot as a row of the overview, with the figures it is based on. */
-  row(snapshot: QueueSnapshot, at: number): { readonly row: QueueRow; readonly figures: Figures } {
-    const { queue, counts, workers } = snapshot
-    const { oldestReadyAt } = counts
-    const oldestMs = oldestReadyAt === undefined ? undefined : Math.max(0, at - oldestReadyAt)
-    const track = this.#history(queue, at)
-    track.record(at, counts, workers)
-    const figures = track.figures(at)
-    const { flow, wait, work, history: samples } = figures
-    const working = workers.filter(({ concurrency }) => concurrency > 0)
-    const judgement = assess({
+  async #history(
+    queue: string,
+    range: HistoryRange,
+    at: number,
+  ): Promise<QueueHistory | undefined> {
+    if (!this.store.capabilities.history) return undefined
+    const id = `${range} ${queue}`
+    const kept = this.#histories.get(id)
+    if (kept !== undefined && at >= kept.readAt && at - kept.readAt < historyForMs) {
+      return { ...kept.history, now: Math.max(at, kept.history.now) }
+    }
+    const history = await this.store.queue(queue).history({ range })
+    this.#histories.delete(id)
+    this.#histories.set(id, { readAt: at, history })
+    for (const [old, { readAt }] of this.#histories) {
+      if (at - readAt < keepMs) break
+      this.#histories.delete(old)
+    }
+    return history
+  }
+
+  /** A snapshot as a row of the overview. */
+  row(snapshot: QueueSnapshot, at: number): ShownRow {
+    const { queue, counts, workers, recent: history } = snapshot
+    const kept = this.#durationsOf(queue, at)
+    kept.record(at, workers)
+    const durations = kept.figures(at)
+    const { wait, work } = durations
+    const chart = snapshot.history === undefined ? undefined : chartOf(snapshot.history)
+    const known = this.store.capabilities.workers ? workers : undefined
+    const { rates, oldestMs, ...judgement } = judgeQueue({
+      now: at,
       counts,
-      oldestMs,
-      workers: this.store.capabilities.workers ? working.length : undefined,
-      leasesLost: figures.leasesLost,
-      flow,
+      workers: known,
+      history,
     })
-    const row = {
+    const row: QueueRow = {
       queue,
       counts,
       ...(oldestMs === undefined ? {} : { oldestMs: Math.round(oldestMs) }),
-      workers: working.length,
-      slots: working.reduce((sum, { concurrency }) => sum + concurrency, 0),
       ...judgement,
-      flow,
-      history: samples,
+      flow: rates,
+      depths: chart === undefined ? [] : depthsOf(chart),
       ...(wait === undefined ? {} : { wait }),
       ...(work === undefined ? {} : { work }),
     }
-    return { row, figures }
+    return { row, chart, durations }
   }
 
-  #history(queue: string, at: number): QueueHistory {
-    const known = this.#histories.get(queue)
-    if (known !== undefined) {
-      // The map is in the order of the last read.
-      this.#histories.delete(queue)
-      this.#histories.set(queue, known)
-      return known
+  #durationsOf(queue: string, at: number): RunDurations {
+    const known = this.#durations.get(queue) ?? new RunDurations()
+    // The map is in the order of the last read.
+    this.#durations.delete(queue)
+    this.#durations.set(queue, known)
+    for (const [name, { seenAt }] of this.#durations) {
+      if (this.#durations.size <= 2 * queuesMax && seenAt > at - keepMs) break
+      if (name !== queue) this.#durations.delete(name)
     }
-    const track = new QueueHistory()
-    this.#histories.set(queue, track)
-    for (const [name, { seenAt }] of this.#histories) {
-      if (
-        this.#histories.size <= 2 * queuesMax &&
-        seenAt > at - sampling.everyMs * sampling.samples
-      )
-        break
-      if (name !== queue) this.#histories.delete(name)
-    }
-    return track
+    return known
   }
 
   /** Every queue of the store. */
-  async overview(): Promise<Overview> {
+  async overview(range: HistoryRange): Promise<Overview> {
     const { capabilities } = this.store
     const stored = capabilities.queues ? await this.store.queues() : []
     const names = stored.slice(0, queuesMax)
     const at = await this.store.now()
-    const snapshots = await this.#readQueues(names)
-    const queues = snapshots.map((snapshot) => this.row(snapshot, at).row)
+    const snapshots = await this.#readQueues(names, range, at)
+    const shown = snapshots.map((snapshot) => this.row(snapshot, at))
+    const charts = shown.map(({ chart }) => chart).filter((chart) => chart !== undefined)
     return {
       at,
-      historyEveryMs: sampling.everyMs,
-      queues: queues.sort(worstFirst),
+      range,
+      chart: sumOf(charts, emptyChart(range, at)),
+      queues: shown.map(({ row }) => row).sort(worstFirst),
       more: stored.length > names.length,
     }
   }
 
-  async #readQueues(names: readonly string[]): Promise<QueueSnapshot[]> {
+  async #readQueues(
+    names: readonly string[],
+    range: HistoryRange,
+    at: number,
+  ): Promise<QueueSnapshot[]> {
     const snapshots: QueueSnapshot[] = []
     let next = 0
     const readNext = async (): Promise<void> => {
-      for (let at = next; at < names.length; at = next) {
+      for (let index = next; index < names.length; index = next) {
         next += 1
-        snapshots[at] = await this.readQueue(names[at] as string, overviewCap)
+        snapshots[index] = await this.readQueue(names[index] as string, overviewCap, range, at)
         if (next % queuesPerTurn === 0) await yieldToEventLoop()
       }
     }
@@ -129,4 +184,10 @@ function worstFirst(a: QueueRow, b: QueueRow): number {
   const bySeverity = severities.indexOf(a.severity) - severities.indexOf(b.severity)
   if (bySeverity !== 0) return bySeverity
   return a.queue < b.queue ? -1 : a.queue > b.queue ? 1 : 0
+}
+
+/** A chart of nothing. */
+export function emptyChart(range: HistoryRange, at: number): Chart {
+  const stepMs = { '5m': 10_000, '1h': 60_000, '24h': 600_000 }[range]
+  return chartOf({ now: at, stepMs, steps: [] })
 }

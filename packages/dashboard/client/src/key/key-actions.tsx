@@ -20,7 +20,7 @@ function whyUseless(action: ActionName, view: KeyView): string | undefined {
 
 /** The actions for one key. */
 export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
-  const open = useSignal<'add' | 'remove' | 'park' | undefined>(undefined)
+  const open = useSignal<'add' | 'remove' | 'park' | 'release' | undefined>(undefined)
   const { queue, key, line } = view
   const does = (action: ActionName) => ({
     action,
@@ -42,6 +42,16 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
         Add again
       </ActionButton>
       <ActionButton {...does('runNow')}>Run now</ActionButton>
+      {line?.held !== undefined && (
+        <ActionButton
+          {...does('release')}
+          onAct={() => {
+            open.value = 'release'
+          }}
+        >
+          Release
+        </ActionButton>
+      )}
       <ActionButton {...does('forget')}>Forget failures</ActionButton>
       {line?.parked === true ? (
         <ActionButton {...does('unpark')}>Unpark</ActionButton>
@@ -65,6 +75,20 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
         Remove
       </ActionButton>
       {open.value === 'add' && <AddDialog queue={queue} fixedKey={key} onClose={close} />}
+      {open.value === 'release' && line?.held !== undefined && (
+        <ConfirmDialog
+          title="Release 1 key?"
+          verb="Release 1 key"
+          onYes={() => act({ queue, key, action: 'release', token: line.held?.token ?? 0 })}
+          onClose={close}
+        >
+          <p>
+            This takes <Visible text={key} /> from the worker that holds it, and puts the run back
+            in line. Do this if the worker hangs. The worker is not stopped; what it does with the
+            key afterwards has no effect on the queue.
+          </p>
+        </ConfirmDialog>
+      )}
       {open.value === 'park' && (
         <ConfirmDialog
           title="Park 1 key?"

@@ -11,6 +11,12 @@ export interface KeyList {
   readonly trouble: string | undefined
   /** The query that `lines` answers, to tell whether rows are the same as before. */
   readonly asked: string
+  /** Set if not all keys have been searched that may match: the search continues on its own. */
+  readonly search?: {
+    readonly lookedAt: number
+    readonly isRunning: boolean
+    toggle(): void
+  }
 }
 
 /** The number of keys on a page. */
@@ -18,7 +24,6 @@ export const pageSize = 100
 
 /** Reading keys costs the store more than counting them, so it is done less often. */
 const everyMs = 2_000
-const everyMsIfFarApart = 10_000
 const farApart = 2_000
 
 /** The last pages that were read: going back shows one of them while it is read again. */
@@ -58,6 +63,59 @@ export function useKeyList(location: QueueLocation): KeyList {
   const readAt = useRef(0)
   const readAfter = useRef(0)
 
+  const isStopped = useRef(false)
+
+  /** Shows what was found, and searches on until a page is full, all keys were read, or it is stopped. */
+  const searchOn = async (from: KeyLines, controller: AbortController) => {
+    let lines = from
+    for (;;) {
+      const isPart = lines.cursor !== undefined && lines.keys.length < pageSize
+      const isRunning = isPart && !isStopped.current
+      keep(query, lines)
+      const { lookedAt } = lines
+      list.value = {
+        lines,
+        trouble: undefined,
+        asked: query,
+        ...(isPart ? { search: { lookedAt, isRunning, toggle } } : {}),
+      }
+      if (!isRunning) return
+      const params = new URLSearchParams(query)
+      params.set('cursor', lines.cursor ?? '')
+      params.set('limit', String(pageSize - lines.keys.length))
+      const { signal } = controller
+      const more = await request<KeyLines>(`api/keys?${params}`, { signal })
+      if (signal.aborted) return
+      const { cursor: _, ...rest } = lines
+      lines = {
+        ...rest,
+        at: more.at,
+        keys: [...lines.keys, ...more.keys],
+        lookedAt: lookedAt + more.lookedAt,
+        ...(more.cursor === undefined ? {} : { cursor: more.cursor }),
+      }
+    }
+  }
+
+  const toggle = () => {
+    isStopped.current = !isStopped.current
+    const { lines, search } = list.peek()
+    if (isStopped.current || lines === undefined || search === undefined) {
+      const { search: shown, ...rest } = list.peek()
+      if (shown !== undefined) list.value = { ...rest, search: { ...shown, isRunning: false } }
+      return
+    }
+    const controller = new AbortController()
+    reading.current = controller
+    searchOn(lines, controller)
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted) list.value = { ...list.peek(), trouble: messageOf(error) }
+      })
+      .finally(() => {
+        if (reading.current === controller) reading.current = undefined
+      })
+  }
+
   const read = async () => {
     reading.current?.abort()
     const controller = new AbortController()
@@ -67,8 +125,7 @@ export function useKeyList(location: QueueLocation): KeyList {
     try {
       const lines = await request<KeyLines>(`api/keys?${query}`, { signal: controller.signal })
       if (controller.signal.aborted) return
-      keep(query, lines)
-      list.value = { lines, trouble: undefined, asked: query }
+      await searchOn(lines, controller)
     } catch (error) {
       if (controller.signal.aborted) return
       list.value = { ...list.peek(), trouble: messageOf(error) }
@@ -78,6 +135,7 @@ export function useKeyList(location: QueueLocation): KeyList {
   }
 
   useEffect(() => {
+    isStopped.current = false
     // While the user types, not every letter is a request.
     const timer = setTimeout(() => void read(), list.peek().lines === undefined ? 0 : 120)
     return () => {
@@ -89,7 +147,9 @@ export function useKeyList(location: QueueLocation): KeyList {
   const heard = heardAt.value
   useEffect(() => {
     const isFar = (list.peek().lines?.lookedAt ?? 0) > farApart
-    const isDue = Date.now() - readAt.current >= (isFar ? everyMsIfFarApart : everyMs)
+    // A long search is not begun again on its own.
+    if (isFar && readAfter.current === changes.peek()) return
+    const isDue = Date.now() - readAt.current >= everyMs
     // The result of an action is shown at once, like the counts, even while updates are paused.
     const isChanged = readAfter.current !== changes.peek()
     const isAsked = list.peek().asked === query

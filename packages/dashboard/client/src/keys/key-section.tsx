@@ -5,7 +5,8 @@ import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { mayAct } from '../live/act.ts'
 import { goTo } from '../location/current-location.ts'
-import { hashOf, paramsOf, type QueueLocation } from '../location/location.ts'
+import { paramsOf, type QueueLocation } from '../location/location.ts'
+import { grouped, many } from '../text/figures.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { Icon } from '../ui/icon.tsx'
 import { BulkBar } from './bulk-bar.tsx'
@@ -105,7 +106,9 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
         <KeyFilters location={location} />
         <Pages location={location} list={list} />
       </header>
-      {canTick && <BulkBar location={location} ticked={keys} onClear={() => tick(new Set())} />}
+      {canTick && (keys.size > 0 || filter !== '') && (
+        <BulkBar location={location} ticked={keys} onClear={() => tick(new Set())} />
+      )}
       {list.trouble !== undefined && (
         <p class="none tone-bad" role="alert">
           The keys could not be read: {list.trouble}
@@ -149,13 +152,16 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
           ))}
         </tbody>
       </table>
-      {list.lines !== undefined && rows.length === 0 && <NoKeys location={location} />}
-      {list.lines?.cursor !== undefined && list.lines.keys.length < pageSize && (
-        <p class="none">
-          {list.lines.lookedAt} keys were searched.{' '}
-          <a href={hashOf({ ...location, cursors: [...location.cursors, list.lines.cursor] })}>
-            Continue the search
-          </a>
+      {list.lines !== undefined && rows.length === 0 && list.search === undefined && (
+        <NoKeys location={location} />
+      )}
+      {list.search !== undefined && (
+        <p class="none" role="status">
+          {grouped(list.search.lookedAt)} keys searched, {many(rows.length, 'match', 'matches')}
+          {list.search.isRunning ? ' so far … ' : '. '}
+          <button type="button" class="link" onClick={list.search.toggle}>
+            {list.search.isRunning ? 'Stop' : 'Continue the search'}
+          </button>
         </p>
       )}
     </section>

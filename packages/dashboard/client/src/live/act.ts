@@ -13,6 +13,7 @@ import { session } from './session.ts'
 const verbs: Readonly<Record<ActionName, string>> = {
   add: 'add keys',
   runNow: 'end delays',
+  release: 'release keys',
   forget: 'forget failures',
   park: 'park keys',
   unpark: 'unpark keys',
@@ -22,7 +23,7 @@ const verbs: Readonly<Record<ActionName, string>> = {
   purge: 'purge a queue',
 }
 
-const always: ReadonlySet<ActionName> = new Set(['add', 'forget'])
+const always: ReadonlySet<ActionName> = new Set(['add', 'forget', 'release'])
 
 /** Why an action is not available, as a sentence; `undefined` if it is. */
 export function whyNot(action: ActionName): string | undefined {

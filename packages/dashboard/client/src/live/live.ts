@@ -43,6 +43,7 @@ function subjectOf(at: PageLocation): string {
   const params = new URLSearchParams({ about: at.at })
   if (at.at !== 'overview') params.set('queue', at.queue)
   if (at.at === 'key') params.set('key', at.key)
+  else if (at.range !== undefined && at.range !== '5m') params.set('range', at.range)
   return params.toString()
 }
 

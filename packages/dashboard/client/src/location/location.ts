@@ -1,6 +1,6 @@
 // This folder is the location within the page, which the part of the address after `#` contains.
 
-import type { KeyQuery, KeyStateWord } from '../../../src/wire.ts'
+import type { HistoryRange, KeyQuery, KeyStateWord } from '../../../src/wire.ts'
 
 /** The columns by which queues can be sorted; `worst` is the order of the server. */
 export type QueueOrder =
@@ -10,6 +10,7 @@ export type QueueOrder =
   | 'delayed'
   | 'backoff'
   | 'processing'
+  | 'parked'
   | 'oldest'
   | 'in'
   | 'out'
@@ -22,6 +23,8 @@ export interface OverviewLocation {
   readonly at: 'overview'
   readonly filter: string
   readonly order: QueueOrder
+  /** 5 minutes if absent. */
+  readonly range?: HistoryRange
 }
 
 /** One queue, with some of its keys. */
@@ -31,6 +34,8 @@ export interface QueueLocation {
   readonly keys: KeyQuery
   /** The cursor of each page of keys that was opened; the last one is shown. */
   readonly cursors: readonly string[]
+  /** 5 minutes if absent. */
+  readonly range?: HistoryRange
 }
 
 /** One key. */
@@ -52,6 +57,7 @@ const orders: readonly QueueOrder[] = [
   'delayed',
   'backoff',
   'processing',
+  'parked',
   'oldest',
   'in',
   'out',
@@ -78,6 +84,11 @@ export function paramsOf(keys: KeyQuery): URLSearchParams {
   if (keys.failuresMin !== undefined) params.set('failuresMin', String(keys.failuresMin))
   if (keys.errorCode !== undefined) params.set('errorCode', keys.errorCode)
   return params
+}
+
+function rangeOf(params: URLSearchParams): { readonly range?: HistoryRange } {
+  const range = params.get('range')
+  return range === '1h' || range === '24h' ? { range } : {}
 }
 
 function keysOf(params: URLSearchParams): KeyQuery {
@@ -107,6 +118,9 @@ export function hashOf(location: PageLocation): string {
       for (const cursor of location.cursors) params.append('cursor', cursor)
     }
   }
+  if (location.at !== 'key' && location.range !== undefined && location.range !== '5m') {
+    params.set('range', location.range)
+  }
   const path = location.at === 'overview' ? '' : location.at
   const query = params.toString()
   return `#/${path}${query === '' ? '' : `?${query}`}`
@@ -121,12 +135,19 @@ export function locationOf(hash: string): PageLocation {
     return { at: 'key', queue, key: params.get('key') ?? '' }
   }
   if (path === 'queue' && queue !== null) {
-    return { at: 'queue', queue, keys: keysOf(params), cursors: params.getAll('cursor') }
+    return {
+      at: 'queue',
+      queue,
+      keys: keysOf(params),
+      cursors: params.getAll('cursor'),
+      ...rangeOf(params),
+    }
   }
   return {
     at: 'overview',
     filter: params.get('filter') ?? '',
     order: orders.find((word) => word === params.get('order')) ?? 'worst',
+    ...rangeOf(params),
   }
 }
 

@@ -2,11 +2,13 @@
 
 import type { JSX } from 'preact'
 import type { Overview as OverviewView, QueueRow } from '../../../src/wire.ts'
+import { noChart } from '../chart/no-chart.ts'
+import { WorkChart } from '../chart/work-chart.tsx'
 import { useView } from '../live/live.ts'
 import { session } from '../live/session.ts'
 import { replaceLocation } from '../location/current-location.ts'
 import { hashOf, type OverviewLocation, type QueueOrder } from '../location/location.ts'
-import { atLeast, grouped, many, rate } from '../text/figures.ts'
+import { atLeast, grouped, isCapped, many, rate } from '../text/figures.ts'
 import { alarms } from '../text/state-words.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -19,7 +21,7 @@ interface Column {
   readonly order: QueueOrder
   readonly title: string
   readonly hint?: string
-  readonly state?: 'ready' | 'delayed' | 'backoff' | 'processing'
+  readonly state?: 'ready' | 'delayed' | 'backoff' | 'processing' | 'parked'
 }
 
 const columns: readonly Column[] = [
@@ -28,6 +30,7 @@ const columns: readonly Column[] = [
   { order: 'delayed', title: 'Delayed', state: 'delayed' },
   { order: 'backoff', title: 'Backoff', state: 'backoff' },
   { order: 'processing', title: 'Processing', state: 'processing' },
+  { order: 'parked', title: 'Parked', state: 'parked' },
   {
     order: 'oldest',
     title: 'Oldest',
@@ -67,15 +70,35 @@ function Header({ location, column }: { location: OverviewLocation; column: Colu
   )
 }
 
-function sum(rows: readonly QueueRow[], of: (row: QueueRow) => number): number {
-  return rows.reduce((total, row) => total + of(row), 0)
+/** A sum of counts, with a mark only if one of them is a lower bound. */
+function total(rows: readonly QueueRow[], of: (row: QueueRow) => number): string {
+  const sum = rows.reduce((all, row) => all + of(row), 0)
+  return atLeast(
+    sum,
+    rows.some((row) => isCapped(of(row), row.counts)),
+  )
+}
+
+/** A sum of the rates that are known, with how many queues that are if not all. */
+function Rate({ rows, of }: { rows: readonly QueueRow[]; of: 'inPerSecond' | 'outPerSecond' }) {
+  const known = rows.map(({ flow }) => flow[of]).filter((value) => value !== undefined)
+  const isPart = known.length > 0 && known.length < rows.length
+  return (
+    <>
+      {known.length === 0 ? '–' : rate(known.reduce((all, value) => all + value, 0))}
+      {isPart && (
+        <span class="unit" title="Queues for which it is known">
+          {' '}
+          of {known.length}
+        </span>
+      )}
+    </>
+  )
 }
 
 function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
   const { queues } = view
   const worried = queues.filter(({ severity }) => !['good', 'calm'].includes(alarms[severity]))
-  const capped = queues.some(({ counts }) => counts.capped)
-  const total = (of: (row: QueueRow) => number) => atLeast(sum(queues, of), capped)
   return (
     <dl class="totals">
       <div class={worried.length > 0 ? 'worried' : 'fine'}>
@@ -89,36 +112,38 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
       </div>
       <div>
         <dt>ready</dt>
-        <dd>{total(({ counts }) => counts.ready)}</dd>
+        <dd>{total(queues, ({ counts }) => counts.ready)}</dd>
       </div>
       <div>
         <dt>delayed</dt>
-        <dd>{total(({ counts }) => counts.delayed)}</dd>
+        <dd>{total(queues, ({ counts }) => counts.delayed)}</dd>
       </div>
       <div>
         <dt>backoff</dt>
-        <dd>{total(({ counts }) => counts.backoff)}</dd>
+        <dd>{total(queues, ({ counts }) => counts.backoff)}</dd>
       </div>
       <div>
         <dt>processing</dt>
-        <dd>{total(({ counts }) => counts.processing + counts.dirty)}</dd>
+        <dd>{total(queues, ({ counts }) => counts.processing + counts.dirty)}</dd>
       </div>
       <div>
         <dt>parked</dt>
-        <dd>{total(({ counts }) => counts.parked)}</dd>
+        <dd>{total(queues, ({ counts }) => counts.parked)}</dd>
       </div>
       <div>
-        <dt>in → out</dt>
+        <dt>in → out, per second</dt>
         <dd>
-          {rate(sum(queues, ({ flow }) => flow.inPerSecond ?? 0))}
+          <Rate rows={queues} of="inPerSecond" />
           <span class="faint"> → </span>
-          {rate(sum(queues, ({ flow }) => flow.outPerSecond ?? 0))}
-          <span class="unit">/s</span>
+          <Rate rows={queues} of="outPerSecond" />
         </dd>
       </div>
     </dl>
   )
 }
+
+/** How a range is called in a heading. */
+const rangeWords = { '5m': '5 min', '1h': '1 h', '24h': '24 h' } as const
 
 function Rows({ location, view }: { location: OverviewLocation; view: OverviewView }): JSX.Element {
   const hold = useHold()
@@ -129,20 +154,23 @@ function Rows({ location, view }: { location: OverviewLocation; view: OverviewVi
       <table class="grid overview" role="table" aria-label="Queues">
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map((column) => (
+            {columns.slice(0, 1).map((column) => (
+              <Header key={column.order} location={location} column={column} />
+            ))}
+            <th role="columnheader" scope="col" class="severity-cell">
+              <span class="head">State</span>
+            </th>
+            {columns.slice(1).map((column) => (
               <Header key={column.order} location={location} column={column} />
             ))}
             <th role="columnheader" scope="col" class="spark-cell">
-              <span class="head">5 minutes</span>
-            </th>
-            <th role="columnheader" scope="col" class="severity-cell">
-              <span class="head">State</span>
+              <span class="head">Ready, {rangeWords[view.range]}</span>
             </th>
           </tr>
         </thead>
         <tbody role="rowgroup" {...hold.on}>
           {rows.map(({ id, row, isGone }) => (
-            <QueueRowView key={id} row={row} isGone={isGone} />
+            <QueueRowView key={id} row={row} isGone={isGone} range={rangeWords[view.range]} />
           ))}
         </tbody>
       </table>
@@ -197,6 +225,13 @@ export function Overview({ location }: { readonly location: OverviewLocation }):
           </span>
         </label>
       </div>
+      <section class="panel store-chart" aria-label="All queues over time">
+        <WorkChart
+          chart={view.chart}
+          title="All queues"
+          none={noChart(session.value?.capabilities.history !== false)}
+        />
+      </section>
       <Rows location={location} view={view} />
     </div>
   )

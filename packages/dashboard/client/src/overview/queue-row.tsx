@@ -31,9 +31,12 @@ function Figure({
 export function QueueRowView({
   row,
   isGone,
+  range,
 }: {
   readonly row: QueueRow
   readonly isGone: boolean
+  /** How the range of the sparkline is called. */
+  readonly range: string
 }): JSX.Element {
   const { queue, counts, flow, severity, reason } = row
   const location = { at: 'queue', queue, keys: {}, cursors: [] } as const
@@ -57,12 +60,21 @@ export function QueueRowView({
           <Name text={queue} />
         </a>
       </th>
+      <td role="cell" class="severity-cell" data-title="State">
+        <span class={`severity glyph-${alarm}`}>{isGone ? 'gone' : severity}</span>
+        {reason !== '' && alarm !== 'good' && (
+          <span class="remark" title={reason}>
+            <Visible text={reason} />
+          </span>
+        )}
+      </td>
       <Figure title="Ready" text={count(counts.ready)} tone="tone-ready" />
       <Figure title="Delayed" text={count(counts.delayed)} tone="tone-delayed" />
       <Figure title="Backoff" text={count(counts.backoff)} tone="tone-backoff" />
       <td role="cell" class="figure slots-cell" data-title="Processing">
         <SlotBar busy={held} slots={row.slots} />
       </td>
+      <Figure title="Parked" text={count(counts.parked)} tone="tone-parked" />
       <Figure
         title="Oldest"
         text={row.oldestMs === undefined ? '–' : duration(coarse(row.oldestMs))}
@@ -72,20 +84,12 @@ export function QueueRowView({
       <Figure
         title="Err"
         text={percent(flow.errorRatio)}
-        tone={(flow.errorRatio ?? 0) >= 0.05 ? 'tone-bad' : ''}
+        tone={severity === 'failing' ? 'tone-bad' : ''}
       />
       <Figure title="Wait p95" text={row.wait === undefined ? '–' : duration(row.wait.p95)} />
       <Figure title="Work p95" text={row.work === undefined ? '–' : duration(row.work.p95)} />
-      <td role="cell" class="spark-cell" data-title="5 minutes">
-        <Sparkline history={row.history} />
-      </td>
-      <td role="cell" class="severity-cell" data-title="State">
-        <span class={`severity glyph-${alarm}`}>{isGone ? 'gone' : severity}</span>
-        {reason !== '' && alarm !== 'good' && (
-          <span class="remark">
-            <Visible text={reason} />
-          </span>
-        )}
+      <td role="cell" class="spark-cell" data-title={`Ready, ${range}`}>
+        <Sparkline depths={row.depths} range={range} />
       </td>
     </tr>
   )

@@ -6,6 +6,7 @@ const figures: Readonly<Partial<Record<QueueOrder, (row: QueueRow) => number | u
   delayed: (row) => row.counts.delayed,
   backoff: (row) => row.counts.backoff,
   processing: (row) => row.counts.processing + row.counts.dirty,
+  parked: (row) => row.counts.parked,
   oldest: (row) => row.oldestMs,
   in: (row) => row.flow.inPerSecond,
   out: (row) => row.flow.outPerSecond,

@@ -1,25 +1,25 @@
 import type { JSX } from 'preact'
-import { rate } from '../text/figures.ts'
+import { grouped } from '../text/figures.ts'
 import { areaPath, linePath } from './line-path.ts'
 
 const width = 120
 const height = 22
 
-/** Arrivals (a line) and departures (an area) of the last minutes. */
+/** The ready keys over a range of time, with gaps where nothing was recorded. */
 export function Sparkline({
-  history,
+  depths,
+  range,
 }: {
-  readonly history: readonly (readonly [number, number])[]
+  readonly depths: readonly (number | null)[]
+  readonly range: string
 }): JSX.Element {
-  const comes = history.map(([value]) => value)
-  const goes = history.map(([, value]) => value)
-  const top = Math.max(0.1, ...comes, ...goes)
-  const box = { width, height: height - 2, top }
-  const last = history.at(-1)
+  const known = depths.filter((depth) => depth !== null)
+  const most = Math.max(0, ...known)
+  const box = { width, height: height - 2, top: Math.max(1, most) }
   const label =
-    last === undefined
-      ? 'no history yet'
-      : `last 5 minutes: in ${rate(last[0])} per second, out ${rate(last[1])} per second, at most ${rate(top)}`
+    known.length === 0
+      ? 'nothing recorded'
+      : `ready keys, last ${range}: ${grouped(known.at(-1) ?? 0)} at the end, at most ${grouped(most)}`
   return (
     <svg
       class="sparkline"
@@ -29,11 +29,11 @@ export function Sparkline({
       aria-label={label}
     >
       <title>{label}</title>
-      {history.length > 1 && (
+      <path class="spark-ground" d={`M0 ${height - 2}H${width}`} />
+      {known.length > 1 && (
         <>
-          <path class="spark-out" d={areaPath(goes, box)} />
-          <path class="spark-edge" d={linePath(goes, box)} />
-          <path class="spark-in" d={linePath(comes, box)} />
+          <path class="spark-area" d={areaPath(depths, box)} />
+          <path class="spark-line" d={linePath(depths, box)} />
         </>
       )}
     </svg>

@@ -57,7 +57,7 @@ export function LeasePanel({ view }: { readonly view: QueueView }): JSX.Element 
   return (
     <Panel
       title="Leases"
-      kind="wide"
+      kind="half"
       aside={leases.length > 0 && (view.more ? `${leases.length} of ${held}` : `${held} held`)}
       none={leases.length === 0 && 'No key is held.'}
     >

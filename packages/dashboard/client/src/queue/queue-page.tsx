@@ -2,11 +2,14 @@
 
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { QueueView } from '../../../src/wire.ts'
+import type { KeyQuery, QueueView } from '../../../src/wire.ts'
+import { noChart } from '../chart/no-chart.ts'
+import { WorkChart } from '../chart/work-chart.tsx'
 import { KeySection } from '../keys/key-section.tsx'
 import { act } from '../live/act.ts'
 import { useView } from '../live/live.ts'
-import type { QueueLocation } from '../location/location.ts'
+import { session } from '../live/session.ts'
+import { hashOf, type QueueLocation } from '../location/location.ts'
 import { atLeast, counted } from '../text/figures.ts'
 import { alarms, keyStates } from '../text/state-words.ts'
 import { ActionButton } from '../ui/action-button.tsx'
@@ -15,7 +18,6 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 import { FailurePanel } from './failure-panel.tsx'
-import { FlowChart } from './flow-chart.tsx'
 import { HistogramStrip } from './histogram-strip.tsx'
 import { LeasePanel } from './lease-panel.tsx'
 import { LimiterPanel } from './limiter-panel.tsx'
@@ -89,7 +91,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
               Purge <Name text={queue} />?
             </>
           }
-          verb={`Remove ${atLeast(all, counts.capped)} keys`}
+          verb={`Purge ${atLeast(all, counts.capped)} keys`}
           typed={queue}
           isDangerous
           onYes={() => act({ queue, action: 'purge', confirm: queue, expected: all })}
@@ -105,10 +107,83 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
   )
 }
 
+/** Where to look for the cause of the state. */
+function NextStep({ view }: { readonly view: QueueView }): JSX.Element | null {
+  const { queue, severity } = view
+  const keysWith = (keys: KeyQuery) => hashOf({ at: 'queue', queue, keys, cursors: [] })
+  if (severity === 'parked') {
+    return (
+      <a class="verdict-link" href={keysWith({ state: 'parked' })}>
+        See the parked keys
+      </a>
+    )
+  }
+  if (severity !== 'failing') return null
+  return (
+    <a class="verdict-link" href={keysWith({ failuresMin: 1 })}>
+      See the failing keys
+    </a>
+  )
+}
+
+/** Shown for a queue that the store does not list. */
+function NoQueue({ view }: { readonly view: QueueView }): JSX.Element {
+  const open = useSignal(false)
+  const { queue, similar } = view
+  return (
+    <div class="empty">
+      <h1>
+        No queue is called <Name text={queue} />
+      </h1>
+      <p>
+        A queue appears here as soon as its first key is added; this page shows it then. A queue
+        without keys, workers and a pause is not listed.
+      </p>
+      {similar.length > 0 && (
+        <p>
+          Did you mean{' '}
+          {similar.map((name, index) => (
+            <span key={name}>
+              {index > 0 && ' or '}
+              <a class="link" href={hashOf({ at: 'queue', queue: name, keys: {}, cursors: [] })}>
+                <Visible text={name} />
+              </a>
+            </span>
+          ))}
+          ?
+        </p>
+      )}
+      <div class="buttons">
+        <ActionButton
+          action="add"
+          kind="main"
+          onAct={() => {
+            open.value = true
+          }}
+        >
+          <Icon name="plus" /> Add key
+        </ActionButton>
+        <a class="button" href="#/">
+          All queues
+        </a>
+      </div>
+      {open.value && (
+        <AddDialog
+          queue={queue}
+          onClose={() => {
+            open.value = false
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
 /** One queue: its health, workers, failures and keys. */
 export function QueuePage({ location }: { readonly location: QueueLocation }): JSX.Element {
   const view = useView('queue')
   if (view === undefined) return <p class="waiting">Loading the queue …</p>
+  if (!view.exists) return <NoQueue view={view} />
   const alarm = alarms[view.severity]
   return (
     <div class="screen">
@@ -121,22 +196,27 @@ export function QueuePage({ location }: { readonly location: QueueLocation }): J
               <Visible text={view.reason} />
             </span>
           )}
+          <NextStep view={view} />
         </p>
         <Buttons view={view} />
       </div>
       <QueueStrip view={view} />
       <div class="panels">
-        <section class="panel wide" aria-label="In and out">
-          <FlowChart view={view} />
+        <section class="panel wide" aria-label="Work over time">
+          <WorkChart
+            chart={view.chart}
+            title="Work"
+            none={noChart(session.value?.capabilities.history !== false)}
+          />
         </section>
         <section class="panel" aria-label="Durations">
           <HistogramStrip title="Wait" histogram={view.waitHistogram} quantiles={view.wait} />
           <HistogramStrip title="Work" histogram={view.workHistogram} quantiles={view.work} />
         </section>
         <WorkerPanel view={view} />
+        <LimiterPanel view={view} />
         <FailurePanel view={view} />
         <LeasePanel view={view} />
-        <LimiterPanel view={view} />
       </div>
       <KeySection location={location} />
     </div>

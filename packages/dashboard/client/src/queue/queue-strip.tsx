@@ -11,16 +11,18 @@ function Tile({
   queue,
   state,
   count,
+  isUrgent = false,
   children,
 }: {
   readonly queue: string
+  readonly isUrgent?: boolean
   readonly state: KeyStateWord
   readonly count: string
   readonly children?: ComponentChildren
 }): JSX.Element {
   const href = hashOf({ at: 'queue', queue, keys: { state }, cursors: [] })
   return (
-    <div class={`tile ${count === '0' ? 'nothing' : ''}`}>
+    <div class={`tile ${count === '0' ? 'nothing' : isUrgent ? 'urgent' : ''}`}>
       <div class="tile-head">
         <StateWord state={state} />
         <WhatIs state={state} />
@@ -90,7 +92,9 @@ export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element 
         <SlotBar busy={counts.processing + counts.dirty} slots={view.slots} />
       </Tile>
       <Tile queue={queue} state="dirty" count={count('dirty')} />
-      <Tile queue={queue} state="parked" count={count('parked')} />
+      <Tile queue={queue} state="parked" count={count('parked')} isUrgent>
+        {counts.parked > 0 && 'runs only if unparked'}
+      </Tile>
       <Tile queue={queue} state="idle" count={count('idle')} />
       <Flow view={view} />
     </section>

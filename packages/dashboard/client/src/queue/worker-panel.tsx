@@ -11,15 +11,11 @@ import { SlotBar } from '../ui/slot-bar.tsx'
 import { Age } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 
-/** The age from which a heartbeat is overdue; workers send one every ten seconds. */
-const quietMs = 25_000
-
-function Heartbeat({ seenAt }: { readonly seenAt: number }): JSX.Element {
-  const isQuiet = storeTime.value - seenAt > quietMs
+function Heartbeat({ worker }: { readonly worker: WorkerView }): JSX.Element {
   return (
-    <span class={isQuiet ? 'tone-bad' : ''}>
-      <Age at={seenAt} />
-      {isQuiet && ' quiet'}
+    <span class={worker.isGone ? 'tone-bad' : ''}>
+      <Age at={worker.seenAt} />
+      {worker.isGone && ', gone'}
     </span>
   )
 }
@@ -34,18 +30,23 @@ function Worker({
   p99: number
 }): JSX.Element {
   const { host, pid, longest } = worker
+  const forMs = Math.max(0, storeTime.value - (longest?.since ?? 0))
   return (
-    <tr>
+    <tr class={worker.isGone ? 'faint' : ''}>
       <th scope="row" class="name-cell">
         <span class="name" title={worker.holder}>
           <Visible text={`${host}:${pid}`} />
         </span>
       </th>
       <td class="figure">
-        <SlotBar busy={worker.busy ?? 0} slots={worker.concurrency} />
+        {worker.isGone ? (
+          <span class="faint">–</span>
+        ) : (
+          <SlotBar busy={worker.busy ?? 0} slots={worker.concurrency} />
+        )}
       </td>
       <td class="figure">
-        <Heartbeat seenAt={worker.seenAt} />
+        <Heartbeat worker={worker} />
       </td>
       <td class="figure">
         <Age at={worker.startedAt} />
@@ -54,16 +55,21 @@ function Worker({
         {longest === undefined ? (
           <span class="faint">–</span>
         ) : (
-          <span class={`longest ${longest.forMs > p99 * 2 ? 'tone-bad' : ''}`}>
+          <span class={`longest ${forMs > p99 * 2 ? 'tone-bad' : ''}`}>
             <a href={hashOf({ at: 'key', queue, key: longest.key })}>
               <Name text={longest.key} />
             </a>{' '}
-            <span class="figures">{duration(longest.forMs)}</span>
+            <span class="figures">{duration(forMs)}</span>
           </span>
         )}
       </td>
     </tr>
   )
+}
+
+/** How many workers take keys, and how many are gone. */
+function workersWords({ workers, gone }: QueueView): string {
+  return gone === 0 ? many(workers, 'worker') : `${many(workers, 'worker')}, ${gone} gone`
 }
 
 /** The workers of the queue. */
@@ -78,7 +84,7 @@ export function WorkerPanel({ view }: { readonly view: QueueView }): JSX.Element
     <Panel
       title="Workers"
       kind="wide"
-      aside={workerList.length > 0 && many(workerList.length, 'worker')}
+      aside={workerList.length > 0 && workersWords(view)}
       none={workerList.length === 0 && none}
     >
       <Scroll name="Workers, one by one">

@@ -31,6 +31,7 @@ export const alarms: Readonly<Record<Severity, Alarm>> = {
   'falling behind': 'warn',
   'waiting long': 'warn',
   failing: 'warn',
+  parked: 'warn',
   paused: 'calm',
   ok: 'good',
 }

@@ -30,10 +30,26 @@ export function Visible({
   )
 }
 
-/** The name of a key or a queue, truncated to the room there is, with the whole name as title. */
+/** From how many characters a name is cut in the middle, and how many stay at its end. */
+const split = { from: 24, end: 10 }
+
+/** The name of a key or a queue, cut in the middle to the room there is; the title is the whole name. */
 export function Name({ text, class: more = '' }: { text: string; class?: string }): JSX.Element {
+  const title = visible(text, 600)
+  const letters = text.length > split.from ? [...text] : []
+  if (letters.length > split.from) {
+    const end = letters.slice(-split.end).join('')
+    return (
+      <span class={`name split ${more}`} title={title}>
+        <span>
+          <Visible text={text.slice(0, text.length - end.length)} />
+        </span>
+        <Visible text={end} />
+      </span>
+    )
+  }
   return (
-    <span class={`name ${more}`} title={visible(text, 600)}>
+    <span class={`name ${more}`} title={title}>
       {text === '' ? <span class="unseen">no name</span> : <Visible text={text} />}
     </span>
   )

@@ -1,0 +1,53 @@
+import type { HistoryStep, QueueHistory } from 'sluice'
+import type { Chart, ChartStep } from '../wire.ts'
+
+/** How many steps each range has: its time, and the one that is not over. */
+const stepsOf: Readonly<Record<number, number>> = { 10000: 31, 60000: 61, 600000: 145 }
+
+/** When the axis of a history begins. */
+export function axisStart({ now, stepMs }: QueueHistory): number {
+  return Math.floor(now / stepMs) * stepMs - ((stepsOf[stepMs] ?? 1) - 1) * stepMs
+}
+
+/** A step as charts show it. */
+function chartStep({ at, done, failed, merged, depth }: HistoryStep): ChartStep {
+  const { ready, parked, capped } = depth
+  return { at, done, failed, merged, ready, parked, ...(capped ? { capped } : {}) }
+}
+
+/** A history as a chart shows it: a fixed axis, and steps where something was recorded. */
+export function chartOf(history: QueueHistory): Chart {
+  const { stepMs, steps, now } = history
+  return { stepMs, from: axisStart(history), to: now, steps: steps.map(chartStep) }
+}
+
+/** The sum of several charts of the same axis. A step that no queue has is missing. */
+export function sumOf(charts: readonly Chart[], empty: Chart): Chart {
+  const sums = new Map<number, ChartStep>()
+  for (const { steps } of charts) {
+    for (const step of steps) {
+      const sum = sums.get(step.at)
+      if (sum === undefined) sums.set(step.at, step)
+      else {
+        sums.set(step.at, {
+          at: step.at,
+          done: sum.done + step.done,
+          failed: sum.failed + step.failed,
+          merged: sum.merged + step.merged,
+          ready: sum.ready + step.ready,
+          parked: sum.parked + step.parked,
+          ...(sum.capped === true || step.capped === true ? { capped: true } : {}),
+        })
+      }
+    }
+  }
+  return { ...empty, steps: [...sums.values()].sort((a, b) => a.at - b.at) }
+}
+
+/** The ready keys at each step of a chart's axis; null where nothing was recorded. */
+export function depthsOf({ stepMs, from, to, steps }: Chart): (number | null)[] {
+  const ready = new Map(steps.map((step) => [step.at, step.ready]))
+  const depths: (number | null)[] = []
+  for (let at = from; at <= to; at += stepMs) depths.push(ready.get(at) ?? null)
+  return depths
+}

@@ -1,0 +1,116 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PageLocation } from '../client/src/location/location.ts'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { type Served, serve } from './browser/served.ts'
+import { coded, failOnce, Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const queuePlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
+
+/** Every screen, by where it is. */
+const screens: Readonly<Record<string, PageLocation>> = {
+  overview: { at: 'overview', filter: '', order: 'worst', range: '24h' },
+  queue: queuePlace,
+  filtered: { ...queuePlace, keys: { failuresMin: 1, prefix: 'failed' }, range: '1h' },
+  unknown: { ...queuePlace, queue: 'order' },
+  key: { at: 'key', queue: 'orders', key: `failed/${'k'.repeat(200)}` },
+  'an absent key': { at: 'key', queue: 'orders', key: 'absent' },
+}
+
+/** What is wider than its card, or than the window, with its class. */
+function overflowing(): string[] {
+  const found: string[] = []
+  const nameOf = (element: Element): string =>
+    `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`
+  if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways')
+  const cards =
+    '.panel, .tile, .tiles, .grid, .row, .empty, .bulk, .totals, .queue-head, .keys-head'
+  for (const card of document.querySelectorAll(cards)) {
+    if (getComputedStyle(card).display.startsWith('table')) continue
+    const box = card.getBoundingClientRect()
+    for (const element of card.querySelectorAll('*')) {
+      const { left, right, width } = element.getBoundingClientRect()
+      if (width === 0 || element.closest('.off-screen, [popover]') !== null) continue
+      // What scrolls or is cut off inside of the card does not leave it.
+      let isCut = false
+      for (let up = element.parentElement; up !== null && up !== card; up = up.parentElement) {
+        if (getComputedStyle(up).overflowX !== 'visible') isCut = true
+      }
+      if (isCut || (left >= box.left - 1 && right <= box.right + 1)) continue
+      found.push(`${nameOf(element)} leaves ${nameOf(card)} by ${Math.round(right - box.right)} px`)
+    }
+  }
+  return [...new Set(found)]
+}
+
+describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, () => {
+  let browser: Browser
+  let served: Served
+  let empty: Served
+  let visit: Visit
+  let page: Page
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    browser = await startChromium()
+    const driver = stores.sqlite()
+    const orders = stores.queue(driver, 'orders')
+    await failOnce(orders, `failed/${'k'.repeat(200)}`, coded('ECONNREFUSED', 'no '.repeat(200)))
+    await failOnce(orders, 'failed too', coded('E'.repeat(80), 'x'.repeat(400)))
+    await orders.addMany(['ready', 'aside', 'x'.repeat(300), 'default/a-worker-with-a-long-name'])
+    await orders.addAfter('later', 3_600_000)
+    await orders.inspect.park('aside')
+    await stores.queue(driver, 'q'.repeat(120)).addMany(['a', 'b'])
+    await stores.queue(driver, 'mails').add('held')
+    await stores.busyWorker(driver, 'mails')
+    served = await serve({ driver, tickMs: 1_000 })
+    stores.closing(() => served.stop())
+    empty = await serve({ driver: stores.sqlite() })
+    stores.closing(() => empty.stop())
+    visit = await Visit.begin(browser, served, screens['overview'], { colorScheme: 'light' })
+    page = visit.page
+  })
+  afterAll(async () => {
+    await visit.end()
+    await stores.dispose()
+    await browser.close()
+  })
+
+  for (const width of [360, 768, 1_440]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      it(`has no element that leaves its card at ${width} px, ${colorScheme}`, async () => {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        const found: Record<string, string[]> = {}
+        for (const [name, place] of Object.entries(screens)) {
+          await visit.go(place)
+          const what = place.at === 'overview' ? '.overview .row' : '.key-screen, .key-grid, .empty'
+          await page.locator(what).first().waitFor()
+          const list = await page.evaluate(overflowing)
+          if (list.length > 0) found[name] = list
+        }
+        const stranger = await Visit.begin(browser, empty, undefined, {
+          colorScheme,
+          viewport: { width, height: 900 },
+        })
+        const list = await stranger.page.evaluate(overflowing)
+        if (list.length > 0) found['no queue'] = list
+        await stranger.end()
+        expect(found).toEqual({})
+      })
+    }
+  }
+
+  it('finds an element that leaves its card', async () => {
+    await visit.go(screens['overview'] as PageLocation)
+    await page.locator('.panel').first().waitFor()
+    await page.evaluate(() => {
+      const wide = document.createElement('div')
+      wide.className = 'far'
+      wide.attributeStyleMap.set('width', CSS.px(3_000))
+      document.querySelector('.panel')?.append(wide)
+    })
+    expect((await page.evaluate(overflowing)).join()).toContain('div.far leaves section.panel')
+  })
+})
