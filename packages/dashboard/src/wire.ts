@@ -60,8 +60,9 @@ export interface ChartStep {
 /** What was recorded of a range of time. A step without a record is missing: it is unknown. */
 export interface Chart {
   readonly stepMs: number
+  /** When the first step of the axis began, and how many steps it has. */
   readonly from: number
-  readonly to: number
+  readonly count: number
   /** Oldest first; the last one may not be over. */
   readonly steps: readonly ChartStep[]
 }

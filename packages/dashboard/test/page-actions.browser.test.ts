@@ -182,12 +182,12 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
       at(queuePlace, async (visit) => {
         await press(visit, 'Purge')
         await visit.reads('dialog', new RegExp(`Purge ${name}\\? .* 3 keys`))
-        await agreeInVain(visit, 'Remove 3 keys')
+        await agreeInVain(visit, 'Purge 3 keys')
         await visit.page.locator('dialog input').fill('order')
-        await agreeInVain(visit, 'Remove 3 keys')
+        await agreeInVain(visit, 'Purge 3 keys')
         expect((await queue.inspect.counts()).ready).toBe(1)
         await visit.page.locator('dialog input').fill(name)
-        await agree(visit, 'Remove 3 keys')
+        await agree(visit, 'Purge 3 keys')
         await visit.reads('.notice', /purged: 3 keys deleted/)
         await visit.until(() => visit.count('.key-grid tbody .row'), 0)
       }),

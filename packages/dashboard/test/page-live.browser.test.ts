@@ -117,8 +117,8 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
     await visit.reads('.freshness', /^paused updated/)
     await queue.addMany(['a', 'b'])
-    await other.reads('.overview .row', /orders 3 /)
-    await visit.reads('.overview .row', /orders 1 /)
+    await other.reads('.overview .row', /online\. 3 /)
+    await visit.reads('.overview .row', /online\. 1 /)
     await visit.page.click('.overview .row')
     await visit.reads('.tile:nth-child(1)', /ready \? 3/)
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   it('closes the stream while it is hidden, and catches up when it is visible', async () => {
     const { queue, visit } = await setUp(1, overview)
     const { page } = visit
-    await visit.reads('.overview .row', /orders 1 /)
+    await visit.reads('.overview .row', /online\. 1 /)
     // A headless browser never hides a page on its own.
     const show = (state: 'hidden' | 'visible') =>
       page.evaluate((wanted) => {
@@ -160,7 +160,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     const opened = page.waitForRequest(isStream)
     await show('visible')
     await opened
-    await visit.reads('.overview .row', /orders 3 /)
+    await visit.reads('.overview .row', /online\. 3 /)
     await visit.end()
   })
 
@@ -171,11 +171,11 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await served.stop()
     await visit.reads('.trouble', /Connection lost \d+(\.\d)? (ms|s) ago: .*does not answer/)
     await visit.reads('.freshness', /^no connection/)
-    await visit.reads('.overview .row', /orders 1 /)
+    await visit.reads('.overview .row', /online\. 1 /)
     await queue.add('while it was away')
     await served.start()
     await visit.until(() => visit.count('.trouble'), 0)
-    await visit.reads('.overview .row', /orders 2 /)
+    await visit.reads('.overview .row', /online\. 2 /)
     await visit.reads('.freshness', /^live/)
     await visit.end()
   })

@@ -4,9 +4,10 @@ import type { Chart, ChartStep } from '../wire.ts'
 /** How many steps each range has: its time, and the one that is not over. */
 const stepsOf: Readonly<Record<number, number>> = { 10000: 31, 60000: 61, 600000: 145 }
 
-/** When the axis of a history begins. */
-export function axisStart({ now, stepMs }: QueueHistory): number {
-  return Math.floor(now / stepMs) * stepMs - ((stepsOf[stepMs] ?? 1) - 1) * stepMs
+/** When the axis of a history begins, and how many steps it has. */
+export function axisOf({ now, stepMs }: QueueHistory): { from: number; count: number } {
+  const count = stepsOf[stepMs] ?? 1
+  return { from: (Math.floor(now / stepMs) - count + 1) * stepMs, count }
 }
 
 /** A step as charts show it. */
@@ -17,8 +18,8 @@ function chartStep({ at, done, failed, merged, depth }: HistoryStep): ChartStep 
 
 /** A history as a chart shows it: a fixed axis, and steps where something was recorded. */
 export function chartOf(history: QueueHistory): Chart {
-  const { stepMs, steps, now } = history
-  return { stepMs, from: axisStart(history), to: now, steps: steps.map(chartStep) }
+  const { stepMs, steps } = history
+  return { stepMs, ...axisOf(history), steps: steps.map(chartStep) }
 }
 
 /** The sum of several charts of the same axis. A step that no queue has is missing. */
@@ -45,9 +46,7 @@ export function sumOf(charts: readonly Chart[], empty: Chart): Chart {
 }
 
 /** The ready keys at each step of a chart's axis; null where nothing was recorded. */
-export function depthsOf({ stepMs, from, to, steps }: Chart): (number | null)[] {
+export function depthsOf({ stepMs, from, count, steps }: Chart): (number | null)[] {
   const ready = new Map(steps.map((step) => [step.at, step.ready]))
-  const depths: (number | null)[] = []
-  for (let at = from; at <= to; at += stepMs) depths.push(ready.get(at) ?? null)
-  return depths
+  return Array.from({ length: count }, (_, index) => ready.get(from + index * stepMs) ?? null)
 }

@@ -1,6 +1,6 @@
 import type { FailedRunInfo, KeyInfo, QueueHistory } from 'sluice'
 import type { FailedRunView, FailureGroup } from '../wire.ts'
-import { axisStart } from './chart-steps.ts'
+import { axisOf } from './chart-steps.ts'
 import type { KeyDisplay } from './key-display.ts'
 
 /** The maximum number of groups, and of runs in each. */
@@ -63,9 +63,8 @@ export function failureGroups(
 }
 
 function countSteps(history: QueueHistory, groupOf: (code: string) => Group): void {
-  const { steps, stepMs, now } = history
-  const from = axisStart(history)
-  const count = Math.floor((now - from) / stepMs) + 1
+  const { steps, stepMs } = history
+  const { from, count } = axisOf(history)
   for (const { at, codes } of steps) {
     const index = Math.round((at - from) / stepMs)
     for (const [code, failed] of codes) {

@@ -15,9 +15,9 @@ export interface Bar {
 const youngMs = 20_000
 
 /** The steps that are known, as bars. The current one is left out while little of it is known. */
-export function barsOf({ from, to, stepMs, steps }: Chart): Bar[] {
+export function barsOf({ from, stepMs, steps }: Chart, now: number): Bar[] {
   return steps.flatMap((step) => {
-    const elapsed = Math.min(stepMs, to - step.at)
+    const elapsed = Math.min(stepMs, now - step.at)
     if (elapsed < Math.min(stepMs, youngMs)) return []
     const perSecond = (count: number) => count / (elapsed / 1_000)
     return {

@@ -66,17 +66,19 @@ function Stack({ bar, top }: { readonly bar: Bar; readonly top: number }): JSX.E
 /** Done, failed and merged per second in stacks, ready keys as a line, and gaps where it is unknown. */
 export function WorkChart({
   chart,
+  now,
   title,
   none,
 }: {
   readonly chart: Chart
+  /** When the chart was read. */
+  readonly now: number
   readonly title: string
   readonly none: ComponentChildren
 }): JSX.Element {
   const pointed = useSignal<number | undefined>(undefined)
-  const { from, to, stepMs } = chart
-  const bars = barsOf(chart)
-  const count = Math.floor((to - from) / stepMs) + 1
+  const { from, count, stepMs } = chart
+  const bars = barsOf(chart, now)
   const top = topOf(bars, ({ done, failed, merged }) => done + failed + merged)
   const readyTop = topOf(bars, ({ ready }) => ready)
   const at = pointed.value
@@ -86,7 +88,7 @@ export function WorkChart({
       ? bars.length === 0
         ? ''
         : 'latest'
-      : `${clockTime(from + at * stepMs, to).slice(-12, -4)}${shown === undefined ? ', not recorded' : ''}`
+      : `${clockTime(from + at * stepMs, now).slice(-12, -4)}${shown === undefined ? ', not recorded' : ''}`
   const point = (event: PointerEvent & { readonly currentTarget: SVGSVGElement }) => {
     const box = event.currentTarget.getBoundingClientRect()
     const index = Math.floor(((event.clientX - box.left) / box.width) * count)
@@ -130,7 +132,7 @@ export function WorkChart({
         {bars.length === 0 && <p class="chart-none faint">{none}</p>}
       </div>
       <div class="chart-axis figures">
-        <span>{reaches[stepMs] ?? duration(to - from)} ago</span>
+        <span>{reaches[stepMs] ?? duration(count * stepMs)} ago</span>
         <span>now</span>
       </div>
     </figure>

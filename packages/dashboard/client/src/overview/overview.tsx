@@ -228,6 +228,7 @@ export function Overview({ location }: { readonly location: OverviewLocation }):
       <section class="panel store-chart" aria-label="All queues over time">
         <WorkChart
           chart={view.chart}
+          now={view.at}
           title="All queues"
           none={noChart(session.value?.capabilities.history !== false)}
         />

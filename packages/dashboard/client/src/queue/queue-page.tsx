@@ -205,6 +205,7 @@ export function QueuePage({ location }: { readonly location: QueueLocation }): J
         <section class="panel wide" aria-label="Work over time">
           <WorkChart
             chart={view.chart}
+            now={view.at}
             title="Work"
             none={noChart(session.value?.capabilities.history !== false)}
           />
