@@ -111,12 +111,7 @@ async function shoot(page: Page, name: string, scheme: string, height: number): 
 }
 
 /** Every screen at each width, in one theme. */
-async function shootAll(
-  page: Page,
-  scheme: string,
-  failing: string,
-  to: string,
-): Promise<void> {
+async function shootAll(page: Page, scheme: string, failing: string, to: string): Promise<void> {
   const screens: Readonly<Record<string, readonly [string, Readonly<Record<string, string>>]>> = {
     overview: ['', {}],
     queue: ['queue', { queue: 'pods' }],

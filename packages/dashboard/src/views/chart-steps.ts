@@ -19,7 +19,9 @@ function chartStep({ at, done, failed, merged, depth }: HistoryStep): ChartStep 
 /** A history as a chart shows it: a fixed axis, and steps where something was recorded. */
 export function chartOf(history: QueueHistory): Chart {
   const { stepMs, steps } = history
-  return { stepMs, ...axisOf(history), steps: steps.map(chartStep) }
+  const { from, count } = axisOf(history)
+  // The axis of an empty chart stands still, so that nothing is sent for it.
+  return { stepMs, from: steps.length === 0 ? 0 : from, count, steps: steps.map(chartStep) }
 }
 
 /** The sum of several charts of the same axis. A step that no queue has is missing. */
@@ -42,7 +44,8 @@ export function sumOf(charts: readonly Chart[], empty: Chart): Chart {
       }
     }
   }
-  return { ...empty, steps: [...sums.values()].sort((a, b) => a.at - b.at) }
+  const from = charts.find(({ steps }) => steps.length > 0)?.from ?? empty.from
+  return { ...empty, from, steps: [...sums.values()].sort((a, b) => a.at - b.at) }
 }
 
 /** The ready keys at each step of a chart's axis; null where nothing was recorded. */

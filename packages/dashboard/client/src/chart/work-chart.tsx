@@ -84,11 +84,11 @@ export function WorkChart({
   const at = pointed.value
   const shown = at === undefined ? bars.at(-1) : bars.find(({ index }) => index === at)
   const note =
-    at === undefined
-      ? bars.length === 0
-        ? ''
-        : 'latest'
-      : `${clockTime(from + at * stepMs, now).slice(-12, -4)}${shown === undefined ? ', not recorded' : ''}`
+    bars.length === 0
+      ? ''
+      : at === undefined
+        ? 'latest'
+        : `${clockTime(from + at * stepMs, now).slice(-12, -4)}${shown === undefined ? ', not recorded' : ''}`
   const point = (event: PointerEvent & { readonly currentTarget: SVGSVGElement }) => {
     const box = event.currentTarget.getBoundingClientRect()
     const index = Math.floor(((event.clientX - box.left) / box.width) * count)
