@@ -15,6 +15,7 @@ import {
   SluiceError,
   transitions,
 } from '@sluice/core/driver'
+import type { RowCursor } from './rows/row-cursor.ts'
 import { list as listImported, noRow as noRowImported } from './rows/row-links.ts'
 import { RowStore } from './rows/row-store.ts'
 
@@ -22,8 +23,6 @@ import { RowStore } from './rows/row-store.ts'
 const never = neverImported
 const noRow = noRowImported
 const list = listImported
-
-const askNow = { item: undefined, priority: 0, delayMs: 0 }
 
 /**
  * The verbs of a direct queue: each finds the row of its key, lets the transitions change it, and
@@ -52,11 +51,12 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const row = this.index.find(key)
     this.seq += 1
     if (row === noRow) {
-      this.create(key)
-      const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
-      table.setItem(cursor.row, item)
+      const created = this.create(key)
+      const outcome = transitions.add(created, priority, options.dedupe, now, this.seq)
+      table.setItem(created.row, item)
       this.pending += 1
-      this.enlist(now)
+      this.enlist(created, now)
+      this.visitor.rest()
       return outcome
     }
     if (this.links.isNoOp(row, priority) && item === undefined && !table.hasItems) {
@@ -65,23 +65,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       return 'unchanged'
     }
     cursor.at(row)
-    if (cursor.failedAt !== never) {
-      return this.askFor({ ...askNow, key, item, priority }, 0, options, now)
-    }
-    const { dueAt, laterAt } = cursor
-    const outcome = transitions.add(cursor, priority, options.dedupe, now, this.seq)
-    table.setItem(row, item)
-    if (outcome !== 'unchanged') {
-      if (dueAt === never) this.pending += 1
-      this.relist(now)
-      return outcome
-    }
-    if (laterAt !== never) cursor.isDirty = true
-    if (this.links.listOf(row) === list.ready) {
-      if (this.readyRows.needsTouch) this.readyRows.touch()
-      else if (laterAt === never) this.links.markNoOp(row, priority)
-    }
-    return outcome
+    return this.askFor(cursor, { key, item, priority, delayMs: 0 }, 0, options, now)
   }
 
   isNoOp(key: string, priority: number): boolean {
@@ -102,7 +86,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
     this.advanceTo(now)
     if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
-    const { cursor } = this
+    let { cursor } = this
     const row = this.index.find(request.key)
     if (row !== noRow) cursor.at(row)
     const { maxPending } = options
@@ -111,17 +95,18 @@ export class DirectVerbs extends RowStore implements DirectQueue {
         return { outcome: 'full', dueAt: never, failures: this.countedFailures(row, options, now) }
       }
     }
-    if (plan === undefined) {
-      if (row === noRow) this.create(request.key)
-      const outcome = this.askFor(request, request.delayMs, options, now)
-      return { outcome, dueAt: cursor.dueAt, failures: cursor.failures }
-    }
-    const failures = this.countedFailures(row, options, now)
-    const plannedMs = buckets.delay(plan, failures, request.jitter, now)
-    if (row === noRow) this.create(request.key)
-    const outcome = this.askFor(request, plannedMs, options, now)
-    if (outcome !== 'unchanged') buckets.charge()
-    return { outcome, dueAt: cursor.dueAt, failures: cursor.failures, plannedMs }
+    const plannedMs =
+      plan === undefined
+        ? undefined
+        : buckets.delay(plan, this.countedFailures(row, options, now), request.jitter, now)
+    if (row === noRow) cursor = this.create(request.key)
+    const outcome = this.askFor(cursor, request, plannedMs ?? request.delayMs, options, now)
+    if (plannedMs !== undefined && outcome !== 'unchanged') buckets.charge()
+    const { dueAt, failures } = cursor
+    this.visitor.rest()
+    return plannedMs === undefined
+      ? { outcome, dueAt, failures }
+      : { outcome, dueAt, failures, plannedMs }
   }
 
   claim(into: DirectClaim, holder: string, dueBy: EpochMs): boolean {
@@ -261,21 +246,25 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     return transitions.countedFailures(this.cursor, now, failuresExpireMs)
   }
 
-  private askFor(request: Ask, delayMs: number, options: AskOptions, now: EpochMs): AddOutcome {
-    const { cursor } = this
+  /** `cursor`: the first one, or the visitor on a new row. */
+  private askFor(
+    cursor: RowCursor,
+    request: Ask,
+    delayMs: number,
+    options: AskOptions,
+    now: EpochMs,
+  ): AddOutcome {
     const dueBefore = cursor.dueAt
     this.seq += 1
     const outcome = transitions.ask(cursor, request, delayMs, options, now, this.seq)
     cursor.isDirty = true
     this.table.setItem(cursor.row, request.item)
     if (dueBefore === never) this.pending += 1
-    if (outcome !== 'unchanged') this.relist(now)
-    else if (
-      this.readyRows.needsTouch &&
-      this.links.listOf(cursor.row) === list.ready &&
-      !(delayMs > 0)
-    ) {
-      this.readyRows.touch()
+    if (cursor !== this.cursor) this.enlist(cursor, now)
+    else if (outcome !== 'unchanged') this.relist(now)
+    else if (!(delayMs > 0) && this.links.listOf(cursor.row) === list.ready) {
+      if (this.readyRows.needsTouch) this.readyRows.touch()
+      else if (cursor.laterAt === never) this.links.markNoOp(cursor.row, cursor.priority)
     }
     return outcome
   }

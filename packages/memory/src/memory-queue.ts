@@ -59,26 +59,28 @@ export class MemoryQueue extends DirectVerbs {
   }
 
   /**
-   * Changes a key, stored or not, by a function that is not a verb of one key. Keys that are added
-   * later come after `seq` in the order.
+   * Changes a key, stored or not. Keys that are added later come after `seq` in the order. If the
+   * outcome is `same`, the key stays where it is.
    */
   alter<Outcome>(
     key: string,
     seq: number,
     verb: (row: RowCursor, now: EpochMs) => Outcome,
+    same?: Outcome,
   ): Outcome {
     const now = this.store.time.exact()
     this.advanceTo(now)
     const { cursor } = this
-    const row = this.index.find(key)
-    if (row === noRow) this.create(key)
-    else cursor.at(row)
+    let row = this.index.find(key)
+    if (row === noRow) row = this.create(key).row
+    this.visitor.rest()
+    cursor.at(row)
     const wasPending = cursor.dueAt !== never
     this.seq = Math.max(this.seq, seq)
     const outcome = verb(cursor, now)
     const isPending = cursor.dueAt !== never
     if (isPending !== wasPending) this.pending += isPending ? 1 : -1
-    this.relist(now)
+    if (outcome !== same) this.relist(now)
     return outcome
   }
 
@@ -88,17 +90,8 @@ export class MemoryQueue extends DirectVerbs {
     missing: Outcome,
     verb: (row: RowCursor, now: EpochMs, seq: number) => Outcome,
   ): Outcome {
-    const now = this.store.time.exact()
-    this.advanceTo(now)
-    const row = this.index.find(key)
-    if (row === noRow) return missing
-    const { cursor } = this
-    cursor.at(row)
-    const wasPending = cursor.dueAt !== never
-    this.seq += 1
-    const outcome = verb(cursor, now, this.seq)
-    if (wasPending && cursor.dueAt === never) this.pending -= 1
-    if (outcome !== missing) this.relist(now)
-    return outcome
+    if (this.index.find(key) === noRow) return missing
+    const seq = this.seq + 1
+    return this.alter(key, seq, (row, now) => verb(row, now, seq), missing)
   }
 }

@@ -42,11 +42,6 @@ export class ReadyByPriority implements ReadyRows {
   private readonly levels: Level[]
   /** No level before this index has rows. */
   private first = 0
-  /** The only ready row is not in its level yet: most are claimed before another one comes. */
-  private only: number = noRow
-  private onlyPriority = 0
-  private onlyReadyAt: EpochMs = 0.5
-  private onlySeq = 0.5
 
   constructor(table: RowTable, cursor: RowCursor) {
     this.table = table
@@ -56,38 +51,35 @@ export class ReadyByPriority implements ReadyRows {
     this.levels = [this.plain]
   }
 
-  add(): void {
-    const { row, priority, readyAt, seq } = this.cursor
+  add({ row, priority, readyAt, seq }: RowCursor): void {
     this.size += 1
-    if (this.size === 1) {
-      this.only = row
-      this.onlyPriority = priority
-      this.onlyReadyAt = readyAt
-      this.onlySeq = seq
-      this.links.setList(row, list.ready)
-      return
+    const { links } = this
+    const level = priority === 0 ? this.plain : this.levelOf(priority)
+    const isLast =
+      readyAt > level.lastReadyAt || (readyAt === level.lastReadyAt && seq > level.lastSeq)
+    if (isLast || links.next(level.head) === level.head) {
+      links.append(level.head, row, list.ready)
+      level.lastReadyAt = readyAt
+      level.lastSeq = seq
+    } else {
+      level.side ??= new RowHeap(links)
+      level.side.add(row, readyAt, seq)
+      links.setList(row, list.readySide)
     }
-    if (this.only !== noRow) this.enterOnly()
-    this.enter(row, priority, readyAt, seq)
+    if (level.index < this.first) this.first = level.index
   }
 
   remove(): void {
     const { row } = this.cursor
     this.size -= 1
-    if (row === this.only) {
-      this.only = noRow
-      this.links.setList(row, list.none)
-    } else if (this.links.listOf(row) === list.ready) {
-      this.links.unlink(row)
-    } else {
-      this.removeFromSide(row)
-    }
+    if (this.links.listOf(row) === list.ready) this.links.unlink(row)
+    else this.removeFromSide(row)
   }
 
   touch(): void {}
 
   peek(): number {
-    if (this.size === 0 || this.only !== noRow) return this.only
+    if (this.size === 0) return noRow
     for (;;) {
       const level = this.levels[this.first]!
       const row = this.links.next(level.head)
@@ -101,7 +93,6 @@ export class ReadyByPriority implements ReadyRows {
   }
 
   pick(dueBy: EpochMs): number {
-    if (this.only !== noRow) this.enterOnly()
     for (const level of this.levels) {
       const due = this.rowsOf(level).filter((row) => this.dueAt(row) <= dueBy)
       if (due.length > 0) return due.reduce((a, b) => (this.isBefore(a, b) ? a : b))
@@ -110,7 +101,6 @@ export class ReadyByPriority implements ReadyRows {
   }
 
   oldestReadyAt(): EpochMs {
-    if (this.only !== noRow) this.enterOnly()
     let oldest = never
     for (const { head, side } of this.levels) {
       const row = this.links.next(head)
@@ -135,30 +125,6 @@ export class ReadyByPriority implements ReadyRows {
     return (
       readyAt < this.cursor.readyAt || (readyAt === this.cursor.readyAt && seq < this.cursor.seq)
     )
-  }
-
-  /** Puts the only row into its level. */
-  private enterOnly(): void {
-    const row = this.only
-    this.only = noRow
-    this.enter(row, this.onlyPriority, this.onlyReadyAt, this.onlySeq)
-  }
-
-  private enter(row: number, priority: number, readyAt: EpochMs, seq: number): void {
-    const { links } = this
-    const level = priority === 0 ? this.plain : this.levelOf(priority)
-    const isLast =
-      readyAt > level.lastReadyAt || (readyAt === level.lastReadyAt && seq > level.lastSeq)
-    if (isLast || links.next(level.head) === level.head) {
-      links.append(level.head, row, list.ready)
-      level.lastReadyAt = readyAt
-      level.lastSeq = seq
-    } else {
-      level.side ??= new RowHeap(links)
-      level.side.add(row, readyAt, seq)
-      links.setList(row, list.readySide)
-    }
-    if (level.index < this.first) this.first = level.index
   }
 
   private removeFromSide(row: number): void {

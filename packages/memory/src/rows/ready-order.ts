@@ -54,8 +54,7 @@ export class OrderedRows implements ReadyRows {
     return this.#rows.size
   }
 
-  add(): void {
-    const { key, row } = this.#cursor
+  add({ key, row }: RowCursor): void {
     this.#links.setList(row, list.ready)
     this.#rows.add(row)
     if (this.#withdrawn.delete(key)) this.#order.touch(key)

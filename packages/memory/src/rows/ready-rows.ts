@@ -1,4 +1,5 @@
 import type { EpochMs } from '@sluice/core/driver'
+import type { RowCursor } from './row-cursor.ts'
 
 /**
  * The rows that can be claimed, in the order of claims. It reads them through the cursor, which may
@@ -8,8 +9,8 @@ export interface ReadyRows {
   readonly size: number
   /** Whether {@link touch} does anything. */
   readonly needsTouch: boolean
-  /** Adds the row of the cursor; the cursor stays on it. */
-  add(): void
+  /** Adds the row that `cursor` is on. */
+  add(cursor: RowCursor): void
   /** Removes the row of the cursor; the cursor stays on it. */
   remove(): void
   /** The key of the cursor's row, which is among the ready ones, was added again. */

@@ -9,9 +9,8 @@ import {
   holdWidth as holdWidthImported,
   noHold as noHoldImported,
 } from './hold-table.ts'
-import { noRow as noRowImported } from './row-links.ts'
+import { noRow as noRowImported, type RowLinks } from './row-links.ts'
 import {
-  integerWidth as integerWidthImported,
   numberWidth as numberWidthImported,
   type RowTable,
   rowMask as rowMaskImported,
@@ -23,17 +22,22 @@ const noToken = noTokenImported
 const noRow = noRowImported
 const noHold = noHoldImported
 const holdWidth = holdWidthImported
-const integerWidth = integerWidthImported
 const numberWidth = numberWidthImported
 const rowMask = rowMaskImported
 
-// How the small members share one integer.
-const laterWhyShift = 2
-const claimedWhyShift = 4
-const reasonMask = 3
-const parkedBit = 1 << 6
-const laterBit = 1 << 7
+// How the small members share the marks of the row's links, of which the priority is the upper half.
 const priorityShift = 16
+const whyShift = 4
+const laterWhyShift = 6
+const claimedWhyShift = 8
+const reasonMask = 3
+const parkedBit = 1 << 10
+/** The chunk's rare numbers hold `laterAt`, `readyAt`, `failedAt` and `crashes` of the row. */
+const rareBit = 1 << 11
+
+// Where the integers of a row are, from twice the index of its numbers.
+const failuresColumn = 6
+const slotColumn = 7
 
 const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 
@@ -85,12 +89,14 @@ export class RowCursor implements KeyState {
   holder = ''
 
   private readonly table: RowTable
+  private readonly links: RowLinks
   private readonly holds: HoldTable
   /** The slot of the packed hold; `noHold` if there is none. */
   private slot: number = noHold
 
   constructor(table: RowTable, holds: HoldTable) {
     this.table = table
+    this.links = table.links
     this.holds = holds
   }
 
@@ -119,6 +125,12 @@ export class RowCursor implements KeyState {
     this.slot = noHold
   }
 
+  /** Writes back the changes, and leaves the row. */
+  rest(): void {
+    this.pack()
+    this.row = noRow
+  }
+
   /** Leaves the row, which is about to be released. */
   leave(): void {
     if (this.slot !== noHold) this.endHold()
@@ -131,62 +143,80 @@ export class RowCursor implements KeyState {
     if (!this.isDirty) return
     this.isDirty = false
     const chunk = this.table.chunk(this.row)
-    const at = this.row & rowMask
     const { integers, numbers } = chunk
-    const n = at * numberWidth
+    const n = (this.row & rowMask) * numberWidth
     numbers[n] = this.dueAt
-    numbers[n + 1] = this.readyAt
+    numbers[n + 1] = this.askedAt
     numbers[n + 2] = this.seq
-    numbers[n + 3] = this.askedAt
-    numbers[n + 4] = this.failedAt
     let marks =
-      codeOf(this.why) |
+      (codeOf(this.why) << whyShift) |
       (codeOf(this.laterWhy) << laterWhyShift) |
       (codeOf(this.claimedWhy) << claimedWhyShift) |
       (this.priority << priorityShift)
     if (this.parked) marks |= parkedBit
-    if (this.laterAt !== never) {
-      marks |= laterBit
-      chunk.setLaterAt(at, this.laterAt)
+    if (this.isRare) {
+      marks |= rareBit
+      chunk.rare ??= new Float64Array(numbers.length)
+      const { rare } = chunk
+      rare[n] = this.laterAt
+      rare[n + 1] = this.readyAt
+      rare[n + 2] = this.failedAt
+      rare[n + 3] = this.crashes
     }
-    const i = at * integerWidth
-    integers[i] = marks
-    integers[i + 1] = this.failures
-    integers[i + 2] = this.crashes
+    this.links.setMarks(this.row, marks)
+    integers[2 * n + failuresColumn] = this.failures
     if (this.token !== noToken) this.packHold()
     else if (this.slot !== noHold) this.endHold()
-    integers[i + 3] = this.slot
+    integers[2 * n + slotColumn] = this.slot
+  }
+
+  /** Whether a member is not what it is in nearly every row, and what {@link unpack} assumes. */
+  private get isRare(): boolean {
+    return (
+      this.laterAt !== never ||
+      this.crashes !== 0 ||
+      this.failedAt !== (this.failures === 0 ? never : this.askedAt) ||
+      this.readyAt !== this.usualReadyAt
+    )
+  }
+
+  private get usualReadyAt(): number {
+    return this.dueAt === never && this.token !== noToken ? this.claimedReadyAt : this.dueAt
   }
 
   private unpack(row: number): void {
     this.pack()
     this.row = row
     const chunk = this.table.chunk(row)
-    const at = row & rowMask
-    this.key = chunk.keys[at]!
+    this.key = chunk.keys[row & rowMask]!
     const { integers, numbers } = chunk
-    const n = at * numberWidth
+    const n = (row & rowMask) * numberWidth
     this.dueAt = numbers[n]!
-    this.readyAt = numbers[n + 1]!
+    this.askedAt = numbers[n + 1]!
     this.seq = numbers[n + 2]!
-    this.askedAt = numbers[n + 3]!
-    this.failedAt = numbers[n + 4]!
-    const i = at * integerWidth
-    const marks = integers[i]!
-    this.why = reasons[marks & reasonMask]!
+    this.failures = integers[2 * n + failuresColumn]!
+    this.slot = integers[2 * n + slotColumn]!
+    const marks = this.links.marks(row)
+    this.why = reasons[(marks >> whyShift) & reasonMask]!
     this.laterWhy = reasons[(marks >> laterWhyShift) & reasonMask]!
     this.priority = marks >> priorityShift
     this.parked = (marks & parkedBit) !== 0
-    this.laterAt = (marks & laterBit) === 0 ? never : chunk.laterAts![at]!
-    this.failures = integers[i + 1]!
-    this.crashes = integers[i + 2]!
-    this.slot = integers[i + 3]!
+    this.claimedWhy = reasons[(marks >> claimedWhyShift) & reasonMask]!
     if (this.slot === noHold) {
       this.token = noToken
       this.leaseUntil = never
+    } else this.unpackHold()
+    if ((marks & rareBit) === 0) {
+      this.laterAt = never
+      this.readyAt = this.usualReadyAt
+      this.failedAt = this.failures === 0 ? never : this.askedAt
+      this.crashes = 0
     } else {
-      this.claimedWhy = reasons[(marks >> claimedWhyShift) & reasonMask]!
-      this.unpackHold()
+      const rare = chunk.rare!
+      this.laterAt = rare[n]!
+      this.readyAt = rare[n + 1]!
+      this.failedAt = rare[n + 2]!
+      this.crashes = rare[n + 3]!
     }
   }
 
@@ -224,6 +254,7 @@ export class RowCursor implements KeyState {
   private endHold(): void {
     this.holds.release(this.slot)
     this.slot = noHold
-    this.table.chunk(this.row).integers[(this.row & rowMask) * integerWidth + 3] = noHold
+    const n = (this.row & rowMask) * numberWidth
+    this.table.chunk(this.row).integers[2 * n + slotColumn] = noHold
   }
 }

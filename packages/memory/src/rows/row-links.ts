@@ -4,14 +4,16 @@ export const noRow = 0
 /** The list that a row is on. `none`: the key is held, or the row is free or the head of a list. */
 export const list = { none: 0, ready: 1, readySide: 2, delayed: 3, idle: 4, parked: 5 } as const
 
-/** The cells of a row: the next row, the previous one, its list, and the hash of its key. */
+/** The cells of a row: the next row, the previous one, its list and marks, the hash of its key. */
 // Rows are multiplied by shifting, and columns added by `|`: no check for overflow is needed then.
 const widthBits = 2
 
-// The cell of the list holds these, too.
+// The third cell: the list, whether adding the key changes nothing, and the marks of the cursor.
 const listMask = 7
 const noOpBit = 8
+const listBits = listMask | noOpBit
 const priorityShift = 16
+const noOpBits = listBits | (-1 << priorityShift)
 
 /**
  * The list that each row is on, and the lists themselves: doubly linked, in a circle through a
@@ -47,21 +49,33 @@ export class RowLinks {
   }
 
   setList(row: number, where: number): void {
-    this.cells[(row << widthBits) | 2] = where
+    const at = (row << widthBits) | 2
+    this.cells[at] = (this.cells[at]! & ~listBits) | where
+  }
+
+  /** The small members of a row, as the cursor packs them: the lowest four bits are not theirs. */
+  marks(row: number): number {
+    return this.cells[(row << widthBits) | 2]!
+  }
+
+  setMarks(row: number, marks: number): void {
+    const at = (row << widthBits) | 2
+    this.cells[at] = (this.cells[at]! & listBits) | marks
   }
 
   /**
-   * Records that adding the row's key once more, at that priority, changes nothing. Putting the row
-   * on a list erases the record, and every change of the row that matters here does that.
+   * Records that adding the row's key once more changes nothing, up to its priority. Putting the
+   * row on a list erases the record, and every change of the row that matters here does that.
    */
   markNoOp(row: number, priority: number): void {
-    this.cells[(row << widthBits) | 2] = list.ready | noOpBit | (priority << priorityShift)
+    const at = (row << widthBits) | 2
+    this.cells[at] =
+      (this.cells[at]! & ~noOpBits) | list.ready | noOpBit | (priority << priorityShift)
   }
 
   isNoOp(row: number, priority: number): boolean {
-    return (
-      this.cells[(row << widthBits) | 2] === (list.ready | noOpBit | (priority << priorityShift))
-    )
+    const cell = this.cells[(row << widthBits) | 2]!
+    return (cell & listBits) === (list.ready | noOpBit) && priority <= cell >> priorityShift
   }
 
   hashOf(row: number): number {
@@ -86,7 +100,7 @@ export class RowLinks {
     cells[last << widthBits] = row
     cells[row << widthBits] = head
     cells[(row << widthBits) | 1] = last
-    cells[(row << widthBits) | 2] = where
+    this.setList(row, where)
   }
 
   /** Takes a row out of its circle. */
@@ -96,6 +110,6 @@ export class RowLinks {
     const previous = cells[(row << widthBits) | 1]!
     cells[previous << widthBits] = next
     cells[(next << widthBits) | 1] = previous
-    cells[(row << widthBits) | 2] = list.none
+    this.setList(row, list.none)
   }
 }

@@ -15,7 +15,7 @@ import { OrderedRows, type ReadyOrder } from './ready-order.ts'
 import type { ReadyRows } from './ready-rows.ts'
 import { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
-import { list as listImported, type RowLinks } from './row-links.ts'
+import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
 import { RowTable } from './row-table.ts'
 import { StringIndex } from './string-index.ts'
 
@@ -27,6 +27,7 @@ const sweepAgainMs = 1_000
 const never = neverImported
 const noToken = noTokenImported
 const list = listImported
+const noRow = noRowImported
 
 /** What the queues of one store share. */
 export interface MemoryStore {
@@ -52,6 +53,11 @@ export class RowStore {
   isPaused = false
   readonly table: RowTable
   readonly cursor: RowCursor
+  /**
+   * A second cursor, for new rows and rows that become ready, so that the first stays on the key
+   * that is worked on. It rests between verbs: no row has both cursors.
+   */
+  protected readonly visitor: RowCursor
   readonly holds: HoldTable = new HoldTable()
   readonly workers: WorkerRegistry = new WorkerRegistry()
   readonly history: RecordedHistory = new RecordedHistory()
@@ -84,6 +90,7 @@ export class RowStore {
     this.table = new RowTable(expectedKeys)
     this.links = this.table.links
     this.cursor = new RowCursor(this.table, this.holds)
+    this.visitor = new RowCursor(this.table, this.holds)
     this.index = new StringIndex(this.table, expectedKeys)
     this.delayed = new RowHeap(this.links)
     this.leases = new RowHeap(this.links)
@@ -180,21 +187,28 @@ export class RowStore {
   }
 
   private moveDue(now: EpochMs): void {
-    const { cursor, delayed } = this
+    const { cursor, delayed, visitor } = this
     while (delayed.firstAt <= now) {
       const row = delayed.first
       delayed.remove(row)
-      cursor.at(row)
-      this.readyRows.add()
+      if (row !== cursor.row) visitor.at(row)
+      this.readyRows.add(row === cursor.row ? cursor : visitor)
     }
+    visitor.rest()
   }
 
-  /** Puts the cursor on a new row, for a key that the last `find` of the index did not find. */
-  protected create(key: string): void {
+  /**
+   * A cursor on a new row for a key that the index does not have: the first one if it has nothing
+   * to do, or if a late finish of an earlier key has left it on that row.
+   */
+  protected create(key: string): RowCursor {
     this.use()
     const row = this.table.allocate(key)
     this.index.addMissed(row)
-    this.cursor.atNew(row, key)
+    const isFirstFree = this.cursor.row === noRow || this.cursor.row === row
+    const cursor = isFirstFree ? this.cursor : this.visitor
+    cursor.atNew(row, key)
+    return cursor
   }
 
   /** To be called after a transition that ends the hold of the cursor's row. */
@@ -206,7 +220,7 @@ export class RowStore {
       this.delete()
     } else {
       cursor.isDirty = true
-      this.enlist(now)
+      this.enlist(cursor, now)
     }
   }
 
@@ -216,7 +230,7 @@ export class RowStore {
     cursor.isDirty = true
     this.unlist()
     if (transitions.isGone(cursor)) this.delete()
-    else this.enlist(now)
+    else this.enlist(cursor, now)
   }
 
   /** Takes the cursor's row off its list. */
@@ -236,16 +250,16 @@ export class RowStore {
     }
   }
 
-  /** Puts the cursor's row, which is on no list, on the list of its state. */
-  protected enlist(now: EpochMs): void {
-    const { cursor, links } = this
+  /** Puts the row of `cursor`, which is on no list, on the list of its state. */
+  protected enlist(cursor: RowCursor, now: EpochMs): void {
+    const { links } = this
     const { row } = cursor
     if (cursor.token !== noToken) return
     if (cursor.parked) {
       links.append(this.parked, row, list.parked)
       this.parkedCount += 1
     } else if (cursor.dueAt <= now) {
-      this.readyRows.add()
+      this.readyRows.add(cursor)
     } else if (cursor.dueAt === never) {
       links.append(this.idle, row, list.idle)
       this.idleCount += 1

@@ -1,15 +1,14 @@
-import type { EpochMs } from '@sluice/core/driver'
 import { noRow as noRowImported, RowLinks } from './row-links.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const noRow = noRowImported
 
-/** Columns of {@link RowChunk.numbers}: `dueAt`, `readyAt`, `seq`, `askedAt`, `failedAt`. */
-export const numberWidth = 5
 /**
- * Columns of {@link RowChunk.integers}: several small ones in one, `failures`, `crashes`, the hold.
+ * The width of a row in {@link RowChunk.numbers}: `dueAt`, `askedAt` and `seq`; `failures` and the
+ * slot of the hold are the last two of its {@link RowChunk.integers}. All of it is 32 bytes, half a
+ * cache line.
  */
-export const integerWidth = 4
+export const numberWidth = 4
 
 const chunkBits = 12
 /** How many rows a chunk has; the first one grows up to this. */
@@ -24,33 +23,30 @@ const firstChunkRows = 64
  */
 export class RowChunk {
   readonly numbers: Float64Array
+  /** The same bytes as integers. */
   readonly integers: Int32Array
-  readonly keys: string[] = []
+  readonly keys: string[]
   items: (string | undefined)[] | undefined
-  laterAts: Float64Array | undefined
   errors: (string | undefined)[] | undefined
+  /** What few rows have, with the width of `numbers`: see `RowCursor`. */
+  rare: Float64Array | undefined
 
   constructor(rows: number) {
     this.numbers = new Float64Array(rows * numberWidth)
-    this.integers = new Int32Array(rows * integerWidth)
-  }
-
-  setLaterAt(at: number, laterAt: EpochMs): void {
-    this.laterAts ??= new Float64Array(this.integers.length / integerWidth)
-    this.laterAts[at] = laterAt
+    this.integers = new Int32Array(this.numbers.buffer)
+    this.keys = new Array<string>(rows).fill('')
   }
 
   /** The same rows in a chunk with room for more. */
   widened(rows: number): RowChunk {
     const wide = new RowChunk(rows)
     wide.numbers.set(this.numbers)
-    wide.integers.set(this.integers)
-    for (const key of this.keys) wide.keys.push(key)
+    for (let at = 0; at < this.keys.length; at += 1) wide.keys[at] = this.keys[at]!
     wide.items = this.items
     wide.errors = this.errors
-    if (this.laterAts !== undefined) {
-      wide.laterAts = new Float64Array(rows)
-      wide.laterAts.set(this.laterAts)
+    if (this.rare !== undefined) {
+      wide.rare = new Float64Array(wide.numbers.length)
+      wide.rare.set(this.rare)
     }
     return wide
   }
@@ -79,8 +75,6 @@ export class RowTable {
     this.capacity = 1 << Math.ceil(Math.log2(rows))
     this.chunks.push(new RowChunk(this.capacity))
     this.links.reserve(Math.max(this.capacity, expectedRows))
-    // Row 0 stands for none; without a key there, its element would be a hole, read as `undefined`.
-    this.chunks[0]!.keys.push('')
   }
 
   chunk(row: number): RowChunk {
@@ -101,7 +95,6 @@ export class RowTable {
 
   /** Every key that has a row. */
   keys(): string[] {
-    // Rows without a key are free, or the heads of lists.
     return this.chunks.flatMap((chunk) => chunk.keys.filter((key) => key !== ''))
   }
 

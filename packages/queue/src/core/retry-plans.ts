@@ -43,6 +43,7 @@ export class RetryPlans {
 
   /** The failures of a key are reset: limiters that count in this process drop their counts. */
   forget(held: { readonly item: unknown }): void {
+    if (this.#counting.size === 0) return
     for (const limiter of this.#counting) {
       try {
         limiter.forget(held.item as never)

@@ -22,11 +22,17 @@ export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>
 export class LimiterInQueue<T> {
   readonly #limiter: Limiter<T>
   readonly #plan: LimiterPlan | undefined
+  /** What the store computes from the plan alone: the same for every key. */
+  readonly #planned: Delay | undefined
   readonly #report: (error: unknown) => void
 
   constructor(limiter: Limiter<T>, queueName: string, report: (error: unknown) => void) {
     this.#limiter = limiter
     this.#plan = limiter.plan === undefined ? undefined : nameOwnBucket(limiter.plan, queueName)
+    this.#planned =
+      this.#plan === undefined || isJittered(this.#plan)
+        ? undefined
+        : { delayMs: 0, plan: this.#plan }
     this.#report = report
   }
 
@@ -37,6 +43,7 @@ export class LimiterInQueue<T> {
 
   /** How long a key that just failed waits. */
   delayOf(item: T): Delay {
+    if (this.#planned !== undefined) return this.#planned
     if (this.#plan !== undefined) return { delayMs: 0, plan: this.#plan, jitter: random() }
     return { delayMs: this.#ask(item) }
   }
@@ -79,6 +86,12 @@ export class LimiterInQueue<T> {
     if (this.#plan === undefined) return this.#limiter.numRequeues(item)
     return countsPerKey(this.#plan) ? undefined : 0
   }
+}
+
+/** Whether a part of the plan is drawn by chance. */
+function isJittered(plan: LimiterPlan): boolean {
+  if (plan.kind === 'maxOf') return plan.of.some(isJittered)
+  return plan.kind === 'jittered' || (plan.kind === 'maxWait' && isJittered(plan.of))
 }
 
 /** Whether a part of the plan depends on the failures of a key. Buckets do not. */
