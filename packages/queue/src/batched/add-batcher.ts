@@ -41,6 +41,11 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
     this.#nextDue = nextDue
   }
 
+  protected override sizeOf(request: AddRequest): number {
+    // An item that is its own key is not sent a second time.
+    return keyOf(request).length + (request?.item?.length ?? 0)
+  }
+
   protected override send(
     kind: string,
     jobs: readonly AddJob[],

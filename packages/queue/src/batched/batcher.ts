@@ -71,6 +71,11 @@ export abstract class Batcher<Request, Reply> {
     jobs: readonly BatchJob<Request, Reply>[],
   ): Awaitable<readonly (Reply | Failure)[]>
 
+  /** About how many bytes a request has, for the limit of a batch. */
+  protected sizeOf(_request: Request): number {
+    return 0
+  }
+
   /**
    * Merges a job into an earlier one of the same batch and key; returns how the later one is
    * answered, or `undefined` if the two cannot share a batch.
@@ -214,8 +219,10 @@ export abstract class Batcher<Request, Reply> {
     const left: BatchJob<Request, Reply>[] = []
     let kind: string | undefined
     let seen = 0
+    let bytes = 0
+    const { batchKeys = batchKeysMax, batchBytes = Infinity } = this.calls.driver
     for (const job of this.#waiting) {
-      if (chosen.size >= batchKeysMax) break
+      if (chosen.size >= batchKeys || bytes >= batchBytes) break
       seen += 1
       if (passed.has(job.key)) {
         left.push(job)
@@ -225,6 +232,7 @@ export abstract class Batcher<Request, Reply> {
       const earlier = chosen.get(job.key)
       if (job.kind === kind && earlier === undefined) {
         chosen.set(job.key, job)
+        bytes += this.sizeOf(job.request)
         continue
       }
       const answer =

@@ -54,6 +54,19 @@ describe('5 Flushing', () => {
     expect(scene.late.count('finish')).toBeLessThanOrEqual(8)
   })
 
+  test('a batch has no more keys, and hardly more bytes of items, than the driver asks for', async () => {
+    const scene = new Scene(late)
+    Object.assign(scene.late, { batchKeys: 40, batchBytes: 1_000 })
+    const queue = scene.queue()
+    await Promise.all(Array.from({ length: 100 }, (_, n) => queue.add(`k${n}`)))
+    const sizes = scene.late.requests('add').map((request) => keysOf(request).length)
+    expect(Math.max(...sizes)).toBe(40)
+    const long = 'x'.repeat(400)
+    await Promise.all(Array.from({ length: 20 }, (_, n) => queue.add({ n, long } as never)))
+    const last = scene.late.requests('add').slice(sizes.length)
+    expect(Math.max(...last.map((request) => keysOf(request).length))).toBe(3)
+  })
+
   test('calls made while a batch is in flight travel together in the next one', async () => {
     const scene = new Scene(late)
     const queue = scene.delaying()
