@@ -118,6 +118,7 @@ export type {
 export { createRateLimitingQueue, type WrapLimitedOptions } from './queue/rate-limiting-queue.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './queue/schema.ts'
 export type { DatabaseNow, Within, WithinLater, WithinNow } from './queue/within.ts'
+export { type Resync, type ResyncList, type ResyncOptions, resync } from './schedule/resync.ts'
 export { createWorker } from './worker/create-worker.ts'
 export {
   type Closes,

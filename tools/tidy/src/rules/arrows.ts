@@ -12,6 +12,7 @@ const ranks: Readonly<Record<string, number>> = {
   '@sluice/needs': 0,
   '@sluice/test-postgres': 0.5,
   '@sluice/test-redis': 0.5,
+  '@sluice/test-kubernetes': 0.5,
   '@sluice/core': 1,
   '@sluice/limiters': 2,
   '@sluice/backoff': 2,
@@ -23,6 +24,7 @@ const ranks: Readonly<Record<string, number>> = {
   '@sluice/redis': 3,
   sluice: 4,
   '@sluice/dashboard': 5,
+  '@sluice/kubernetes': 5,
   '@sluice/cli': 6,
   // The commands of the repository use its tools.
   '@sluice/scripts': 8,
@@ -37,6 +39,7 @@ const devOnly = new Set([
   '@sluice/needs',
   '@sluice/test-postgres',
   '@sluice/test-redis',
+  '@sluice/test-kubernetes',
 ])
 
 /** Folders that are installed apart from the workspace, where no name leads to our packages. */

@@ -1,0 +1,161 @@
+import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import {
+  createRateLimitingQueue,
+  type RateLimitingQueue,
+  type ResyncOptions,
+  resync,
+} from '../../src/index.ts'
+
+const hour = 3_600_000
+const items = Array.from({ length: 600 }, (_, index) => `item-${index}`)
+
+function setUp(dedupe: 'client-go' | 'earliest' = 'client-go') {
+  const clock = fakeClock(1_000_000_000_000)
+  const driver = memoryDriver()
+  const queue = createRateLimitingQueue<string>({ name: 'q', driver, clock, dedupe })
+  onTestFinished(() => queue.close())
+  return { clock, driver, queue }
+}
+
+/** The runs of each item while the clock goes on for `ms`, and the most in one step. */
+async function runsWithin(
+  clock: ReturnType<typeof fakeClock>,
+  queue: RateLimitingQueue<string>,
+  ms: number,
+  stepMs = hour / 60,
+) {
+  const runs = new Map<string, number>()
+  let most = 0
+  for (let passed = 0; passed < ms; passed += stepMs) {
+    await clock.step(stepMs)
+    const { ready } = await queue.inspect.counts()
+    most = Math.max(most, ready)
+    const held = ready === 0 ? [] : await queue.getMany(1_000)
+    for (const { item } of held) runs.set(item, (runs.get(item) ?? 0) + 1)
+    await queue.doneMany(held)
+  }
+  return { runs, most }
+}
+
+async function untilPending(queue: RateLimitingQueue<string>, count: number): Promise<void> {
+  await vi.waitFor(async () => {
+    expect((await queue.inspect.counts()).delayed).toBe(count)
+  })
+}
+
+test.each(['client-go', 'earliest'] as const)(
+  'every item runs once in each period, spread over it (%s)',
+  async (dedupe) => {
+    const { clock, queue } = setUp(dedupe)
+    const syncing = resync({ queue, list: () => items, everyMs: hour, clock })
+    await untilPending(queue, items.length)
+    const first = await runsWithin(clock, queue, hour)
+    expect([...first.runs.values()]).toEqual(items.map(() => 1))
+    // 600 items in 60 minutes: ten a minute.
+    expect(first.most).toBeLessThan(30)
+    const later = await runsWithin(clock, queue, 4 * hour)
+    expect(later.runs.size).toBe(items.length)
+    for (const count of later.runs.values()) expect(count).toBe(4)
+    await syncing.stop()
+  },
+)
+
+test('several processes ask for the same runs', async () => {
+  const { clock, driver, queue } = setUp()
+  const other = createRateLimitingQueue<string>({ name: 'q', driver, clock })
+  onTestFinished(() => other.close())
+  const first = resync({ queue, list: () => items, everyMs: hour, clock })
+  await untilPending(queue, items.length)
+  await runsWithin(clock, queue, hour / 3)
+  const second = resync({ queue: other, list: () => items, everyMs: hour, clock })
+  const { runs } = await runsWithin(clock, queue, 6 * hour)
+  const counts = [...runs.values()]
+  expect(runs.size).toBe(items.length)
+  expect(Math.max(...counts)).toBe(6)
+  expect(Math.min(...counts)).toBe(6)
+  await Promise.all([first.stop(), second.stop()])
+})
+
+test('a change comes before the resync, and low priority waits', async () => {
+  const { clock, queue } = setUp()
+  const syncing = resync({ queue, list: async () => ['a', 'b'], everyMs: 1_000, clock })
+  await untilPending(queue, 2)
+  await clock.step(1_000)
+  await queue.add('change')
+  const held = await queue.getMany(3)
+  expect(held.map(({ item }) => item)[0]).toBe('change')
+  expect(held.slice(1).map(({ priority }) => priority)).toEqual([-100, -100])
+  await queue.doneMany(held)
+  await syncing.stop()
+})
+
+test('objects and lists that are read piece by piece', async () => {
+  const clock = fakeClock()
+  const queue = createRateLimitingQueue<{ readonly id: number }>({ name: 'q', clock })
+  onTestFinished(() => queue.close())
+  async function* pages() {
+    for (let id = 0; id < 2_500; id += 1) yield { id }
+  }
+  const syncing = resync({ queue, list: pages, everyMs: 60_000, clock })
+  await vi.waitFor(async () => {
+    expect((await queue.inspect.counts()).delayed).toBe(2_500)
+  })
+  await syncing.stop()
+})
+
+test('a list that fails is tried again, sooner than the next period', async () => {
+  const { clock, queue } = setUp()
+  const errors: unknown[] = []
+  let tries = 0
+  const list = (): string[] => {
+    tries += 1
+    if (tries < 3) throw new Error(`try ${tries}`)
+    return ['a']
+  }
+  const syncing = resync({
+    queue,
+    list,
+    everyMs: hour,
+    clock,
+    onError: (error) => errors.push(error),
+  })
+  await vi.waitFor(() => expect(errors).toHaveLength(1))
+  await clock.step(1_000)
+  await vi.waitFor(() => expect(errors).toHaveLength(2))
+  await clock.step(2_000)
+  await untilPending(queue, 1)
+  expect(errors.map(String)).toEqual(['Error: try 1', 'Error: try 2'])
+  await syncing.stop()
+})
+
+test('it ends with the queue, and by stop', async () => {
+  const { clock, queue } = setUp()
+  const errors: unknown[] = []
+  const onError = (error: unknown): void => void errors.push(error)
+  const syncing = resync({ queue, list: () => ['a'], everyMs: 1_000, clock, onError })
+  await untilPending(queue, 1)
+  await queue.close()
+  await clock.step(5_000)
+  await syncing.stop()
+  expect(errors).toEqual([])
+  const { queue: another } = setUp()
+  const lists = vi.fn(() => ['a'])
+  await using stopped = resync({ queue: another, list: lists, everyMs: 1_000, clock, onError })
+  await stopped.stop()
+  await clock.step(5_000)
+  expect(lists.mock.calls.length).toBeLessThan(2)
+})
+
+test.each([
+  [{ everyMs: 0 }, /everyMs/],
+  [{ everyMs: 2 ** 31 }, /everyMs/],
+  [{ list: [] }, /list/],
+  [{ queue: {} }, /addAfter/],
+  [{ every: 5 }, /every/],
+] as const)('%o is refused', (wrong, message) => {
+  const { queue } = setUp()
+  const options = { queue, list: () => ['a'], everyMs: 1, ...wrong }
+  expect(() => resync(options as unknown as ResyncOptions<string>)).toThrow(message)
+})
