@@ -20,5 +20,5 @@ export default defineConfig({
     ],
   },
   ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
-  test: { include: ['orms/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 },
+  test: { include: ['*/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 },
 })
