@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 240,
+  '@sluice/cli': 300,
   '@sluice/conformance': 85,
   '@sluice/conformance/cli': 75,
   '@sluice/conformance/node-test': 75,
