@@ -73,7 +73,8 @@ if (workload === 'processing') {
 if (workload === 'working') {
   const sides = []
   for (const [name, make] of Object.entries(workerSides)) {
-    if (only === undefined || name.includes(only)) sides.push({ name, ...(await make(server)) })
+    const isWanted = only === undefined || only.split(',').some((part) => name.includes(part))
+    if (isWanted) sides.push({ name, ...(await make(server)) })
   }
   const concurrencies = (process.env['SLUICE_BENCH_CONCURRENCY'] ?? '10,24').split(',').map(Number)
   const durations = (process.env['SLUICE_BENCH_HANDLER_MS'] ?? '0,1,5,20').split(',').map(Number)

@@ -389,7 +389,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'return tally.active + tally.finishing.size < tally.slots + claims.aheadMax',
+        find: 'return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax',
         replace: 'return tally.finishing.size === 0',
       },
     ],
@@ -403,8 +403,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'return tally.active + tally.finishing.size < tally.slots + claims.aheadMax',
-        replace: 'return tally.active < tally.slots + claims.aheadMax',
+        find: 'return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax',
+        replace: 'return tally.active < tally.slots + claims.beyondSlotsMax',
       },
     ],
     finder: {
@@ -459,8 +459,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/prefetch-amount.ts',
-        find: 'Math.floor(2 * this.#medianMs * startsPerMs)',
-        replace: 'Math.ceil(1e6 * startsPerMs)',
+        find: 'return 2 * this.#medianMs * startsPerMs',
+        replace: 'return 1e6 * startsPerMs',
       },
     ],
     finder: {

@@ -128,7 +128,11 @@ export class ClaimLoop implements Claims, ClaimCaller {
     void this.#claimAll()
   }
 
-  get aheadMax(): number {
+  get beyondSlotsMax(): number {
+    return this.#amount.withFinishing(this.#core.tally.slots)
+  }
+
+  get #aheadMax(): number {
     return this.#amount.of(this.#core.tally.slots)
   }
 
@@ -149,13 +153,14 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const { calls, keeper, phase, tally } = this.#core
     if (max === 0 || phase !== 'open' || tally.active === 0) return 0
     if (calls.handle.gate.isClosed || keeper.isOverdue) return 0
-    return Math.max(0, max - this.#prefetched.size - tally.finishing.size)
+    const beyondSlots = this.beyondSlotsMax - tally.finishing.size
+    return Math.max(0, Math.min(max, beyondSlots) - this.#prefetched.size)
   }
 
   #wantsPrefetch(): boolean {
     const { waiters } = this.#core
     if (waiters.size > 0 || !this.#wasFull) return false
-    const max = this.aheadMax
+    const max = this.#aheadMax
     const { keysMax } = this.inFlight
     // A part of it at a time, so that keys come in batches; and only while handlers run.
     return (
@@ -204,7 +209,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** How many keys one claim more could hand out or keep. */
   #wanted(): number {
-    const ahead = this.#room(this.aheadMax)
+    const ahead = this.#room(this.#aheadMax)
     return Math.min(batchKeysMax, this.#core.waiters.demand + ahead - this.inFlight.keysMax)
   }
 
@@ -221,7 +226,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   async #bring(limit: number): Promise<ClaimResult> {
     const { clock } = this.#core.calls.handle
     const sentAt = clock.monotonicMs()
-    const { aheadMax } = this
+    const aheadMax = this.#aheadMax
     const { claims, leaseEnds, isDoubtful } = await claimOnce(
       this.#core,
       this.#nextDue,
@@ -394,7 +399,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
       this.#core.deliver(waiter, helds)
     }
     for (const held of claims.slice(at)) {
-      const isAheadFull = this.#prefetched.size + tally.finishing.size >= aheadMax
+      const isAheadFull =
+        this.#prefetched.size >= aheadMax ||
+        this.#prefetched.size + tally.finishing.size >= Math.max(aheadMax, this.beyondSlotsMax)
       if (!isAheadFull && phase === 'open' && held.crashes === 0) this.#prefetched.push(held)
       else {
         // Its waiters have given up meanwhile, or it has crashed: then a slot that is free claims it.

@@ -47,9 +47,23 @@ export class PrefetchAmount {
   /** How many keys may be claimed ahead of so many slots. */
   of(slots: number): number {
     if (this.#given !== 'auto') return this.#given
+    return Math.min(autoMax, Math.floor(this.#startedWithinTwo(slots)))
+  }
+
+  /**
+   * How many keys may be claimed ahead or wait for an acknowledgement, together. A finish waits for
+   * the batch before it and then for its own answer, which would leave no room to claim ahead.
+   */
+  withFinishing(slots: number): number {
+    if (this.#given !== 'auto') return this.#given
+    return Math.min(autoMax, Math.ceil(2 * this.#startedWithinTwo(slots)))
+  }
+
+  /** How many keys handlers start within two round trips of a claim. */
+  #startedWithinTwo(slots: number): number {
     if (this.#runs < samples || this.#medianMs === 0) return 0
     const startsPerMs = (slots * samples) / Math.max(this.#sumMs, Number.EPSILON)
-    return Math.min(autoMax, Math.floor(2 * this.#medianMs * startsPerMs))
+    return 2 * this.#medianMs * startsPerMs
   }
 
   /** How long a key that was claimed ahead is kept until a handler starts it. */

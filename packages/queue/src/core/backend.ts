@@ -46,8 +46,8 @@ export interface Claims {
   heartbeat(): Awaitable<void>
   /** When the alarm is to go off. */
   alarmSetting(): AlarmSetting
-  /** How many keys may be claimed ahead of workers, or wait for an acknowledgement, at present. */
-  readonly aheadMax: number
+  /** How many keys may be claimed ahead of workers or wait for an acknowledgement, at present. */
+  readonly beyondSlotsMax: number
   /** A handler of a worker ran for so long. */
   onRan(ms: number): void
   /** The store has acknowledged the finish of a run of a worker. */

@@ -295,7 +295,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
   }
 
   /** Nothing is prefetched, and nothing waits for an acknowledgement. */
-  readonly aheadMax: number = 0
+  readonly beyondSlotsMax: number = 0
 
   onRan(): void {
     // Nothing is prefetched, however fast handlers are.

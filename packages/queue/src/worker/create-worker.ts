@@ -246,7 +246,7 @@ class QueueWorker<T> implements Worker, RunOwner {
    */
   #hasRoom(): boolean {
     const { tally, claims } = this.#core
-    return tally.active + tally.finishing.size < tally.slots + claims.aheadMax
+    return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax
   }
 
   #nextAcknowledgement(): Promise<void> {
