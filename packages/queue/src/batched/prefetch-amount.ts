@@ -56,7 +56,7 @@ export class PrefetchAmount {
    */
   withFinishing(slots: number): number {
     if (this.#given !== 'auto') return this.#given
-    return Math.min(autoMax, Math.ceil(2 * this.#startedWithinTwo(slots)))
+    return Math.min(2 * autoMax, Math.ceil(2 * this.#startedWithinTwo(slots)))
   }
 
   /** How many keys handlers start within two round trips of a claim. */
