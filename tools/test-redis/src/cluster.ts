@@ -234,6 +234,13 @@ class Cluster implements RedisCluster {
         if ((await process.info('role')) === 'slave') await synchronized(process)
       }),
     )
+    // A primary counts a replica only after its first report.
+    for (const { process } of await this.primaries()) {
+      await until('a primary seeing its replicas', async () => {
+        const connected = Number(await process.info('connected_slaves'))
+        return (await process.command('WAIT', 0, 0)) === connected
+      })
+    }
   }
 
   async moveSlot(key: string, to: ClusterNode, between?: () => Promise<void>): Promise<void> {

@@ -61,6 +61,10 @@ export async function startReplicated(
     Array.from({ length: count }, () => startProcess({ ...options, settings })),
   )
   await Promise.all(replicas.map(synchronized))
+  // The primary counts a replica only after its first report.
+  await until('the primary seeing its replicas', async () => {
+    return (await primary.command('WAIT', 0, 0)) === count
+  })
   return {
     primary,
     replicas,
