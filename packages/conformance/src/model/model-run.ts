@@ -11,7 +11,7 @@ import {
   noToken,
 } from '@sluice/core'
 import type { Scene } from '../scene/scene.ts'
-import { leaseEndsMax, ModelDriver } from './model-driver.ts'
+import { ModelDriver } from './model-driver.ts'
 import { ModelStore } from './model-store.ts'
 
 /** A key that was claimed from the driver and from the model. */
@@ -24,6 +24,9 @@ export interface PairedClaim {
 
 /** When failures of idle keys expire, in every command. */
 export const failuresExpireMs = 1_000
+
+/** At least so many held keys are looked at by a claim, to find expired leases. */
+const looksMin = 64
 
 /** Instants are doubles in every store, but stores may add them in different orders. */
 const toleranceMs = 0.001
@@ -150,10 +153,9 @@ export class ModelRun {
       this.#realTokens.set(`${queue} ${modelToken}`, realToken)
       this.claims.push({ queue, key: ours.key, modelToken, realToken })
     }
-    // If there are more, each side may report different ones first.
-    if (model.leaseEnds.length < leaseEndsMax) {
-      this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
-    }
+    // A claim may look at a part of what is held, and each side may report different ones first.
+    const { processing, dirty } = this.model.counts(queue, { cap: this.#rowsMax })
+    if (processing + dirty <= looksMin) this.pairEnds(queue, real.leaseEnds, model.leaseEnds)
   }
 
   /** Asserts that both sides report the same expired leases. */
