@@ -21,10 +21,10 @@ import { release } from './keys/release.ts'
 import { remove } from './keys/remove.ts'
 import { runNow } from './keys/run-now.ts'
 import { unpark } from './keys/unpark.ts'
-import { drain } from './queues/drain.ts'
 import { pause } from './queues/pause.ts'
 import { purge } from './queues/purge.ts'
 import { resume } from './queues/resume.ts'
+import { waitUntil } from './queues/wait-until.ts'
 import { complete } from './shell/complete.ts'
 import { completion } from './shell/completion.ts'
 import { bench } from './stores/bench.ts'
@@ -61,7 +61,7 @@ export const commands: readonly CommandSpec[] = [
   remove,
   pause,
   resume,
-  drain,
+  waitUntil,
   purge,
   migrate,
   watch,

@@ -5,17 +5,25 @@ import { queueRow } from '../../rows/queue-rows.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 import { wait } from '../../wait.ts'
 
-export const drain: CommandSpec = {
-  name: 'drain',
-  summary: 'Wait until no key of a queue is ready or held',
+export const waitUntil: CommandSpec = {
+  name: 'wait',
+  alias: 'drain',
+  summary: 'Wait until a queue is drained: no key of it is ready or held',
   details:
     'Only waits; workers do the work. Delayed keys, keys in back-off and parked keys are not waited for. With --timeout, it gives up after that time with exit code 1.',
   group: 'Queues',
   positionals: [queueArgument],
   options: [
+    {
+      flags: '--until <STATE>',
+      summary: 'what to wait for (default: drained)',
+      choices: ['drained'],
+    },
     { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
   ],
-  examples: [{ line: 'sluice drain orders --timeout 5m', does: 'wait at most five minutes' }],
+  examples: [
+    { line: 'sluice wait orders --until drained --timeout 5m', does: 'wait at most five minutes' },
+  ],
   json: '{ queue, drained: true }',
   async run(context) {
     const { input, print, signal, terminal } = context
