@@ -88,7 +88,7 @@ describe('copy', () => {
       queues: [{ queue: 'orders', copied: 4 }],
     })
     expect(await names(second)).toBe('a\nb\nlater\nother\nparked\n')
-    expect(await names(second, 'mails')).toBe('')
+    expect(await output(['queues', '-o', 'name'], { store: second })).toBe('orders\n')
   })
 
   test('refuses a source that does not exist, and creates no target for it', async () => {

@@ -14,7 +14,7 @@ function underNodeTest(...args: readonly string[]): { status: number | null; out
 
 test('under node:test each case is a test', () => {
   const { status, output } = underNodeTest()
-  expect(output).toMatch(/pass 8/)
+  expect(output).toMatch(/pass 11/)
   expect(output).toContain('done.dirty.requeues')
   expect(status).toBe(0)
 })

@@ -222,18 +222,13 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
       ...queuePlace,
       queue: 'mails',
     } as PageLocation)
-    const canvas = visit.page.locator('.canvas canvas')
-    await canvas.waitFor()
-    const before = await canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL())
+    const legend = visit.page.locator('.legend-done').first()
+    await legend.waitFor()
+    const colour = () =>
+      legend.evaluate((element) => getComputedStyle(element, '::before').backgroundColor)
+    const before = await colour()
     await press(visit, 'Use dark colours')
-    await visit.until(
-      () =>
-        canvas.evaluate(
-          (element, old) => (element as HTMLCanvasElement).toDataURL() === old,
-          before,
-        ),
-      false,
-    )
+    await visit.until(async () => (await colour()) === before, false)
     await visit.end()
   })
 

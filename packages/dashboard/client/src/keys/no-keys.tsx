@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { replaceLocation } from '../location/current-location.ts'
 import type { QueueLocation } from '../location/location.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { Scroll } from '../ui/scroll.tsx'
 
 /** Shown instead of an empty list: how to see other keys, or how to add the first one. */
 export function NoKeys({ location }: { readonly location: QueueLocation }): JSX.Element {
@@ -25,7 +26,9 @@ export function NoKeys({ location }: { readonly location: QueueLocation }): JSX.
       <p>No keys: nothing is pending, and no failure counts are kept. Add one with</p>
       <div class="sample">
         <CopyButton text={code} what="the code" />
-        <pre>{code}</pre>
+        <Scroll name="The code">
+          <pre>{code}</pre>
+        </Scroll>
       </div>
       <p>It is deleted when its run succeeds.</p>
     </div>

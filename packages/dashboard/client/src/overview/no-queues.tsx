@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { goTo } from '../location/current-location.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { Scroll } from '../ui/scroll.tsx'
 
 const drivers: Readonly<Record<string, readonly [from: string, make: string]>> = {
   memory: ["import { memoryDriver } from 'sluice'", 'memoryDriver()'],
@@ -37,7 +38,9 @@ export function NoQueues({ driver, listed }: { driver: string; listed: boolean }
       <p>A queue appears here as soon as its first key is added.</p>
       <div class="sample">
         <CopyButton text={code} what="the code" />
-        <pre>{code}</pre>
+        <Scroll name="The code">
+          <pre>{code}</pre>
+        </Scroll>
       </div>
       <form class="inline" onSubmit={open}>
         <label class="field">
