@@ -59,7 +59,7 @@ test.skipIf(!needs('promtool', hasPrometheus))(
       return `${status} ${stdout}${stderr}`
     }
     const rules = join(shipped, 'prometheus/rules.yaml')
-    expect(check('check', 'rules', '--lint=all', rules)).toMatch(/^0 .*SUCCESS: 10 rules found/s)
+    expect(check('check', 'rules', '--lint=all', rules)).toMatch(/^0 .*SUCCESS: 11 rules found/s)
     const cases = join(shipped, 'test/fixtures/rules.test.yaml')
     expect(check('test', 'rules', cases)).toMatch(/^0 .*SUCCESS/s)
   },
@@ -177,7 +177,7 @@ describe.skipIf(!needs('prometheus', hasPrometheus))(
         groups: { rules: { health: string; lastError?: string }[] }[]
       }>('rules', {})
       const rules = groups.flatMap((group) => group.rules)
-      expect(rules).toHaveLength(10)
+      expect(rules).toHaveLength(11)
       expect(rules.filter(({ health }) => health === 'err')).toEqual([])
     })
 

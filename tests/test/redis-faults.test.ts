@@ -90,7 +90,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('faults of Redis', () => {
       await load.progress(100)
     }
     const report = await load.end()
-    assert.deepEqual([report.lost, report.again, report.crashes], [0, 0, 0])
+    // What was pending is promised again to the new primary, so a held key may run once more.
+    assert.deepEqual([report.lost, report.crashes], [0, 0])
     for (const code of report.codes) assert.equal(code, 'ERR_STORE_BUSY')
   })
 

@@ -1,24 +1,10 @@
 import type { SourceMutant } from './source-mutant.ts'
 
 const liveness = ['liveness', '--runs=30', '--seed=1']
-const differential = (store: string): readonly string[] => {
-  return ['differential', `--store=${store}`, '--runs=3', '--steps=400', '--seed=1']
-}
 const wrongCalls = ['wrong-calls', '--rounds=4', '--seed=1']
 
 /** Defects that a bounded run of a fuzzer, or of a program of `tests/torture`, finds. */
 export const foundByRuns: readonly SourceMutant[] = [
-  {
-    name: 'the rows of a queue in memory begin with a hole',
-    edits: [
-      {
-        file: 'packages/memory/src/rows/row-table.ts',
-        find: "this.chunks[0]!.keys.push('')",
-        replace: '',
-      },
-    ],
-    finder: { torture: differential('memory') },
-  },
   {
     name: 'a key whose release fails is held, and renewed, for ever',
     edits: [

@@ -360,9 +360,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/driver/error-reports.ts',
-        find: 'if (!sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)',
-        replace:
-          'if (sluiceChannel.hasSubscribers && printed.isNew(error)) printError(queue, error)',
+        find: 'else if (printed.isNew(error)) printLine(queue, textOf(error))',
+        replace: 'else if (!printed.isNew(error)) printLine(queue, textOf(error))',
       },
     ],
     finder: {

@@ -34,7 +34,7 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     name: 'verbs of one transaction undo each other',
     edits: [
       {
-        file: 'packages/postgres/src/verbs/transact.ts',
+        file: 'packages/postgres/src/transact/transact.ts',
         find: '(turns.get(client) ?? Promise.resolve()).then(verb)',
         replace: 'Promise.resolve().then(verb)',
       },

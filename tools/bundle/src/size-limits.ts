@@ -18,6 +18,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/core/words': 3,
   '@sluice/dashboard': 70,
   '@sluice/dashboard/node': 70,
+  '@sluice/kubernetes': 20,
   '@sluice/limiters': 8,
   '@sluice/memory': 18,
   '@sluice/metrics': 11,

@@ -1,6 +1,7 @@
 import { type EpochMs, heartbeatMs, type WorkerRow } from '@sluice/core'
 import { atLeastWords, durationWords, manyWords, rateWords } from '@sluice/core/words'
 import type { QueueCounts, QueueHistory } from './inspect.ts'
+import { readAnswer } from './read-answer.ts'
 import { isCapped, type WorkRates, workRates } from './work-rates.ts'
 
 /** The state of a queue in one or two words, worst first in {@link severities}. */
@@ -81,8 +82,8 @@ export interface QueueJudgement {
 }
 
 /** Whether a worker has missed so many heartbeats that it takes no keys any more. */
-export function isGone({ seenAt }: WorkerRow, now: EpochMs): boolean {
-  return now - seenAt > heartbeatsMissed * heartbeatMs
+export function isGone(worker: WorkerRow, now: EpochMs): boolean {
+  return readAnswer('worker', () => now - worker.seenAt > heartbeatsMissed * heartbeatMs)
 }
 
 /**
@@ -90,6 +91,10 @@ export function isGone({ seenAt }: WorkerRow, now: EpochMs): boolean {
  * not count.
  */
 export function judgeQueue(signs: QueueSigns): QueueJudgement {
+  return readAnswer('signs', () => judgement(signs))
+}
+
+function judgement(signs: QueueSigns): QueueJudgement {
   const { now, counts, workers, history } = signs
   const taking = (workers ?? []).filter(({ concurrency }) => concurrency > 0)
   const live = taking.filter((worker) => !isGone(worker, now))

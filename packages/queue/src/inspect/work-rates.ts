@@ -1,5 +1,6 @@
 import type { HistoryStep } from '@sluice/core'
 import type { QueueCounts, QueueHistory } from './inspect.ts'
+import { readAnswer } from './read-answer.ts'
 
 /** The window of rates, in milliseconds: several heartbeats. */
 const windowMs = 60_000
@@ -35,7 +36,11 @@ function pending({ ready, delayed, held }: HistoryStep['depth']): number {
 }
 
 /** The rates of the last minute, from the history in steps of ten seconds. */
-export function workRates({ now, stepMs, steps }: QueueHistory): WorkRates {
+export function workRates(history: QueueHistory): WorkRates {
+  return readAnswer('history', () => ratesOf(history))
+}
+
+function ratesOf({ now, stepMs, steps }: QueueHistory): WorkRates {
   const recent = steps.filter(({ at }) => at + stepMs <= now && at >= now - windowMs - stepMs)
   const first = recent[0]
   const last = recent.at(-1)
@@ -62,7 +67,8 @@ export function workRates({ now, stepMs, steps }: QueueHistory): WorkRates {
 
 /** Whether a count stopped at the cap: all states have the same, so only the greatest can. */
 export function isCapped(count: number, counts: QueueCounts): boolean {
-  if (!counts.capped) return false
-  const { ready, delayed, backoff, processing, dirty, parked, idle } = counts
-  return count >= Math.max(ready, delayed, backoff, processing, dirty, parked, idle)
+  return readAnswer('counts', () => {
+    const { ready, delayed, backoff, processing, dirty, parked, idle, capped } = counts
+    return capped && count >= Math.max(ready, delayed, backoff, processing, dirty, parked, idle)
+  })
 }

@@ -69,7 +69,7 @@ function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<
 }
 
 /** The loops of a worker: each takes a key, runs the handler, and takes the next. */
-class QueueWorker<T> implements Worker, RunOwner {
+class QueueWorker<T> implements Worker {
   readonly #queue: PlainQueue<T>
   readonly #core: QueueCore
   readonly #options: CheckedWorkerOptions<T>
@@ -91,6 +91,9 @@ class QueueWorker<T> implements Worker, RunOwner {
   /** Something changed while an idle check was in flight. */
   #mustCheckAgain = false
 
+  /** What runs call; not members of the worker, which users call. */
+  readonly #owner: RunOwner
+
   constructor(
     queue: PlainQueue<T>,
     options: CheckedWorkerOptions<T>,
@@ -101,6 +104,11 @@ class QueueWorker<T> implements Worker, RunOwner {
     this.#core = queue.core
     this.#options = options
     this.concurrency = concurrency
+    this.#owner = {
+      concurrency,
+      onFinishing: (run) => this.#onFinishing(run),
+      onAcknowledged: (run) => this.#acknowledged(run),
+    }
     this.#working = { concurrency, runs: this.#runs }
     this.#core.tally.begin(this.#working)
     this.#core.calls.notice('worker-started', { concurrency })
@@ -228,7 +236,7 @@ class QueueWorker<T> implements Worker, RunOwner {
     if (last !== undefined) await last.acknowledgement()
     // Other work since it was handed out may have delayed it.
     if (!held.mayStart()) return true
-    const run = new HandlerRun<T>(this.#core, this.#options, held, this)
+    const run = new HandlerRun<T>(this.#core, this.#options, held, this.#owner)
     this.#runs.add(run)
     await run.run()
     this.#loopWatch.look()
@@ -261,12 +269,12 @@ class QueueWorker<T> implements Worker, RunOwner {
     for (const resolve of waiting) resolve()
   }
 
-  onFinishing(run: UnacknowledgedRun): void {
+  #onFinishing(run: UnacknowledgedRun): void {
     this.#finishing.add(run as HandlerRun<T>)
     this.#core.tally.finishing.set(run.key, run)
   }
 
-  onAcknowledged(run: UnacknowledgedRun): void {
+  #acknowledged(run: UnacknowledgedRun): void {
     const { tally, claims } = this.#core
     this.#finishing.delete(run as HandlerRun<T>)
     if (tally.finishing.get(run.key) === run) tally.finishing.delete(run.key)

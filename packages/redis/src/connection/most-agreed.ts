@@ -30,7 +30,7 @@ export async function mostAgreed<T>(
       if (vote.count > asked.length / 2) resolve()
     }
     const counted = asked.map((one) => one.then(count, () => {}))
-    Promise.all(counted).then(() => {
+    void Promise.all(counted).then(() => {
       timer.stop()
       resolve()
     })

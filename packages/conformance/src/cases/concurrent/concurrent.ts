@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import { type Claim, emptyKeyState, never, transferRow, type WorkerInfo } from '@sluice/core'
+import {
+  type Claim,
+  emptyKeyState,
+  never,
+  SluiceError,
+  transferRow,
+  type WorkerInfo,
+} from '@sluice/core'
 import type { Case } from '../../case.ts'
 import {
   addMany,
@@ -17,6 +24,18 @@ export async function openDrivers(s: Scene, count: number): Promise<readonly Sce
   const scenes = [s]
   for (let i = 1; i < count; i += 1) scenes.push(await s.peer(`driver ${i}`))
   return scenes
+}
+
+/** Adds keys again while another driver has locked one of them, as a queue does. */
+async function addStubbornly(scene: Scene, keys: readonly string[]): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await scene.addAll(keys)
+      return
+    } catch (error) {
+      if (attempt === 20 || !SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
+    }
+  }
 }
 
 /** Lets all drivers claim concurrently until no key is left. */
@@ -179,7 +198,7 @@ export const concurrentCases: readonly Case[] = [
       const shift = (by: number): string[] => [...keys.slice(by), ...keys.slice(0, by)]
       await Promise.all(
         scenes.map(async (scene, i) => {
-          for (const batch of inBatches(shift(i * 150), 100)) await scene.addAll(batch)
+          for (const batch of inBatches(shift(i * 150), 100)) await addStubbornly(scene, batch)
         }),
       )
       assert.deepEqual(await s.states(), { ready: 800 })
