@@ -4,8 +4,8 @@
 import tseslint from 'typescript-eslint'
 
 const inBrowsers = [
+  'apps/demo/scripts/**/*.ts',
   'packages/dashboard/client/**/*.{ts,tsx}',
-  'packages/dashboard/scripts/**/*.ts',
   'packages/dashboard/test/browser/**/*.ts',
   'packages/dashboard/test/**/*.browser.test.ts',
 ]
