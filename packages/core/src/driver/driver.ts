@@ -308,14 +308,14 @@ export interface Driver {
   workers?(queue: string, withinMs: number): Awaitable<readonly WorkerRow[]>
 
   /**
-   * What the workers of a queue did, step by step: the resolution of {@link historyResolutions}
+   * What the workers of a queue did, step by step: the resolution of `historyResolutions`
    * with this length. Bounded, whatever happens in the queue; it outlives keys and workers.
    */
   history?(queue: string, stepMs: number): Awaitable<HistoryReply>
 
   /**
    * The failed runs of a queue that are kept, newest first: those of the last day, no more than
-   * {@link failedRunsOfCodeMax} of a code and {@link failedRunsMax} in all. They outlive their keys.
+   * `failedRunsOfCodeMax` of a code and `failedRunsMax` in all. They outlive their keys.
    */
   failedRuns?(queue: string): Awaitable<readonly FailedRun[]>
 
