@@ -28,7 +28,9 @@ export function subjectsOn(
       peer: make,
       ...(hasProcesses && {
         otherProcess: () =>
-          forkDriver(program, [JSON.stringify(own)], { execArgv: ['--conditions=sluice-source'] }),
+          forkDriver(program, [JSON.stringify(own)], {
+            execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
+          }),
       }),
     }
   }
