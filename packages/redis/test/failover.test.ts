@@ -101,7 +101,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
 
   test('with replicas: 1 an add that the replica does not have is not acknowledged', async () => {
     const driver = await open({ durability: { replicas: 1 }, timeoutMs: 500 })
-    await driver.add('q', [ask('kept')], options)
+    await retried(async () => driver.add('q', [ask('kept')], options))
     const outcomes: unknown[] = []
     await loseWrites(async () => {
       const adding = Promise.resolve(driver.add('q', [ask('unknown')], options))
