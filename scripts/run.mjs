@@ -55,7 +55,7 @@ const commands = {
       onOldest(...projects),
       onOldest(
         ...['--project', 'sqlite', '--project', 'redis'],
-        ...['sqlite/test/conformance', 'redis/test/conformance/conformance.test'],
+        ...['test/conformance.test', 'conformance/conformance.test'],
       ),
     ])
     return codes.find((code) => code !== 0) ?? 0
