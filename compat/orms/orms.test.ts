@@ -46,8 +46,21 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: server.url })
 }, 120_000)
 
+/** Waits for connections that a library has given up, and the server has not closed yet. */
+async function untilAlone(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const others =
+    "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+  for (let looks = 0; looks < 200; looks += 1) {
+    if ((await client.query(others)).rows.length === 0) break
+  }
+  await client.end()
+}
+
 afterAll(async () => {
   await pool.end()
+  await untilAlone(server.url)
   await server.dispose()
 })
 
