@@ -5,8 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 const toolbox = join(import.meta.dirname, '..', 'toolbox.mjs')
 
 const child = `
-  // real time: it speaks a while after the signal, as the demo does.
-  process.on('SIGINT', () => setTimeout(() => { console.log('last words'); process.exit(3) }, 50))
+  process.on('SIGINT', () => setImmediate(() => { console.log('last words'); process.exit(3) }))
   setInterval(() => undefined, 1000) // real time: keeps it alive until then.
   console.log('started')
 `

@@ -167,7 +167,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('faults of Redis', () => {
   )
 
   test.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(
-    'tokens rise, and delays do not start anew, when the clock of the server is set back',
+    'tokens rise, and delays do not start again, when the clock of the server is set back',
     async () => {
       const clock = new SteppedClock()
       onTestFinished(() => clock.remove())

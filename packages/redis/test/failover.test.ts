@@ -45,14 +45,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
   }
 
   async function retried<T>(call: () => Promise<T> | T): Promise<T> {
-    for (;;) {
-      try {
-        return await call()
-      } catch {
-        // real time: the driver reconnects on its own
-        await new Promise((resolve) => setTimeout(resolve, 100))
-      }
-    }
+    return await vi.waitFor(async () => await call(), { timeout: 45_000, interval: 100 })
   }
 
   test('acknowledged adds and finishes are repeated; tokens rise; nothing counts as crashed', async () => {

@@ -1,7 +1,7 @@
 /** How often a state of other processes is looked at, in milliseconds. */
 const lookMs = 10
 
-/** Waits until `isSo` answers true. An error counts as false until the time is over. */
+/** Waits until `isSo` answers true. An error counts as false until the timeout. */
 export async function until(
   what: string,
   isSo: () => Promise<boolean>,
