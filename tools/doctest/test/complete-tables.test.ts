@@ -12,6 +12,8 @@ const tables = [
   ['docs/guides/worker.md', 'What a handler gets', 'queue/src/worker/worker.ts', 'HandlerContext'],
   ['docs/guides/worker.md', 'Methods and properties', 'queue/src/worker/worker.ts', 'Worker'],
   ['docs/guides/production.md', 'Probes', 'queue/src/worker/worker-health.ts', 'HealthReason'],
+  ['docs/operating/events.md', 'Inspection', 'queue/src/inspect/inspect.ts', 'Inspect'],
+  ['docs/operating/events.md', 'The channel', 'core/src/events.ts', 'SluiceEvent'],
   ['packages/queue/README.md', 'Options', 'queue/src/queue/options.ts', 'QueueOptions'],
   ['packages/dashboard/README.md', 'Options', 'dashboard/src/dashboard.ts', 'DashboardOptions'],
 ] as const
@@ -43,6 +45,16 @@ describe('a table of everything', () => {
       )
     })
   }
+
+  test('docs/operating/events.md: has each verb of the channel, and no other', () => {
+    const page = read('docs/operating/events.md')
+    const said = ['Calls of the driver', 'What a queue or a worker notices'].flatMap((heading) =>
+      tableWords(page, heading),
+    )
+    const verbs = membersOf(read('packages/core/src/events.ts'), 'TracedVerb')
+    assert.ok(verbs.includes('run'))
+    assert.deepEqual([...said].sort(), [...verbs].sort())
+  })
 
   test('reads interfaces, unions and tables', () => {
     const source = "interface A { readonly b?: string; c(): void; 'd-e': 1 }\ntype F = 'g' | 'h'\n"
