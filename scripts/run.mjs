@@ -50,12 +50,12 @@ const commands = {
       run('vitest', ['run', '--reporter=dot', ...more, ...args], {
         versions: { node },
       })
-    // Side by side: the second is two files, of which one takes long.
+    // Side by side: the second is three files, of which one takes long.
     const codes = await Promise.all([
       onOldest(...projects),
       onOldest(
         ...['--project', 'sqlite', '--project', 'redis'],
-        ...['test/conformance.test', 'conformance/conformance.test'],
+        ...['test/conformance.test', 'test/old-sqlite.test', 'conformance/conformance.test'],
       ),
     ])
     return codes.find((code) => code !== 0) ?? 0

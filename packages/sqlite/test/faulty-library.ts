@@ -28,7 +28,8 @@ export class FaultyLibrary implements Library {
   opened = 0
 
   open(path: string): SqliteDatabase {
-    this.opened += 1
+    // The version of SQLite is read from a database in memory.
+    if (path !== ':memory:') this.opened += 1
     const database = new (requireHere('better-sqlite3'))(path) as SqliteDatabase
     const wrapped = {
       prepare: (sql: string) => this.#statement(sql, database.prepare(sql)),

@@ -1,9 +1,15 @@
 import type { EpochMs } from '@sluice/core/driver'
 import type { SqliteDatabase } from '../library/database.ts'
 import type { Library } from '../library/library.ts'
-import { isSafeVersion, unsafeVersionError, versionBehind } from '../library/sqlite-version.ts'
+import {
+  isSafeVersion,
+  notAloneError,
+  unsafeVersionError,
+  versionOf,
+} from '../library/sqlite-version.ts'
 import { ensureSchema, type Migrate, type Ownership } from '../schema/migrate.ts'
 import { applyPragmas, type Durability } from './durability.ts'
+import { errorKindOf } from './errors.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
 import { prepareStatements, type Statements } from './statements.ts'
 import { ensureFile, statusOf } from './store-file.ts'
@@ -41,6 +47,7 @@ export class FileSource implements DatabaseSource {
   readonly #networkOf: (directory: string) => string | undefined
   /** Device and number of the file that was opened. */
   #identity: string | undefined
+  #version: string | undefined
 
   constructor(settings: FileSettings, networkOf: typeof networkFilesystemOf = networkFilesystemOf) {
     this.settings = settings
@@ -56,23 +63,31 @@ export class FileSource implements DatabaseSource {
     // A file that has existed must not be replaced by an empty one.
     const mustExist = this.settings.mustExist || this.#identity !== undefined
     ensureFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
+    this.#version ??= versionOf(library)
+    const version = this.#version
+    const mustBeAlone = !isSafeVersion(version)
     const database = library.open(file)
     try {
-      if (!isSafeVersion(versionBehind(database))) this.#lockExclusively(database)
+      if (mustBeAlone) this.#lockExclusively(database, version)
       applyPragmas(database, durability)
+      // Some versions take the lock with the first write only.
+      if (mustBeAlone) database.exec('begin exclusive; commit')
       ensureSchema(database, file, { ownership, migrate, now })
       const statements = prepareStatements(database)
       this.#identity = this.#identityNow()
       return statements
     } catch (error) {
       database.close()
+      // The other connection is not at the end of a transaction: it has the file for itself, or
+      // shares it with others. Waiting would not help.
+      if (mustBeAlone && errorKindOf(error) === 'busy') throw notAloneError(file, version, error)
       throw error
     }
   }
 
   /** Locks the file for this connection, because this version of SQLite must not share one. */
-  #lockExclusively(database: SqliteDatabase): void {
-    if (this.settings.ownership === 'guest') throw unsafeVersionError(versionBehind(database))
+  #lockExclusively(database: SqliteDatabase, version: string): void {
+    if (this.settings.ownership === 'guest') throw unsafeVersionError(version)
     database.exec('pragma locking_mode = exclusive')
   }
 

@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core/driver'
-import { type SqliteDatabase, singleValue } from './database.ts'
+import { singleValue } from './database.ts'
+import type { Library } from './library.ts'
 
 /**
  * The first version without a bug by which, rarely, a log that two connections work on is reset
@@ -17,16 +18,34 @@ export function isSafeVersion(version: string): boolean {
   return true
 }
 
-/** The version of SQLite behind a connection. */
-export function versionBehind(database: SqliteDatabase): string {
-  return String(singleValue(database, 'select sqlite_version()'))
+/** The version of SQLite in a library. A statement on a file would fail while that is locked. */
+export function versionOf(library: Library): string {
+  const database = library.open(':memory:')
+  try {
+    return String(singleValue(database, 'select sqlite_version()'))
+  } finally {
+    database.close()
+  }
 }
+
+const remedy =
+  'install better-sqlite3 13, or run a Node whose node:sqlite has SQLite ' +
+  `${versionMin.join('.')} or newer`
 
 /** The error for a second connection with a version of SQLite that can then lose data. */
 export function unsafeVersionError(version: string): SluiceError {
   return new SluiceError(
     'ERR_STORE',
-    `SQLite ${version} can damage a file that two connections share; install better-sqlite3 13, or ` +
-      `use a Node whose node:sqlite has SQLite ${versionMin.join('.')} or newer`,
+    `SQLite ${version} can damage a file that two connections share; ${remedy}`,
+  )
+}
+
+/** The error for a file that is in use elsewhere, when this version of SQLite must be alone on it. */
+export function notAloneError(file: string, version: string, cause: unknown): SluiceError {
+  return new SluiceError(
+    'ERR_STORE',
+    `${file} is open in another process or thread, and SQLite ${version} can damage a file that two ` +
+      `connections share; close it there, or ${remedy}`,
+    { cause },
   )
 }
