@@ -38,6 +38,8 @@ const commands = {
     await ensureInstalled()
     const at = args.indexOf('--node')
     const node = at === -1 ? oldestNode : args.splice(at, 2)[1]
+    // As in `test`: some tests start a built program, and those of the dashboard open its page.
+    const built = await build()
     say(`running the tests of the packages on Node ${node}`)
     const databases = ['postgres', 'redis', 'sqlite']
     // The client of Kubernetes asks for a newer Node than the package does.
@@ -58,7 +60,7 @@ const commands = {
         ...['test/conformance.test', 'test/old-sqlite.test', 'conformance/conformance.test'],
       ),
     ])
-    return codes.find((code) => code !== 0) ?? 0
+    return [...codes, built].find((code) => code !== 0) ?? 0
   },
 
   // `npm test` repeats the pairs of mutant and case that were seen; this meets every mutant with

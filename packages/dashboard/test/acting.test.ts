@@ -267,6 +267,8 @@ for (const [name, make] of Object.entries(stores)) {
       const worker = createWorker({ queue, handler: async () => {} })
       await worker.runUntilIdle()
       expect((await queue.inspect.list()).keys).toEqual([])
+      // A worker takes keys before the store has answered its registration.
+      await expect.poll(() => queue.inspect.workers()).toHaveLength(1)
       const { body } = await site.ask<Overview>('/api/overview')
       expect(body.queues).toMatchObject([{ queue: 'orders', severity: 'ok' }])
     })

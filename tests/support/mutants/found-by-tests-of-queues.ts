@@ -54,13 +54,13 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a step of the clock goes unnoticed',
     edits: [
       {
-        file: 'packages/queue/src/held/clock-steps.ts',
+        file: 'packages/queue/src/leases/clock-steps.ts',
         find: 'this.count += 1\n    this.#onStep()',
         replace: 'this.#steppedAt = -Infinity',
       },
     ],
     finder: {
-      file: 'packages/queue/test/held/clock-steps.test.ts',
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
       title: 'hands out no key of a healthy holder',
     },
   },
@@ -138,7 +138,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a lease that is lost after a rollback goes unnoticed',
     edits: [
       {
-        file: 'packages/queue/src/core/commit-watch.ts',
+        file: 'packages/queue/src/leases/commit-watch.ts',
         find: 'else held.mayBeGivenBack = false',
         replace: '',
       },
@@ -256,13 +256,13 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'a renewal without an answer is waited for',
     edits: [
       {
-        file: 'packages/queue/src/held/lease-keeper.ts',
+        file: 'packages/queue/src/leases/lease-keeper.ts',
         find: 'if (this.#sentAt !== undefined && this.#realMs() - this.#sentAt < attemptMs(this.#leaseMs))',
         replace: 'if (this.#sentAt !== undefined)',
       },
     ],
     finder: {
-      file: 'packages/queue/test/held/leases.test.ts',
+      file: 'packages/queue/test/leases/leases.test.ts',
       title: 'a silent connection costs none, if the others answer',
     },
   },

@@ -1,6 +1,6 @@
-import { isAbsolute } from 'node:path'
+import { basename, isAbsolute } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 
 /** A program bundled as by the users of the packages. */
 export interface Bundle {
@@ -11,14 +11,13 @@ export interface Bundle {
   readonly files: readonly string[]
 }
 
-/** Bundles a program for a browser, or for Node, and minifies it. Only our packages are part of it. */
-export async function bundle(program: string, platform: 'browser' | 'node'): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
+function optionsFor(program: string, platform: 'browser' | 'node') {
+  return {
     stdin: { contents: program, resolveDir: import.meta.dirname, loader: 'ts' },
     bundle: true,
     minify: true,
-    write: false,
-    metafile: true,
+    write: false as const,
+    metafile: true as const,
     format: 'esm',
     platform,
     target: 'es2023',
@@ -38,14 +37,63 @@ export async function bundle(program: string, platform: 'browser' | 'node'): Pro
         },
       },
     ],
-  })
+  } satisfies BuildOptions
+}
+
+const zipped = (contents: Uint8Array): number => gzipSync(contents, { level: 9 }).length
+
+/** Bundles a program for a browser, or for Node, into one file. Only our packages are part of it. */
+export async function bundle(program: string, platform: 'browser' | 'node'): Promise<Bundle> {
+  const { outputFiles, metafile } = await build(optionsFor(program, platform))
   const [file] = outputFiles
   if (file === undefined) throw new Error('esbuild wrote no file')
   return {
     code: file.text,
-    gzipBytes: gzipSync(file.contents, { level: 9 }).length,
+    gzipBytes: zipped(file.contents),
     files: Object.values(metafile.outputs).flatMap(({ inputs }) =>
       Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0),
     ),
+  }
+}
+
+/** A program in files for a browser, which fetches some of them only when it needs them. */
+export interface SplitBundle {
+  /** The name of the first file, which imports the others. */
+  readonly main: string
+  readonly code: ReadonlyMap<string, string>
+  /** The files that are fetched at first, and what they take compressed. */
+  readonly first: readonly string[]
+  readonly firstGzipBytes: number
+  /** The files that something is left of in the files that are fetched at first. */
+  readonly firstSources: readonly string[]
+}
+
+/** Bundles a program for a browser as {@link bundle} does, split where it calls `import()`. */
+export async function bundleSplit(program: string): Promise<SplitBundle> {
+  const options = { ...optionsFor(program, 'browser'), splitting: true, outdir: '/' }
+  const { outputFiles, metafile } = await build(options)
+  const contents = new Map(outputFiles.map((file) => [basename(file.path), file]))
+  const outputs = new Map(
+    Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]),
+  )
+  const main = 'stdin.js'
+  const first = new Set([main])
+  for (const name of first) {
+    for (const { kind, path } of outputs.get(name)?.imports ?? []) {
+      if (kind === 'import-statement') first.add(basename(path))
+    }
+  }
+  const sum = (sizes: number[]): number => sizes.reduce((total, size) => total + size, 0)
+  return {
+    main,
+    code: new Map([...contents].map(([name, { text }]) => [name, text])),
+    first: [...first],
+    firstGzipBytes: sum(
+      [...first].map((name) => zipped(contents.get(name)?.contents ?? new Uint8Array())),
+    ),
+    firstSources: [...first].flatMap((name) => {
+      const inputs = outputs.get(name)?.inputs ?? {}
+      return Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0)
+    }),
   }
 }

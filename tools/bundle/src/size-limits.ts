@@ -31,3 +31,16 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   'sluice/testing': 3,
   'sluice/transfer': 24,
 }
+
+/** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
+export const browserLimits = {
+  atFirst: 42,
+  inOneFile: 55,
+  /** What is not fetched at first. */
+  later: [
+    'queue/src/batched/',
+    'queue/src/leases/',
+    'queue/src/inspect/queue-inspection.ts',
+    'queue/src/inspect/explain.ts',
+  ],
+} as const

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'vitest'
-import { bundle } from '../src/bundle.ts'
-import { sizeLimits } from '../src/size-limits.ts'
+import { bundle, bundleSplit } from '../src/bundle.ts'
+import { browserLimits, sizeLimits } from '../src/size-limits.ts'
 
 const packages = new URL('../../../packages/', import.meta.url)
 
@@ -45,9 +45,23 @@ describe('each entry point keeps its size limit', () => {
 describe('a bundle for a browser', () => {
   const queue = "export { createQueue } from 'sluice'"
 
-  test('a queue with the memory driver keeps its size limit', async () => {
+  test('a queue with the memory driver keeps its size limits', async () => {
     const { gzipBytes } = await bundle(queue, 'browser')
-    assert.ok(gzipBytes <= 54_000, `${gzipBytes} bytes`)
+    const { firstGzipBytes, first, code } = await bundleSplit(queue)
+    console.log(
+      `createQueue with memory, compressed: ${firstGzipBytes} bytes at first, in ${first.length} ` +
+        `of ${code.size} files; ${gzipBytes} bytes in one file`,
+    )
+    assert.ok(firstGzipBytes <= browserLimits.atFirst * 1_000, `${firstGzipBytes} bytes at first`)
+    assert.ok(gzipBytes <= browserLimits.inOneFile * 1_000, `${gzipBytes} bytes in one file`)
+  })
+
+  test('what only some queues need is fetched when they need it', async () => {
+    const { firstSources } = await bundleSplit(queue)
+    for (const part of browserLimits.later) {
+      const found = firstSources.filter((file) => file.includes(part))
+      assert.deepEqual(found, [], `something of ${part} is fetched at first`)
+    }
   })
 
   test('what a program does not use is not in its bundle', async () => {

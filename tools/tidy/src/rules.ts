@@ -15,6 +15,7 @@ import { scripts } from './rules/scripts.ts'
 import { sizes } from './rules/sizes.ts'
 import { sleepless } from './rules/sleepless.ts'
 import { words } from './rules/words.ts'
+import { workflows } from './rules/workflows.ts'
 
 /** A rule reads the files and returns one line per problem, which begins with a path. */
 export type Rule = (repository: Repository) => string[]
@@ -35,5 +36,6 @@ export const rules = {
   'source files stay short': sizes,
   'tests do not sleep': sleepless,
   'comments and documents use the words of the field': words,
+  'workflows run scripts that exist': workflows,
   'no machine and no registry is named': anonymous,
 } as const satisfies Readonly<Record<string, Rule>>

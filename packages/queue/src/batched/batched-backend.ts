@@ -5,6 +5,8 @@ import type { Backend } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { HeldKey } from '../held/held-key.ts'
+import type { HoldKeeper } from '../held/hold-keeper.ts'
+import { Leases } from '../leases/leases.ts'
 import { AddBatcher } from './add-batcher.ts'
 import { ClaimLoop } from './claim-loop.ts'
 import { FinishBatcher } from './finish-batcher.ts'
@@ -21,12 +23,16 @@ export class BatchedBackend implements Backend {
   readonly adds: AddBatcher
   readonly finishes: FinishBatcher
   readonly claims: ClaimLoop
+  readonly leases: Leases
+  readonly keeper: HoldKeeper
   readonly #calls: DriverCalls
   readonly #nextDue: NextDue
 
   constructor(core: QueueCore) {
     this.#calls = core.calls
-    this.#nextDue = new NextDue(core)
+    this.leases = new Leases(core)
+    this.keeper = this.leases.keeper
+    this.#nextDue = new NextDue(core, this.leases)
     this.adds = new AddBatcher(core.calls, this.#nextDue)
     this.finishes = new FinishBatcher(core, this.#nextDue)
     this.claims = new ClaimLoop(core, this.finishes, this.#nextDue)

@@ -171,8 +171,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   #deliverPrefetched(): void {
-    const { waiters, clockSteps } = this.#core
-    if (this.#prefetched.size > 0 && waiters.size > 0) clockSteps.checkWallClock()
+    const { waiters } = this.#core
+    if (this.#prefetched.size > 0 && waiters.size > 0)
+      this.#nextDue.leases.clockSteps.checkWallClock()
     while (this.#prefetched.size > 0) {
       const waiter = waiters.first()
       if (waiter === undefined) return

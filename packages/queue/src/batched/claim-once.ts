@@ -44,7 +44,8 @@ export async function claimOnce(
   caller: ClaimCaller,
   limit: number,
 ): Promise<Claimed> {
-  const { calls, keeper, dueBy, clockSteps } = core
+  const { calls, keeper, dueBy } = core
+  const { clockSteps } = nextDue.leases
   const { driver, name, holder, options, handle } = calls
   const { leaseMs } = options
   const request: ClaimRequest = {

@@ -1,6 +1,7 @@
 import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { StoreTime } from '../driver/store-time.ts'
+import type { Leases } from '../leases/leases.ts'
 
 /** How many expired leases one tick reports, and how many stale rows it deletes. */
 const tickLimit = 100
@@ -13,6 +14,7 @@ const beatMs = heartbeatMs * 0.9
  */
 export class NextDue {
   readonly #core: QueueCore
+  readonly leases: Leases
   readonly #time: StoreTime
   /** The instant at which the next key is due, or the next lease expires. */
   nextAt: EpochMs = never
@@ -28,8 +30,9 @@ export class NextDue {
   #tickedAt = -Infinity
   #isSweeping = false
 
-  constructor(core: QueueCore) {
+  constructor(core: QueueCore, leases: Leases) {
     this.#core = core
+    this.leases = leases
     this.#time = new StoreTime(core.calls.handle)
   }
 
@@ -46,7 +49,7 @@ export class NextDue {
   /** The store's time was `now`, in the answer to a call that was sent at `sentAt` (monotonic). */
   setStoreTime(now: EpochMs, sentAt: number): void {
     this.#time.learn(now, sentAt)
-    this.#core.clockSteps.checkStoreTime(now, sentAt)
+    this.leases.clockSteps.checkStoreTime(now, sentAt)
   }
 
   /**
@@ -142,7 +145,7 @@ export class NextDue {
 
   /** Acts on expired leases. The store then says when the lost runs are due. */
   async endLeases(leases: readonly Lease[]): Promise<void> {
-    await this.#core.leaseEnds.end(leases)
+    await this.leases.ends.end(leases)
     this.isStale = true
   }
 }

@@ -11,6 +11,8 @@ import type {
 } from '@sluice/core'
 import type { Answers } from '../batched/batch-job.ts'
 import type { HeldKey } from '../held/held-key.ts'
+import type { HoldKeeper } from '../held/hold-keeper.ts'
+import type { Leases } from '../leases/leases.ts'
 import type { AlarmSetting } from './alarm.ts'
 
 /** The calls that change the pending runs of keys without holding them. */
@@ -64,6 +66,10 @@ export interface Backend {
   readonly adds: Adds
   readonly finishes: Finishes
   readonly claims: Claims
+  /** Keeps the keys that the queue object holds. */
+  readonly keeper: HoldKeeper
+  /** Absent where the keys of this queue object have no leases. */
+  readonly leases?: Leases
   /** How many failures are counted of a key. */
   failures(key: string): Awaitable<number>
   /** How many keys are ready. */

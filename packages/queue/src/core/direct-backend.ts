@@ -11,11 +11,17 @@ import type {
   TracedVerb,
 } from '@sluice/core'
 import { never, SluiceError, sluiceChannel } from '@sluice/core'
+import { LateModule } from '../environment/late.ts'
 import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
+import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
+import type { Leases } from '../leases/leases.ts'
 import type { AlarmSetting } from './alarm.ts'
 import type { Adds, Backend, Claims, Finishes } from './backend.ts'
 import type { QueueCore } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
+
+/** The keys of a direct queue have no leases, unless others on its driver take some. */
+const lateLeases = new LateModule(() => import('../leases/leases.ts'))
 
 /** How many expired leases one tick reports, and how many stale rows it deletes. */
 const tickLimit = 100
@@ -39,12 +45,15 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
   readonly adds: Adds = this
   readonly finishes: Finishes = this
   readonly claims: Claims = this
+  readonly keeper: HoldKeeper
+  #leases: Leases | undefined
   readonly #core: QueueCore
   #direct: DirectQueue | undefined
   #isHandingOut = false
 
   constructor(core: QueueCore) {
     this.#core = core
+    this.keeper = new AgeKeeper(core.helds)
   }
 
   /** The direct queue. Opens the driver if it is not open. */
@@ -240,10 +249,13 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     return reply.claims.length > 0
   }
 
-  /** Ends leases that other queue objects of this driver let run out; true if there were any. */
+  /**
+   * Ends leases that other queue objects of this driver let run out; true if any were ended. What
+   * ends them may have to be loaded: then they are found again.
+   */
   #endLeases(): boolean {
     const direct = this.direct()
-    const { calls, clockSteps, leaseEnds } = this.#core
+    const { calls } = this.#core
     const { driver, name, holder, handle, options } = calls
     const nextAt = direct.nextAt()
     if (nextAt === never || nextAt > direct.now()) return false
@@ -252,8 +264,17 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const sentAt = handle.clock.monotonicMs()
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
-    clockSteps.checkStoreTime(tick.now, sentAt)
-    const ending = leaseEnds.end(tick.leaseEnds)
+    const module = lateLeases.get()
+    if (module instanceof Promise) {
+      module.then(
+        () => this.handOut(),
+        (error: unknown) => calls.report(error),
+      )
+      return false
+    }
+    this.#leases ??= new module.Leases(this.#core)
+    this.#leases.clockSteps.checkStoreTime(tick.now, sentAt)
+    const ending = this.#leases.ends.end(tick.leaseEnds)
     if (ending instanceof Promise) ending.catch((error: unknown) => calls.report(error))
     return true
   }

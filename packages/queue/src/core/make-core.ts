@@ -1,7 +1,21 @@
-import { BatchedBackend } from '../batched/batched-backend.ts'
+import { LateModule } from '../environment/late.ts'
 import type { CheckedOptions } from '../queue/options.ts'
+import type { Backend } from './backend.ts'
 import { DirectBackend } from './direct-backend.ts'
+import { LateBackend } from './late-backend.ts'
 import { QueueCore } from './queue-core.ts'
+
+const batched = new LateModule(() => import('../batched/batched-backend.ts'))
+
+/** The backend for a driver that takes batches. */
+function batchedBackend(core: QueueCore): Backend {
+  const { loaded } = batched
+  if (loaded !== undefined) return new loaded.BatchedBackend(core)
+  return new LateBackend(core, async () => {
+    const { BatchedBackend } = await batched.get()
+    return new BatchedBackend(core)
+  })
+}
 
 /** Makes the core of a queue object, with the backend that suits its driver. */
 export function makeCore<T>(options: CheckedOptions<T>): QueueCore {
@@ -9,6 +23,6 @@ export function makeCore<T>(options: CheckedOptions<T>): QueueCore {
   const isDirect = driver.direct !== undefined && leaseMs === Infinity
   // The core never looks into items, so that their type does not matter to it.
   return new QueueCore(options as unknown as CheckedOptions<unknown>, (core) =>
-    isDirect ? new DirectBackend(core) : new BatchedBackend(core),
+    isDirect ? new DirectBackend(core) : batchedBackend(core),
   )
 }

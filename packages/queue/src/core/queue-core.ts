@@ -18,16 +18,12 @@ import type { HandleUser } from '../driver/driver-handle.ts'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { nextTurn } from '../environment/environment.ts'
 import { BlankHeld } from '../held/blank-held.ts'
-import { ClockSteps } from '../held/clock-steps.ts'
 import type { HeldKey, HeldOwner, HeldPolicy } from '../held/held-key.ts'
 import { HeldSet } from '../held/held-set.ts'
-import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
-import { LeaseEnds } from '../held/lease-ends.ts'
-import { LeaseKeeper } from '../held/lease-keeper.ts'
+import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { Alarm } from './alarm.ts'
 import type { Backend, Claims } from './backend.ts'
-import { CommitWatch } from './commit-watch.ts'
 import { ItemInspection } from './item-inspection.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { heldDropped, type Phase, queueFull, queueShutDown } from './queue-errors.ts'
@@ -45,14 +41,11 @@ export class QueueCore implements HeldOwner {
   readonly calls: DriverCalls
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet
-  readonly keeper: HoldKeeper
+  keeper: HoldKeeper
   readonly alarm: Alarm
-  readonly backend: Backend
-  readonly claims: Claims
+  backend: Backend
+  claims: Claims
   readonly lifecycle: Lifecycle
-  readonly clockSteps: ClockSteps
-  readonly leaseEnds: LeaseEnds
-  readonly commitWatch: CommitWatch
   /** The direct queue of the driver, while the queue is open and the driver has one. */
   directQueue: DirectQueue | undefined = undefined
   phase: Phase = 'open'
@@ -78,22 +71,9 @@ export class QueueCore implements HeldOwner {
     })
     this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
-    this.clockSteps = new ClockSteps(calls, () => {
-      this.keeper.onClockStep()
-      void this.claims.releasePrefetched()
-    })
-    this.leaseEnds = new LeaseEnds(calls, this.clockSteps, this.plans, (outcomes) =>
-      this.tally.leasesEnded(outcomes),
-    )
-    this.keeper =
-      options.leaseMs === Infinity
-        ? new AgeKeeper(this.helds)
-        : new LeaseKeeper(calls, this.helds, this.clockSteps, (held, error) =>
-            this.lose(held, error),
-          )
-    this.commitWatch = new CommitWatch(calls, this)
     this.backend = backendOf(this)
     this.claims = this.backend.claims
+    this.keeper = this.backend.keeper
     this.alarm = new Alarm(
       () => calls.handle.clock,
       options.ref,
@@ -103,6 +83,13 @@ export class QueueCore implements HeldOwner {
     this.lifecycle = new Lifecycle(this)
     this.inspection =
       options.schema === undefined ? undefined : new ItemInspection(this, options.schema)
+  }
+
+  /** Goes on with the backend that was loaded for the driver. */
+  useBackend(backend: Backend): void {
+    this.backend = backend
+    this.claims = backend.claims
+    this.keeper = backend.keeper
   }
 
   /**

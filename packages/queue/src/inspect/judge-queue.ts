@@ -1,8 +1,7 @@
 import { type EpochMs, heartbeatMs, type WorkerRow } from '@sluice/core'
 import { atLeastWords, durationWords, manyWords, rateWords } from '@sluice/core/words'
 import type { QueueCounts, QueueHistory } from './inspect.ts'
-import { readAnswer } from './read-answer.ts'
-import { isCapped, type WorkRates, workRates } from './work-rates.ts'
+import { isCapped, readAnswer, type WorkRates, workRates } from './work-rates.ts'
 
 /** The state of a queue in one or two words, worst first in {@link severities}. */
 export type Severity =

@@ -2,23 +2,23 @@ import {
   batchKeysMax,
   checkBoolean,
   checkFunction,
-  checkNumber,
   checkObject,
-  checkOneOf,
-  checkString,
   type ForgetOutcome,
   type KeyRow,
-  keyStateWords,
   type ListReply,
   type ListRequest,
   type OperateOutcome,
 } from '@sluice/core'
 import { nextTurn } from '../environment/environment.ts'
 import { lastErrorOf } from './key-info.ts'
-import type { BulkOptions, BulkResult, KeyFilter, Selection, SelectionCount } from './selection.ts'
-
-/** How many keys an operation touches unless something else is said. */
-const capDefault = 10_000
+import {
+  type BulkOptions,
+  type BulkResult,
+  checkFilter,
+  type KeyFilter,
+  type Selection,
+  type SelectionCount,
+} from './selection.ts'
 
 /** A verb of an operator's, for a page of keys. */
 export type BulkVerb = 'park' | 'unpark' | 'runNow' | 'remove' | 'forget'
@@ -31,20 +31,6 @@ export interface SelectionSource {
     keys: readonly string[],
     options: { readonly forget: boolean },
   ): Promise<readonly (OperateOutcome | ForgetOutcome)[]>
-}
-
-/** Checks a filter before anything is listed. */
-export function checkFilter(filter: KeyFilter): Required<Pick<KeyFilter, 'cap'>> & KeyFilter {
-  checkObject('filter', filter, ['state', 'prefix', 'failuresMin', 'errorCode', 'cap'])
-  const { state, prefix, failuresMin, errorCode, cap = capDefault } = filter
-  if (state !== undefined) checkOneOf('filter.state', state, keyStateWords)
-  if (prefix !== undefined) checkString('filter.prefix', prefix)
-  if (failuresMin !== undefined) {
-    checkNumber('filter.failuresMin', failuresMin, { min: 0, integer: true })
-  }
-  if (errorCode !== undefined) checkString('filter.errorCode', errorCode)
-  checkNumber('filter.cap', cap, { min: 1, integer: true })
-  return { ...filter, cap }
 }
 
 /** The keys of one queue that a filter finds. */

@@ -1,4 +1,14 @@
-import type { KeyStateWord } from '@sluice/core'
+import {
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkString,
+  type KeyStateWord,
+  keyStateWords,
+} from '@sluice/core'
+
+/** How many keys an operation touches unless something else is said. */
+const capDefault = 10_000
 
 /** Selects keys: those that match all members. */
 export interface KeyFilter {
@@ -11,6 +21,20 @@ export interface KeyFilter {
   readonly errorCode?: string
   /** The greatest number of keys to change. Default 10,000. */
   readonly cap?: number
+}
+
+/** Checks a filter before anything is listed. */
+export function checkFilter(filter: KeyFilter): Required<Pick<KeyFilter, 'cap'>> & KeyFilter {
+  checkObject('filter', filter, ['state', 'prefix', 'failuresMin', 'errorCode', 'cap'])
+  const { state, prefix, failuresMin, errorCode, cap = capDefault } = filter
+  if (state !== undefined) checkOneOf('filter.state', state, keyStateWords)
+  if (prefix !== undefined) checkString('filter.prefix', prefix)
+  if (failuresMin !== undefined) {
+    checkNumber('filter.failuresMin', failuresMin, { min: 0, integer: true })
+  }
+  if (errorCode !== undefined) checkString('filter.errorCode', errorCode)
+  checkNumber('filter.cap', cap, { min: 1, integer: true })
+  return { ...filter, cap }
 }
 
 /** How many keys a filter finds. */

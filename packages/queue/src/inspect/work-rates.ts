@@ -1,6 +1,5 @@
-import type { HistoryStep } from '@sluice/core'
+import { type HistoryStep, SluiceTypeError } from '@sluice/core'
 import type { QueueCounts, QueueHistory } from './inspect.ts'
-import { readAnswer } from './read-answer.ts'
 
 /** The window of rates, in milliseconds: several heartbeats. */
 const windowMs = 60_000
@@ -71,4 +70,13 @@ export function isCapped(count: number, counts: QueueCounts): boolean {
     const { ready, delayed, backoff, processing, dirty, parked, idle, capped } = counts
     return capped && count >= Math.max(ready, delayed, backoff, processing, dirty, parked, idle)
   })
+}
+
+/** Reads an answer of `inspect` that a caller has handed in; refuses anything else with a typed error. */
+export function readAnswer<T>(parameter: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new SluiceTypeError(parameter, 'must be an answer of inspect', { cause })
+  }
 }

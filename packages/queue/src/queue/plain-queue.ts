@@ -20,7 +20,7 @@ import { pause } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { Inspect } from '../inspect/inspect.ts'
-import { QueueInspection } from '../inspect/queue-inspection.ts'
+import { lateInspection } from '../inspect/late-inspection.ts'
 import { checkAddOptions } from './check-add.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { ItemAdmission } from './item-admission.ts'
@@ -98,7 +98,7 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   get inspect(): Inspect {
-    this.#inspect ??= new QueueInspection(() => this.core)
+    this.#inspect ??= lateInspection(() => this.core)
     return this.#inspect
   }
 

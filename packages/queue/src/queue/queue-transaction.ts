@@ -167,7 +167,7 @@ export class QueueTransaction<T> {
       if (reply.outcome === 'failed') throw reply.error
       if (reply.outcome === 'lost') throw this.#lostError(held.key)
       if (finish.as === 'done' && finish.forget) this.#core.plans.forget(held)
-      this.#core.commitWatch.add(held as HeldKey<unknown>)
+      this.#core.backend.leases?.commitWatch.add(held as HeldKey<unknown>)
       this.#core.wakeSoon()
       return reply.outcome
     })

@@ -1,5 +1,5 @@
 import { nextTurn } from '@sluice/core'
-import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
+import { createQueue, createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 
 /** Uses a queue, a worker and a stepped clock, and says what it saw: the same in every runtime. */
@@ -38,7 +38,7 @@ export async function sameAnywhere(): Promise<readonly unknown[]> {
     seen.push(String(error))
   }
   await queue.close()
-  seen.push(await longStep(), await turns(), await realTime())
+  seen.push(await longStep(), await leases(), await turns(), await realTime())
   return seen
 }
 
@@ -65,6 +65,19 @@ async function longStep(): Promise<readonly unknown[]> {
   await stopped
   await queue.close({ graceMs: 0 })
   return begun
+}
+
+/** What is loaded when it is needed: batches and leases, and the inspection. */
+async function leases(): Promise<readonly unknown[]> {
+  const clock = fakeClock(0)
+  const queue = createQueue<string>({ clock, leaseMs: 30_000 })
+  const added = ['a', 'b', 'a'].map((key) => queue.add(key))
+  const seen: unknown[] = [await Promise.all(added)]
+  const held = await queue.get()
+  await clock.step(120_000)
+  seen.push((await queue.inspect.get('a'))?.held?.leaseUntil, await held?.done(), held?.key)
+  await queue.close()
+  return seen
 }
 
 /** Turns come in the order in which they were asked for. */

@@ -1,8 +1,8 @@
 import { batchKeysMax, type Lease, systemClock } from '@sluice/core'
+import type { Phase } from '../core/queue-errors.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import type { Phase } from './queue-errors.ts'
 
 /** How long to wait between looking whether transactions of the caller's have committed. */
 const checkDelay = { first: 5, longest: 1_000 }

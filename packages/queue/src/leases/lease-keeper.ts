@@ -10,10 +10,10 @@ import {
 import { leaseLost } from '../core/queue-errors.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { instantSlackMs } from '../environment/timing.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import type { HeldSet } from '../held/held-set.ts'
+import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { ClockSteps } from './clock-steps.ts'
-import type { HeldKey } from './held-key.ts'
-import type { HeldSet } from './held-set.ts'
-import type { HoldKeeper } from './hold-keeper.ts'
 
 /** How much earlier than the store this process stops trusting a lease. */
 function marginMs(leaseMs: number): number {
