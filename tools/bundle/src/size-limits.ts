@@ -34,13 +34,15 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
-  atFirst: 42,
-  inOneFile: 55,
+  atFirst: 40,
+  inOneFile: 54,
   /** What is not fetched at first. */
   later: [
     'queue/src/batched/',
     'queue/src/leases/',
     'queue/src/inspect/queue-inspection.ts',
     'queue/src/inspect/explain.ts',
+    'queue/src/worker/',
+    'queue/src/driver/remarks.ts',
   ],
 } as const

@@ -1,6 +1,13 @@
 // This folder is the backend for a database: adds and finishes in batches, and the loop that claims.
 
-import { batchKeysMax, type EpochMs, transitions } from '@sluice/core'
+import {
+  type AddOutcome,
+  type Ask,
+  batchKeysMax,
+  type EpochMs,
+  type FinishOutcome,
+  transitions,
+} from '@sluice/core'
 import type { Backend } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
@@ -10,6 +17,7 @@ import { Leases } from '../leases/leases.ts'
 import { AddBatcher } from './add-batcher.ts'
 import { ClaimLoop } from './claim-loop.ts'
 import { FinishBatcher } from './finish-batcher.ts'
+import { addMany, doneMany } from './many.ts'
 import { NextDue } from './next-due.ts'
 
 /** Counts without a limit. */
@@ -25,10 +33,12 @@ export class BatchedBackend implements Backend {
   readonly claims: ClaimLoop
   readonly leases: Leases
   readonly keeper: HoldKeeper
+  readonly #core: QueueCore
   readonly #calls: DriverCalls
   readonly #nextDue: NextDue
 
   constructor(core: QueueCore) {
+    this.#core = core
     this.#calls = core.calls
     this.leases = new Leases(core)
     this.keeper = this.leases.keeper
@@ -36,6 +46,18 @@ export class BatchedBackend implements Backend {
     this.adds = new AddBatcher(core.calls, this.#nextDue)
     this.finishes = new FinishBatcher(core, this.#nextDue)
     this.claims = new ClaimLoop(core, this.finishes, this.#nextDue)
+  }
+
+  addMany(asks: readonly Ask[]): Promise<AddOutcome[]> {
+    return addMany(this.#core, this.adds, asks)
+  }
+
+  doneMany(
+    count: number,
+    heldAt: (at: number) => HeldKey<unknown> | undefined,
+    forget: boolean,
+  ): Promise<FinishOutcome[]> {
+    return doneMany(this.#core, this.finishes, count, heldAt, forget)
   }
 
   async failures(key: string): Promise<number> {

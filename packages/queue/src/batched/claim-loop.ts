@@ -129,11 +129,11 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   get beyondSlotsMax(): number {
-    return this.#amount.withFinishing(this.#core.tally.slots)
+    return this.#amount.withFinishing(this.#core.tally?.slots ?? 0)
   }
 
   get #aheadMax(): number {
-    return this.#amount.of(this.#core.tally.slots)
+    return this.#amount.of(this.#core.tally?.slots ?? 0)
   }
 
   onRan(ms: number): void {
@@ -151,7 +151,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
    */
   #room(max: number): number {
     const { calls, keeper, phase, tally } = this.#core
-    if (max === 0 || phase !== 'open' || tally.active === 0) return 0
+    if (max === 0 || phase !== 'open' || tally === undefined || tally.active === 0) return 0
     if (calls.handle.gate.isClosed || keeper.isOverdue) return 0
     const beyondSlots = this.beyondSlotsMax - tally.finishing.size
     return Math.max(0, Math.min(max, beyondSlots) - this.#prefetched.size)
@@ -402,7 +402,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     for (const held of claims.slice(at)) {
       const isAheadFull =
         this.#prefetched.size >= aheadMax ||
-        this.#prefetched.size + tally.finishing.size >= Math.max(aheadMax, this.beyondSlotsMax)
+        this.#prefetched.size + (tally?.finishing.size ?? 0) >=
+          Math.max(aheadMax, this.beyondSlotsMax)
       if (!isAheadFull && phase === 'open' && held.crashes === 0) this.#prefetched.push(held)
       else {
         // Its waiters have given up meanwhile, or it has crashed: then a slot that is free claims it.

@@ -70,7 +70,9 @@ export class NextDue {
   /** Whether it is time to register the worker of this process with the store. */
   get isHeartbeatDue(): boolean {
     const { calls, tally } = this.#core
-    return !this.wasAskedRecently || tally.isDue(calls.handle.clock.monotonicMs(), beatMs)
+    return (
+      !this.wasAskedRecently || (tally?.isDue(calls.handle.clock.monotonicMs(), beatMs) ?? false)
+    )
   }
 
   /**
@@ -82,8 +84,8 @@ export class NextDue {
     const { calls, tally } = this.#core
     const { driver, name, holder, options, handle } = calls
     const { failuresExpireMs } = options
-    const worker = registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined
-    const record = worker === undefined ? undefined : tally.takeRecord()
+    const worker = registers ? tally?.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined
+    const record = worker === undefined ? undefined : tally?.takeRecord()
     const request = { holder, limit: tickLimit, failuresExpireMs, worker, record }
     this.isStale = false
     let sentAt = handle.clock.monotonicMs()
@@ -103,13 +105,13 @@ export class NextDue {
     } catch (error) {
       // A failed tick does not count as recent: waiters must get its error, or another tick.
       this.#tickedAt = -Infinity
-      if (worker !== undefined) tally.isRegistered = false
-      if (record !== undefined) tally.recordFailed(record, error)
+      if (worker !== undefined && tally !== undefined) tally.isRegistered = false
+      if (record !== undefined) tally?.recordFailed(record, error)
       throw error
     } finally {
       this.#ticking -= 1
     }
-    if (record !== undefined && reply.recorded !== true) tally.putBack(record)
+    if (record !== undefined && reply.recorded !== true) tally?.putBack(record)
     this.#accept(number, Math.min(reply.nextAt, this.#learnedAt))
     this.setStoreTime(reply.now, sentAt)
     if (reply.leaseEnds.length > 0) await this.endLeases(reply.leaseEnds)

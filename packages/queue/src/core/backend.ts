@@ -1,4 +1,5 @@
 import type {
+  AddOutcome,
   Ask,
   AskReply,
   Awaitable,
@@ -6,10 +7,8 @@ import type {
   EpochMs,
   Finish,
   FinishOutcome,
-  FinishReply,
   ForgetOutcome,
 } from '@sluice/core'
-import type { Answers } from '../batched/batch-job.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { Leases } from '../leases/leases.ts'
@@ -18,8 +17,6 @@ import type { AlarmSetting } from './alarm.ts'
 /** The calls that change the pending runs of keys without holding them. */
 export interface Adds {
   add(ask: Ask): Awaitable<AskReply>
-  /** Several adds at once, where that is cheaper than one by one. */
-  addMany?(asks: readonly Ask[], answers: Answers<AskReply>): void
   cancel(key: string): Awaitable<CancelOutcome>
   forget(key: string): Awaitable<ForgetOutcome>
 }
@@ -28,12 +25,6 @@ export interface Adds {
 export interface Finishes {
   /** Gives a key back, and has the core note the outcome in the turn of the answer. */
   finish(held: HeldKey<unknown>, finish: Finish): Awaitable<FinishOutcome>
-  /** Gives back several keys at once, where that is cheaper than one by one. */
-  finishMany?(
-    helds: readonly HeldKey<unknown>[],
-    finishes: readonly Finish[],
-    answers: Answers<FinishReply>,
-  ): void
 }
 
 /** The claims of a queue object: from the store to its waiters. */
@@ -70,6 +61,17 @@ export interface Backend {
   readonly keeper: HoldKeeper
   /** Absent where the keys of this queue object have no leases. */
   readonly leases?: Leases
+  /** Adds several keys that no holder gives back, where that is cheaper than one by one. */
+  addMany?(asks: readonly Ask[]): Promise<AddOutcome[]>
+  /**
+   * Finishes several runs, where that is cheaper than one by one. `heldAt` is called when it is a
+   * Held's turn, so that none of them is found twice.
+   */
+  doneMany?(
+    count: number,
+    heldAt: (at: number) => HeldKey<unknown> | undefined,
+    forget: boolean,
+  ): Promise<FinishOutcome[]>
   /** How many failures are counted of a key. */
   failures(key: string): Awaitable<number>
   /** How many keys are ready. */

@@ -296,10 +296,10 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const { calls, tally } = this.#core
     const { driver, name, holder, options } = calls
     const { failuresExpireMs } = options
-    const worker = tally.worker()
+    const worker = tally?.worker()
     const request = { holder, limit: tickLimit, failuresExpireMs, worker }
     for (let ticks = 0; ticks < sweepTicksMax; ticks += 1) {
-      const record = worker === undefined || ticks > 0 ? undefined : tally.takeRecord()
+      const record = worker === undefined || ticks > 0 ? undefined : tally?.takeRecord()
       const recording = { ...request, record }
       const tick = this.#call('tick', recording, () => driver.tick(name, recording))
       if (tick instanceof Promise || tick.swept < tickLimit) return

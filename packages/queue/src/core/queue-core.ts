@@ -22,6 +22,7 @@ import type { HeldKey, HeldOwner, HeldPolicy } from '../held/held-key.ts'
 import { HeldSet } from '../held/held-set.ts'
 import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { CheckedOptions } from '../queue/options.ts'
+import type { WorkTally } from '../worker/work-tally.ts'
 import { Alarm } from './alarm.ts'
 import type { Backend, Claims } from './backend.ts'
 import { ItemInspection } from './item-inspection.ts'
@@ -30,7 +31,6 @@ import { heldDropped, type Phase, queueFull, queueShutDown } from './queue-error
 import { resolvedAdd, resolvedFinish } from './resolved.ts'
 import { RetryPlans } from './retry-plans.ts'
 import { type Waiter, type WaiterGroup, Waiters } from './waiters.ts'
-import { WorkTally } from './work-tally.ts'
 
 /**
  * One queue object, shared by all layers over it: its waiters, the keys it holds, its adds and
@@ -49,8 +49,11 @@ export class QueueCore implements HeldOwner {
   /** The direct queue of the driver, while the queue is open and the driver has one. */
   directQueue: DirectQueue | undefined = undefined
   phase: Phase = 'open'
-  /** Counts the runs of the workers on this queue object, for their registration with the store. */
-  readonly tally: WorkTally
+  /**
+   * Counts the runs of the workers on this queue object, for their registration with the store.
+   * There is none before the first worker.
+   */
+  tally: WorkTally | undefined = undefined
   readonly plans: RetryPlans
   /** How many adds were made, and how many of them changed nothing. */
   asked = 0
@@ -69,7 +72,6 @@ export class QueueCore implements HeldOwner {
       calls.notice('limiter-failed', { error })
       calls.report(error)
     })
-    this.tally = new WorkTally(this)
     this.helds = new HeldSet((key, token) => this.#dropped(key, token))
     this.backend = backendOf(this)
     this.claims = this.backend.claims

@@ -20,7 +20,6 @@ import { startDebugLog } from './debug-log.ts'
 import { type Described, describeFailure } from './describe-failure.ts'
 import { DriverHandle, type HandleUser } from './driver-handle.ts'
 import { ErrorReports, type Remark } from './error-reports.ts'
-import { failedRun, type RunFailure } from './remarks.ts'
 import type { GateUser } from './retry-gate.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
@@ -156,11 +155,6 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Reports an error that no call can return. */
   report(error: unknown): void {
     this.#reports.report(error)
-  }
-
-  /** Says that a run failed, where the worker has no `onError`. */
-  reportRun({ error, ...failure }: Omit<RunFailure, 'stored'>): void {
-    this.#reports.remark(failedRun({ ...failure, error, stored: this.describe(error) }))
   }
 
   /** Says something that is no error of a call. */

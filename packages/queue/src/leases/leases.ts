@@ -18,7 +18,7 @@ export interface LeaseOwner extends CommitOwner {
   readonly helds: HeldSet
   readonly plans: RetryPlans
   readonly claims: { releasePrefetched(): Awaitable<void> }
-  readonly tally: { leasesEnded(outcomes: readonly (ExpireOutcome | Failure)[]): void }
+  readonly tally: { leasesEnded(outcomes: readonly (ExpireOutcome | Failure)[]): void } | undefined
   lose(held: HeldKey<unknown>, error: SluiceError): void
 }
 
@@ -30,13 +30,13 @@ export class Leases {
   readonly commitWatch: CommitWatch
 
   constructor(owner: LeaseOwner) {
-    const { calls, helds, plans, tally } = owner
+    const { calls, helds, plans } = owner
     this.clockSteps = new ClockSteps(calls, () => {
       this.keeper.onClockStep()
       void owner.claims.releasePrefetched()
     })
     this.ends = new LeaseEnds(calls, this.clockSteps, plans, (outcomes) =>
-      tally.leasesEnded(outcomes),
+      owner.tally?.leasesEnded(outcomes),
     )
     this.keeper =
       calls.options.leaseMs === Infinity

@@ -24,7 +24,6 @@ import { lateInspection } from '../inspect/late-inspection.ts'
 import { checkAddOptions } from './check-add.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { ItemAdmission } from './item-admission.ts'
-import { addMany, doneMany } from './many.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
 import { QueueTransaction } from './queue-transaction.ts'
@@ -212,7 +211,12 @@ export class PlainQueue<T> implements Queue<T> {
   #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
     // Not map, which leaves out the holes of an array: each is refused as an item like any other.
     const asks = Array.from(items, (item) => this.#encoded(item, priority))
-    return this.#admitted(items, () => addMany(this.core, asks))
+    return this.#admitted(items, () => {
+      const { backend, phase } = this.core
+      return backend.addMany === undefined || phase !== 'open'
+        ? Promise.all(asks.map((ask) => this.core.add(ask, false)))
+        : backend.addMany(asks)
+    })
   }
 
   addSoon(item: T, options?: AddOptions): void {
@@ -308,10 +312,11 @@ export class PlainQueue<T> implements Queue<T> {
       }
       return Promise.resolve(outcomes)
     }
-    if (this.core.backend.finishes.finishMany === undefined) {
+    const { backend } = this.core
+    if (backend.doneMany === undefined) {
       return Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
     }
-    return doneMany(this.core, helds.length, (at) => this.#heldOf(helds[at]!), forgets)
+    return backend.doneMany(helds.length, (at) => this.#heldOf(helds[at]!), forgets)
   }
 
   #heldOf(heldOrItem: Held<T> | T): HeldKey<unknown> | undefined {

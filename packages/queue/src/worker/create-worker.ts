@@ -14,12 +14,12 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { keysLeft } from '../core/queue-errors.ts'
-import type { RunningWorker, UnacknowledgedRun } from '../core/work-tally.ts'
 import { nextTurn } from '../environment/environment.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import { type CheckedWorkerOptions, HandlerRun, type RunOwner } from './handler-run.ts'
 import { LoopWatch } from './loop-watch.ts'
+import { type RunningWorker, type UnacknowledgedRun, WorkTally } from './work-tally.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 import { type HealthInputs, healthOf, type WorkerHealth } from './worker-health.ts'
 
@@ -72,6 +72,7 @@ function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<
 class QueueWorker<T> implements Worker {
   readonly #queue: PlainQueue<T>
   readonly #core: QueueCore
+  readonly #tally: WorkTally
   readonly #options: CheckedWorkerOptions<T>
   readonly #group = { isStopping: false }
   readonly concurrency: number
@@ -110,7 +111,8 @@ class QueueWorker<T> implements Worker {
       onAcknowledged: (run) => this.#acknowledged(run),
     }
     this.#working = { concurrency, runs: this.#runs }
-    this.#core.tally.begin(this.#working)
+    this.#tally = WorkTally.of(this.#core)
+    this.#tally.begin(this.#working)
     this.#core.calls.notice('worker-started', { concurrency })
     this.#core.calls.log(`a worker starts, with concurrency ${concurrency}`)
     const { clock } = this.#core.calls.handle
@@ -146,7 +148,7 @@ class QueueWorker<T> implements Worker {
     this.#loopWatch.stop()
     this.#core.calls.notice('worker-stopped', { concurrency })
     this.#core.calls.log('the worker has stopped')
-    this.#core.tally.end(this.#working)
+    this.#tally.end(this.#working)
     this.#unregister()
   }
 
@@ -202,7 +204,8 @@ class QueueWorker<T> implements Worker {
   }
 
   async #loop(): Promise<void> {
-    const { tally, lifecycle } = this.#core
+    const { lifecycle } = this.#core
+    const tally = this.#tally
     while (!this.#group.isStopping) {
       if (!this.#hasRoom()) {
         await this.#nextAcknowledgement()
@@ -232,7 +235,7 @@ class QueueWorker<T> implements Worker {
     }
     if (held === undefined) return false
     // The key was added again, and came before the acknowledgement of its last run.
-    const last = this.#core.tally.finishing.get(held.key)
+    const last = this.#tally.finishing.get(held.key)
     if (last !== undefined) await last.acknowledgement()
     // Other work since it was handed out may have delayed it.
     if (!held.mayStart()) return true
@@ -253,8 +256,8 @@ class QueueWorker<T> implements Worker {
    * worker.
    */
   #hasRoom(): boolean {
-    const { tally, claims } = this.#core
-    return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax
+    const { active, finishing, slots } = this.#tally
+    return active + finishing.size < slots + this.#core.claims.beyondSlotsMax
   }
 
   #nextAcknowledgement(): Promise<void> {
@@ -271,13 +274,14 @@ class QueueWorker<T> implements Worker {
 
   #onFinishing(run: UnacknowledgedRun): void {
     this.#finishing.add(run as HandlerRun<T>)
-    this.#core.tally.finishing.set(run.key, run)
+    this.#tally.finishing.set(run.key, run)
   }
 
   #acknowledged(run: UnacknowledgedRun): void {
-    const { tally, claims } = this.#core
+    const { claims } = this.#core
+    const { finishing } = this.#tally
     this.#finishing.delete(run as HandlerRun<T>)
-    if (tally.finishing.get(run.key) === run) tally.finishing.delete(run.key)
+    if (finishing.get(run.key) === run) finishing.delete(run.key)
     if (this.#onAcknowledgement.length > 0) this.#wakeLoops()
     claims.onAcknowledged()
     this.#checkIdle()

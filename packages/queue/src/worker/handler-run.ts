@@ -9,12 +9,12 @@ import {
   type Timer,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
-import type { UnacknowledgedRun } from '../core/work-tally.ts'
-import type { EndOfRun } from '../driver/remarks.ts'
+import { type EndOfRun, failedRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { type RunEnd, readHandlerResult } from './handler-result.ts'
+import { type UnacknowledgedRun, WorkTally } from './work-tally.ts'
 import {
   type HandlerContext,
   type HandlerResult,
@@ -82,6 +82,7 @@ export interface RunOwner {
  */
 export class HandlerRun<T> implements UnacknowledgedRun {
   readonly #core: QueueCore
+  readonly #tally: WorkTally
   readonly #options: CheckedWorkerOptions<T>
   readonly #held: HeldKey<T>
   readonly #owner: RunOwner
@@ -113,10 +114,11 @@ export class HandlerRun<T> implements UnacknowledgedRun {
     this.#options = options
     this.#held = held
     this.#owner = owner
-    const { backend, calls, tally } = core
+    const { backend, calls } = core
+    this.#tally = WorkTally.of(core)
     this.startedAt = backend.estimatedNow()
     this.#startedMs = calls.handle.clock.monotonicMs()
-    tally.started(backend.readyAt(held as HeldKey<unknown>), this.startedAt)
+    this.#tally.started(backend.readyAt(held as HeldKey<unknown>), this.startedAt)
   }
 
   get key(): string {
@@ -154,7 +156,7 @@ export class HandlerRun<T> implements UnacknowledgedRun {
     const error = this.#error
     const ms = this.#tookMs ?? this.#elapsedMs()
     this.#core.claims.onRan(ms)
-    this.#core.tally.ended(this, ms, this.#result === 'error' ? { error } : undefined)
+    this.#tally.ended(this, ms, this.#result === 'error' ? { error } : undefined)
     free({
       result: this.#result,
       isTerminal: isTerminal(error),
@@ -338,13 +340,14 @@ export class HandlerRun<T> implements UnacknowledgedRun {
    * to reach the store, which the lease leaves time for.
    */
   async #awaitAcknowledgement(first: Promise<FinishOutcome>): Promise<void> {
-    const { calls, tally } = this.#core
+    const { calls } = this.#core
     const held = this.#held
     const send = (): Promise<FinishOutcome> => this.#send()
     let isReported = false
     for (let answer = first; ; answer = Promise.resolve(calls.attempt(send))) {
       try {
-        if ((await answer) === 'lost' && this.#core.phase !== 'closed') tally.lostFinishes += 1
+        if ((await answer) === 'lost' && this.#core.phase !== 'closed')
+          this.#tally.lostFinishes += 1
         break
       } catch (error) {
         // Named in the error of the stop or close that gave it up.
@@ -387,7 +390,8 @@ export class HandlerRun<T> implements UnacknowledgedRun {
     const { onError } = this.#options
     if (onError === undefined) {
       const { key, failures } = this.#held
-      this.#core.calls.reportRun({ key, failures, error, end })
+      const { calls } = this.#core
+      calls.remark(failedRun({ key, failures, error, stored: calls.describe(error), end }))
       return
     }
     try {

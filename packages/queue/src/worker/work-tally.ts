@@ -11,10 +11,10 @@ import {
   type WorkerStats,
   type WorkRecord,
 } from '@sluice/core'
+import type { RetryPlans } from '../core/retry-plans.ts'
 import type { Described } from '../driver/describe-failure.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { thisProcess } from '../environment/environment.ts'
-import type { RetryPlans } from './retry-plans.ts'
 import { UnsentWork } from './unsent-work.ts'
 
 /** The longest plan and the longest key that a worker registers, in characters of JSON. */
@@ -72,6 +72,7 @@ function textOf(plan: LimiterPlan): string | undefined {
 
 /** The queue object that the workers take keys from. */
 export interface TalliedQueue {
+  tally: WorkTally | undefined
   readonly calls: DriverCalls
   readonly plans: RetryPlans
   readonly asked: number
@@ -104,8 +105,14 @@ export class WorkTally {
 
   readonly #unsent: UnsentWork = new UnsentWork()
 
-  constructor(queue: TalliedQueue) {
+  private constructor(queue: TalliedQueue) {
     this.#queue = queue
+  }
+
+  /** The tally of a queue object, which its first worker begins. */
+  static of(queue: TalliedQueue): WorkTally {
+    queue.tally ??= new WorkTally(queue)
+    return queue.tally
   }
 
   begin(worker: RunningWorker): void {

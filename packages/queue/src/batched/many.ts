@@ -1,17 +1,18 @@
 import type { AddOutcome, Ask, Finish, FinishOutcome } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
+import type { AddBatcher } from './add-batcher.ts'
+import type { FinishBatcher } from './finish-batcher.ts'
 
 // Half of the time of a batch went to the promises of its keys: from 56 to 75 thousand keys
 // a second end to end on SQLite, `SLUICE_BENCH_TIME=cpu node src/bench.ts sqlite` in benchmarks/.
 
-/** Adds several keys that no holder gives back. */
-export function addMany(core: QueueCore, asks: readonly Ask[]): Promise<AddOutcome[]> {
-  const { backend, phase } = core
-  const { adds } = backend
-  if (adds.addMany === undefined || phase !== 'open') {
-    return Promise.all(asks.map((ask) => core.add(ask, false)))
-  }
+/** See `Backend.addMany`. */
+export function addMany(
+  core: QueueCore,
+  adds: AddBatcher,
+  asks: readonly Ask[],
+): Promise<AddOutcome[]> {
   const gathered = new AllOutcomes<AddOutcome>(asks.length)
   adds.addMany(asks, {
     resolve(at, { outcome }) {
@@ -27,12 +28,10 @@ export function addMany(core: QueueCore, asks: readonly Ask[]): Promise<AddOutco
   return gathered.promise
 }
 
-/**
- * Finishes several runs in batches. `heldAt` is called when it is a Held's turn, so that none of
- * them is found twice.
- */
+/** See `Backend.doneMany`. */
 export function doneMany(
   core: QueueCore,
+  batcher: FinishBatcher,
   count: number,
   heldAt: (at: number) => HeldKey<unknown> | undefined,
   forget: boolean,
@@ -51,7 +50,7 @@ export function doneMany(
     places.push(at)
   }
   const finishes = helds.map(({ key, token }): Finish => ({ as: 'done', key, token, forget }))
-  core.backend.finishes.finishMany?.(helds, finishes, {
+  batcher.finishMany(helds, finishes, {
     resolve(at, { outcome }) {
       core.noteFinished(helds[at]!, finishes[at]!, outcome)
       gathered.set(places[at]!, outcome)
