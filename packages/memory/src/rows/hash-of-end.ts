@@ -8,9 +8,8 @@ const mix = 0x85ebca6b
  * where keys of one queue differ. Keys with the same end get the same hash; the index notices, and
  * asks for more units.
  *
- * The very last unit is added and not mixed in, so that keys which count up lie side by side in the
- * index, and adding or finishing them in turn hits the same cache lines: filling with and draining
- * a million takes 565 instead of 710 ns a key.
+ * The very last unit is added and not mixed in, so that keys which count up have buckets side by side
+ * in the index, and adding or finishing them in turn hits the same cache lines: decision 0021.
  */
 export function hashOfEnd(key: string, units: number): number {
   const last = key.length - 1

@@ -78,14 +78,6 @@ export class RowLinks {
     return (cell & listBits) === (list.ready | noOpBit) && priority <= cell >> priorityShift
   }
 
-  hashOf(row: number): number {
-    return this.cells[(row << widthBits) | 3]!
-  }
-
-  setHash(row: number, hash: number): void {
-    this.cells[(row << widthBits) | 3] = hash
-  }
-
   /** Makes `head` the head of an empty circle. */
   begin(head: number): void {
     this.cells[head << widthBits] = head

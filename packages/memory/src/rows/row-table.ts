@@ -85,14 +85,6 @@ export class RowTable {
     return this.chunks[row >>> chunkBits]!.keys[row & rowMask]!
   }
 
-  hashOf(row: number): number {
-    return this.links.hashOf(row)
-  }
-
-  setHash(row: number, hash: number): void {
-    this.links.setHash(row, hash)
-  }
-
   /** Every key that has a row. */
   keys(): string[] {
     return this.chunks.flatMap((chunk) => chunk.keys.filter((key) => key !== ''))

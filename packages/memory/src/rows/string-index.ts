@@ -1,14 +1,13 @@
 import { hashOfEnd } from './hash-of-end.ts'
+import { doubled } from './hold-table.ts'
 import { noRow as noRowImported } from './row-links.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const noRow = noRowImported
 
-/** Where the index reads the key of a row, and keeps its hash; it keeps no string of its own. */
+/** Where the index reads the key of a row; it keeps no string of its own. */
 export interface IndexedRows {
   keyAt(row: number): string
-  hashOf(row: number): number
-  setHash(row: number, hash: number): void
 }
 
 /** How a string becomes 32 bits; see {@link hashOfEnd}. */
@@ -16,7 +15,7 @@ export type HashOfEnd = (key: string, units: number) => number
 
 /** Up to this many keys are found by looking at all of them, without a hash. */
 const scanMax = 4
-const slotsInitial = 64
+const bucketsInitial = 64
 /**
  * How many code units are hashed, at first and after keys have turned out to share an end.
  * Integers, also for "all": with an infinity among them the loop would count in floats.
@@ -24,44 +23,44 @@ const slotsInitial = 64
 const unitsOfLevel = [4, 8, 2 ** 30] as const
 /** When this many keys share a hash, more of the keys is hashed. */
 const sharedMax = 5
-/**
- * When a key lies this many slots from where it belongs, likewise. With three quarters of the slots
- * in use, of a million keys that count up, the farthest is some 1,000 slots away.
- */
-const distanceMax = 16_384
+/** When a bucket has this many keys, likewise: there are never more keys than buckets. */
+const crowdedMax = 64
 
 /**
  * Finds the row of a key.
  *
  * A few keys are simply looked through, for most queues are nearly empty most of the time. More are
- * in an open-addressed table of pairs (hash, row) that is probed in a line. Growing it moves pairs
- * and touches no string, where a `Map` reads the header of each. Only the end of a key is hashed
- * until too many keys share it. If even the whole keys collide, they were chosen to, and a `Map`
- * takes over, whose hash cannot be predicted.
+ * in buckets by their hash; the rows of a bucket are linked. Growing moves integers and touches no
+ * string, where a `Map` reads the header of each. Only the end of a key is hashed until too many
+ * keys share it. If even the whole keys collide, they were chosen to, and a `Map` takes over, whose
+ * hash cannot be predicted.
  */
 export class StringIndex {
   size = 0
   private readonly rows: IndexedRows
   private readonly hashOfEnd: HashOfEnd
   private readonly scanned: Int32Array = new Int32Array(scanMax)
-  /** False: `scanned` is in use, true: the table is. */
+  /** False: `scanned` is in use, true: the buckets are. */
   private isTable = false
-  private pairs: Int32Array = new Int32Array(slotsInitial * 2)
-  private mask: number = slotsInitial - 1
+  /** The first row of each bucket. */
+  private buckets: Int32Array
+  private mask: number
+  /** Of each row, the hash of its key, and the next row in its bucket. */
+  private cells: Int32Array
   private level = 0
   private units: number = unitsOfLevel[0]
   private map: Map<string, number> | undefined
   /** What the last search that found nothing came across. */
   private missedHash = 0
-  private missedSlot = 0
   private missedIsCrowded = false
 
   constructor(rows: IndexedRows, expectedKeys: number, hash: HashOfEnd = hashOfEnd) {
     this.rows = rows
     this.hashOfEnd = hash
-    let slots = slotsInitial
-    while (expectedKeys > (slots >> 2) * 3) slots *= 2
-    if (slots > slotsInitial) this.resize(slots)
+    const buckets = Math.max(bucketsInitial, 2 ** Math.ceil(Math.log2(Math.max(1, expectedKeys))))
+    this.buckets = new Int32Array(buckets)
+    this.cells = new Int32Array(buckets * 2)
+    this.mask = buckets - 1
   }
 
   /** How keys are found at present: for tests. */
@@ -93,18 +92,17 @@ export class StringIndex {
         this.size += 1
         return
       }
-      this.fillTable()
+      this.isTable = true
+      for (const scanned of this.scanned) this.addFound(scanned)
       this.probe(this.rows.keyAt(row))
     }
     this.size += 1
-    if (this.map !== undefined) {
-      this.map.set(this.rows.keyAt(row), row)
-      return
+    if (this.map !== undefined) this.map.set(this.rows.keyAt(row), row)
+    else if (this.missedIsCrowded) this.escalate(row)
+    else {
+      this.link(row, this.missedHash)
+      if (this.size > this.mask) this.widen()
     }
-    if (this.missedIsCrowded) this.escalate(row)
-    else this.putPair(this.missedSlot, this.missedHash, row)
-    const isFull = this.size > (this.mask >> 2) * 3
-    if (isFull && this.map === undefined) this.resize((this.mask + 1) * 2)
   }
 
   /** Removes a row that is in the index; its key must still be there to be read. */
@@ -119,88 +117,73 @@ export class StringIndex {
       return
     }
     if (this.map !== undefined) this.map.delete(this.rows.keyAt(row))
-    else this.removePair(row)
-    // Nearly empty again: back to looking through the keys. The table, now empty, is kept.
+    else this.unlink(row)
+    // Nearly empty again: back to looking through the keys. The buckets, now empty, are kept.
     if (this.size === 0) this.isTable = false
   }
 
   private probe(key: string): number {
+    const { buckets, cells } = this
     const hash = this.hashOfEnd(key, this.units)
-    const pairs = this.pairs
-    const mask = this.mask
-    let slot = hash & mask
+    let crowd = 0
     let shared = 0
-    for (;;) {
-      const row = pairs[slot * 2 + 1]!
-      if (row === noRow) break
-      if (pairs[slot * 2] === hash) {
+    for (let row = buckets[hash & this.mask]!; row !== noRow; row = cells[(row << 1) | 1]!) {
+      crowd += 1
+      if (cells[row << 1] === hash) {
         if (this.rows.keyAt(row) === key) return row
         shared += 1
       }
-      slot = (slot + 1) & mask
     }
     this.missedHash = hash
-    this.missedSlot = slot
-    this.missedIsCrowded = shared >= sharedMax - 1 || ((slot - hash) & mask) >= distanceMax
+    this.missedIsCrowded = shared >= sharedMax - 1 || crowd >= crowdedMax - 1
     return noRow
   }
 
-  private putPair(slot: number, hash: number, row: number): void {
-    this.pairs[slot * 2] = hash
-    this.pairs[slot * 2 + 1] = row
-    this.rows.setHash(row, hash)
+  private link(row: number, hash: number): void {
+    while (row << 1 >= this.cells.length) this.cells = doubled(this.cells)
+    const bucket = hash & this.mask
+    this.cells[row << 1] = hash
+    this.cells[(row << 1) | 1] = this.buckets[bucket]!
+    this.buckets[bucket] = row
   }
 
-  /** The first free slot for `hash`. */
-  private freeSlot(hash: number): number {
-    const pairs = this.pairs
-    const mask = this.mask
-    let slot = hash & mask
-    while (pairs[slot * 2 + 1] !== noRow) slot = (slot + 1) & mask
-    return slot
-  }
-
-  private fillTable(): void {
-    this.isTable = true
-    if (this.map !== undefined) {
-      for (const row of this.scanned) this.map.set(this.rows.keyAt(row), row)
+  private unlink(row: number): void {
+    const { buckets, cells } = this
+    const bucket = cells[row << 1]! & this.mask
+    const next = cells[(row << 1) | 1]!
+    let at = buckets[bucket]!
+    if (at === row) {
+      buckets[bucket] = next
       return
     }
-    for (const row of this.scanned) {
-      const hash = this.hashOfEnd(this.rows.keyAt(row), this.units)
-      this.putPair(this.freeSlot(hash), hash, row)
-    }
+    while (cells[(at << 1) | 1] !== row) at = cells[(at << 1) | 1]!
+    cells[(at << 1) | 1] = next
   }
 
-  private removePair(row: number): void {
-    const pairs = this.pairs
-    const mask = this.mask
-    let hole = this.rows.hashOf(row) & mask
-    while (pairs[hole * 2 + 1] !== row) hole = (hole + 1) & mask
-    // Moves back what would no longer be found behind the hole.
-    for (let slot = (hole + 1) & mask; pairs[slot * 2 + 1] !== noRow; slot = (slot + 1) & mask) {
-      const home = pairs[slot * 2]! & mask
-      if (((slot - home) & mask) >= ((slot - hole) & mask)) {
-        pairs[hole * 2] = pairs[slot * 2]!
-        pairs[hole * 2 + 1] = pairs[slot * 2 + 1]!
-        hole = slot
+  /** Doubles the buckets. */
+  private widen(): void {
+    const { buckets: old, cells } = this
+    this.buckets = new Int32Array(old.length * 2)
+    this.mask = this.buckets.length - 1
+    for (let bucket = 0; bucket < old.length; bucket += 1) {
+      for (let row = old[bucket]!; row !== noRow; ) {
+        const next = cells[(row << 1) | 1]!
+        this.link(row, cells[row << 1]!)
+        row = next
       }
     }
-    pairs[hole * 2 + 1] = noRow
   }
 
-  private resize(slots: number): void {
-    const old = this.pairs
-    this.pairs = new Int32Array(slots * 2)
-    this.mask = slots - 1
-    for (let at = 0; at < old.length; at += 2) {
-      const row = old[at + 1]!
-      if (row === noRow) continue
-      const hash = old[at]!
-      const slot = this.freeSlot(hash)
-      this.pairs[slot * 2] = hash
-      this.pairs[slot * 2 + 1] = row
+  /** Adds a row whose key was not searched for; false if it crowds. */
+  private addFound(row: number): boolean {
+    const key = this.rows.keyAt(row)
+    if (this.map !== undefined) {
+      this.map.set(key, row)
+      return true
     }
+    this.probe(key)
+    this.link(row, this.missedHash)
+    return !this.missedIsCrowded
   }
 
   /** Hashes more of every key, that of `added` too, until they no longer crowd; for good. */
@@ -212,29 +195,21 @@ export class StringIndex {
       const units = unitsOfLevel[this.level]
       if (units === undefined) {
         this.map = new Map(rows.map((row) => [this.rows.keyAt(row), row]))
-        this.pairs = new Int32Array(2)
+        this.buckets = new Int32Array(1)
+        this.cells = new Int32Array(2)
         return
       }
       this.units = units
-      this.pairs.fill(0)
-    } while (!this.placeAll(rows))
+      this.buckets.fill(noRow)
+    } while (!rows.every((row) => this.addFound(row)))
+    if (this.size > this.mask) this.widen()
   }
 
   private allRows(): number[] {
     const rows: number[] = []
-    for (let at = 1; at < this.pairs.length; at += 2) {
-      if (this.pairs[at] !== noRow) rows.push(this.pairs[at]!)
+    for (const first of this.buckets) {
+      for (let row = first; row !== noRow; row = this.cells[(row << 1) | 1]!) rows.push(row)
     }
     return rows
-  }
-
-  /** Puts rows into the empty table; false if they crowd. */
-  private placeAll(rows: readonly number[]): boolean {
-    for (const row of rows) {
-      this.probe(this.rows.keyAt(row))
-      if (this.missedIsCrowded) return false
-      this.putPair(this.missedSlot, this.missedHash, row)
-    }
-    return true
   }
 }
