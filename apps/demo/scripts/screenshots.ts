@@ -18,6 +18,8 @@ const folderOfAll = process.argv[2]
 const images = new URL('../../../docs/images/', import.meta.url)
 const widths = [360, 768, 1_440] as const
 const schemes = ['light', 'dark'] as const
+/** The rest of a long page is more rows of the same kind. */
+const heightMax = 2_400
 const token = 'nobody but this script'
 
 /** For how long the store has lived, in seconds: the history is five minutes long. */
@@ -116,8 +118,11 @@ async function shootAll(page: Page, scheme: string, failing: string, to: string)
     overview: ['', {}],
     queue: ['queue', { queue: 'pods' }],
     failing: ['queue', { queue: 'webhooks', failuresMin: '1' }],
+    failures: ['failures', {}],
+    'failures-open': ['failures', { queue: 'webhooks', code: 'HTTP_410' }],
     unknown: ['queue', { queue: 'pod' }],
     key: ['key', { queue: 'webhooks', key: failing }],
+    absent: ['key', { queue: 'webhooks', key: 'customer/0' }],
   }
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 })
@@ -125,7 +130,9 @@ async function shootAll(page: Page, scheme: string, failing: string, to: string)
       await go(page, screen, query)
       await meanwhile(page.waitForTimeout(700))
       const path = join(to, `${name}-${width}-${scheme}.png`)
-      await page.screenshot({ path, animations: 'disabled', fullPage: true })
+      const whole = await page.evaluate(() => document.documentElement.scrollHeight)
+      const clip = { x: 0, y: 0, width, height: Math.min(whole, heightMax) }
+      await page.screenshot({ path, animations: 'disabled', fullPage: true, clip })
       console.log(path)
     }
   }

@@ -59,8 +59,10 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(wide).not.toContain('good')
     const explained = await output(['explain', 'orders', 'bad'], { store })
     expect(explained).toContain('bad of orders is backoff\n')
-    expect(explained).toMatch(/^\[x\] QUEUE_PAUSED +the queue is not paused$/m)
-    expect(explained).toMatch(/^\[ \] BACKOFF_\w+ +back-off for .*; until \d{4}-.*Z \(in \d+/m)
+    expect(explained).toMatch(/^\[x\] Queue not paused$/m)
+    expect(explained).toMatch(
+      /^\[ \] Back-off elapsed +BACKOFF_\w+: back-off for .*; until \d{4}-.*Z \(in \d+/m,
+    )
     expect(explained).toMatch(/^blocked by BACKOFF_/m)
     expect(await json(['explain', 'orders', 'bad'], { store })).toMatchObject({
       queue: 'orders',

@@ -82,7 +82,28 @@ describe.each(storeKinds())('on $kind', ({ kind, fresh }) => {
     }
     await until(
       ['failures', 'orders', '--no-headers'],
-      /^orders +ECONNREFUSED +1 +\d+s ago +failing +refused$/m,
+      /^orders +ECONNREFUSED +1 +\.+█ +\d+s ago +failing +refused$/m,
     )
+    // Of the whole store, after the key is gone.
+    await output(['remove', 'orders', 'failing', '--yes'], { store })
+    const { failures } = await json<{ failures: { perStep: number[] }[] }>(
+      ['failures', '--range', '5m'],
+      { store },
+    )
+    expect(failures).toEqual([
+      {
+        ...{ queue: 'orders', code: 'ECONNREFUSED', failed: 1, kept: 1, key: 'failing' },
+        ...{ failures: 1, message: 'refused', lastAt: expect.any(Number) },
+        perStep: expect.any(Array),
+      },
+    ])
+    expect(failures[0]?.perStep.filter((count) => count > 0)).toEqual([1])
+    expect(await output(['failures', '--code', 'ECONNREFUSED', '--no-headers'], { store })).toMatch(
+      /^orders +\d+s ago +failing +1 +refused\n$/,
+    )
+    expect(await cli(['failures', '--code', 'EOTHER'], { store })).toMatchObject({
+      code: 0,
+      err: 'no failed runs on record with the code EOTHER\n',
+    })
   })
 })

@@ -10,6 +10,7 @@ import { Query } from './http/query.ts'
 import { LiveViews } from './live/live-views.ts'
 import { type Route, routesOf } from './routes.ts'
 import { checkSettings, type Settings } from './settings.ts'
+import { FailuresReader } from './views/failures-view.ts'
 import { KeyDisplay } from './views/key-display.ts'
 import { KeyHistories } from './views/key-history.ts'
 import { readKeyView } from './views/key-view.ts'
@@ -59,13 +60,22 @@ export function assemble(options: DashboardOptions): Assembled {
   const display = new KeyDisplay(settings, report)
   const histories = new KeyHistories()
   const storeView = new StoreView(store)
-  const readerOf = (about: About, queue: string, detail: string): (() => Promise<Views[About]>) => {
-    if (about === 'key') {
-      return () => readKeyView({ store, display, histories }, queue, detail, false)
-    }
+  const readerOf = (
+    about: About,
+    queue: string | undefined,
+    detail: string,
+  ): (() => Promise<Views[About]>) => {
     const range = detail as HistoryRange
     if (about === 'overview') return () => storeView.overview(range)
-    const reader = new QueueViewReader(storeView, display, queue, range)
+    if (about === 'failures') {
+      const failures = new FailuresReader(storeView, display, queue, range)
+      return () => failures.view()
+    }
+    const name = queue ?? ''
+    if (about === 'key') {
+      return () => readKeyView({ store, display, histories }, name, detail, false)
+    }
+    const reader = new QueueViewReader(storeView, display, name, range)
     return () => reader.view()
   }
   const live = new LiveViews({ clock, tickMs, streamsMax, report, readerOf })

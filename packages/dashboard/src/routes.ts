@@ -10,10 +10,12 @@ import type { PageFiles } from './http/page-files.ts'
 import type { Query } from './http/query.ts'
 import type { LiveViews } from './live/live-views.ts'
 import type { Settings } from './settings.ts'
+import { CountsOnDemand } from './views/counts-on-demand.ts'
 import { countMatching, findKeys, shownLines } from './views/find-keys.ts'
 import type { KeyDisplay } from './views/key-display.ts'
 import type { KeyHistories } from './views/key-history.ts'
 import { readKeyView } from './views/key-view.ts'
+import type { About } from './wire.ts'
 
 /** The parts that the routes use. */
 export interface RouteParts {
@@ -126,13 +128,20 @@ function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[]
   ]
 }
 
-function viewRoutes({ store, display, histories, live }: RouteParts): Route[] {
+function viewRoutes({ settings, store, display, histories, live }: RouteParts): Route[] {
+  const exactCounts = new CountsOnDemand(store, settings.clock)
   return [
     {
       method: 'GET',
       path: '/api/overview',
       for: 'readers',
-      answer: async ({ query }) => json(await live.view('overview', '', query.range)),
+      answer: async ({ query }) => json(await live.view('overview', undefined, query.range)),
+    },
+    {
+      method: 'GET',
+      path: '/api/failures',
+      for: 'readers',
+      answer: async ({ query }) => json(await live.view('failures', query.queueIfAny, query.range)),
     },
     {
       method: 'GET',
@@ -163,13 +172,25 @@ function viewRoutes({ store, display, histories, live }: RouteParts): Route[] {
     },
     {
       method: 'GET',
+      path: '/api/counts',
+      for: 'readers',
+      answer: async ({ query }) => json(await exactCounts.of(query.queue)),
+    },
+    {
+      method: 'GET',
       path: '/api/matching',
       for: 'readers',
       async answer({ query }) {
-        return json(await countMatching(store.queue(query.queue), query.keys))
+        return json(await countMatching(store.queue(query.queue), query.keys, query.cursor))
       },
     },
   ]
+}
+
+/** The queue that a stream is about; none if it is about every queue. */
+function queueOf(about: About, query: Query): string | undefined {
+  if (about === 'overview') return undefined
+  return about === 'failures' ? query.queueIfAny : query.queue
 }
 
 function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
@@ -184,7 +205,7 @@ function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
         if (request.method !== 'GET')
           throw new HttpError(405, 'ERR_METHOD', 'a stream is only for GET')
         const { about } = query
-        const queue = about === 'overview' ? '' : query.queue
+        const queue = queueOf(about, query)
         const detail = about === 'key' ? query.key : query.range
         const lastId = Number(request.headers.get('last-event-id') ?? Number.NaN)
         const mayRead = (): boolean => visitor === undefined || visitors.isSignedIn(visitor)

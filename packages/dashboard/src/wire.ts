@@ -130,19 +130,26 @@ export interface FailedRunView {
   readonly at: number
   readonly key: string
   readonly holder?: string
+  /** How many runs of the key had failed by then. */
+  readonly failures?: number
   readonly message: string
 }
 
 /** Failures with the same code; the name of an error stands for a missing code. */
 export interface FailureGroup {
+  readonly queue: string
   readonly code: string
-  /** Whether keys can be found by it. */
-  readonly hasCode?: boolean
+  /** True if keys cannot be found by the code: `redactError` has changed it. */
+  readonly isRedacted?: boolean
   /** Failed runs in the range, and in each of its steps. */
   readonly failed: number
   readonly perStep: readonly number[]
+  /** When a run failed so last; absent if only steps of the history say that it did. */
+  readonly lastAt?: number
   /** Stored keys that failed so last, of those that were read. */
   readonly keys: number
+  /** True if more keys may have failed so than were read. */
+  readonly isPart?: boolean
   /** Newest first. */
   readonly runs: readonly FailedRunView[]
 }
@@ -179,6 +186,17 @@ export interface QueueView extends QueueRow {
   readonly more: boolean
 }
 
+/** Failed runs by queue and code, of every queue or of one; the most frequent first. */
+export interface FailuresView {
+  readonly at: number
+  readonly range: HistoryRange
+  /** The failed runs of every code, and the axis of all groups. */
+  readonly chart: Chart
+  readonly groups: readonly FailureGroup[]
+  /** True if there are more groups, or queues, than are shown. */
+  readonly more: boolean
+}
+
 /** Counts by upper bound; the last has none. */
 export interface Histogram {
   readonly boundsMs: readonly number[]
@@ -205,11 +223,21 @@ export interface KeyQuery {
   readonly errorCode?: string
 }
 
-/** How many keys a query matches, for the confirmation of a bulk action. */
+/** How many keys of a queue are in each state, without a cap. */
+export interface ExactCounts {
+  readonly at: number
+  readonly tookMs: number
+  readonly counts: QueueCounts
+}
+
+/** How many of the keys that were read a query matches, for the confirmation of a bulk action. */
 export interface Matching {
   readonly count: number
   /** True if there are more, which an action would not change. */
   readonly capped: boolean
+  readonly lookedAt: number
+  /** Where counting continues; absent if every key was read, or `capped`. */
+  readonly cursor?: string
 }
 
 /** A change of state of a key, recorded in its row or observed while it was shown. */
@@ -314,13 +342,15 @@ export interface Refusal {
   readonly message: string
 }
 
-/** The subject of a stream; as a query: `about=overview`, `about=queue&queue=…`, both with
- * `range=5m`, `1h` or `24h`, and `about=key&queue=…&key=…`. */
-export type About = 'overview' | 'queue' | 'key'
+/** The subject of a stream; as a query: `about=overview`, `about=failures` with or without
+ * `queue=…`, `about=queue&queue=…`, these with `range=5m`, `1h` or `24h`, and
+ * `about=key&queue=…&key=…`. */
+export type About = 'overview' | 'failures' | 'queue' | 'key'
 
 /** The view that each kind of stream carries. */
 export interface Views {
   readonly overview: Overview
+  readonly failures: FailuresView
   readonly queue: QueueView
   readonly key: KeyView
 }

@@ -201,7 +201,7 @@ for (const [name, make] of Object.entries(stores)) {
       await queue.addMany([...keys, 'other'])
       const all = { prefix: 'order/' }
       expect((await site.ask('/api/matching?queue=orders&prefix=order/')).body).toEqual({
-        ...{ count: 30, capped: false },
+        ...{ count: 30, capped: false, lookedAt: 30 },
       })
       const half = await done(site, { action: 'park', all, expected: 20 })
       expect(half).toMatchObject({ changed: 20, unchanged: 0, capped: true })

@@ -1,6 +1,6 @@
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
-import { histogramOf, quantilesOf } from '../src/views/run-histogram.ts'
+import { histogramOf, quantilesOf } from '../src/views/durations/run-histogram.ts'
 import type { Overview, QueueRow, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 import { Site } from './site.ts'

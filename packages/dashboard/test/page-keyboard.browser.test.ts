@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await keyboard.press('p')
     await visit.page.getByRole('button', { name: 'Park 2 keys' }).focus()
     await keyboard.press('Enter')
-    await visit.reads('.tile:nth-child(6)', /parked \? 2/)
+    await visit.reads('.tile-parked', /parked \? 2/)
     await visit.reads('.freshness', /^live/)
     await visit.end()
   })

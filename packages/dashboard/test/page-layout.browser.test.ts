@@ -13,6 +13,8 @@ const screens: Readonly<Record<string, PageLocation>> = {
   overview: { at: 'overview', filter: '', order: 'worst', range: '24h' },
   queue: queuePlace,
   filtered: { ...queuePlace, keys: { failuresMin: 1, prefix: 'failed' }, range: '1h' },
+  failures: { at: 'failures', code: 'E'.repeat(80), range: '24h' },
+  'failures of a queue': { at: 'failures', queue: 'orders', code: 'ECONNREFUSED' },
   unknown: { ...queuePlace, queue: 'order' },
   key: { at: 'key', queue: 'orders', key: `failed/${'k'.repeat(200)}` },
   'an absent key': { at: 'key', queue: 'orders', key: 'absent' },
@@ -25,7 +27,7 @@ function overflowing(): string[] {
     `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`
   if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways')
   const cards =
-    '.panel, .tile, .tiles, .grid, .row, .empty, .bulk, .totals, .queue-head, .keys-head'
+    '.panel, .tile, .tiles, .grid, .row, .empty, .bulk, .totals, .queue-head, .keys-head, .failure-row'
   for (const card of document.querySelectorAll(cards)) {
     if (getComputedStyle(card).display.startsWith('table')) continue
     const box = card.getBoundingClientRect()
@@ -85,7 +87,10 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
         const found: Record<string, string[]> = {}
         for (const [name, place] of Object.entries(screens)) {
           await visit.go(place)
-          const what = place.at === 'overview' ? '.overview .row' : '.key-screen, .key-grid, .empty'
+          const what =
+            place.at === 'overview'
+              ? '.overview .row'
+              : '.key-screen, .key-grid, .empty, .failure-details'
           await page.locator(what).first().waitFor()
           const list = await page.evaluate(overflowing)
           if (list.length > 0) found[name] = list

@@ -20,6 +20,9 @@ const locations: readonly PageLocation[] = [
     keys: { failuresMin: 3, errorCode: 'ECONN REFUSED&x=1' },
     cursors: ['one&two', 'drei=3'],
   },
+  { at: 'failures' },
+  { at: 'failures', queue: '', code: 'E &x=1#', range: '24h' },
+  { at: 'failures', queue: 'a?b#c' },
   { at: 'key', queue: 'pods', key: 'json:{"a":"\u202e?&#"}' },
   { at: 'key', queue: 'q', key: '👩‍🚀/ключ\n' },
 ]
@@ -62,5 +65,7 @@ describe('going up', () => {
     expect(queue).toEqual({ at: 'queue', queue: 'a', keys: {}, cursors: [] })
     expect(above(queue as PageLocation)).toEqual(home)
     expect(above(home)).toBeUndefined()
+    expect(above({ at: 'failures', queue: 'a' })).toEqual(queue)
+    expect(above({ at: 'failures', code: 'E' })).toEqual(home)
   })
 })

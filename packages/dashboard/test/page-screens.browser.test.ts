@@ -74,8 +74,8 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       desk.on(async (visit) => {
         await visit.page.click('.overview [data-row=orders]')
         await visit.reads('h1', 'orders')
-        await visit.reads('.tile:nth-child(1)', /ready \? 3 oldest/)
-        await visit.reads('.tile:nth-child(2)', /delayed \? 1 next (5\d m|1 h)/)
+        await visit.reads('.tile-ready', /ready \? 3 oldest/)
+        await visit.reads('.tile-delayed', /delayed \? 1 next (5\d m|1 h)/)
         await visit.reads('.failures', /ECONNREFUSED.*1 key failing now.*nobody listens/s)
         await visit.until(() => visit.count('.key-grid tbody .row'), 6)
         await visit.reads('.key-grid [data-row=fails]', /backoff.*in (5\d m|1 h).*1.*ECONNREFUSED/s)
@@ -86,6 +86,26 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
         await visit.reads('section[aria-label=Leases] tbody', /^a processing \d+ s/)
         await visit.reads('.limiter', /1 h doubled/)
         await visit.reads('.buckets', /mails-bucket \d+ of 100 tokens/)
+      }),
+    )
+
+    it(
+      'show failures by code, of every queue and of one, with the keys that failed so',
+      desk.on(async (visit) => {
+        await visit.page.keyboard.press('f')
+        await visit.reads('h1', 'Failures')
+        await visit.until(() => visit.count('.failure-row'), 2)
+        await visit.reads('.failure-rows', /ECONNREFUSED orders nobody listens/)
+        await visit.reads('.failure-rows', /EMAIL mails no such address/)
+        await visit.page.click('.failure-row:has-text("EMAIL") .failure-queue')
+        await visit.reads('.crumbs', /mails.*Failures/)
+        await visit.until(() => visit.count('.failure-row'), 1)
+        await visit.page.click('.failure-code')
+        await visit.reads('.failed-runs', /bounced no such address failure 1/)
+        expect(visit.page.url()).toMatch(/#\/failures\?queue=mails&code=EMAIL$/)
+        await visit.page.click('text=Show the keys that failed so last')
+        await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+        await visit.reads('.key-grid', /bounced/)
       }),
     )
 

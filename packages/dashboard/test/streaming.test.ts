@@ -178,10 +178,11 @@ describe('a stream', () => {
     await site.clock.step(1_000)
     const { data } = (await one.next()) ?? {}
     expect(data.set.errors).toMatchObject([{ message: 'no', at: expect.any(Number) }])
-    expect(data.set.steps.at(-1)).toMatchObject({
-      from: 'seen',
-      note: 'released, failed once more',
-    })
+    // Observed, and recorded by the store: one step, with the time of the store.
+    expect(data.set.steps.slice(-2)).toMatchObject([
+      { from: 'row', to: 'backoff', note: 'failed, failure 1' },
+      { from: 'row', to: 'ready', note: 'became due' },
+    ])
     expect(await whole.next()).toMatchObject({ data: { set: { leases: [] } } })
   })
 

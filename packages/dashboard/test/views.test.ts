@@ -214,10 +214,11 @@ describe('errors', () => {
     const site = await failingSite({})
     const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
     expect(body.failureGroups).toEqual([
-      expect.objectContaining({ code: 'ECONNREFUSED', hasCode: true, keys: 2, failed: 0 }),
+      expect.objectContaining({ queue: 'orders', code: 'ECONNREFUSED', keys: 2, failed: 0 }),
       {
-        ...{ code: 'Error', keys: 1, failed: 0, perStep: [] },
-        runs: [{ at: site.clock.now(), key: 'c', message: 'connect to 10.0.0.2' }],
+        ...{ queue: 'orders', code: 'Error', keys: 1, failed: 0, perStep: [] },
+        lastAt: site.clock.now(),
+        runs: [{ at: site.clock.now(), key: 'c', failures: 1, message: 'connect to 10.0.0.2' }],
       },
     ])
   })
@@ -292,7 +293,7 @@ describe('a list of keys', () => {
     const rest = await find({ failuresMin: 1, cursor: first.cursor ?? '' })
     expect([...first.keys, ...rest.keys]).toEqual(failed.keys)
     const { body } = await site.ask('/api/matching?queue=orders&failuresMin=1')
-    expect(body).toEqual({ count: 3, capped: false })
+    expect(body).toEqual({ count: 3, capped: false, lookedAt: 300 })
   })
 
   test('rejects invalid parameters', async () => {

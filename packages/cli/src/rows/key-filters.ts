@@ -8,7 +8,10 @@ export const keyFilterOptions: readonly OptionSpec[] = [
   { flags: '--state <STATE>', summary: 'only keys in this state', choices: keyStateWords },
   { flags: '--prefix <TEXT>', summary: 'only keys with this prefix' },
   { flags: '--failures-min <N>', summary: 'only keys with at least this many failures' },
-  { flags: '--error-code <CODE>', summary: 'only keys whose last error has this code' },
+  {
+    flags: '--error-code <CODE>',
+    summary: 'only keys whose last error has this code, or this name and no code',
+  },
 ]
 
 /** The filter that the options make; without options, every key matches. */

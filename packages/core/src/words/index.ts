@@ -1,8 +1,14 @@
 /**
- * `@sluice/core/words`: the one form in which durations, counts, rates and shares are shown, by the
- * dashboard, the command line and `explain`. Pure functions without dependencies.
+ * `@sluice/core/words`: the one form in which durations, counts, rates, shares and the conditions of
+ * `explain` are shown, by the dashboard and the command line. Pure functions without dependencies.
  *
  * @packageDocumentation
  */
+export {
+  type ConditionCode,
+  type ConditionWords,
+  conditionStatements,
+  conditionWords,
+} from './condition-words.ts'
 export { durationWords } from './duration-words.ts'
 export { atLeastWords, countWords, manyWords, percentWords, rateWords } from './number-words.ts'

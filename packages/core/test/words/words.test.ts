@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import {
   atLeastWords,
+  conditionStatements,
+  conditionWords,
   countWords,
   durationWords,
   manyWords,
@@ -44,4 +46,20 @@ test('rates and shares have significant digits, and a dash where they are unknow
   expect(rates.map(rateWords)).toEqual(words)
   const shares = [undefined, 0, 0.004, 0.0949, 0.5, 1]
   expect(shares.map(percentWords)).toEqual(['–', '0 %', '0.4 %', '9.5 %', '50 %', '100 %'])
+})
+
+test('conditions have positive words, a code if they are not met, and evidence that adds something', () => {
+  const code = 'QUEUE_PAUSED'
+  const statement = 'Queue not paused'
+  expect(conditionWords({ code, ok: true, evidence: 'it is not' })).toEqual({ statement })
+  const failed = { code, ok: false, evidence: 'the queue is paused' } as const
+  expect(conditionWords(failed)).toEqual({ statement, code, evidence: 'the queue is paused' })
+  const busy = { code: 'WORKERS_BUSY', ok: true, evidence: '1 of 8 handlers are busy' } as const
+  expect(conditionWords(busy)).toEqual({
+    ...{ statement: 'A worker has a free slot', evidence: '1 of 8 handlers are busy' },
+  })
+  const unknown = { code: 'WAITING_TURN', ok: null, evidence: 'not asked' } as const
+  expect(conditionWords(unknown)).toEqual({ statement: 'Its turn', evidence: 'not asked' })
+  // Words that deny what fails read as a double negative.
+  for (const words of Object.values(conditionStatements)) expect(words).not.toMatch(/^No |nobody/)
 })

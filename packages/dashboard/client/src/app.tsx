@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { FailuresPage } from './failures/failures-page.tsx'
 import { Frame } from './frame/frame.tsx'
 import { SignIn } from './frame/sign-in.tsx'
 import { KeyPage } from './key/key-page.tsx'
@@ -32,6 +33,7 @@ function Screen(): JSX.Element {
   const at = currentLocation.value
   if (at.at === 'overview') return <Overview location={at} />
   if (at.at === 'queue') return <QueuePage key={at.queue} location={at} />
+  if (at.at === 'failures') return <FailuresPage location={at} />
   return <KeyPage key={hashOf(at)} location={at} />
 }
 

@@ -48,14 +48,20 @@ export class Query {
     return checkQueueName('queue', this.#text('queue'), { empty: this.#nameMayBeEmpty })
   }
 
+  /** The queue, for views that are of every queue without one. */
+  get queueIfAny(): string | undefined {
+    return this.#query.has('queue') ? this.queue : undefined
+  }
+
   get key(): string {
     return checkKey('key', this.#text('key'))
   }
 
   get about(): About {
     const about = this.#text('about')
-    if (about === 'overview' || about === 'queue' || about === 'key') return about
-    throw badInput("about must be 'overview', 'queue' or 'key'")
+    if (about === 'overview' || about === 'failures') return about
+    if (about === 'queue' || about === 'key') return about
+    throw badInput("about must be 'overview', 'failures', 'queue' or 'key'")
   }
 
   get range(): HistoryRange {

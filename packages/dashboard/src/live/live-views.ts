@@ -18,8 +18,15 @@ export interface LiveParts {
   readonly clock: Clock
   readonly tickMs: number
   readonly streamsMax: number
-  /** The function that reads a view; `detail` is the key, or else the range of the history. */
-  readonly readerOf: (about: About, queue: string, detail: string) => () => Promise<Views[About]>
+  /**
+   * The function that reads a view: of a queue, or of every queue without one. `detail` is the
+   * key, or else the range of the history.
+   */
+  readonly readerOf: (
+    about: About,
+    queue: string | undefined,
+    detail: string,
+  ) => () => Promise<Views[About]>
   readonly report: (error: unknown) => void
 }
 
@@ -47,7 +54,7 @@ export class LiveViews {
     return this.#streams.size
   }
 
-  #entry(about: About, queue: string, detail: string): Entry {
+  #entry(about: About, queue: string | undefined, detail: string): Entry {
     if (this.#isClosed) throw new HttpError(503, 'ERR_CLOSED', 'this dashboard was closed')
     const id = JSON.stringify([about, queue, detail])
     const known = this.#entries.get(id)
@@ -59,7 +66,7 @@ export class LiveViews {
     return entry
   }
 
-  #watch(id: string, about: About, queue: string, detail: string): Watch<Views[About]> {
+  #watch(id: string, about: About, queue: string | undefined, detail: string): Watch<Views[About]> {
     const { clock, tickMs, readerOf, report } = this.#parts
     return new Watch<Views[About]>(readerOf(about, queue, detail), {
       clock,
@@ -96,14 +103,18 @@ export class LiveViews {
   }
 
   /** The current view; concurrent requests share one read. */
-  async view<A extends About>(about: A, queue: string, detail: string): Promise<Views[A]> {
+  async view<A extends About>(
+    about: A,
+    queue: string | undefined,
+    detail: string,
+  ): Promise<Views[A]> {
     return (await this.#entry(about, queue, detail).watch.view()) as Views[A]
   }
 
   /** Starts streaming a view, after the last event that the reader has if that event is still kept. */
   open(
     about: About,
-    queue: string,
+    queue: string | undefined,
     detail: string,
     lastEventId: number | undefined,
     connection: Connection,

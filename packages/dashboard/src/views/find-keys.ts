@@ -1,10 +1,10 @@
-import type { Inspect, KeyInfo, KeyPage } from 'sluice'
+import type { Inspect, KeyInfo, KeyPage, KeyStateWord, QueueCounts } from 'sluice'
 import type { KeyLine, KeyLines, KeyQuery, Matching } from '../wire.ts'
 import type { KeyDisplay } from './key-display.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** The maximum number of keys that are read to fill one page of a list. */
-const readMax = 2_000
+const readMax = 10_000
 
 /** How many keys are read at a time. They are read with their items, so the number is small. */
 const listMax = 200
@@ -15,13 +15,14 @@ const itemsCharactersMax: number = 1024 * 1024
 /** The maximum number of matching keys that are counted. */
 const matchingMax = 10_000
 
-/** The maximum number of keys that are read for that count. */
+/** The maximum number of keys that are read for one answer with that count. */
 const matchingReadMax = 20_000
 
 function matches({ failures, lastError }: KeyInfo, query: KeyQuery): boolean {
   const { failuresMin = 0, errorCode } = query
   if (failures < failuresMin) return false
-  return errorCode === undefined || lastError?.code === errorCode
+  // The name of an error stands for a missing code.
+  return errorCode === undefined || (lastError?.code ?? lastError?.name) === errorCode
 }
 
 /** Whether the store applies the whole filter, so that every listed key matches. */
@@ -72,20 +73,74 @@ export async function findKeys(
   return { keys, lookedAt, ...(cursor === undefined ? {} : { cursor }) }
 }
 
-/** Counts the keys that match a query, up to a cap, reading a bounded number of keys. */
-export async function countMatching(inspect: Inspect, query: KeyQuery): Promise<Matching> {
+/** Counts the keys that match a query, up to a cap; a bounded number of keys is read at a time. */
+export async function countMatching(
+  inspect: Inspect,
+  query: KeyQuery,
+  from: string | undefined,
+): Promise<Matching> {
   let count = 0
+  let lookedAt = 0
   let read = 0
-  let cursor: string | undefined
+  let cursor = from
   do {
     const page = await listOf(inspect, query, cursor, listMax)
     for (const info of page.keys) if (matches(info, query)) count += 1
-    if (count > matchingMax) return { count: matchingMax, capped: true }
+    lookedAt += page.keys.length
+    if (count > matchingMax) return { count: matchingMax, capped: true, lookedAt }
+    // A page that is not full means that the store itself has read many keys.
     read += Math.max(page.keys.length, listMax)
     cursor = page.cursor
     await yieldToEventLoop()
   } while (cursor !== undefined && read < matchingReadMax)
-  return { count, capped: cursor !== undefined }
+  return { count, capped: false, lookedAt, ...(cursor === undefined ? {} : { cursor }) }
+}
+
+/** The states in which failed keys wait. */
+const failingStates = ['backoff', 'parked', 'idle'] as const
+
+/** The maximum number of pages of each state that are read for failing keys. */
+const failingPagesMax = 4
+
+/** Some keys that have failed and wait, and whether more may have. */
+export interface FailingKeys {
+  readonly keys: readonly KeyInfo[]
+  readonly more: boolean
+}
+
+/** Finds keys that have failed in the states in which such keys wait, reading at most `max`. */
+export async function findFailingKeys(
+  inspect: Inspect,
+  counts: QueueCounts,
+  max: number,
+): Promise<FailingKeys> {
+  const keys: KeyInfo[] = []
+  let more = false
+  for (const state of failingStates) {
+    if (counts[state] === 0) continue
+    const found = await someOf(inspect, state, max - keys.length)
+    keys.push(...found.keys)
+    more ||= found.isCut
+  }
+  return { keys: keys.filter(({ failures }) => failures > 0), more }
+}
+
+async function someOf(
+  inspect: Inspect,
+  state: KeyStateWord,
+  max: number,
+): Promise<{ keys: readonly KeyInfo[]; isCut: boolean }> {
+  const keys: KeyInfo[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < failingPagesMax && keys.length < max; pages += 1) {
+    const limit = Math.min(listMax, max - keys.length)
+    const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
+    keys.push(...page.keys)
+    cursor = page.cursor
+    if (cursor === undefined) return { keys, isCut: false }
+    await yieldToEventLoop()
+  }
+  return { keys, isCut: true }
 }
 
 /** The found keys as a list shows them. */

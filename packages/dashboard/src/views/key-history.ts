@@ -21,6 +21,11 @@ function seenOf(info: KeyInfo | undefined): Seen {
   return { state: info.state, failures: info.failures, token: info.held?.token }
 }
 
+/** A failed run, in the words that the store's record and an observation share. */
+function failureWords(failures: number): string {
+  return `failed, failure ${failures}`
+}
+
 /** The change between two reads in a few words; `undefined` if there was none. */
 function noteOf(before: Seen, now: Seen): string | undefined {
   const failed = now.failures - before.failures
@@ -28,7 +33,7 @@ function noteOf(before: Seen, now: Seen): string | undefined {
   if (now.token !== undefined && now.token !== before.token)
     words.push(`claimed with token ${now.token}`)
   else if (before.token !== undefined && now.token === undefined) words.push('released')
-  if (failed > 0) words.push(failed === 1 ? 'failed once more' : `failed ${failed} more times`)
+  if (failed > 0) words.push(failureWords(now.failures))
   if (failed < 0) words.push('failures cleared')
   if (words.length === 0 && now.state === before.state) return undefined
   if (words.length === 0)
@@ -39,12 +44,17 @@ function noteOf(before: Seen, now: Seen): string | undefined {
 /** The steps that the stored row records. */
 function stepsOfRow(info: KeyInfo | undefined, now: number): KeyStep[] {
   if (info === undefined) return []
-  const { askedAt, readyAt, dueAt, why, held, failures } = info
+  const { askedAt, readyAt, dueAt, why, held, failures, failedAt } = info
   const steps: KeyStep[] = []
+  if (info.parked && held === undefined) {
+    const at = failedAt ?? askedAt
+    const note = failures > 0 ? `parked after failure ${failures}` : 'parked'
+    return at === undefined ? [] : [{ at, to: 'parked', note, from: 'row' }]
+  }
   if (askedAt !== undefined) {
     const isLater = dueAt !== undefined && held === undefined && dueAt > askedAt
     const to = isLater ? (why === 'backoff' ? 'backoff' : 'delayed') : 'ready'
-    const note = to === 'backoff' ? `retry scheduled after failure ${failures}` : 'added'
+    const note = to === 'backoff' ? failureWords(failures) : 'added'
     steps.push({ at: askedAt, to, note, from: 'row' })
     if (isLater && readyAt !== undefined && readyAt <= now) {
       steps.push({ at: readyAt, to: 'ready', note: 'became due', from: 'row' })
@@ -85,7 +95,10 @@ class KeyHistory {
   }
 
   steps(info: KeyInfo | undefined, now: number): KeyStep[] {
-    return [...stepsOfRow(info, now), ...this.#steps].sort((a, b) => a.at - b.at).slice(-stepsMax)
+    const ofRow = stepsOfRow(info, now)
+    // What the row records was often observed too: its record has the exact time.
+    const seen = this.#steps.filter(({ note }) => !ofRow.some((step) => note.endsWith(step.note)))
+    return [...ofRow, ...seen].sort((a, b) => a.at - b.at).slice(-stepsMax)
   }
 
   get errors(): readonly SeenError[] {

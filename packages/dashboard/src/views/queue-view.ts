@@ -6,17 +6,16 @@ import {
   type Inspect,
   isGone,
   type KeyInfo,
-  type KeyStateWord,
   type QueueCounts,
   type WorkerRow,
 } from 'sluice'
 import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
 import { describePlan, parsePlan } from './describe-plan.ts'
 import { failureGroups } from './failure-groups.ts'
+import { findFailingKeys } from './find-keys.ts'
 import type { KeyDisplay } from './key-display.ts'
 import { similarNames } from './similar-names.ts'
 import { emptyChart, type StoreView } from './store-view.ts'
-import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** The cap up to which keys of a state are counted for the page of a queue. */
 const queueCap = 10_000
@@ -27,14 +26,14 @@ const leasesMax = 200
 /** The maximum number of workers that are shown. */
 const workersMax = 500
 
-/** The maximum number of failing keys, and of pages per state, that are read. */
-const failing = { keysMax: 1_000, pagesMax: 4 }
+/** The maximum number of failing keys that are read. */
+const failingMax = 1_000
+
+/** The maximum number of runs in each group of failures. */
+const runsMax = 5
 
 /** How often failing keys are searched, in milliseconds: a search reads many other keys. */
 const failingEveryMs = 5_000
-
-/** The states in which failed keys wait. */
-const failingStates = ['backoff', 'parked', 'idle'] as const
 
 /** The result of a search that reads many keys. */
 interface Search {
@@ -76,7 +75,9 @@ export class QueueViewReader {
     const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
     const names = store.capabilities.queues ? await store.queues() : [this.#queue]
     const exists = names.includes(this.#queue)
-    const failures = { history, runs: search.runs, keys: [...held.keys, ...search.failing] }
+    const { runs, more } = search
+    const keys = [...held.keys, ...search.failing]
+    const failures = { queue: this.#queue, history, runs, keys, more: more || held.more }
     return {
       ...row,
       at,
@@ -94,8 +95,8 @@ export class QueueViewReader {
         .slice(0, workersMax)
         .map((worker) => workerView(worker, held.keys, at)),
       leases: held.keys.map(leaseView),
-      failureGroups: failureGroups(this.#queue, failures, this.#display),
-      more: held.more || search.more,
+      failureGroups: failureGroups(failures, this.#display, runsMax),
+      more: failures.more,
     }
   }
 
@@ -126,46 +127,19 @@ export class QueueViewReader {
 }
 
 async function searchKeys(inspect: Inspect, counts: QueueCounts, at: number): Promise<Search> {
-  const found = new Map<KeyStateWord, readonly KeyInfo[]>()
-  let more = false
-  let left = failing.keysMax
-  for (const state of failingStates) {
-    if (counts[state] === 0) continue
-    const { keys, isCut } = await someOf(inspect, state, left)
-    found.set(state, keys)
-    left -= keys.length
-    more ||= isCut
-  }
+  const found = await findFailingKeys(inspect, counts, failingMax)
   const delayed = counts.delayed === 0 ? [] : (await inspect.list({ state: 'delayed' })).keys
   const runs = await inspect.failedRuns()
   const nextDelayedAt = firstDue(delayed)
-  const nextBackoffAt = firstDue(found.get('backoff') ?? [])
+  const nextBackoffAt = firstDue(found.keys.filter(({ state }) => state === 'backoff'))
   return {
     at,
-    failing: [...found.values()].flat().filter(({ failures }) => failures > 0),
+    failing: found.keys,
     runs,
     ...(nextDelayedAt === undefined ? {} : { nextDelayedAt }),
     ...(nextBackoffAt === undefined ? {} : { nextBackoffAt }),
-    more,
+    more: found.more,
   }
-}
-
-async function someOf(
-  inspect: Inspect,
-  state: KeyStateWord,
-  max: number,
-): Promise<{ keys: readonly KeyInfo[]; isCut: boolean }> {
-  const keys: KeyInfo[] = []
-  let cursor: string | undefined
-  for (let pages = 0; pages < failing.pagesMax && keys.length < max; pages += 1) {
-    const limit = Math.min(200, max - keys.length)
-    const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
-    keys.push(...page.keys)
-    cursor = page.cursor
-    if (cursor === undefined) return { keys, isCut: false }
-    await yieldToEventLoop()
-  }
-  return { keys, isCut: true }
 }
 
 function firstDue(keys: readonly KeyInfo[]): number | undefined {

@@ -11,14 +11,14 @@ import {
 } from 'sluice'
 import type { Chart, Overview, QueueRow } from '../wire.ts'
 import { chartOf, depthsOf, sumOf } from './chart-steps.ts'
-import { type Durations, RunDurations } from './run-durations.ts'
+import { type Durations, RunDurations } from './durations/run-durations.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** The maximum number of queues in the overview. */
 const queuesMax = 1_000
 
 /** The cap up to which keys of a state are counted for the overview. */
-const overviewCap = 10_000
+export const overviewCap = 10_000
 
 /** How many queues are read concurrently. */
 const concurrency = 4
@@ -76,17 +76,14 @@ export class StoreView {
     const [counts, workers, recent, history] = await Promise.all([
       inspect.counts({ cap }),
       inspect.workers(),
-      this.#history(queue, '5m', at),
-      range === '5m' ? undefined : this.#history(queue, range, at),
+      this.history(queue, '5m', at),
+      range === '5m' ? undefined : this.history(queue, range, at),
     ])
     return { queue, counts, workers, recent, history: history ?? recent }
   }
 
-  async #history(
-    queue: string,
-    range: HistoryRange,
-    at: number,
-  ): Promise<QueueHistory | undefined> {
+  /** The history of a queue, a few seconds old at most; `undefined` if the store keeps none. */
+  async history(queue: string, range: HistoryRange, at: number): Promise<QueueHistory | undefined> {
     if (!this.store.capabilities.history) return undefined
     const id = `${range} ${queue}`
     const kept = this.#histories.get(id)
@@ -145,11 +142,11 @@ export class StoreView {
 
   /** Every queue of the store. */
   async overview(range: HistoryRange): Promise<Overview> {
-    const { capabilities } = this.store
-    const stored = capabilities.queues ? await this.store.queues() : []
-    const names = stored.slice(0, queuesMax)
+    const { names, more } = await this.queueNames()
     const at = await this.store.now()
-    const snapshots = await this.#readQueues(names, range, at)
+    const snapshots = await this.forEach(names, (name) =>
+      this.readQueue(name, overviewCap, range, at),
+    )
     const shown = snapshots.map((snapshot) => this.row(snapshot, at))
     const charts = shown.map(({ chart }) => chart).filter((chart) => chart !== undefined)
     return {
@@ -157,26 +154,32 @@ export class StoreView {
       range,
       chart: sumOf(charts, emptyChart(range, at)),
       queues: shown.map(({ row }) => row).sort(worstFirst),
-      more: stored.length > names.length,
+      more,
     }
   }
 
-  async #readQueues(
+  /** The queues that are shown; `more` if there are others. */
+  async queueNames(): Promise<{ readonly names: readonly string[]; readonly more: boolean }> {
+    const stored = this.store.capabilities.queues ? await this.store.queues() : []
+    return { names: stored.slice(0, queuesMax), more: stored.length > queuesMax }
+  }
+
+  /** Reads several queues, a few of them concurrently. */
+  async forEach<Read>(
     names: readonly string[],
-    range: HistoryRange,
-    at: number,
-  ): Promise<QueueSnapshot[]> {
-    const snapshots: QueueSnapshot[] = []
+    read: (name: string) => Promise<Read>,
+  ): Promise<Read[]> {
+    const answers: Read[] = []
     let next = 0
     const readNext = async (): Promise<void> => {
       for (let index = next; index < names.length; index = next) {
         next += 1
-        snapshots[index] = await this.readQueue(names[index] as string, overviewCap, range, at)
+        answers[index] = await read(names[index] as string)
         if (next % queuesPerTurn === 0) await yieldToEventLoop()
       }
     }
     await Promise.all(Array.from({ length: concurrency }, readNext))
-    return snapshots
+    return answers
   }
 }
 

@@ -72,7 +72,9 @@ export class KeySelection implements Selection {
     const { failuresMin = 0, errorCode } = this.#filter
     if (failures < failuresMin) return false
     if (errorCode === undefined) return true
-    return lastError !== undefined && lastErrorOf(lastError).code === errorCode
+    if (lastError === undefined) return false
+    const { code, name } = lastErrorOf(lastError)
+    return (code ?? name) === errorCode
   }
 
   async #operate(verb: BulkVerb, options: BulkOptions, forget = false): Promise<BulkResult> {

@@ -17,7 +17,7 @@ export interface KeyFilter {
   readonly prefix?: string
   /** Only keys with at least this many failures. */
   readonly failuresMin?: number
-  /** Only keys whose last error has this code. */
+  /** Only keys whose last error has this code; its name stands for a missing code. */
   readonly errorCode?: string
   /** The greatest number of keys to change. Default 10,000. */
   readonly cap?: number

@@ -40,6 +40,7 @@ describe.each(setups)('many keys at once, over $way', (setup) => {
     [{ prefix: 'a/' }, 2],
     [{ failuresMin: 2 }, 1],
     [{ errorCode: 'E1' }, 1],
+    [{ errorCode: 'Error' }, 0],
     [{ prefix: 'a/', errorCode: 'E3' }, 0],
   ] as [KeyFilter, number][])('%o finds %i', async (filter, count) => {
     const { inspect } = await setUp()
@@ -55,6 +56,14 @@ describe.each(setups)('many keys at once, over $way', (setup) => {
     expect(await all.unpark({ forget: true })).toEqual({ ...done, changed: 2, unchanged: 0 })
     expect(await all.unpark({ forget: true })).toEqual({ ...done, changed: 0, unchanged: 2 })
     expect(await inspect.get('a/2')).toMatchObject({ failures: 0, parked: false })
+  })
+
+  test('finds keys by the name of an error that has no code', async () => {
+    const { inspect, queue } = await setUp()
+    await inspect.park('b/2')
+    await (await take(queue)).retry(new TypeError('not a function'))
+    expect(await inspect.select({ errorCode: 'TypeError' }).park()).toMatchObject({ changed: 1 })
+    expect(await inspect.get('b/1')).toMatchObject({ parked: true })
   })
 
   test('ends back-offs, and removes', async () => {

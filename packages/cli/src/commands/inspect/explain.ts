@@ -1,4 +1,5 @@
 import type { EpochMs } from '@sluice/core'
+import { conditionWords, manyWords } from '@sluice/core/words'
 import type { Condition, Explanation, KeyInfo } from 'sluice'
 import { type CommandSpec, keyArgument, queueArgument } from '../../command.ts'
 import { formatAge } from '../../duration.ts'
@@ -60,21 +61,25 @@ function linesOf(queue: string, explanation: Explanation, paint: Paint): string[
   const { key, state, info, blockedBy, next, retry, estimate, inspectedAt: now } = explanation
   const conditions = explanation.conditions.filter(isAboutTheStore)
   const facts = info === undefined ? [] : factsOf(info, now)
-  const names = conditions.map(({ code }) => code.length)
-  const width = Math.max(...names, 0)
+  const lines = conditions.map((condition) => ({ condition, words: conditionWords(condition) }))
+  const width = Math.max(...lines.map(({ words }) => words.statement.length), 0)
   return [
     `${paint('bold', shown(key))} of ${shown(queue)} is ${state}`,
     ...facts.map(([name, value]) => `  ${name.padEnd(10)}  ${value}`),
     '',
-    ...conditions.map((condition) => {
-      const { code, evidence, until } = condition
+    ...lines.map(({ condition, words: { statement, code, evidence } }) => {
+      const { until } = condition
+      const reason = code === undefined ? '' : `${code}: `
       const when = until === undefined ? '' : `; until ${moment(until, now)}`
-      return `${mark(condition, paint)} ${code.padEnd(width)}  ${oneLine(evidence)}${when}`
+      const detail = evidence === undefined ? '' : `${reason}${oneLine(evidence)}${when}`
+      return `${mark(condition, paint)} ${statement.padEnd(width)}  ${detail}`.trimEnd()
     }),
     '',
     blockedBy === undefined ? 'not blocked' : `blocked by ${blockedBy}`,
     ...(next === undefined ? [] : [`next: ${next.to} at ${moment(next.at, now)}`]),
-    ...(retry === undefined ? [] : [`after ${retry.failures} failures: ${oneLine(retry.words)}`]),
+    ...(retry === undefined
+      ? []
+      : [`after ${manyWords(retry.failures, 'failure')}: ${oneLine(retry.words)}`]),
     ...(estimate === undefined
       ? []
       : [`starts about ${moment(estimate.startAt, now)}, confidence ${estimate.confidence}`]),
@@ -85,7 +90,7 @@ export const explain: CommandSpec = {
   name: 'explain',
   summary: 'Explain why a key is not running',
   details:
-    'Lists the conditions for a run: [x] met, [ ] not met, [-] unknown or not relevant yet. Exits with 4 if the key does not exist.',
+    'Lists the conditions for a run: [x] met, [ ] not met, with its code, [-] unknown or not relevant yet. Exits with 4 if the key does not exist.',
   group: 'Inspect',
   positionals: [queueArgument, keyArgument],
   examples: [

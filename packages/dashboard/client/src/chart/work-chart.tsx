@@ -102,8 +102,12 @@ export function WorkChart({
         <RangeSwitch />
       </figcaption>
       <div class="chart-box">
-        <span class="chart-top figures">{rate(top)}/s</span>
-        <span class="chart-top-ready figures">{grouped(readyTop)}</span>
+        {bars.length > 0 && (
+          <>
+            <span class="chart-top figures">{rate(top)}/s</span>
+            <span class="chart-top-ready figures">{grouped(readyTop)}</span>
+          </>
+        )}
         <svg
           class="chart"
           viewBox={`0 0 ${count} ${height}`}
@@ -118,7 +122,7 @@ export function WorkChart({
           {gapsOf(bars, count).map(([start, end]) => (
             <rect key={start} class="chart-gap" x={start} width={end - start} height={height} />
           ))}
-          {[0, 0.5, 1].map((share) => (
+          {(bars.length === 0 ? [] : [0, 0.5, 1]).map((share) => (
             <path key={share} class="chart-rule" d={`M0 ${share * height}H${count}`} />
           ))}
           {bars.map((bar) => (

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { currentLocation, goTo } from '../location/current-location.ts'
-import { above } from '../location/location.ts'
+import { above, type PageLocation } from '../location/location.ts'
 import { togglePause } from './freshness.tsx'
 
 export const isHelpOpen = signal(false)
@@ -11,6 +11,7 @@ export const shortcuts: readonly (readonly [keys: string, does: string])[] = [
   ['j  k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['x', 'select the row'],
+  ['f', 'failures, of the queue or of every queue'],
   ['p', 'pause or resume updates'],
   ['Esc', 'close, leave a field, or go up'],
   ['?', 'this list'],
@@ -47,11 +48,18 @@ function up(): void {
   if (next !== undefined) goTo(next)
 }
 
+function failuresOf(at: PageLocation): PageLocation {
+  return at.at === 'overview' || at.queue === undefined
+    ? { at: 'failures' }
+    : { at: 'failures', queue: at.queue }
+}
+
 const does: Readonly<Record<string, () => void>> = {
   '/': search,
   j: () => step(1),
   k: () => step(-1),
   x: selectRow,
+  f: () => goTo(failuresOf(currentLocation.peek())),
   p: togglePause,
   '?': () => {
     isHelpOpen.value = true

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { isSigningIn, session, signOut } from '../live/session.ts'
 import { currentLocation } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
+import { isCompact, switchDensity } from '../ui/density.ts'
 import { Icon } from '../ui/icon.tsx'
 import { isDark, switchTheme } from '../ui/theme.ts'
 import { Name } from '../ui/visible.tsx'
@@ -31,7 +32,7 @@ function Crumbs(): JSX.Element {
             <span>Sluice</span>
           </a>
         </li>
-        {at.at !== 'overview' && (
+        {at.at !== 'overview' && at.queue !== undefined && (
           <li>
             {at.at === 'queue' ? (
               <h1 class="crumb-name">
@@ -42,6 +43,11 @@ function Crumbs(): JSX.Element {
                 <Name text={at.queue} />
               </a>
             )}
+          </li>
+        )}
+        {at.at === 'failures' && (
+          <li>
+            <h1 class="crumb-name">Failures</h1>
           </li>
         )}
       </ol>
@@ -88,6 +94,15 @@ export function TopBar(): JSX.Element {
       <div class="top-tools">
         <ReadOnly />
         {!isSigningIn.value && info !== undefined && <Freshness />}
+        <button
+          type="button"
+          class="quiet density"
+          aria-label="Compact rows"
+          aria-pressed={isCompact.value}
+          onClick={switchDensity}
+        >
+          <Icon name={isCompact.value ? 'rows' : 'closeRows'} />
+        </button>
         <button
           type="button"
           class="quiet"

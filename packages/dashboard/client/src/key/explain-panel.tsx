@@ -1,29 +1,12 @@
+import { conditionWords } from '@sluice/core/words'
 import type { JSX } from 'preact'
 import type { KeyView } from '../../../src/wire.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Panel } from '../ui/panel.tsx'
-import { Age, Until } from '../ui/times.tsx'
+import { Age, In, Until } from '../ui/times.tsx'
 import { Visible } from '../ui/visible.tsx'
 
 type Condition = KeyView['conditions'][number]
-
-/** Each condition as a statement that is true when the key can run. */
-const statements: Readonly<Record<Condition['code'], string>> = {
-  NOT_FOUND: 'The key is stored',
-  QUEUE_PAUSED: 'Queue not paused',
-  QUEUE_SHUTTING_DOWN: 'Queue accepts keys',
-  NO_WORKERS: 'Workers online',
-  WORKERS_BUSY: 'A worker has a free slot',
-  PARKED: 'Not parked',
-  NOTHING_OWED: 'A run is pending',
-  PROCESSING: 'Not held',
-  LEASE_EXPIRED_AWAITING_REAP: 'Last lease released',
-  REQUEUED_AFTER_DONE: 'Added again',
-  DELAYED: 'Delay elapsed',
-  BACKOFF_ITEM: 'Back-off elapsed',
-  BACKOFF_BUCKET: 'Tokens available',
-  WAITING_TURN: 'Its turn',
-}
 
 const marks = { true: 'good', false: 'cross', null: 'unknown' } as const
 const answers = { true: 'yes', false: 'no', null: 'not known' } as const
@@ -35,7 +18,8 @@ function ConditionView({
   readonly condition: Condition
   readonly isBlocking: boolean
 }): JSX.Element {
-  const { code, ok, until, evidence } = condition
+  const { ok, until } = condition
+  const { statement, code, evidence } = conditionWords(condition)
   const answer = `${ok}` as 'true' | 'false' | 'null'
   return (
     <li class={`condition ok-${answer} ${isBlocking ? 'blocking' : ''}`}>
@@ -45,18 +29,20 @@ function ConditionView({
       </span>
       <div>
         <div class="asks">
-          {statements[code] ?? code}
+          {statement}
           {until !== undefined && ok === false && (
             <span class="until">
               <Until at={until} />
             </span>
           )}
         </div>
-        <div class="evidence">
-          <Visible text={evidence} />
-        </div>
+        {evidence !== undefined && (
+          <div class="evidence">
+            <Visible text={evidence} />
+          </div>
+        )}
       </div>
-      <code class="reason">{code}</code>
+      {code !== undefined && <code class="reason">{code}</code>}
     </li>
   )
 }
@@ -79,9 +65,9 @@ function Likely({ view }: { readonly view: KeyView }): JSX.Element | null {
   if (estimate === undefined) return null
   return (
     <p class="likely">
-      Expected to run in{' '}
+      Expected to run{' '}
       <b>
-        <Until at={estimate.startAt} />
+        <In at={estimate.startAt} />
       </b>
       <span class="faint"> – {grounds[estimate.confidence]}</span>
     </p>

@@ -23,7 +23,7 @@ export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
     }
   }
 
-  if (line === undefined) return <Panel title="Raw" none="This key is not stored." />
+  if (line === undefined) return <Panel title="Raw" kind="wide" none="This key is not stored." />
   const { hasItem, ...rest } = line
   const shown = item.value === undefined ? rest : { ...rest, item: item.value.value }
   const text = JSON.stringify(shown, null, 2)
@@ -33,7 +33,9 @@ export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
       kind="wide"
       aside={
         <>
-          {item.value === undefined ? (
+          {!hasItem ? (
+            <span>its item is the key itself</span>
+          ) : item.value === undefined ? (
             <button type="button" class="link" onClick={() => void show()}>
               show the item
             </button>
@@ -52,7 +54,6 @@ export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
         </>
       }
     >
-      {!hasItem && <p class="faint">The key has no item.</p>}
       {trouble.value !== '' && (
         <p class="tone-bad" role="alert">
           The item could not be read: {trouble.value}

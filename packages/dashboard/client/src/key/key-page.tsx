@@ -8,7 +8,7 @@ import { grouped } from '../text/figures.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { StateWord, WhatIs } from '../ui/state-word.tsx'
-import { Age, Until } from '../ui/times.tsx'
+import { Age, In } from '../ui/times.tsx'
 import { Visible } from '../ui/visible.tsx'
 import { ErrorList } from './error-list.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
@@ -18,25 +18,24 @@ import { RetryPanel } from './retry-panel.tsx'
 import { StateMachine } from './state-machine.tsx'
 import { StepList } from './step-list.tsx'
 
-function Facts({ view }: { readonly view: KeyView }): JSX.Element {
+function Facts({ view }: { readonly view: KeyView }): JSX.Element | null {
   const { line, next } = view
+  if (line === undefined) return null
   return (
     <dl class="facts">
       <div>
         <dt>failures</dt>
-        <dd class={(line?.failures ?? 0) > 0 ? 'tone-backoff' : ''}>
-          {grouped(line?.failures ?? 0)}
-        </dd>
+        <dd class={line.failures > 0 ? 'tone-backoff' : ''}>{grouped(line.failures)}</dd>
       </div>
       <div>
         <dt>crashes</dt>
-        <dd class={(line?.crashes ?? 0) > 0 ? 'tone-bad' : ''}>{grouped(line?.crashes ?? 0)}</dd>
+        <dd class={line.crashes > 0 ? 'tone-warn' : ''}>{grouped(line.crashes)}</dd>
       </div>
       <div>
         <dt>priority</dt>
-        <dd>{line?.priority ?? 0}</dd>
+        <dd>{line.priority}</dd>
       </div>
-      {line?.askedAt !== undefined && (
+      {line.askedAt !== undefined && (
         <div>
           <dt>added</dt>
           <dd>
@@ -44,7 +43,7 @@ function Facts({ view }: { readonly view: KeyView }): JSX.Element {
           </dd>
         </div>
       )}
-      {line?.held !== undefined && (
+      {line.held !== undefined && (
         <div>
           <dt>token</dt>
           <dd>{line.held.token}</dd>
@@ -53,11 +52,11 @@ function Facts({ view }: { readonly view: KeyView }): JSX.Element {
       {next !== undefined && (
         <div class="next-fact">
           <dt>
-            {next.to}{' '}
-            {view.state === 'processing' || view.state === 'dirty' ? 'if not renewed' : 'in'}
+            {next.to}
+            {(view.state === 'processing' || view.state === 'dirty') && ' if not renewed'}
           </dt>
           <dd>
-            <Until at={next.at} />
+            <In at={next.at} />
           </dd>
         </div>
       )}

@@ -41,7 +41,7 @@ export function RetryPanel({ view }: { readonly view: KeyView }): JSX.Element | 
           </div>
         )}
       </dl>
-      <p class="mono retry-words">
+      <p class="retry-words">
         <Visible text={words} />
       </p>
     </section>

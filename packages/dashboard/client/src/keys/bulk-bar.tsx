@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { ActionName, Matching } from '../../../src/wire.ts'
+import type { ActionName, KeyQuery, Matching } from '../../../src/wire.ts'
 import { act, actOnEach, countMatching } from '../live/act.ts'
 import { messageOf } from '../live/ask.ts'
 import { paramsOf, type QueueLocation } from '../location/location.ts'
@@ -9,12 +9,13 @@ import { atLeast, grouped, many } from '../text/figures.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 
-type BulkAction = 'runNow' | 'park' | 'unpark' | 'remove'
+export type BulkAction = 'runNow' | 'park' | 'unpark' | 'forget' | 'remove'
 
-const labels: Readonly<Record<BulkAction, string>> = {
+export const bulkLabels: Readonly<Record<BulkAction, string>> = {
   runNow: 'Run now',
   park: 'Park',
   unpark: 'Unpark',
+  forget: 'Forget failures',
   remove: 'Remove',
 }
 
@@ -22,14 +23,15 @@ const effects: Readonly<Record<BulkAction, string>> = {
   runNow: 'Delays and back-offs end; the keys become ready.',
   park: 'The keys do not run until they are unparked. Runs in progress finish first.',
   unpark: 'Parked keys can run again.',
+  forget: 'Failures and crashes are counted from zero again. Pending runs stay as they are.',
   remove:
     'This deletes the keys with their failure counts. Runs in progress are not interrupted. This cannot be undone.',
 }
 
-const actions: readonly BulkAction[] = ['runNow', 'park', 'unpark', 'remove']
+export const bulkActions: readonly BulkAction[] = ['runNow', 'park', 'unpark', 'forget', 'remove']
 
-function filterWords(location: QueueLocation): string {
-  const { state, prefix, failuresMin, errorCode } = location.keys
+function filterWords(keys: KeyQuery): string {
+  const { state, prefix, failuresMin, errorCode } = keys
   const parts = [
     state,
     prefix === undefined ? undefined : `starting with “${prefix}”`,
@@ -66,11 +68,11 @@ export function BulkBar({
           </>
         ) : (
           <>
-            All that match: <span class="faint">{filterWords(location)}</span>
+            All that match: <span class="faint">{filterWords(location.keys)}</span>
           </>
         )}
       </span>
-      {actions.map((action) => (
+      {bulkActions.map((action) => (
         <ActionButton
           key={action}
           action={action}
@@ -79,15 +81,15 @@ export function BulkBar({
             asked.value = action
           }}
         >
-          {labels[action]}
+          {bulkLabels[action]}
           {!isOnTicked && ' …'}
         </ActionButton>
       ))}
       {asked.value !== undefined &&
         (isOnTicked ? (
           <ConfirmDialog
-            title={`${labels[asked.value]}: ${many(ticked.size, 'key')}`}
-            verb={`${labels[asked.value]} ${many(ticked.size, 'key')}`}
+            title={`${bulkLabels[asked.value]}: ${many(ticked.size, 'key')}`}
+            verb={`${bulkLabels[asked.value]} ${many(ticked.size, 'key')}`}
             isDangerous={asked.value === 'remove'}
             onYes={async () => {
               const isDone = await actOnEach(asked.peek() as ActionName, location.queue, [
@@ -101,50 +103,60 @@ export function BulkBar({
             <p>{effects[asked.value]}</p>
           </ConfirmDialog>
         ) : (
-          <AllDialog key={asked.value} location={location} action={asked.value} onClose={close} />
+          <AllDialog
+            key={asked.value}
+            queue={location.queue}
+            keys={location.keys}
+            action={asked.value}
+            onClose={close}
+          />
         ))}
     </div>
   )
 }
 
 /** Counts the matching keys before it asks for confirmation. */
-function AllDialog({
-  location,
+export function AllDialog({
+  queue,
+  keys,
   action,
   onClose,
 }: {
-  readonly location: QueueLocation
+  readonly queue: string
+  readonly keys: KeyQuery
   readonly action: BulkAction
   readonly onClose: () => void
 }): JSX.Element {
   const found = useSignal<Matching | string | undefined>(undefined)
   useEffect(() => {
-    countMatching(location.queue, paramsOf(location.keys)).then(
-      (matching) => {
-        found.value = matching
-      },
-      (error: unknown) => {
-        found.value = messageOf(error)
-      },
-    )
+    const controller = new AbortController()
+    const count = async () => {
+      for await (const part of countMatching(queue, paramsOf(keys), controller.signal)) {
+        found.value = part
+      }
+    }
+    count().catch((error: unknown) => {
+      if (!controller.signal.aborted) found.value = messageOf(error)
+    })
+    return () => controller.abort()
   }, [])
   const { value } = found
-  const isCounted = typeof value === 'object'
-  const count = isCounted ? atLeast(value.count, value.capped) : '…'
+  const isCounted = typeof value === 'object' && value.cursor === undefined
+  const count = typeof value === 'object' ? atLeast(value.count, value.capped) : '…'
   return (
     <ConfirmDialog
-      title={`${labels[action]}: all that match`}
-      verb={isCounted ? `${labels[action]} ${many(value.count, 'key')}` : 'Counting …'}
+      title={`${bulkLabels[action]}: all that match`}
+      verb={isCounted ? `${bulkLabels[action]} ${many(value.count, 'key')}` : 'Counting …'}
       isDangerous={action === 'remove'}
       isWaiting={!isCounted || value.count === 0}
-      typed={action === 'remove' ? location.queue : undefined}
+      typed={action === 'remove' ? queue : undefined}
       onYes={() =>
         act({
-          queue: location.queue,
+          queue,
           action,
-          all: location.keys,
+          all: keys,
           ...(isCounted ? { expected: value.count } : {}),
-          ...(action === 'remove' ? { confirm: location.queue } : {}),
+          ...(action === 'remove' ? { confirm: queue } : {}),
         })
       }
       onClose={onClose}
@@ -154,7 +166,10 @@ function AllDialog({
       ) : (
         <p role="status">
           <b class="figures">{count}</b> {value?.count === 1 ? 'key matches' : 'keys match'}:{' '}
-          {filterWords(location)}.{' '}
+          {filterWords(keys)}.{' '}
+          {value !== undefined &&
+            !isCounted &&
+            `Counting … ${grouped(value.lookedAt)} keys searched so far. `}
           {isCounted && value.capped && 'More keys match; this action does not change those. '}
           {effects[action]}
         </p>

@@ -24,7 +24,7 @@ export const pageSize = 100
 
 /** Reading keys costs the store more than counting them, so it is done less often. */
 const everyMs = 2_000
-const farApart = 2_000
+const farApart = 10_000
 
 /** The last pages that were read: going back shows one of them while it is read again. */
 const known = new Map<string, KeyLines>()

@@ -4,7 +4,7 @@ import { goTo } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
 import { grouped } from '../text/figures.ts'
 import { StateWord } from '../ui/state-word.tsx'
-import { Age, Until } from '../ui/times.tsx'
+import { Age, In, Until } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 
 /** The next change of a key, in a few words. */
@@ -28,12 +28,7 @@ export function NextOf({ line }: { readonly line: KeyLine }): JSX.Element {
     )
   }
   if ((state === 'delayed' || state === 'backoff') && dueAt !== undefined) {
-    return (
-      <>
-        <span class="faint">in </span>
-        <Until at={dueAt} />
-      </>
-    )
+    return <In at={dueAt} />
   }
   return <span class="faint">–</span>
 }
@@ -89,7 +84,7 @@ export function KeyRowView({
       <td role="cell" class={`figure ${failures > 0 ? '' : 'nothing'}`} data-title="Failures">
         {grouped(failures)}
         {crashes > 0 && (
-          <span class="tone-bad" title="Runs whose worker disappeared">
+          <span class="tone-warn" title="Runs whose worker disappeared">
             {' '}
             +{grouped(crashes)}
             <span class="off-screen"> crashes</span>

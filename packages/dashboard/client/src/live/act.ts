@@ -83,9 +83,30 @@ export async function actOnEach(
   }
 }
 
-/** Counts the keys that match a query now. */
-export function countMatching(queue: string, params: URLSearchParams): Promise<Matching> {
+/** An action changes no more keys than this. */
+const bulkMax = 10_000
+
+/**
+ * Counts the keys that match a query now, with the count so far after each part of the queue that was
+ * read. A part without a cursor is the last.
+ */
+export async function* countMatching(
+  queue: string,
+  params: URLSearchParams,
+  signal: AbortSignal,
+): AsyncGenerator<Matching, void> {
   const query = new URLSearchParams(params)
   query.set('queue', queue)
-  return request<Matching>(`api/matching?${query}`)
+  let [count, lookedAt] = [0, 0]
+  for (;;) {
+    const part = await request<Matching>(`api/matching?${query}`, { signal })
+    count += part.count
+    lookedAt += part.lookedAt
+    const capped = part.capped || count > bulkMax
+    const isLast = capped || part.cursor === undefined
+    const sum = { count: Math.min(count, bulkMax), capped, lookedAt }
+    yield isLast ? sum : { ...sum, cursor: part.cursor ?? '' }
+    if (isLast) return
+    query.set('cursor', part.cursor ?? '')
+  }
 }

@@ -41,7 +41,7 @@ export const refusal = signal<string | undefined>(undefined)
 
 function subjectOf(at: PageLocation): string {
   const params = new URLSearchParams({ about: at.at })
-  if (at.at !== 'overview') params.set('queue', at.queue)
+  if (at.at !== 'overview' && at.queue !== undefined) params.set('queue', at.queue)
   if (at.at === 'key') params.set('key', at.key)
   else if (at.range !== undefined && at.range !== '5m') params.set('range', at.range)
   return params.toString()
@@ -246,5 +246,7 @@ export function startLive(): void {
 
 function titleOf(at: PageLocation): string {
   if (at.at === 'overview') return 'Sluice'
-  return at.at === 'queue' ? `${at.queue} · Sluice` : `${at.key} · ${at.queue} · Sluice`
+  if (at.at === 'queue') return `${at.queue} · Sluice`
+  if (at.at === 'key') return `${at.key} · ${at.queue} · Sluice`
+  return at.queue === undefined ? 'Failures · Sluice' : `Failures · ${at.queue} · Sluice`
 }

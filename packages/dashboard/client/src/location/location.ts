@@ -38,6 +38,17 @@ export interface QueueLocation {
   readonly range?: HistoryRange
 }
 
+/** The failed runs of every queue, or of one. */
+export interface FailuresLocation {
+  readonly at: 'failures'
+  /** Every queue if absent. */
+  readonly queue?: string
+  /** The code whose failed runs are shown one by one. */
+  readonly code?: string
+  /** 5 minutes if absent. */
+  readonly range?: HistoryRange
+}
+
 /** One key. */
 export interface KeyLocation {
   readonly at: 'key'
@@ -46,7 +57,7 @@ export interface KeyLocation {
 }
 
 /** A location within the page, which the address contains completely. */
-export type PageLocation = OverviewLocation | QueueLocation | KeyLocation
+export type PageLocation = OverviewLocation | FailuresLocation | QueueLocation | KeyLocation
 
 export const home: OverviewLocation = { at: 'overview', filter: '', order: 'worst' }
 
@@ -110,6 +121,9 @@ export function hashOf(location: PageLocation): string {
   if (location.at === 'overview') {
     if (location.filter !== '') params.set('filter', location.filter)
     if (location.order !== 'worst') params.set('order', location.order)
+  } else if (location.at === 'failures') {
+    if (location.queue !== undefined) params.set('queue', location.queue)
+    if (location.code !== undefined) params.set('code', location.code)
   } else {
     params.set('queue', location.queue)
     if (location.at === 'key') params.set('key', location.key)
@@ -143,6 +157,15 @@ export function locationOf(hash: string): PageLocation {
       ...rangeOf(params),
     }
   }
+  if (path === 'failures') {
+    const code = params.get('code')
+    return {
+      at: 'failures',
+      ...(queue === null ? {} : { queue }),
+      ...(code === null ? {} : { code }),
+      ...rangeOf(params),
+    }
+  }
   return {
     at: 'overview',
     filter: params.get('filter') ?? '',
@@ -151,8 +174,11 @@ export function locationOf(hash: string): PageLocation {
   }
 }
 
-/** The parent location: the queue of a key, or all queues. */
+/** The parent location: the queue of a key or of failures, or all queues. */
 export function above(location: PageLocation): PageLocation | undefined {
-  if (location.at === 'key') return { at: 'queue', queue: location.queue, keys: {}, cursors: [] }
-  return location.at === 'queue' ? home : undefined
+  const { at } = location
+  if (at === 'key' || (at === 'failures' && location.queue !== undefined)) {
+    return { at: 'queue', queue: location.queue ?? '', keys: {}, cursors: [] }
+  }
+  return at === 'overview' ? undefined : home
 }

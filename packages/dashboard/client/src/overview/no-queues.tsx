@@ -35,7 +35,12 @@ export function NoQueues({ driver, listed }: { driver: string; listed: boolean }
   return (
     <div class="empty">
       <h1>{listed ? 'No queue yet' : 'This store keeps no list of its queues'}</h1>
-      <p>A queue appears here as soon as its first key is added.</p>
+      <p>
+        A queue appears here as soon as its first key is added.{' '}
+        <span class="faint" role="status">
+          Listening …
+        </span>
+      </p>
       <div class="sample">
         <CopyButton text={code} what="the code" />
         <Scroll name="The code">

@@ -8,6 +8,7 @@ import { useView } from '../live/live.ts'
 import { session } from '../live/session.ts'
 import { replaceLocation } from '../location/current-location.ts'
 import { hashOf, type OverviewLocation, type QueueOrder } from '../location/location.ts'
+import { rangeWords } from '../text/durations.ts'
 import { atLeast, grouped, isCapped, many, rate } from '../text/figures.ts'
 import { alarms } from '../text/state-words.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
@@ -131,6 +132,18 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
         <dd>{total(queues, ({ counts }) => counts.parked)}</dd>
       </div>
       <div>
+        <dt>failed runs, {rangeWords[view.range]}</dt>
+        <dd>
+          <a
+            class="link"
+            href={hashOf({ at: 'failures', range: view.range })}
+            title="Show the failures of every queue by code"
+          >
+            {grouped(view.chart.steps.reduce((sum, { failed }) => sum + failed, 0))}
+          </a>
+        </dd>
+      </div>
+      <div>
         <dt>in → out, per second</dt>
         <dd>
           <Rate rows={queues} of="inPerSecond" />
@@ -141,9 +154,6 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
     </dl>
   )
 }
-
-/** How a range is called in a heading. */
-const rangeWords = { '5m': '5 min', '1h': '1 h', '24h': '24 h' } as const
 
 function Rows({ location, view }: { location: OverviewLocation; view: OverviewView }): JSX.Element {
   const hold = useHold()

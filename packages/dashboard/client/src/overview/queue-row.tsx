@@ -84,7 +84,7 @@ export function QueueRowView({
       <Figure
         title="Err"
         text={percent(flow.errorRatio)}
-        tone={severity === 'failing' ? 'tone-bad' : ''}
+        tone={severity === 'failing' ? 'tone-warn' : ''}
       />
       <Figure title="Wait p95" text={row.wait === undefined ? '–' : duration(row.wait.p95)} />
       <Figure title="Work p95" text={row.work === undefined ? '–' : duration(row.work.p95)} />

@@ -72,6 +72,12 @@ export function HistogramStrip({
   )
 }
 
+/** The bound of a bar: `≤ 4 ms`. */
+function boundWords(until: number | undefined): string {
+  if (until === undefined) return 'more'
+  return until < 0.95 ? duration(until) : `≤ ${duration(until)}`
+}
+
 function Bars({
   title,
   strip,
@@ -115,14 +121,16 @@ function Bars({
             const at = position(quantiles[name], strip)
             return (
               at !== undefined && (
-                <line key={name} class={name} x1={at * width} x2={at * width} y1="0" y2={height} />
+                <line key={name} class={name} x1={at * width} x2={at * width} y1="0" y2={height}>
+                  <title>{`${name}: ${duration(quantiles[name])}`}</title>
+                </line>
               )
             )
           })}
       </svg>
       <div class="strip-axis" aria-hidden="true">
         {ends.map((end, index) => (
-          <span key={index}>{end === undefined ? 'more' : `≤ ${duration(end)}`}</span>
+          <span key={index}>{boundWords(end)}</span>
         ))}
       </div>
     </>

@@ -46,7 +46,7 @@ export function LimiterPanel({ view }: { readonly view: QueueView }): JSX.Elemen
       none={limiter === undefined && buckets.length === 0 && 'No limiter reported yet.'}
     >
       {limiter !== undefined && (
-        <p class="mono limiter">
+        <p class="limiter">
           <Visible text={limiter} />
         </p>
       )}

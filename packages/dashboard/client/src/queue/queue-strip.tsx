@@ -5,7 +5,8 @@ import { duration } from '../text/durations.ts'
 import { counted, percent, rate, signedRate } from '../text/figures.ts'
 import { SlotBar } from '../ui/slot-bar.tsx'
 import { StateWord, WhatIs } from '../ui/state-word.tsx'
-import { Until } from '../ui/times.tsx'
+import { In } from '../ui/times.tsx'
+import { ExactCounts } from './exact-counts.tsx'
 
 function Tile({
   queue,
@@ -22,7 +23,7 @@ function Tile({
 }): JSX.Element {
   const href = hashOf({ at: 'queue', queue, keys: { state }, cursors: [] })
   return (
-    <div class={`tile ${count === '0' ? 'nothing' : isUrgent ? 'urgent' : ''}`}>
+    <div class={`tile tile-${state} ${count === '0' ? 'nothing' : isUrgent ? 'urgent' : ''}`}>
       <div class="tile-head">
         <StateWord state={state} />
         <WhatIs state={state} />
@@ -61,6 +62,22 @@ function Flow({ view }: { readonly view: QueueView }): JSX.Element {
   )
 }
 
+/** Tiles of states that mean the same to an operator. */
+function TileGroup({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children: ComponentChildren
+}): JSX.Element {
+  return (
+    <fieldset class="tile-group" aria-label={title}>
+      <legend>{title}</legend>
+      {children}
+    </fieldset>
+  )
+}
+
 /** The health of the queue at a glance. */
 export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element {
   const { queue, counts, flow } = view
@@ -68,35 +85,44 @@ export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element 
   const { inPerSecond, outPerSecond } = flow
   return (
     <section class="tiles" aria-label="Health">
-      <Tile queue={queue} state="ready" count={count('ready')}>
-        {view.oldestMs !== undefined && <>oldest {duration(coarse(view.oldestMs))}</>}
-        {inPerSecond !== undefined && outPerSecond !== undefined && (
-          <span>{signedRate(inPerSecond - outPerSecond)}/s</span>
-        )}
-      </Tile>
-      <Tile queue={queue} state="delayed" count={count('delayed')}>
-        {view.nextDelayedAt !== undefined && (
-          <>
-            next <Until at={view.nextDelayedAt} />
-          </>
-        )}
-      </Tile>
-      <Tile queue={queue} state="backoff" count={count('backoff')}>
-        {view.nextBackoffAt !== undefined && (
-          <>
-            next <Until at={view.nextBackoffAt} />
-          </>
-        )}
-      </Tile>
-      <Tile queue={queue} state="processing" count={count('processing')}>
-        <SlotBar busy={counts.processing + counts.dirty} slots={view.slots} />
-      </Tile>
-      <Tile queue={queue} state="dirty" count={count('dirty')} />
-      <Tile queue={queue} state="parked" count={count('parked')} isUrgent>
-        {counts.parked > 0 && 'runs only if unparked'}
-      </Tile>
-      <Tile queue={queue} state="idle" count={count('idle')} />
-      <Flow view={view} />
+      <TileGroup title="Will run">
+        <Tile queue={queue} state="ready" count={count('ready')}>
+          {view.oldestMs !== undefined && <>oldest {duration(coarse(view.oldestMs))}</>}
+          {inPerSecond !== undefined && outPerSecond !== undefined && (
+            <span>{signedRate(inPerSecond - outPerSecond)}/s</span>
+          )}
+        </Tile>
+        <Tile queue={queue} state="delayed" count={count('delayed')}>
+          {view.nextDelayedAt !== undefined && (
+            <>
+              next <In at={view.nextDelayedAt} />
+            </>
+          )}
+        </Tile>
+        <Tile queue={queue} state="backoff" count={count('backoff')}>
+          {view.nextBackoffAt !== undefined && (
+            <>
+              next <In at={view.nextBackoffAt} />
+            </>
+          )}
+        </Tile>
+      </TileGroup>
+      <TileGroup title="Running">
+        <Tile queue={queue} state="processing" count={count('processing')}>
+          <SlotBar busy={counts.processing + counts.dirty} slots={view.slots} />
+        </Tile>
+        <Tile queue={queue} state="dirty" count={count('dirty')} />
+      </TileGroup>
+      <TileGroup title="Needs you">
+        <Tile queue={queue} state="parked" count={count('parked')} isUrgent>
+          {counts.parked > 0 && 'runs only if unparked'}
+        </Tile>
+      </TileGroup>
+      <TileGroup title="Also">
+        <Tile queue={queue} state="idle" count={count('idle')} />
+        <Flow view={view} />
+      </TileGroup>
+      {counts.capped && <ExactCounts key={queue} queue={queue} />}
     </section>
   )
 }

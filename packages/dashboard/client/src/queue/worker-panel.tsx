@@ -13,7 +13,7 @@ import { Name, Visible } from '../ui/visible.tsx'
 
 function Heartbeat({ worker }: { readonly worker: WorkerView }): JSX.Element {
   return (
-    <span class={worker.isGone ? 'tone-bad' : ''}>
+    <span class={worker.isGone ? 'tone-warn' : ''}>
       <Age at={worker.seenAt} />
       {worker.isGone && ', gone'}
     </span>
@@ -55,7 +55,7 @@ function Worker({
         {longest === undefined ? (
           <span class="faint">–</span>
         ) : (
-          <span class={`longest ${forMs > p99 * 2 ? 'tone-bad' : ''}`}>
+          <span class={`longest ${forMs > p99 * 2 ? 'tone-warn' : ''}`}>
             <a href={hashOf({ at: 'key', queue, key: longest.key })}>
               <Name text={longest.key} />
             </a>{' '}

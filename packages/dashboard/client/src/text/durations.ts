@@ -1,5 +1,8 @@
 import { durationWords } from '@sluice/core/words'
 
+/** How a range is called in a heading. */
+export const rangeWords = { '5m': '5 min', '1h': '1 h', '24h': '24 h' } as const
+
 const gap = '\u00a0'
 
 const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')

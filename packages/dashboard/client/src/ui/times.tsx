@@ -20,6 +20,16 @@ export function Until({ at }: { readonly at: number }): JSX.Element {
   )
 }
 
+/** The time until an instant in a sentence: `in 38 s`, or `now`. */
+export function In({ at }: { readonly at: number }): JSX.Element {
+  return (
+    <>
+      {at > storeTime.value && 'in '}
+      <Until at={at} />
+    </>
+  )
+}
+
 /** A time of the clock. */
 export function Clock({ at }: { readonly at: number }): JSX.Element {
   return (

@@ -1,6 +1,8 @@
+// This folder computes how long runs waited and took, from the totals that workers report.
+
 import { durationBoundsMs } from '@sluice/core'
 import type { WorkerRow } from 'sluice'
-import type { Histogram, Quantiles } from '../wire.ts'
+import type { Histogram, Quantiles } from '../../wire.ts'
 import { addCounts, histogramOf, quantilesOf } from './run-histogram.ts'
 import { type RecentWork, WorkerHistory } from './worker-history.ts'
 

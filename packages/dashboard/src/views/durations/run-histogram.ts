@@ -1,4 +1,4 @@
-import type { Histogram, Quantiles } from '../wire.ts'
+import type { Histogram, Quantiles } from '../../wire.ts'
 
 /** Adds counts with the same bounds; the result is as long as the longest. */
 export function addCounts(into: number[], counts: readonly number[], sign: 1 | -1 = 1): number[] {

@@ -1,0 +1,160 @@
+import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { FailuresView, KeyLines } from '../src/wire.ts'
+import { EventReader } from './event-reader.ts'
+import { actingSite, Site, withQuery } from './site.ts'
+
+const open: { close(): Promise<unknown> }[] = []
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close()
+})
+
+/** A worker on a queue whose keys `CODE/n` fail with that code; others succeed. */
+function failing(site: Site, name: string): { worker: Worker; add(keys: string[]): Promise<void> } {
+  const { driver, clock } = site
+  const limiter = exponential({ baseMs: 3_600_000, maxMs: 3_600_000 })
+  const queue = createRateLimitingQueue<string>({ name, driver, clock, limiter })
+  const worker = createWorker({
+    queue,
+    concurrency: 4,
+    async handler(item) {
+      const [code = ''] = item.split('/')
+      if (code === 'TypeError') throw new TypeError(`no ${item}`)
+      if (code !== 'ok') throw Object.assign(new Error(`no ${item}`), { code })
+    },
+    onError: () => undefined,
+  })
+  open.push(queue, { close: () => worker.stop() })
+  return {
+    worker,
+    async add(keys) {
+      await queue.addMany(keys)
+      await clock.step(1_000)
+    },
+  }
+}
+
+function many(code: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${code}/${index}`)
+}
+
+async function failuresOf(site: Site, query: Record<string, string> = {}): Promise<FailuresView> {
+  const { status, body } = await site.ask<FailuresView>(withQuery('/api/failures', query))
+  expect(status).toBe(200)
+  return body
+}
+
+describe('the failures of a store', () => {
+  async function failed(options: ConstructorParameters<typeof Site>[0] = {}): Promise<Site> {
+    const site = await actingSite(options)
+    open.push(site)
+    const [orders, mails] = [failing(site, 'orders'), failing(site, 'mails')]
+    await orders.add([...many('ECONNREFUSED', 30), ...many('ok', 5), ...many('TypeError', 2)])
+    await mails.add(many('EMAIL', 3))
+    await site.clock.step(20_000)
+    return site
+  }
+
+  test('are those of every queue, by code, over time, with examples', async () => {
+    const site = await failed()
+    const { groups, chart, more } = await failuresOf(site)
+    expect(more).toBe(false)
+    expect(groups).toMatchObject([
+      { queue: 'orders', code: 'ECONNREFUSED', failed: 30, keys: 30 },
+      { queue: 'mails', code: 'EMAIL', failed: 3, keys: 3 },
+      { queue: 'orders', code: 'TypeError', failed: 2, keys: 2 },
+    ])
+    for (const { perStep, failed: count, lastAt } of groups) {
+      expect(perStep).toHaveLength(chart.count)
+      expect(perStep.reduce((sum, each) => sum + each, 0)).toBe(count)
+      expect(lastAt).toBeGreaterThan(site.clock.now() - 60_000)
+    }
+    // A record has some of the runs of a code.
+    expect(groups[0]?.runs.length).toBeGreaterThanOrEqual(5)
+    expect(groups[1]?.runs[0]).toMatchObject({
+      key: expect.stringMatching(/^EMAIL\/\d$/),
+      ...{ failures: 1, message: expect.stringMatching(/^no EMAIL/), holder: expect.any(String) },
+    })
+    expect(chart.steps.reduce((sum, step) => sum + step.failed, 0)).toBe(35)
+  })
+
+  test('are those of one queue if it is named', async () => {
+    const site = await failed()
+    const { groups } = await failuresOf(site, { queue: 'mails', range: '24h' })
+    expect(groups.map(({ code }) => code)).toEqual(['EMAIL'])
+    expect(groups[0]?.perStep).toHaveLength(145)
+    expect((await failuresOf(site, { queue: 'nothing' })).groups).toEqual([])
+    expect((await site.ask('/api/failures?queue=')).status).toBe(200)
+    expect((await site.ask('/api/failures?range=1y')).status).toBe(400)
+  })
+
+  test('outlive their keys', async () => {
+    const site = await failed()
+    const { body } = await site.act({ queue: 'mails', action: 'purge', confirm: 'mails' })
+    expect(body['changed']).toBe(3)
+    await site.clock.step(10_000)
+    const { groups } = await failuresOf(site, { queue: 'mails' })
+    expect(groups).toMatchObject([{ code: 'EMAIL', failed: 3, keys: 0 }])
+    expect(groups[0]?.runs).toHaveLength(3)
+  })
+
+  test('can be acted on by code, also by the name of an error without one', async () => {
+    const site = await failed()
+    const errorCode = 'TypeError'
+    const all = { errorCode }
+    expect((await site.ask('/api/matching?queue=orders&errorCode=TypeError')).body).toEqual({
+      ...{ count: 2, capped: false, lookedAt: 32 },
+    })
+    const act = (action: string) => site.act({ queue: 'orders', action, all, expected: 2 })
+    for (const action of ['park', 'forget', 'unpark', 'runNow']) {
+      expect((await act(action)).body, action).toMatchObject({ changed: 2 })
+    }
+    await site.clock.step(15_000)
+    const { groups } = await failuresOf(site, { queue: 'orders' })
+    expect(groups.find(({ code }) => code === errorCode)).toMatchObject({ failed: 4, keys: 2 })
+    const { body } = await site.ask<KeyLines>(
+      withQuery('/api/keys', { queue: 'orders', errorCode }),
+    )
+    expect(body.keys.map(({ key }) => key)).toEqual(['TypeError/0', 'TypeError/1'])
+  })
+
+  test('pass redaction, and say that keys cannot be found by a code that it changed', async () => {
+    const site = await failed({
+      redactError: ({ name }) => ({ name, code: 'HIDDEN', message: 'hidden' }),
+    })
+    const { groups } = await failuresOf(site, { queue: 'orders' })
+    expect(groups).toMatchObject([{ code: 'HIDDEN', isRedacted: true, failed: 32, keys: 32 }])
+    expect(JSON.stringify(groups)).not.toMatch(/ECONNREFUSED"|no ECONN|no Type/)
+  })
+
+  test('are a stream, which says that a run failed with the next heartbeat', async () => {
+    const site = await failed()
+    const events = new EventReader(await site.send('/api/stream?about=failures'))
+    await site.clock.step(0)
+    expect((await events.next())?.event).toBe('snapshot')
+    const late = failing(site, 'late')
+    await late.add(['ELATE/1'])
+    await site.clock.step(12_000)
+    let groups: FailuresView['groups'] = []
+    while (!groups.some(({ code }) => code === 'ELATE')) {
+      groups = (await events.nextBut('ping', 'snapshot'))?.data.set.groups ?? groups
+    }
+    await events.cancel()
+    expect(groups.map(({ code }) => code)).toContain('ELATE')
+  })
+})
+
+test('failures without a history are those of stored keys', async () => {
+  const site = new Site()
+  open.push(site)
+  const { driver, clock } = site
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock })
+  open.push(queue)
+  await queue.add('a')
+  await (await queue.get())?.retry(Object.assign(new Error('no'), { code: 'ENO' }))
+  expect(await failuresOf(site)).toMatchObject({
+    chart: { steps: [] },
+    groups: [{ queue: 'orders', code: 'ENO', failed: 0, keys: 1, runs: [{ key: 'a' }] }],
+  })
+})

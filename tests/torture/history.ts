@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Driver, failuresExpireMsDefault, heartbeatMs, type WorkRecord } from '@sluice/core'
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
+import { startPostgres } from '@sluice/test-postgres'
+import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
+import {
+  HistoryOnPostgres,
+  HistoryOnSqlite,
+  type MeasuredStore,
+} from '../support/measured-store.ts'
+
+/** The most of the statements or written rows of a worker that the history may be. */
+const shareMax = 0.02
+
+/** The most bytes of a queue that its history may have. */
+const bytesMax = 100_000
+
+/** How many runs end between two heartbeats, in the order in which they are tried. */
+const loads = [10, 100, 1_000]
+
+/** A record that is as large as a record can be. */
+function fullRecord(beat: number, now: number): WorkRecord {
+  const codes = Array.from({ length: 8 }, (_, index) => `ECODE_NUMBER_${index}_${beat % 3}`)
+  return {
+    ...{ started: 900, done: 700, failed: 200, added: 1_000, merged: 300, expired: 1 },
+    codes: codes.map((code, index) => [code, 30 - index] as const),
+    failedRuns: Array.from({ length: 20 }, (_, index) => ({
+      at: now,
+      key: `default/a-resource-with-a-name-${beat}-${index}`,
+      code: codes[index % 8] as string,
+      holder: 'a-host-with-a-name:12345:1a2b3c4d',
+      failures: index,
+      lastError: JSON.stringify({ name: 'Error', message: 'm'.repeat(200) }),
+    })),
+  }
+}
+
+/** Bytes of the history of one queue after a day and more of full records. */
+async function bytesOfDay(store: MeasuredStore, clock: FakeClock, beats: number): Promise<number> {
+  const driver = store.connect()
+  await driver.open({ clock })
+  const before = await store.bytes()
+  for (let beat = 0; beat < beats; beat += 1) {
+    await clock.step(heartbeatMs)
+    const reply = await driver.tick('bytes', {
+      holder: 'a-host-with-a-name:12345:1a2b3c4d',
+      worker: {
+        ...{ holder: 'a-host-with-a-name:12345:1a2b3c4d', host: 'a-host-with-a-name', pid: 12_345 },
+        ...{ concurrency: 8, settings: {} },
+      },
+      record: fullRecord(beat, clock.now()),
+      limit: 100,
+      failuresExpireMs: failuresExpireMsDefault,
+    })
+    assert.equal(reply.recorded, true)
+  }
+  const bytes = (await store.bytes()) - before
+  await driver.close()
+  return bytes
+}
+
+/** Resolves with each record that a worker has sent, once the store has it. */
+function recordsOf(driver: Driver): () => Promise<void> {
+  const { tick } = driver
+  let told = Promise.withResolvers<void>()
+  const counting: Driver['tick'] = async (queue, request) => {
+    const reply = await tick.call(driver, queue, request)
+    if (request.record !== undefined) told.resolve()
+    return reply
+  }
+  Object.assign(driver, { tick: counting })
+  return async () => {
+    await told.promise
+    told = Promise.withResolvers<void>()
+  }
+}
+
+/** The share of the history in what a worker does, with `runs` runs between two heartbeats. */
+async function shareOf(
+  store: MeasuredStore,
+  clock: FakeClock,
+  runs: number,
+): Promise<{ share: number; history: number; all: number }> {
+  const driver = store.connect()
+  const recorded = recordsOf(driver)
+  const limiter = exponential({ baseMs: 3_600_000, maxMs: 3_600_000 })
+  const queue = createRateLimitingQueue<string>({ name: `work ${runs}`, driver, clock, limiter })
+  let left = 0
+  let done = Promise.withResolvers<void>()
+  const worker = createWorker({
+    queue,
+    concurrency: 16,
+    async handler(key) {
+      left -= 1
+      if (left === 0) done.resolve()
+      // One run in ten fails.
+      if (key.endsWith('0')) throw Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })
+    },
+    onError: () => undefined,
+  })
+  const beat = async (number: number): Promise<void> => {
+    left = runs
+    done = Promise.withResolvers<void>()
+    const keys = Array.from({ length: runs }, (_, index) => `${number}/${index}`)
+    for (const key of keys) await queue.add(key)
+    await done.promise
+    // A worker puts its heartbeats off by a part of their interval.
+    while ((await Promise.race([recorded().then(() => true), clock.step(500)])) !== true);
+  }
+  await beat(0)
+  await beat(1)
+  const before = await store.work()
+  const beats = Math.max(3, Math.ceil(300 / runs))
+  for (let number = 2; number < beats + 2; number += 1) await beat(number)
+  const after = await store.work()
+  await worker.stop()
+  await queue.close()
+  const history = after.history - before.history
+  const all = after.all - before.all
+  return { share: history / all, history: history / beats, all: all / beats }
+}
+
+/**
+ * What the history of queues costs on SQLite and Postgres: its share of the statements (SQLite) and
+ * of the written rows (Postgres) of a worker, and bytes per queue after `--beats=9000` heartbeats of
+ * ten seconds with records of the largest size.
+ */
+export async function main(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { beats: { type: 'string', default: '9000' } } })
+  const beats = Number(values.beats)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-history-'))
+  const postgres = await startPostgres()
+  let tooMuch = 0
+  try {
+    for (const kind of ['SQLite', 'Postgres'] as const) {
+      const clock = fakeClock()
+      const store =
+        kind === 'SQLite'
+          ? new HistoryOnSqlite(join(folder, 'store.db'))
+          : await HistoryOnPostgres.open(postgres.url)
+      for (const runs of loads) {
+        const { share, history, all } = await shareOf(store, clock, runs)
+        const isHigh = share > shareMax && runs >= 100
+        if (isHigh) tooMuch += 1
+        console.log(
+          `${kind}, ${runs / 10} runs a second: ${history.toFixed(1)} of ${all.toFixed(0)} ` +
+            `${store.unit} between two heartbeats are the history's, ${(share * 100).toFixed(2)} %` +
+            (isHigh ? ' (too much)' : ''),
+        )
+      }
+      const bytes = await bytesOfDay(store, clock, beats)
+      if (bytes > bytesMax) tooMuch += 1
+      console.log(
+        `${kind}: ${bytes.toLocaleString('en')} bytes per queue after ${beats} full records` +
+          (bytes > bytesMax ? ' (too much)' : ''),
+      )
+      await store.close()
+    }
+  } finally {
+    await postgres.dispose()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  console.log(`load average ${loadavg()[0]?.toFixed(1)}`)
+  assert.equal(tooMuch, 0, 'the history costs more than it may')
+}
