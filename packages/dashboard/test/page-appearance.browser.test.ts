@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
     const driver = stores.sqlite()
     const orders = stores.queue(driver, 'orders')
     await failOnce(orders, 'failed', coded('ECONNREFUSED', 'nobody listens'))
-    await orders.addMany(['ready', 'aside', 'x'.repeat(300)])
+    await orders.addMany(['ready', 'aside', 'x'.repeat(300), { an: 'item' }])
     await orders.addAfter('later', 3_600_000)
     await orders.inspect.park('aside')
     await stores.queue(driver, 'a queue with a name that is rather long, to see').add('a')
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
     overview: (visit) => visit.until(() => visit.count('.overview .row'), 4),
     queue: async (visit) => {
       await visit.go(queuePlace)
-      await visit.until(() => visit.count('.key-grid tbody .row'), 5)
+      await visit.until(() => visit.count('.key-grid tbody .row'), 6)
     },
     'queue at work': async (visit) => {
       await visit.go({ ...queuePlace, queue: 'mails' } as PageLocation)
@@ -71,8 +71,16 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
     },
     key: async (visit) => {
       await visit.go(keyPlace)
-      await visit.page.click('text=show the item')
       await visit.page.click('.errors summary')
+    },
+    item: async (visit) => {
+      await visit.go({ ...keyPlace, key: 'json:{"an":"item"}' } as PageLocation)
+      await visit.page.click('text=show the item')
+      await visit.reads('.json', /"an": "item"/)
+    },
+    failures: async (visit) => {
+      await visit.go({ at: 'failures', code: 'ECONNREFUSED' })
+      await visit.page.locator('.failed-runs li').first().waitFor()
     },
     'absent key': async (visit) => {
       await visit.go({ ...keyPlace, key: 'nothing' } as PageLocation)

@@ -98,7 +98,8 @@ class KeyHistory {
     const ofRow = stepsOfRow(info, now)
     // What the row records was often observed too: its record has the exact time.
     const seen = this.#steps.filter(({ note }) => !ofRow.some((step) => note.endsWith(step.note)))
-    return [...ofRow, ...seen].sort((a, b) => a.at - b.at).slice(-stepsMax)
+    // What was observed at the instant of a record came before it.
+    return [...seen, ...ofRow].sort((a, b) => a.at - b.at).slice(-stepsMax)
   }
 
   get errors(): readonly SeenError[] {

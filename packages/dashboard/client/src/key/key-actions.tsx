@@ -10,7 +10,7 @@ import { Visible } from '../ui/visible.tsx'
 /** Why an action has no effect on a key in its state. */
 function whyUseless(action: ActionName, view: KeyView): string | undefined {
   const { line, state } = view
-  if (line === undefined) return action === 'add' ? undefined : 'this key is not stored'
+  if (line === undefined) return undefined
   if (action === 'runNow' && state !== 'delayed' && state !== 'backoff') {
     return 'only delayed keys and keys in back-off can run sooner'
   }
@@ -39,41 +39,45 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
           open.value = 'add'
         }}
       >
-        Add again
+        {line === undefined ? 'Add' : 'Add again'}
       </ActionButton>
-      <ActionButton {...does('runNow')}>Run now</ActionButton>
-      {line?.held !== undefined && (
-        <ActionButton
-          {...does('release')}
-          onAct={() => {
-            open.value = 'release'
-          }}
-        >
-          Release
-        </ActionButton>
+      {line !== undefined && (
+        <>
+          <ActionButton {...does('runNow')}>Run now</ActionButton>
+          {line?.held !== undefined && (
+            <ActionButton
+              {...does('release')}
+              onAct={() => {
+                open.value = 'release'
+              }}
+            >
+              Release
+            </ActionButton>
+          )}
+          <ActionButton {...does('forget')}>Forget failures</ActionButton>
+          {line?.parked === true ? (
+            <ActionButton {...does('unpark')}>Unpark</ActionButton>
+          ) : (
+            <ActionButton
+              {...does('park')}
+              onAct={() => {
+                open.value = 'park'
+              }}
+            >
+              Park
+            </ActionButton>
+          )}
+          <ActionButton
+            {...does('remove')}
+            kind="danger"
+            onAct={() => {
+              open.value = 'remove'
+            }}
+          >
+            Remove
+          </ActionButton>
+        </>
       )}
-      <ActionButton {...does('forget')}>Forget failures</ActionButton>
-      {line?.parked === true ? (
-        <ActionButton {...does('unpark')}>Unpark</ActionButton>
-      ) : (
-        <ActionButton
-          {...does('park')}
-          onAct={() => {
-            open.value = 'park'
-          }}
-        >
-          Park
-        </ActionButton>
-      )}
-      <ActionButton
-        {...does('remove')}
-        kind="danger"
-        onAct={() => {
-          open.value = 'remove'
-        }}
-      >
-        Remove
-      </ActionButton>
       {open.value === 'add' && <AddDialog queue={queue} fixedKey={key} onClose={close} />}
       {open.value === 'release' && line?.held !== undefined && (
         <ConfirmDialog

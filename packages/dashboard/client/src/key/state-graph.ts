@@ -32,12 +32,9 @@ export const ways: readonly Way[] = [
   { from: 'parked', to: 'ready', word: 'unparked' },
 ]
 
-/** The node of a state; a key that is not stored is at none: it may never have been. */
-export function stationOf(state: KeyStateWord): Station
-export function stationOf(state: KeyStateWord | 'absent'): Station | undefined
-export function stationOf(state: KeyStateWord | 'absent'): Station | undefined {
-  if (state === 'absent') return undefined
-  return state === 'idle' ? 'done' : state
+/** The node of a state. */
+export function stationOf(state: KeyStateWord | 'absent'): Station {
+  return state === 'idle' || state === 'absent' ? 'done' : state
 }
 
 export const wayId = (from: Station, to: Station): string => `${from}-${to}`
@@ -71,8 +68,7 @@ export function waysTaken(
   for (const [index, step] of steps.entries()) {
     // An add while the key was held made it dirty; it is not a transition to ready.
     if (step.to === 'ready' && steps[index + 1]?.to === 'dirty') continue
-    // A step to absent is the end of a run.
-    const to = stationOf(step.to) ?? 'done'
+    const to = stationOf(step.to)
     for (const way of between(from, to)) if (known.has(way)) taken.add(way)
     // A key that is done starts at `add` when it is added again.
     from = to === 'done' ? 'add' : to

@@ -69,7 +69,8 @@ export function StateMachine({
   readonly failures: number
 }): JSX.Element {
   const taken = waysTaken(steps, failures)
-  const here = stationOf(state)
+  // A key that is not stored may never have been: only one that was seen to end is done.
+  const here = state === 'absent' && steps.length === 0 ? undefined : stationOf(state)
   const drawn = ways.filter(({ from, to }) => curves[wayId(from, to)] !== undefined)
   // Observed transitions are painted over the others.
   const inOrder = [

@@ -40,12 +40,11 @@ function Flow({ view }: { readonly view: QueueView }): JSX.Element {
   const { inPerSecond, outPerSecond, errorRatio, mergedRatio } = view.flow
   return (
     <div class="tile flow-tile">
-      <div class="tile-head">flow</div>
+      <div class="tile-head">in → out</div>
       <div class="tile-count">
         {rate(inPerSecond)}
         <span class="faint"> → </span>
         {rate(outPerSecond)}
-        <span class="unit">/s</span>
       </div>
       <div class="tile-note">
         {mergedRatio !== undefined && (
@@ -118,8 +117,10 @@ export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element 
           {counts.parked > 0 && 'runs only if unparked'}
         </Tile>
       </TileGroup>
-      <TileGroup title="Also">
+      <TileGroup title="Nothing pending">
         <Tile queue={queue} state="idle" count={count('idle')} />
+      </TileGroup>
+      <TileGroup title="Per second">
         <Flow view={view} />
       </TileGroup>
       {counts.capped && <ExactCounts key={queue} queue={queue} />}
