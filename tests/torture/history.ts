@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { type Driver, failuresExpireMsDefault, heartbeatMs, type WorkRecord } from '@sluice/core'
+import { type Driver, failuresExpireMsDefault, type WorkRecord } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { startPostgres } from '@sluice/test-postgres'
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
@@ -39,28 +38,31 @@ function fullRecord(beat: number, now: number): WorkRecord {
   }
 }
 
-/** Bytes of the history of one queue after a day and more of full records. */
-async function bytesOfDay(store: MeasuredStore, clock: FakeClock, beats: number): Promise<number> {
+/** How many queues have a history when its size is measured. */
+const queues = 10
+
+/** Bytes of the history of a queue after a day of records of the largest size. */
+async function bytesOfDay(store: MeasuredStore, clock: FakeClock): Promise<number> {
   const driver = store.connect()
   await driver.open({ clock })
   const before = await store.bytes()
-  for (let beat = 0; beat < beats; beat += 1) {
-    await clock.step(heartbeatMs)
-    const reply = await driver.tick('bytes', {
-      holder: 'a-host-with-a-name:12345:1a2b3c4d',
-      worker: {
-        ...{ holder: 'a-host-with-a-name:12345:1a2b3c4d', host: 'a-host-with-a-name', pid: 12_345 },
-        ...{ concurrency: 8, settings: {} },
-      },
-      record: fullRecord(beat, clock.now()),
-      limit: 100,
-      failuresExpireMs: failuresExpireMsDefault,
-    })
-    assert.equal(reply.recorded, true)
+  const holder = 'a-host-with-a-name:12345:1a2b3c4d'
+  const worker = { holder, host: 'a-host-with-a-name', pid: 12_345, concurrency: 8, settings: {} }
+  // Every step of a day, of the last hour and of the last five minutes gets a record.
+  const steps = [...new Array<number>(870).fill(100_000), ...new Array<number>(40).fill(10_000)]
+  for (const [beat, ms] of steps.entries()) {
+    await clock.step(ms)
+    for (let queue = 0; queue < queues; queue += 1) {
+      const record = fullRecord(beat, clock.now())
+      const options = { limit: 100, failuresExpireMs: failuresExpireMsDefault }
+      const reply = await driver.tick(`bytes ${queue}`, { holder, worker, record, ...options })
+      assert.equal(reply.recorded, true)
+    }
+    await store.sweep()
   }
-  const bytes = (await store.bytes()) - before
+  const bytes = ((await store.bytes()) - before) / queues
   await driver.close()
-  return bytes
+  return Math.round(bytes)
 }
 
 /** The records that a worker sends. */
@@ -134,12 +136,10 @@ async function shareOf(
 
 /**
  * What the history of queues costs: on SQLite its share of the statements of a worker, on Postgres,
- * where it adds no statement, its share of the written rows; and bytes per queue after `--beats=9000`
- * heartbeats of ten seconds with records of the largest size.
+ * where it adds no statement, its share of the written rows; and its bytes per queue after a day of
+ * records of the largest size.
  */
-export async function main(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { beats: { type: 'string', default: '9000' } } })
-  const beats = Number(values.beats)
+export async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-history-'))
   const postgres = await startPostgres()
   let tooMuch = 0
@@ -163,10 +163,10 @@ export async function main(args: string[]): Promise<void> {
       if (kind === 'Postgres') {
         console.log('Postgres: no statement more, as a record is an argument of the heartbeat')
       }
-      const bytes = await bytesOfDay(store, clock, beats)
+      const bytes = await bytesOfDay(store, clock)
       if (bytes > bytesMax) tooMuch += 1
       console.log(
-        `${kind}: ${bytes.toLocaleString('en')} bytes per queue after ${beats} full records` +
+        `${kind}: ${bytes.toLocaleString('en')} bytes per queue after a day of full records` +
           (bytes > bytesMax ? ' (too much)' : ''),
       )
       await store.close()

@@ -142,7 +142,8 @@ export async function main(args: string[]): Promise<void> {
     await measure(
       {
         kind: 'SQLite',
-        connect: () => sqliteDriver({ file, durability: 'process' }),
+        // The same SQLite for all connections: two libraries in one process undo each other's locks.
+        connect: () => sqliteDriver({ database: new DatabaseSync(file), durability: 'process' }),
         async sql(text) {
           const database = new DatabaseSync(file)
           database.exec(text)
