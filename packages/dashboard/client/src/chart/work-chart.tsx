@@ -128,8 +128,8 @@ export function WorkChart({
           {bars.map((bar) => (
             <Stack key={bar.index} bar={bar} top={top} />
           ))}
-          {linePieces(bars, readyTop, height).map((piece) => (
-            <path key={piece} class="line-ready" d={piece} />
+          {linePieces(bars, readyTop, height).map((piece, index) => (
+            <path key={index} class="line-ready" d={piece} />
           ))}
           {at !== undefined && <rect class="chart-point" x={at} width={1} height={height} />}
         </svg>
