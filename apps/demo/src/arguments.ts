@@ -7,6 +7,7 @@ const help = `usage: npm start -- [options] [FILE]
 A shop with seven queues in one SQLite file, two worker processes, and the dashboard.
 
   FILE            the file of the queues; default: sluice-demo.db in the temporary folder
+  --store=STORE   redis, or an address such as redis://host:6379, instead of a file
   --port=PORT     the port of the dashboard; default 4040
   --seconds=N     ends after N seconds
   --no-open       does not open the dashboard in a browser
@@ -18,8 +19,9 @@ p pauses the queue search-index, or resumes it; q or Ctrl-C ends the demo.
 
 /** What the demo was called with. */
 export interface Arguments {
-  readonly file: string
-  /** The file was not named, so it is the demo's own. */
+  /** The file of the queues, or the address of a Redis. */
+  readonly store: string
+  /** The store was not named, so it is a file of the demo's own. */
   readonly isOwnFile: boolean
   readonly port: number
   readonly seconds: number | undefined
@@ -33,6 +35,7 @@ export function readArguments(): Arguments {
       allowPositionals: true,
       options: {
         port: { type: 'string', default: '4040' },
+        store: { type: 'string' },
         seconds: { type: 'string' },
         'no-open': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -42,11 +45,15 @@ export function readArguments(): Arguments {
       process.stdout.write(help)
       process.exit(0)
     }
-    const [file = join(tmpdir(), 'sluice-demo.db'), ...more] = positionals
-    if (more.length > 0) throw new Error(`one file is enough; got ${positionals.join(' ')}`)
+    const named = [...positionals, ...(values.store === undefined ? [] : [values.store])]
+    const [store = join(tmpdir(), 'sluice-demo.db'), ...more] = named
+    if (more.length > 0) throw new Error(`one store is enough; got ${named.join(' ')}`)
+    if (values.store !== undefined && !/^redis(s?:|-|$)/.test(values.store)) {
+      throw new Error(`--store must be redis or an address of Redis; got ${values.store}`)
+    }
     return {
-      file,
-      isOwnFile: positionals.length === 0,
+      store: store === 'redis' ? 'redis://127.0.0.1:6379' : store,
+      isOwnFile: named.length === 0,
       port: wholeNumber('--port', values.port),
       seconds: values.seconds === undefined ? undefined : wholeNumber('--seconds', values.seconds),
       opensBrowser: process.stdout.isTTY && !values['no-open'],

@@ -1,5 +1,5 @@
-// What `npm start` runs: a shop with its queues in a SQLite file, worker processes, a server that can be
-// broken, and the dashboard. Started again on the same file it shows the queues surviving.
+// What `npm start` runs: a shop with its queues in a SQLite file or a Redis, worker processes, a server that can be
+// broken, and the dashboard. Started again on the same store it shows the queues surviving.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { serveDashboard } from '@sluice/dashboard/node'
@@ -12,7 +12,10 @@ import { demoLeaseMs, openStore } from './open-store.ts'
 import { addChanges, queueOf } from './shop.ts'
 import { WorkerProcess } from './worker-processes.ts'
 
-const { file, isOwnFile, port, seconds, opensBrowser } = readArguments()
+const { store, isOwnFile, port, seconds, opensBrowser } = readArguments()
+const isFile = !/^rediss?[:-]/.test(store)
+// An address may contain a password.
+const shown = isFile ? store : store.replace(/\/\/[^/@]*@/, '//')
 const started = performance.now()
 let runs = 0
 let changes = 0
@@ -27,7 +30,7 @@ function say(text: string): void {
   console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(5)} s  ${text}`)
 }
 
-const driver = await openStore(file, isOwnFile, (reason) =>
+const driver = await openStore(store, isOwnFile, (reason) =>
   say(`the file of an older demo was removed, because it cannot be read: ${reason}`),
 )
 const queues = lives.map((life) => ({
@@ -43,7 +46,7 @@ const webhooks = queueNamed('webhooks')
 const searchIndex = queueNamed('search-index')
 
 const token = randomBytes(18).toString('base64url')
-const options = { driver, allowActions: true, auth: { token }, storeName: file }
+const options = { driver, allowActions: true, auth: { token }, storeName: shown }
 const dashboard = await serveDashboard(options, { port }).catch(() =>
   // The port is taken: any other will do.
   serveDashboard(options),
@@ -60,12 +63,12 @@ async function status(): Promise<string> {
     .join(', ')
 }
 
-console.log(`Sluice: seven work queues of a shop, in the file ${file}
+console.log(`Sluice: seven work queues of a shop, in ${isFile ? 'the file ' : ''}${shown}
   1. Things change, and each change adds its key. A key that is pending already is added once.
   2. Two worker processes run the keys. No key is ever with both.
   3. Some runs fail and back off; a key of pods that fails five times in a row is parked.
   4. Every 20 seconds a worker is killed; its keys come back when their leases end.
-  5. Ctrl-C ends it. What is not done by then stays in the file: start it again.
+  5. Ctrl-C ends it. What is not done by then stays in the store: start it again.
 
   Watch all of it, and run, park or purge keys, at
   ${address}
@@ -80,7 +83,7 @@ const workers = [1, 2].map(
   (number) =>
     new WorkerProcess({
       name: `worker ${number}`,
-      args: [file, String(number), customers.url],
+      args: [store, String(number), customers.url],
       say,
       onRun: () => {
         runs += 1
@@ -158,6 +161,6 @@ for (const { life, queue } of queues) {
     say(`${life.name}: ${key} is parked after ${failures} failures: ${lastError?.message ?? ''}`)
   }
 }
-say(`${changes} changes cost ${runs} runs. In the file: ${await status()}`)
+say(`${changes} changes cost ${runs} runs. In the store: ${await status()}`)
 await dashboard.close()
 await Promise.all(queues.map(({ queue }) => queue.close()))

@@ -1,22 +1,21 @@
-// One worker process of the demo: `node worker-process.ts FILE NUMBER URL`. The first one works on
+// One worker process of the demo: `node worker-process.ts STORE NUMBER URL`. The first one works on
 // every queue that has workers, the second one on those with two. It tells its parent what it does.
-import { sqliteDriver } from '@sluice/sqlite'
 import { systemClock } from 'sluice'
 import { sendWebhook } from './customers-server.ts'
 import { lives } from './lives.ts'
-import { demoLeaseMs } from './open-store.ts'
+import { demoLeaseMs, driverOf } from './open-store.ts'
 import { queueOf, workOn } from './shop.ts'
 
-const [file, number, url] = process.argv.slice(2)
-if (file === undefined || number === undefined || url === undefined) {
-  throw new Error('worker-process.ts needs a file, a number and the URL of the customers')
+const [store, number, url] = process.argv.slice(2)
+if (store === undefined || number === undefined || url === undefined) {
+  throw new Error('worker-process.ts needs a store, a number and the URL of the customers')
 }
 
 const tell = (text: string): void => {
   process.send?.(text)
 }
 
-const driver = sqliteDriver({ file, durability: 'process' })
+const driver = driverOf(store)
 const mine = lives.filter(({ workers }) => workers >= Number(number))
 const works = mine.map((life) => {
   const logger = { info: () => undefined, warn: () => undefined, error: tell }

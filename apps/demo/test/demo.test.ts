@@ -1,4 +1,4 @@
-// The demo as a user sees it: real processes on a real file.
+// The demo as a user sees it: real processes on a real file, or a real Redis.
 // real time: it shows a lease ending in another process, which no fake clock reaches.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
+import { needs } from '@sluice/needs'
+import { hasRedis, startRedis } from '@sluice/test-redis'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
@@ -83,7 +85,7 @@ test('a server is broken, a worker is killed, and the queues survive a restart',
   ])
   first.child.kill('SIGINT')
   expect(await first.ended).toBe(0)
-  expect(first.lines.at(-1)).toMatch(/\d+ changes cost \d+ runs\. In the file: ready \d+/)
+  expect(first.lines.at(-1)).toMatch(/\d+ changes cost \d+ runs\. In the store: ready \d+/)
 
   const second = show('--port=0', file)
   expect(await second.line('from the last time: ')).not.toMatch(/ready 0, delayed 0/)
@@ -118,3 +120,19 @@ test.each([
   expect(await called.ended).toBe(code)
   if (line !== undefined) expect(called.lines[0]).toContain(line)
 })
+
+test.skipIf(!needs('redis-server', hasRedis))(
+  'the queues are in a Redis',
+  async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const demo = show('--port=0', '--no-open', `--store=${server.url}`)
+    await demo.line(`in ${server.url}`)
+    await demo.line('came back after its worker was killed')
+    demo.child.stdin?.write('q')
+    expect(await demo.ended).toBe(0)
+    expect(demo.lines.at(-1)).toMatch(/\d+ changes cost [1-9]\d* runs/)
+    expect(await server.command('EXISTS', 'sluice-demo:{pods}:rows')).toBe(1)
+  },
+  90_000,
+)

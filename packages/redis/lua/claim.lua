@@ -76,26 +76,27 @@ for index, key in ipairs(names) do
   end
 end
 
--- Items are read a few at a time, so that a claim of long ones ends early.
-local items, bytes = {}, 0
-for first = 1, #itemNames, 16 do
+-- Items are read a few at a time, some 64 kB, so that a claim of long ones ends early.
+local items, bytes, first, step = {}, 0, 1, 4
+while first <= #itemNames do
   local slice = {}
-  for index = first, math.min(first + 15, #itemNames) do
-    slice[#slice + 1] = names[chosen[itemNames[index]]]
-  end
+  local last = math.min(first + step - 1, #itemNames)
+  for index = first, last do slice[#slice + 1] = names[chosen[itemNames[index]]] end
   local texts = call('HMGET', itemsKey, unpack(slice))
   for index, text in ipairs(texts) do
     if not text then damaged(slice[index]) end
     items[itemNames[first + index - 1]] = text
     bytes = bytes + #text
   end
-  local next = itemNames[first + 16]
+  first = last + 1
+  local next = itemNames[first]
   if bytes >= bytesMax and next then
     for index = #chosen, next, -1 do
       chosen[index] = nil
     end
     break
   end
+  step = math.max(1, math.min(64, math.floor(65536 * last / bytes)))
 end
 
 if #chosen == 0 then
@@ -110,7 +111,9 @@ local firstToken = token + 1
 if token + #chosen > 9007199254740991 then
   return redis.error_reply('SLUICETOKENS no token is left below 2^53, so no key can be claimed')
 end
-local leaves = removed[readyKey]
+-- Members that follow each other are removed by their ranks, without a search for each.
+local isInRow = chosen[#chosen] == #chosen
+local leaves = isInRow and {} or removed[readyKey]
 local enters = added[heldKey]
 local replies = {}
 local heldTail = string.char(#holder) .. holder
@@ -158,5 +161,6 @@ end
 hasChanged = true
 setScope('token', token + #chosen)
 local leases = expiredLeases(100)
+if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end
 write()
 return answer(0, '', leases, firstToken, reply(leaseUntil), unpack(replies))

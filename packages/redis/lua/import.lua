@@ -1,7 +1,8 @@
 #!lua
 -- Merges rows of another store into the stored keys: packages/core/src/transitions/merge-row.ts.
 -- Arguments: 'import', or 'replay' for adds that this store has acknowledged before, then the rows. A
--- replayed item replaces the stored one if it is the later one. Reply: for each row 0 (imported), 1 (merged) or 2 (unchanged).
+-- replayed item replaces the stored one if it is the later one. Reply: for each row 0 (imported), 1 (merged),
+-- 2 (unchanged), or 3 for an add that this primary had received before it became the primary.
 -- @include begin
 -- @include rows
 -- @include writes
@@ -53,36 +54,48 @@ local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'pr
   'crashes', 'failed', 'parked' }
 
 local isReplay = argument() == 'replay'
+-- A replica has a part of the history of its primary, from the beginning: what was numbered before the last
+-- number that it received has arrived as well.
+local followed = isReplay and (storedSeq < term * termSize and storedSeq
+  or tonumber(call('HGET', metaKey, 'followed') or -1)) or -1
+local function hasArrived(row)
+  return row.lastSeq ~= nil and row.lastSeq <= followed
+    and math.floor(row.lastSeq / termSize) == math.floor(followed / termSize)
+end
 local names, moved = readTransferRows()
 local replies = {}
 local greatestSeq = seq
 for index, state in ipairs(readKeys(names)) do
   local row = moved[index]
-  -- A key is never ready later than it is due or than now, but the time of the other store may be later.
-  row.ready = math.min(row.ready, math.max(row.due, now))
-  local isNew = isGone(state)
-  local isLater = row.seq > state.seq
-  local before = {}
-  for _, member in ipairs(transferMembers) do before[member] = state[member] end
-  mergePending(state, row)
-  state.failures = math.max(state.failures, row.failures)
-  state.crashes = math.max(state.crashes, row.crashes)
-  state.failed = lastOf(state.failed, row.failed)
-  state.parked = state.parked or row.parked
-  local outcome = 2
-  if isNew then
-    if not isGone(state) then outcome = 0 end
-    if row.item ~= '' then state.item = row.item end
+  if hasArrived(row) then
+    replies[index] = 3
   else
-    for _, member in ipairs(transferMembers) do
-      if before[member] ~= state[member] then outcome = 1 end
+    -- A key is never ready later than it is due or than now, but the time of the other store may be later.
+    row.ready = math.min(row.ready, math.max(row.due, now))
+    local isNew = isGone(state)
+    local isLater = row.seq > state.seq
+    local before = {}
+    for _, member in ipairs(transferMembers) do before[member] = state[member] end
+    mergePending(state, row)
+    state.failures = math.max(state.failures, row.failures)
+    state.crashes = math.max(state.crashes, row.crashes)
+    state.failed = lastOf(state.failed, row.failed)
+    state.parked = state.parked or row.parked
+    local outcome = 2
+    if isNew then
+      if not isGone(state) then outcome = 0 end
+      if row.item ~= '' then state.item = row.item end
+    else
+      for _, member in ipairs(transferMembers) do
+        if before[member] ~= state[member] then outcome = 1 end
+      end
     end
+    if isReplay and not isNew and isLater then state.item = row.item ~= '' and row.item end
+    if row.error ~= '' and not state.hasError then state.error = row.error end
+    if not isGone(state) then greatestSeq = math.max(greatestSeq, state.seq) end
+    store(names[index], state)
+    replies[index] = outcome
   end
-  if isReplay and not isNew and isLater then state.item = row.item ~= '' and row.item end
-  if row.error ~= '' and not state.hasError then state.error = row.error end
-  if not isGone(state) then greatestSeq = math.max(greatestSeq, state.seq) end
-  store(names[index], state)
-  replies[index] = outcome
 end
 seq = greatestSeq
 write()

@@ -4,15 +4,30 @@
 -- Arguments: holder, registration of the worker or '', limit, failuresExpireMs, workerMsMax.
 -- Reply: nextAt, whether the queue is paused, the expired leases, how many idle keys were deleted.
 -- @include begin
--- @include rows
--- @include writes
--- @include leases
 local holder = argument()
 local worker = argument()
 local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
 if not version and worker == '' then return answer('inf', 0, {}, 0) end
+local registered = worker ~= '' and call('HGET', workersKey, holder)
+
+local function register()
+  local started = registered and string.match(registered, '^(%S+) ') or string.format('%.17g', now)
+  call('HSET', workersKey, holder, started .. ' ' .. string.format('%.17g', now) .. ' ' .. worker)
+end
+
+-- The usual case, a registered worker of a queue without a key, needs nothing of what follows.
+if version and registered and (primary == '' or primary == lastPrimary) and ahead == storedAhead
+  and call('HLEN', rowsKey) == 1 then
+  if not isPaused and waitsUntil < inf then call('HSET', metaKey, 'waits', 'inf') end
+  call('HSET', scopeKey, 'latest', now)
+  register()
+  return answer('inf', isPaused and 1 or 0, {}, 0)
+end
+-- @include rows
+-- @include writes
+-- @include leases
 
 local nextDue = inf
 local firstLease = inf
@@ -38,7 +53,6 @@ for index, state in ipairs(readKeys(stale)) do
   state.crashes = 0
   store(stale[index], state)
 end
-local registered = worker ~= '' and call('HGET', workersKey, holder)
 local gone = {}
 if worker ~= '' and not registered then
   -- A new worker deletes the registrations that are too old.
@@ -52,8 +66,7 @@ if worker ~= '' then hasChanged = true end
 if not isPaused and nextAt > now and waitsUntil < nextAt then setMeta('waits', nextAt) end
 write()
 if worker ~= '' then
-  local started = registered and string.match(registered, '^(%S+) ') or string.format('%.17g', now)
-  call('HSET', workersKey, holder, started .. ' ' .. string.format('%.17g', now) .. ' ' .. worker)
+  register()
   writeAll('HDEL', workersKey, gone, 1000)
 end
 return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)

@@ -1,18 +1,15 @@
-import { batchKeysMax, type Timer } from '@sluice/core'
-import type { Ask, AskReply, Finish, FinishReply, TransferRow } from '@sluice/core/driver'
-import { type Environment, never } from '@sluice/core/driver'
-import { Journal, journalBytesMax, journalKeysMax, type Unconfirmed } from './journal.ts'
-import type { Store } from './store.ts'
-import { repeatFinishes } from './verbs/finish.ts'
-import { replayRows } from './verbs/transfer.ts'
+import { batchKeysMax, SluiceError, type Timer } from '@sluice/core'
+import { type Ask, type Dedupe, type Environment, type Finish, never } from '@sluice/core/driver'
+import { type Acknowledged, Journal, type Promised, type Unconfirmed } from './journal.ts'
+import type { Store, Written } from './store.ts'
+import type { Added } from './verbs/add.ts'
+import { type Finished, repeatFinishes } from './verbs/finish.ts'
+import { replayRuns } from './verbs/transfer.ts'
 
-/** How often replicas are asked how much they have, in milliseconds, while there is anything to ask. */
+/** How often primaries are asked what their replicas have, in milliseconds, while there is anything to ask. */
 const askMs = 1_000
 
-/**
- * How long a store without replicas is given to write to its disk, in milliseconds, counted back from
- * its last reply.
- */
+/** How long a primary without replicas is given to write to its disk, in milliseconds. */
 const replayMs = 10_000
 
 /** The longest that a full journal makes an add wait for replicas, in milliseconds. */
@@ -37,65 +34,89 @@ export class JournalKeeper {
   readonly #unwatch: () => void
   #timer: Timer | undefined
   #round: Promise<void> | undefined
-  /** When the newest reply came, on the monotonic clock. */
-  #repliedAt = 0
 
   constructor(store: Store, environment: Environment, onReplay: (replayed: Replayed) => void) {
     this.#store = store
     this.#environment = environment
     this.#onReplay = onReplay
-    this.#unwatch = store.connections.watchPrimaries(() => void this.#look())
+    this.#unwatch = store.connections.watchPrimaries(() => void this.look())
   }
 
-  /** Notes the replies to a batch of adds. Waits for replicas if the journal is full. */
-  async noteAdds(
-    queue: string,
-    asks: readonly Ask[],
-    replies: readonly AskReply[],
-    lastSeq: number,
-  ): Promise<void> {
-    const journal = this.#of(queue)
-    journal.noteAdds(asks, replies, this.#acknowledged(queue, lastSeq))
-    if (journal.size < journalKeysMax && journal.bytes < journalBytesMax) return
+  /** To be called before an add: waits for replicas if the journal is full. */
+  async makeRoom(queue: string): Promise<void> {
+    const journal = this.#journals.get(queue)
+    if (journal?.isFull !== true) return
     const { connections, layout } = this.#store
     const { slot } = layout.of(queue)
-    const nth = journal.nth
-    const barrier = await connections.barrier(slot)
-    await barrier.confirmed(connections.replicas, fullMs)
-    journal.confirmed(connections.primaryOf(slot), nth)
+    let cause: unknown
+    try {
+      await this.look()
+      const primary = connections.primaryOf(slot)
+      const replicas = connections.replicasOf(slot)
+      if (journal.isFull && replicas === 0) journal.halve(primary)
+      else if (journal.isFull) {
+        const { nth } = journal
+        const barrier = await connections.barrier(slot)
+        await barrier.confirmed(replicas, fullMs)
+        journal.confirmed(primary, nth)
+      }
+    } catch (error) {
+      cause = error
+    }
+    if (!journal.isFull) return
+    throw new SluiceError(
+      'ERR_STORE_BUSY',
+      `nothing can be added to the queue ${queue} now: a failover could lose the last adds of this process, its list of them is full, and the replicas of Redis have not confirmed them within ${fullMs / 1_000} s; check that the replicas are connected`,
+      { cause, retryable: true },
+    )
+  }
+
+  /** Notes the replies to a batch of adds. */
+  noteAdds(queue: string, asks: readonly Ask[], added: Added, dedupe: Dedupe): void {
+    if (this.#store.isConfirmed(queue)) return
+    const { replies, written } = added
+    this.#of(queue).noteAdds(asks, replies, this.#acknowledged(queue, written), dedupe)
   }
 
   /** Notes the replies to a batch of finishes. */
-  noteFinishes(
-    queue: string,
-    finishes: readonly Finish[],
-    replies: readonly FinishReply[],
-    lastSeq: number,
-  ): void {
-    this.#of(queue).noteFinishes(finishes, replies, this.#acknowledged(queue, lastSeq))
+  noteFinishes(queue: string, finishes: readonly Finish[], finished: Finished): void {
+    if (!this.#store.isConfirmed(queue)) this.noteReleases(queue, finishes, finished)
+  }
+
+  /** Notes the replies to finishes that replicas have not confirmed. */
+  noteReleases(queue: string, finishes: readonly Finish[], { replies, written }: Finished): void {
+    this.#of(queue).noteFinishes(finishes, replies, this.#acknowledged(queue, written))
   }
 
   /** This process has cancelled or removed keys; all of the queue if `keys` is undefined. */
-  strike(queue: string, keys: readonly string[] | undefined): void {
-    const journal = this.#journals.get(queue)
-    if (keys === undefined) journal?.strikeAll()
-    else journal?.strike(keys)
+  strike(queue: string, keys: readonly string[] | undefined, { lastSeq }: Written): void {
+    this.#journals.get(queue)?.strike(keys, lastSeq)
   }
 
   /** Waits until replicas have everything, at most `graceMs`, and stops. */
   async close(graceMs: number): Promise<void> {
     const { clock } = this.#environment
     const endAt = clock.monotonicMs() + graceMs
-    const { replicas } = this.#store.connections
-    while (replicas > 0 && this.#journals.size > 0 && clock.monotonicMs() < endAt) {
-      await this.#look()
-      if (this.#journals.size === 0) break
+    while (this.#waitsForReplicas() && clock.monotonicMs() < endAt) {
+      await this.look()
+      if (!this.#waitsForReplicas()) break
       await new Promise<void>((resolve) => void clock.startTimer(50, resolve).ref())
     }
     this.#unwatch()
     this.#timer?.stop()
     this.#timer = undefined
     this.#journals.clear()
+  }
+
+  #waitsForReplicas(): boolean {
+    const { connections, layout } = this.#store
+    try {
+      return [...this.#journals.keys()].some(
+        (queue) => connections.replicasOf(layout.of(queue).slot) > 0,
+      )
+    } catch {
+      return false
+    }
   }
 
   #of(queue: string): Journal {
@@ -108,19 +129,21 @@ export class JournalKeeper {
     return journal
   }
 
-  #acknowledged(queue: string, lastSeq: number) {
-    const { connections, layout, time } = this.#store
-    this.#repliedAt = this.#environment.clock.monotonicMs()
+  /** The primary is the one that has answered, which need not be the newest that is known. */
+  #acknowledged(queue: string, { now, lastSeq, by }: Written): Acknowledged {
+    const { connections, layout } = this.#store
+    const known = connections.primaryOf(layout.of(queue).slot)
+    const isKnown = by === '' || known.startsWith(by)
     return {
-      primary: connections.primaryOf(layout.of(queue).slot),
-      now: time.latest,
+      primary: isKnown ? known : by,
+      now,
       lastSeq,
-      at: this.#repliedAt,
+      at: this.#environment.clock.monotonicMs(),
     }
   }
 
   async #onTimer(): Promise<void> {
-    await this.#look()
+    await this.look()
     if (this.#journals.size > 0) this.#timer?.reset(askMs)
     else {
       this.#timer?.stop()
@@ -129,7 +152,7 @@ export class JournalKeeper {
   }
 
   /** One round at a time: asks replicas, and repeats what another primary has acknowledged. */
-  async #look(): Promise<void> {
+  async look(): Promise<void> {
     this.#round ??= this.#lookOnce().finally(() => {
       this.#round = undefined
     })
@@ -146,35 +169,35 @@ export class JournalKeeper {
     }
     await this.#trim()
     for (const [queue, journal] of this.#journals) {
-      if (journal.size === 0) this.#journals.delete(queue)
+      if (journal.isEmpty) this.#journals.delete(queue)
     }
   }
 
-  /** One `WAIT 0 0` for each primary covers the entries of all its queues. */
+  /** Replicas are asked once for the entries of all queues of a primary. */
   async #trim(): Promise<void> {
     const { connections, layout } = this.#store
-    if (connections.replicas === 0) {
-      for (const journal of this.#journals.values()) journal.expired(this.#repliedAt - replayMs)
-      // Without anything new, what is older than a while is on the disk.
-      const quiet = this.#environment.clock.monotonicMs() - this.#repliedAt
-      if (quiet > replayMs) for (const journal of this.#journals.values()) journal.strikeAll()
-      return
-    }
-    const byPrimary = new Map<string, { slot: string; journals: (readonly [Journal, number])[] }>()
+    const byPrimary = new Map<string, { slot: string; journals: Journal[] }>()
     for (const [queue, journal] of this.#journals) {
       const { slot } = layout.of(queue)
       const primary = connections.primaryOf(slot)
       const group = byPrimary.get(primary) ?? { slot, journals: [] }
-      group.journals.push([journal, journal.nth])
+      group.journals.push(journal)
       byPrimary.set(primary, group)
     }
     await Promise.all(
       [...byPrimary].map(async ([primary, { slot, journals }]) => {
+        const asked = journals.map(({ nth }) => nth)
+        const at = this.#environment.clock.monotonicMs()
         try {
-          const barrier = await connections.barrier(slot)
-          if ((await barrier.count()) < connections.replicas) return
-          if (connections.primaryOf(slot) !== primary) return
-          for (const [journal, nth] of journals) journal.confirmed(primary, nth)
+          const progress = await connections.progress(slot)
+          if (progress.primary !== primary) return
+          const replicas = connections.replicasOf(slot)
+          for (const [index, journal] of journals.entries()) {
+            // A primary that answers has what it answered a while before on its disk.
+            if (replicas === 0) journal.expired(primary, at - replayMs)
+            else if (progress.following >= replicas) journal.confirmed(primary, journal.asked)
+            journal.asked = asked[index] ?? 0
+          }
         } catch {
           // The primary is away; nothing is confirmed.
         }
@@ -187,12 +210,13 @@ export class JournalKeeper {
     const { connections, layout } = this.#store
     const primary = connections.primaryOf(layout.of(queue).slot)
     const unconfirmed = journal.unconfirmed(primary)
-    const { finishes, rows, nth } = unconfirmed
-    if (finishes.length + rows.length === 0) return
+    const { finishes, runs, nth } = unconfirmed
+    if (finishes.length + runs.length === 0) return
     await this.#repeatFinishes(queue, unconfirmed)
-    for (const some of slices(rows)) await replayRows(this.#store, queue, some)
+    let adds = 0
+    for (const some of slices(runs)) adds += await replayRuns(this.#store, queue, some)
     journal.repeated(primary, nth, this.#environment.clock.monotonicMs())
-    this.#onReplay({ queue, adds: rows.length, finishes: finishes.length })
+    this.#onReplay({ queue, adds, finishes: finishes.length })
   }
 
   async #repeatFinishes(queue: string, { finishes }: Unconfirmed): Promise<void> {
@@ -211,7 +235,7 @@ export class JournalKeeper {
   }
 }
 
-function slices<T extends Finish | TransferRow>(entries: readonly T[]): readonly (readonly T[])[] {
+function slices<T extends Finish | Promised>(entries: readonly T[]): readonly (readonly T[])[] {
   const size = Math.floor(batchKeysMax / 2)
   return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
     entries.slice(index * size, (index + 1) * size),

@@ -1,12 +1,14 @@
-import type {
-  Ask,
-  AskReply,
-  DueReason,
-  Finish,
-  FinishReply,
-  TransferRow,
+import {
+  type Ask,
+  type AskReply,
+  type Dedupe,
+  type DueReason,
+  type EpochMs,
+  type Finish,
+  type FinishReply,
+  never,
+  type TransferRow,
 } from '@sluice/core/driver'
-import { never } from '@sluice/core/driver'
 
 /** The most keys that a journal remembers; then adds wait until replicas have them. */
 export const journalKeysMax = 100_000
@@ -17,39 +19,53 @@ export const journalBytesMax: number = 64 * 1024 * 1024
 /** One acknowledged write, until the replicas are known to have it. */
 interface Entry {
   /** In the order of the replies; rises. */
-  readonly nth: number
+  nth: number
   /** The primary that has acknowledged it. */
-  readonly primary: string
+  primary: string
   /** When the reply came, on the monotonic clock. */
-  readonly at: number
+  at: number
+  /** The last position in the order that was drawn by then: a primary that has it has the write, too. */
+  lastSeq: number
   readonly bytes: number
 }
 
-interface PromisedRun extends Entry {
-  readonly row: TransferRow
+/** A pending run, and one after it if `laterAt` is an instant. */
+interface KeptRun extends Entry {
+  readonly key: string
+  readonly item: string | undefined
+  readonly dueAt: EpochMs
+  readonly why: DueReason
+  readonly laterAt: EpochMs
+  readonly laterWhy: DueReason
+  readonly seq: number
+  readonly priority: number
+  readonly askedAt: EpochMs
 }
 
 interface KeptFinish extends Entry {
   readonly finish: Finish
-  readonly dueAt: number
+  readonly dueAt: EpochMs
+}
+
+/** A run that was promised. */
+export interface Promised {
+  readonly row: TransferRow
+  readonly lastSeq: number
 }
 
 /** What has to be repeated on a new primary. */
 export interface Unconfirmed {
   readonly finishes: readonly { readonly finish: Finish; readonly dueAt: number }[]
-  readonly rows: readonly TransferRow[]
+  readonly runs: readonly Promised[]
   /** The last entry among them. */
   readonly nth: number
 }
 
-const nothing = { why: 'add', laterAt: never, laterWhy: 'add', failures: 0, crashes: 0 } as const
-
-function promisedRow(
-  key: string,
-  item: string | undefined,
-  run: Pick<TransferRow, 'dueAt' | 'why' | 'readyAt' | 'seq' | 'priority' | 'askedAt'>,
-): TransferRow {
-  return { ...nothing, ...run, key, item, failedAt: never, parked: false, lastError: undefined }
+function promisedOf(run: KeptRun): Promised {
+  const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, lastSeq } = run
+  const due = { dueAt, why, laterAt, laterWhy, readyAt: dueAt, seq, priority, askedAt }
+  const none = { failures: 0, crashes: 0, failedAt: never, parked: false, lastError: undefined }
+  return { row: { key, item, ...due, ...none }, lastSeq }
 }
 
 /**
@@ -59,17 +75,22 @@ function promisedRow(
  * may run once more.
  */
 export class Journal {
-  readonly #runs: Map<string, PromisedRun> = new Map()
-  readonly #finishes: Map<string, KeptFinish> = new Map()
+  readonly #runs: Map<string, KeptRun> = new Map()
+  /** By token: of several finishes of a key, a new primary may know any of the claims. */
+  readonly #finishes: Map<number, KeptFinish> = new Map()
   #nth = 0
   #bytes = 0
+  /** The newest entry when replicas were last asked. */
+  asked = 0
 
-  get size(): number {
-    return this.#runs.size + this.#finishes.size
+  get isEmpty(): boolean {
+    return this.#runs.size + this.#finishes.size === 0
   }
 
-  get bytes(): number {
-    return this.#bytes
+  /** Whether it holds as much as it may. */
+  get isFull(): boolean {
+    const size = this.#runs.size + this.#finishes.size
+    return size >= journalKeysMax || this.#bytes >= journalBytesMax
   }
 
   /** The number of the newest entry. */
@@ -77,35 +98,47 @@ export class Journal {
     return this.#nth
   }
 
-  /** Notes the replies to a batch of adds. `lastSeq`: the position of the last one. */
+  /** Notes the replies to a batch of adds. */
   noteAdds(
     asks: readonly Ask[],
     replies: readonly AskReply[],
-    { primary, now, lastSeq, at }: Acknowledged,
+    when: Acknowledged,
+    dedupe: Dedupe = 'client-go',
   ): void {
-    for (const [index, ask] of asks.entries()) {
+    const { now, lastSeq, primary, at } = when
+    for (let index = 0; index < asks.length; index += 1) {
+      const { key, item, priority, failed = false, delayMs } = asks[index]!
       const reply = replies[index]
       if (reply === undefined || reply.outcome === 'full' || reply.dueAt === never) continue
-      const { key, item, priority, failed = false } = ask
-      const { dueAt } = reply
-      const why: DueReason = dueAt <= now ? 'add' : failed ? 'backoff' : 'delay'
+      const { dueAt, plannedMs = delayMs } = reply
+      const before = this.#runs.get(key)
+      if (before !== undefined && before.dueAt === dueAt && reply.outcome === 'unchanged') {
+        // A pending key that is added again and again is one entry.
+        if (item === before.item && primary === before.primary && !(plannedMs > 0)) {
+          this.#nth += 1
+          before.nth = this.#nth
+          before.lastSeq = lastSeq
+          before.at = at
+          continue
+        }
+      }
+      const later = failed ? 'backoff' : 'delay'
+      const why: DueReason = dueAt <= now ? 'add' : later
+      let [laterAt, laterWhy]: [EpochMs, DueReason] = [never, 'add']
+      if (before !== undefined && before.dueAt > dueAt) {
+        // The run before it, if that is due later, was promised as well.
+        laterAt = before.dueAt
+        laterWhy = before.why
+      } else if (plannedMs > 0 && dueAt <= now && dedupe === 'client-go') {
+        // A key that is due keeps a delayed run as its second.
+        laterAt = now + plannedMs
+        laterWhy = later
+      } else if (before !== undefined) {
+        laterAt = before.laterAt
+        laterWhy = before.laterWhy
+      }
       const seq = lastSeq - asks.length + index + 1
-      const row = promisedRow(key, item, {
-        dueAt,
-        why,
-        readyAt: dueAt,
-        seq,
-        priority,
-        askedAt: now,
-      })
-      // The run before it, if that is due later, was promised as well.
-      const before = this.#runs.get(key)?.row
-      const second = before !== undefined && before.dueAt > dueAt ? before : undefined
-      this.#keepRun(
-        second === undefined ? row : { ...row, laterAt: second.dueAt, laterWhy: second.why },
-        primary,
-        at,
-      )
+      this.#keepRun({ key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt: now }, when)
     }
   }
 
@@ -113,38 +146,45 @@ export class Journal {
   noteFinishes(
     finishes: readonly Finish[],
     replies: readonly FinishReply[],
-    { primary, now, lastSeq, at }: Acknowledged,
+    when: Acknowledged,
   ): void {
-    for (const [index, finish] of finishes.entries()) {
+    const { now, lastSeq, primary, at } = when
+    for (let index = 0; index < finishes.length; index += 1) {
+      const finish = finishes[index]!
       const reply = replies[index]
       if (reply === undefined || reply.outcome === 'lost') continue
-      const { key } = finish
+      const { key, token } = finish
       const { dueAt } = reply
-      this.#strikeFinish(key)
-      this.#finishes.set(key, { ...this.#entry(primary, at, 2 * key.length), finish, dueAt })
-      const before = this.#runs.get(key)?.row
-      this.#strikeRun(key)
-      // The key was finished after it was added. What it still owes is what the reply says.
-      if (dueAt === never || before === undefined) continue
+      this.#nth += 1
+      const bytes = 2 * key.length
+      this.#bytes += bytes
+      this.#finishes.set(token, { nth: this.#nth, primary, at, lastSeq, bytes, finish, dueAt })
+      const run = this.#runs.get(key)
+      // An add that the store made after the finish, whose reply was noted first, still counts.
+      if (run === undefined || run.seq > lastSeq) continue
+      this.#strikeRun(run)
+      // The key was finished after it was added. What is still pending is what the reply says.
+      if (dueAt === never) continue
       const why: DueReason = dueAt <= now ? 'add' : 'backoff'
-      const run = { dueAt, why, readyAt: dueAt, seq: lastSeq }
-      this.#keepRun({ ...before, ...run, laterAt: never }, primary, at)
+      const laterAt = run.laterAt > dueAt ? run.laterAt : never
+      this.#keepRun({ ...run, dueAt, why, laterAt, seq: lastSeq }, when)
     }
   }
 
-  /** These keys were cancelled or removed by this process. */
-  strike(keys: readonly string[]): void {
-    for (const key of keys) {
-      this.#strikeRun(key)
-      this.#strikeFinish(key)
+  /** These keys, or all, were cancelled or removed by this process when `lastSeq` had been drawn. */
+  strike(keys: readonly string[] | undefined, lastSeq: number): void {
+    for (const key of keys ?? [...this.#runs.keys()]) {
+      const run = this.#runs.get(key)
+      if (run !== undefined && run.seq <= lastSeq) this.#strikeRun(run)
     }
-  }
-
-  /** Every key was removed. */
-  strikeAll(): void {
-    this.#runs.clear()
-    this.#finishes.clear()
-    this.#bytes = 0
+    const struck = keys && new Set(keys)
+    for (const [token, kept] of this.#finishes) {
+      const { key } = kept.finish
+      if (kept.lastSeq > lastSeq || struck?.has(key) === false) continue
+      // The claim has ended, and what was left to do was cancelled.
+      const finish: Finish = { as: 'done', key, token, forget: false }
+      this.#finishes.set(token, { ...kept, finish, dueAt: never })
+    }
   }
 
   /** The replicas of `primary` have everything up to this entry. */
@@ -152,61 +192,78 @@ export class Journal {
     this.#drop((entry) => entry.primary === primary && entry.nth <= nth)
   }
 
-  /** For a store without replicas: entries from before `at` are on disk by now. */
-  expired(at: number): void {
-    this.#drop((entry) => entry.at < at)
+  /** A primary without replicas has these on its disk by now: they are from before `at`. */
+  expired(primary: string, at: number): void {
+    this.#drop((entry) => entry.primary === primary && entry.at < at)
+  }
+
+  /** Keeps the newer half, for a primary without replicas. */
+  halve(primary: string): void {
+    const nths: number[] = []
+    for (const entries of [this.#runs, this.#finishes] as Map<string, Entry>[]) {
+      for (const { nth } of entries.values()) nths.push(nth)
+    }
+    nths.sort((one, other) => one - other)
+    this.confirmed(primary, nths[Math.floor(nths.length / 2)] ?? this.#nth)
   }
 
   /** What was acknowledged by another primary than `primary`. */
   unconfirmed(primary: string): Unconfirmed {
     const isOther = (entry: Entry): boolean => entry.primary !== primary
-    return {
-      finishes: [...this.#finishes.values()].filter(isOther),
-      rows: [...this.#runs.values()].filter(isOther).map(({ row }) => row),
-      nth: this.#nth,
-    }
+    const finishes = [...this.#finishes.values()].filter(isOther)
+    const runs = [...this.#runs.values()].filter(isOther).map(promisedOf)
+    return { finishes, runs, nth: this.#nth }
   }
 
   /** Everything up to this entry has been repeated on `primary`, whose replicas may not have it yet. */
   repeated(primary: string, nth: number, at: number): void {
-    for (const entries of [this.#runs, this.#finishes] as Map<string, Entry>[]) {
-      for (const [key, entry] of entries) {
+    this.#nth += 1
+    for (const entries of [this.#runs.values(), this.#finishes.values()]) {
+      for (const entry of entries as Iterable<Entry>) {
         if (entry.primary === primary || entry.nth > nth) continue
-        entries.set(key, { ...entry, primary, at, nth: this.#nth + 1 })
+        entry.primary = primary
+        entry.nth = this.#nth
+        entry.at = at
       }
     }
-    this.#nth += 1
   }
 
-  #entry(primary: string, at: number, bytes: number): Entry {
+  #keepRun(run: Omit<KeptRun, keyof Entry>, { primary, at, lastSeq }: Acknowledged): void {
+    const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt } = run
+    const before = this.#runs.get(key)
+    if (before !== undefined) this.#strikeRun(before)
+    const bytes = 2 * (key.length + (item?.length ?? 0))
     this.#nth += 1
     this.#bytes += bytes
-    return { nth: this.#nth, primary, at, bytes }
+    this.#runs.set(key, {
+      nth: this.#nth,
+      primary,
+      at,
+      lastSeq,
+      bytes,
+      key,
+      item,
+      dueAt,
+      why,
+      laterAt,
+      laterWhy,
+      seq,
+      priority,
+      askedAt,
+    })
   }
 
-  #keepRun(row: TransferRow, primary: string, at: number): void {
-    this.#strikeRun(row.key)
-    const bytes = 2 * (row.key.length + (row.item?.length ?? 0))
-    this.#runs.set(row.key, { ...this.#entry(primary, at, bytes), row })
-  }
-
-  #strikeRun(key: string): void {
-    this.#bytes -= this.#runs.get(key)?.bytes ?? 0
+  #strikeRun({ key, bytes }: KeptRun): void {
     this.#runs.delete(key)
-  }
-
-  #strikeFinish(key: string): void {
-    this.#bytes -= this.#finishes.get(key)?.bytes ?? 0
-    this.#finishes.delete(key)
+    this.#bytes -= bytes
   }
 
   #drop(isDone: (entry: Entry) => boolean): void {
-    for (const entries of [this.#runs, this.#finishes] as Map<string, Entry>[]) {
-      for (const [key, entry] of entries) {
-        if (!isDone(entry)) continue
-        this.#bytes -= entry.bytes
-        entries.delete(key)
-      }
+    for (const run of this.#runs.values()) if (isDone(run)) this.#strikeRun(run)
+    for (const [token, kept] of this.#finishes) {
+      if (!isDone(kept)) continue
+      this.#finishes.delete(token)
+      this.#bytes -= kept.bytes
     }
   }
 }

@@ -37,7 +37,7 @@ import { Layout } from './rows/layout.ts'
 import { StoreTime } from './rows/store-time.ts'
 import { Store } from './store.ts'
 import { add } from './verbs/add.ts'
-import { cancel, forget, operate } from './verbs/change.ts'
+import { cancel, forget, operate, type Strike } from './verbs/change.ts'
 import { adopt, claim } from './verbs/claim.ts'
 import { counts } from './verbs/counts.ts'
 import { expire } from './verbs/expire.ts'
@@ -74,16 +74,14 @@ class RedisDriver implements Driver {
   readonly transfer: Transfer
   readonly #settings: Settings
   readonly batchKeys = 500
-  readonly batchBytes = 1_048_576
+  readonly batchBytes = 262_144
   #opened: Opened | undefined
 
   constructor(settings: Settings) {
     this.#settings = settings
     const wake = (queue: string) => this.#wake(queue)
-    const strike = (queue: string, keys: readonly string[] | undefined) =>
-      this.#opened?.journal.strike(queue, keys)
-    this.operate = operate(() => this.#store, wake, strike)
-    this.transfer = transfer(() => this.#store, wake, strike)
+    this.operate = operate(() => this.#store, wake, this.#strike)
+    this.transfer = transfer(() => this.#store, wake, this.#strike)
     const isShared = settings.oneSlot || !settings.isCluster
     this.capabilities = {
       durable: true,
@@ -147,22 +145,25 @@ class RedisDriver implements Driver {
     options: AskOptions,
   ): Promise<readonly AskReply[]> {
     const { store, journal } = this.#open
-    const { replies, lastSeq } = await this.#waking(queue, add(store, queue, asks, options))
-    await journal.noteAdds(queue, asks, replies, lastSeq)
+    await journal.makeRoom(queue)
+    const added = await this.#waking(queue, add(store, queue, asks, options))
+    journal.noteAdds(queue, asks, added, options.dedupe)
+    const { replies } = added
     const wakes = replies.some(({ outcome }) => outcome === 'added' || outcome === 'moved')
     if (wakes) this.#wake(queue)
     return replies
   }
 
   async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {
-    const { store, journal } = this.#open
-    journal.strike(queue, keys)
-    return await cancel(store, queue, keys)
+    return await cancel(this.#store, queue, keys, this.#strike)
   }
 
   async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
-    await this.#open.watch.use(queue)
-    return await claim(this.#store, queue, request, this.batchBytes)
+    const { store, watch, journal } = this.#open
+    await watch.use(queue)
+    return await claim(store, queue, request, this.batchBytes, (releases, released) =>
+      journal.noteReleases(queue, releases, released),
+    )
   }
 
   async adopt(queue: string, claimId: string): Promise<readonly Claim[]> {
@@ -193,9 +194,9 @@ class RedisDriver implements Driver {
     options: AskOptions,
   ): Promise<readonly FinishReply[]> {
     const { store, journal } = this.#open
-    const finishing = finish(store, queue, finishes, options)
-    const { replies, lastSeq } = await this.#waking(queue, finishing)
-    journal.noteFinishes(queue, finishes, replies, lastSeq)
+    const finished = await this.#waking(queue, finish(store, queue, finishes, options))
+    journal.noteFinishes(queue, finishes, finished)
+    const { replies } = finished
     const wakes = replies.some(({ outcome }) => outcome === 'ready' || outcome === 'delayed')
     if (wakes) this.#wake(queue)
     return replies
@@ -233,6 +234,8 @@ class RedisDriver implements Driver {
   async buckets(): Promise<readonly BucketRow[]> {
     return await buckets(this.#store)
   }
+
+  readonly #strike: Strike = (queue, keys, when) => this.#opened?.journal.strike(queue, keys, when)
 
   #wake(queue: string): void {
     this.#opened?.watch.wake(queue)

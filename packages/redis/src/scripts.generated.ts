@@ -74,9 +74,12 @@ end
 local version, seq, pausedMark, parkedPending, waits, generation, otherPriorities = unpack(
 call('HMGET', metaKey, 'version', 'seq', 'paused', 'parked', 'waits', 'generation', 'priorities'))
 local isPaused = pausedMark == '1'
-seq = tonumber(seq or 0)
-local lastToken, ahead, latest, lastPrimary, graceUntil =
-unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace'))
+local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode =
+unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace', 'term', 'node'))
+local termSize = 4294967296
+local storedSeq = tonumber(seq or 0)
+term = tonumber(term or 0)
+seq = math.max(storedSeq, term * termSize)
 graceUntil = tonumber(graceUntil or '-inf')
 lastToken = tonumber(lastToken or 0)
 local waitsUntil = tonumber(waits or 'inf')
@@ -95,7 +98,12 @@ ahead = ahead + least - now
 now = least
 end
 end
-if primary == 'cluster' then primary = call('CLUSTER', 'MYID') end
+local primaryField = 'primary'
+if primary == 'cluster' then
+primary = call('CLUSTER', 'MYID')
+primaryField = 'node'
+lastPrimary = lastNode
+end
 local function reply(number)
 if number % 1 == 0 and number < 9007199254740992 and number > -9007199254740992 then
 return number
@@ -503,7 +511,7 @@ local row = { item = argument(), error = argument() }
 local numbers = {}
 for text in string.gmatch(argument(), '%S+') do numbers[#numbers + 1] = tonumber(text) end
 row.due, row.why, row.later, row.laterWhy, row.ready, row.seq, row.priority, row.asked, row.failures,
-row.crashes, row.failed, row.parked = unpack(numbers)
+row.crashes, row.failed, row.parked, row.lastSeq = unpack(numbers)
 row.parked = row.parked == 1
 moved[index] = row
 end
@@ -517,16 +525,18 @@ for _, key in ipairs(setNames) do
 added[key] = {}
 removed[key] = {}
 end
-local firstSeq = seq
 local parkedPendingMore, otherPrioritiesMore = 0, 0
 local soonest = inf
 local hasChanged = false
 local isNewPrimary = primary ~= '' and lastPrimary ~= primary
 if isNewPrimary and lastPrimary then
+term = term + 1
+seq = math.max(seq, term * termSize)
 local time = call('TIME')
 lastToken = math.max(lastToken, time[1] * 1000000 + time[2]) + 3600000000
 if givenNow == '' then graceUntil = now + 30000 end
 end
+local firstSeq = seq
 local function addMember(key, score, member)
 local list = added[key]
 local count = #list
@@ -643,15 +653,19 @@ for key, list in pairs(added) do writeAll('ZADD', key, list, 2000) end
 writeAll('HSET', rowsKey, setRows, 2000)
 writeAll('HSET', itemsKey, setItems, 2000)
 writeAll('HSET', errorsKey, setErrors, 2000)
-if seq ~= firstSeq then setMeta('seq', seq) end
+if seq ~= storedSeq then
+setMeta('seq', seq)
+if storedSeq < term * termSize then setMeta('followed', storedSeq) end
+end
 if parkedPendingMore ~= 0 then setMeta('parked', tonumber(parkedPending or 0) + parkedPendingMore) end
 if otherPrioritiesMore ~= 0 then
 setMeta('priorities', tonumber(otherPriorities or 0) + otherPrioritiesMore)
 end
 writeAll('HSET', metaKey, metaChanges, 2000)
 if isNewPrimary then
-setScope('primary', primary)
+setScope(primaryField, primary)
 if lastPrimary then
+setScope('term', term)
 table.insert(scopeChanges, 1, lastToken)
 table.insert(scopeChanges, 1, 'token')
 setScope('grace', graceUntil)
@@ -906,25 +920,26 @@ if (state and state.hasItem) or flags == plainFlags + HAS_ITEM then itemNames[#i
 if isCut or #chosen == limit then break end
 end
 end
-local items, bytes = {}, 0
-for first = 1, #itemNames, 16 do
+local items, bytes, first, step = {}, 0, 1, 4
+while first <= #itemNames do
 local slice = {}
-for index = first, math.min(first + 15, #itemNames) do
-slice[#slice + 1] = names[chosen[itemNames[index]]]
-end
+local last = math.min(first + step - 1, #itemNames)
+for index = first, last do slice[#slice + 1] = names[chosen[itemNames[index]]] end
 local texts = call('HMGET', itemsKey, unpack(slice))
 for index, text in ipairs(texts) do
 if not text then damaged(slice[index]) end
 items[itemNames[first + index - 1]] = text
 bytes = bytes + #text
 end
-local next = itemNames[first + 16]
+first = last + 1
+local next = itemNames[first]
 if bytes >= bytesMax and next then
 for index = #chosen, next, -1 do
 chosen[index] = nil
 end
 break
 end
+step = math.max(1, math.min(64, math.floor(65536 * last / bytes)))
 end
 if #chosen == 0 then
 local hasMore = dueBy and #names == looks
@@ -936,7 +951,8 @@ local firstToken = token + 1
 if token + #chosen > 9007199254740991 then
 return redis.error_reply('SLUICETOKENS no token is left below 2^53, so no key can be claimed')
 end
-local leaves = removed[readyKey]
+local isInRow = chosen[#chosen] == #chosen
+local leaves = isInRow and {} or removed[readyKey]
 local enters = added[heldKey]
 local replies = {}
 local heldTail = string.char(#holder) .. holder
@@ -984,6 +1000,7 @@ end
 hasChanged = true
 setScope('token', token + #chosen)
 local leases = expiredLeases(100)
+if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end
 write()
 return answer(0, '', leases, firstToken, reply(leaseUntil), unpack(replies))`].join('\n'),
   counts: ['#!lua flags=no-writes', parts.begin, parts.rows, `if not version then return answer(0, 'inf', 0, 0, 0, 0, 0, 0, 0) end
@@ -1252,11 +1269,20 @@ end
 local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'priority', 'asked', 'failures',
 'crashes', 'failed', 'parked' }
 local isReplay = argument() == 'replay'
+local followed = isReplay and (storedSeq < term * termSize and storedSeq
+or tonumber(call('HGET', metaKey, 'followed') or -1)) or -1
+local function hasArrived(row)
+return row.lastSeq ~= nil and row.lastSeq <= followed
+and math.floor(row.lastSeq / termSize) == math.floor(followed / termSize)
+end
 local names, moved = readTransferRows()
 local replies = {}
 local greatestSeq = seq
 for index, state in ipairs(readKeys(names)) do
 local row = moved[index]
+if hasArrived(row) then
+replies[index] = 3
+else
 row.ready = math.min(row.ready, math.max(row.due, now))
 local isNew = isGone(state)
 local isLater = row.seq > state.seq
@@ -1281,6 +1307,7 @@ if row.error ~= '' and not state.hasError then state.error = row.error end
 if not isGone(state) then greatestSeq = math.max(greatestSeq, state.seq) end
 store(names[index], state)
 replies[index] = outcome
+end
 end
 seq = greatestSeq
 write()
@@ -1399,13 +1426,24 @@ end
 end
 write()
 return answer(unpack(replies))`].join('\n'),
-  tick: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.leases, `local holder = argument()
+  tick: ['#!lua flags=allow-oom', parts.begin, `local holder = argument()
 local worker = argument()
 local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
 if not version and worker == '' then return answer('inf', 0, {}, 0) end
-local nextDue = inf
+local registered = worker ~= '' and call('HGET', workersKey, holder)
+local function register()
+local started = registered and string.match(registered, '^(%S+) ') or string.format('%.17g', now)
+call('HSET', workersKey, holder, started .. ' ' .. string.format('%.17g', now) .. ' ' .. worker)
+end
+if version and registered and (primary == '' or primary == lastPrimary) and ahead == storedAhead
+and call('HLEN', rowsKey) == 1 then
+if not isPaused and waitsUntil < inf then call('HSET', metaKey, 'waits', 'inf') end
+call('HSET', scopeKey, 'latest', now)
+register()
+return answer('inf', isPaused and 1 or 0, {}, 0)
+end`, parts.rows, parts.writes, parts.leases, `local nextDue = inf
 local firstLease = inf
 local stale = {}
 if version then
@@ -1428,7 +1466,6 @@ state.failures = 0
 state.crashes = 0
 store(stale[index], state)
 end
-local registered = worker ~= '' and call('HGET', workersKey, holder)
 local gone = {}
 if worker ~= '' and not registered then
 local all = call('HGETALL', workersKey)
@@ -1441,8 +1478,7 @@ if worker ~= '' then hasChanged = true end
 if not isPaused and nextAt > now and waitsUntil < nextAt then setMeta('waits', nextAt) end
 write()
 if worker ~= '' then
-local started = registered and string.match(registered, '^(%S+) ') or string.format('%.17g', now)
-call('HSET', workersKey, holder, started .. ' ' .. string.format('%.17g', now) .. ' ' .. worker)
+register()
 writeAll('HDEL', workersKey, gone, 1000)
 end
 return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)`].join('\n'),

@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
-import { type Connections, type Reply, ReplyError } from './connection/connections.ts'
+import { type Command, type Connections, type Reply, ReplyError } from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
 import { number } from './rows/columns.ts'
 import type { Layout } from './rows/layout.ts'
@@ -33,9 +33,6 @@ const writing: ReadonlySet<ScriptName> = new Set([
 const rare: ReadonlySet<ScriptName> = new Set(['pause', 'purge', 'import', 'drop', 'tokens'])
 const rareChanges: ReadonlySet<string> = new Set(['park', 'unpark', 'unpark-forget', 'remove'])
 
-/** The id of a process of Redis. Others stand for connections, which say nothing to other processes. */
-const runId = /^[0-9a-f]{40}$/
-
 /** The scripts that create a queue. */
 const creating: ReadonlySet<ScriptName> = new Set([
   'add',
@@ -55,6 +52,21 @@ export interface StoreUse {
   readonly replicas: number
   /** How long they may take, in milliseconds. */
   readonly confirmMs: number
+}
+
+/** When and by which process a script was run. */
+export interface Written {
+  /** The store's time. */
+  readonly now: number
+  /** The last position in the order that was drawn by then. */
+  readonly lastSeq: number
+  /** The run id of the process; the id of a node, or '', where that may not be read. */
+  readonly by: string
+}
+
+/** Reads the head of a reply. */
+export function writtenOf(reply: readonly Reply[]): Written {
+  return { now: number(reply[0]), lastSeq: number(reply[4]), by: String(reply[2]) }
 }
 
 /** How a script is confirmed, if it has to be. */
@@ -107,9 +119,13 @@ export class Store {
     args: readonly string[],
     { confirmMs = this.#confirmMs, hasWritten, undo }: RunOptions = {},
   ): Promise<readonly Reply[]> {
-    const replicas = this.#replicasFor(name, args)
-    if (replicas === 0) return await this.#run(name, queue, args)
     const { slot } = this.layout.of(queue)
+    const isRare = rare.has(name) || (name === 'change' && rareChanges.has(args[0] ?? ''))
+    // Replicas may have come since the store was opened.
+    if (isRare) await this.connections.progress(slot).catch(() => {})
+    let replicas = writing.has(name) ? this.#replicas : 0
+    if (isRare) replicas = Math.max(this.#replicas, this.connections.replicasOf(slot))
+    if (replicas === 0) return await this.#run(name, queue, args)
     try {
       const barrier = await this.connections.barrier(slot)
       const reply = await this.#run(name, queue, args)
@@ -126,26 +142,18 @@ export class Store {
     }
   }
 
-  #replicasFor(name: ScriptName, [first = '']: readonly string[]): number {
-    const isRare = rare.has(name) || (name === 'change' && rareChanges.has(first))
-    if (isRare) return Math.max(this.#replicas, this.connections.replicas)
-    return writing.has(name) ? this.#replicas : 0
-  }
-
-  /** The server that is the primary, as scripts get it: 'cluster' if the script is to ask. */
-  #primaryFor(slot: string): string {
-    if (this.connections.isCluster) return 'cluster'
-    const id = this.connections.primaryOf(slot)
-    return runId.test(id) ? id : ''
+  /** Whether an acknowledged write has been confirmed by every replica of its primary. */
+  isConfirmed(queue: string): boolean {
+    const { slot } = this.layout.of(queue)
+    return this.#replicas > 0 && this.#replicas >= this.connections.replicasOf(slot)
   }
 
   async #run(name: ScriptName, queue: string, args: readonly string[]): Promise<readonly Reply[]> {
     if (creating.has(name) && queue !== '') await this.#register(queue)
     const { all, slot, channel } = this.layout.of(queue)
     const [given, least] = this.time.moment()
-    const command = [
-      'EVALSHA',
-      scripts[name].sha,
+    const { sha, text } = scripts[name]
+    const before = [
       String(all.length),
       ...all,
       given,
@@ -154,10 +162,17 @@ export class Store {
       channel,
       queue,
       this.id,
-      this.#primaryFor(slot),
-      ...args,
     ]
-    const reply = (await this.#send(slot, command, scripts[name].text)) as readonly Reply[]
+    // Where the run id may not be read, a node of a cluster knows its own.
+    const unknown = this.connections.isCluster ? 'cluster' : ''
+    const command = (way: string, script: string): Command => {
+      return (runId) => [way, script, ...before, runId || unknown, ...args]
+    }
+    const reply = (await this.#send(
+      slot,
+      command('EVALSHA', sha),
+      command('EVAL', text),
+    )) as readonly Reply[]
     this.time.note(number(reply[0]), number(reply[1]))
     return reply
   }
@@ -198,15 +213,14 @@ export class Store {
     this.#registered.set(queue, clock.monotonicMs())
   }
 
-  async #send(slot: string, command: readonly string[], script: string): Promise<Reply> {
+  async #send(slot: string, bySha: Command, byText: Command): Promise<Reply> {
     try {
-      return await this.connections.send(slot, command)
+      return await this.connections.send(slot, bySha)
     } catch (error) {
       if (!(error instanceof ReplyError) || error.code !== 'NOSCRIPT') throw scriptError(error)
     }
     try {
-      const [, , ...rest] = command
-      return await this.connections.send(slot, ['EVAL', script, ...rest])
+      return await this.connections.send(slot, byText)
     } catch (error) {
       throw scriptError(error)
     }

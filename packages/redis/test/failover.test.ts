@@ -110,6 +110,31 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
     assert.ok(rows.some(({ key }) => key === 'kept'))
   })
 
+  test('with replicas: 1 the release of a claim that was not confirmed is repeated', async () => {
+    const driver = await open({ durability: { replicas: 1 }, timeoutMs: 500 })
+    await retried(async () => driver.add('q', [ask('a')], options))
+    const primary = await servers.primary()
+    const replica = servers.nodes.find((node) => node !== primary)
+    assert.ok(replica)
+    replica.pause()
+    const request = { limit: 1, holder: 'one', claimId: 'first', leaseMs: 30_000 }
+    const claiming = assert.rejects(async () => await driver.claim('q', request), {
+      code: 'ERR_STORE_BUSY',
+    })
+    const isHeld = () => primary.command('ZSCORE', 'sluice:{q}:held', 'a')
+    await retried(async () => assert.ok(await isHeld()))
+    // The claim is on its way to the replica; the release will not be.
+    await primary.command('CLIENT', 'KILL', 'TYPE', 'replica')
+    await claiming
+    await primary.kill()
+    replica.resume()
+    await servers.promoted(primary)
+    await retried(async () => {
+      const { rows } = await driver.list('q', { keys: ['a'], limit: 1 })
+      assert.deepEqual([rows[0]?.state, rows[0]?.crashes], ['ready', 0])
+    })
+  })
+
   test('more replicas than there are, and a disk that is not synced, are refused', async () => {
     await assert.rejects(open({ durability: { replicas: 2 } }), /has 1 replicas/)
     await assert.rejects(open({ durability: { disk: true } }), /appendonly is no, not yes/)

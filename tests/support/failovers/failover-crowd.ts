@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Record, readRecord } from '../witness/record.ts'
 
@@ -79,13 +79,18 @@ export class FailoverCrowd {
     const from = living.map(({ path }) => (existsSync(path) ? statSync(path).size : 0))
     const until = performance.now() + atWorkMsMax
     for (const [index, { path, name }] of living.entries()) {
+      let [at, found] = [from[index] ?? 0, 0]
       for (;;) {
-        const text = existsSync(path) ? readFileSync(path, 'utf8').slice(from[index]) : ''
-        if (text.split('"what":"acknowledged"').length > adds) break
+        const text = existsSync(path) ? readFrom(path, at) : ''
+        // The last line may be incomplete.
+        const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+        at += whole.length
+        found += whole.split('"what":"acknowledged"').length - 1
+        if (found >= adds) break
         if (performance.now() > until) throw new Error(`${name} is not at work`)
         await new Promise((resolve) => {
           // real time: another process is at work.
-          setTimeout(resolve, 20)
+          setTimeout(resolve, 50)
         })
       }
     }
@@ -121,5 +126,16 @@ export class FailoverCrowd {
         record: readRecord(readFileSync(path, 'utf8')),
         wasKilled,
       }))
+  }
+}
+
+/** The text of a file from a position on; records are of one-byte characters. */
+function readFrom(path: string, position: number): string {
+  const bytes = Buffer.alloc(statSync(path).size - position)
+  const file = openSync(path, 'r')
+  try {
+    return bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, position))
+  } finally {
+    closeSync(file)
   }
 }

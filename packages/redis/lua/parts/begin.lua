@@ -19,9 +19,13 @@ end
 local version, seq, pausedMark, parkedPending, waits, generation, otherPriorities = unpack(
   call('HMGET', metaKey, 'version', 'seq', 'paused', 'parked', 'waits', 'generation', 'priorities'))
 local isPaused = pausedMark == '1'
-seq = tonumber(seq or 0)
-local lastToken, ahead, latest, lastPrimary, graceUntil =
-  unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace'))
+local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode =
+  unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace', 'term', 'node'))
+-- Each primary numbers keys in a range of its own, above those of the primaries before it.
+local termSize = 4294967296
+local storedSeq = tonumber(seq or 0)
+term = tonumber(term or 0)
+seq = math.max(storedSeq, term * termSize)
 graceUntil = tonumber(graceUntil or '-inf')
 lastToken = tonumber(lastToken or 0)
 -- What a process that found nothing was told: when to look again. Nobody was told anything yet: any time.
@@ -44,8 +48,13 @@ else
   end
 end
 
--- In a cluster the server itself knows which one it is; elsewhere the caller knows, or ''.
-if primary == 'cluster' then primary = call('CLUSTER', 'MYID') end
+-- The run id of this process, or '' if the caller may not read it. Then a node of a cluster has its name.
+local primaryField = 'primary'
+if primary == 'cluster' then
+  primary = call('CLUSTER', 'MYID')
+  primaryField = 'node'
+  lastPrimary = lastNode
+end
 
 -- Whole numbers travel as integers, others as text: the conversion of Redis cuts fractions off.
 local function reply(number)

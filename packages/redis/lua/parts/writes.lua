@@ -7,20 +7,23 @@ for _, key in ipairs(setNames) do
   added[key] = {}
   removed[key] = {}
 end
-local firstSeq = seq
 local parkedPendingMore, otherPrioritiesMore = 0, 0
 -- When the first key that this script made claimable is due.
 local soonest = inf
 local hasChanged = false
 
 -- Another server is the primary now, which may not have received the last writes of the one before: it
--- goes on above every token that was handed out there, and for a while no lease counts as expired.
+-- goes on above every token and position that was handed out there, and for a while no lease counts as
+-- expired.
 local isNewPrimary = primary ~= '' and lastPrimary ~= primary
 if isNewPrimary and lastPrimary then
+  term = term + 1
+  seq = math.max(seq, term * termSize)
   local time = call('TIME')
   lastToken = math.max(lastToken, time[1] * 1000000 + time[2]) + 3600000000
   if givenNow == '' then graceUntil = now + 30000 end
 end
+local firstSeq = seq
 
 local function addMember(key, score, member)
   local list = added[key]
@@ -158,15 +161,20 @@ local function write()
   writeAll('HSET', rowsKey, setRows, 2000)
   writeAll('HSET', itemsKey, setItems, 2000)
   writeAll('HSET', errorsKey, setErrors, 2000)
-  if seq ~= firstSeq then setMeta('seq', seq) end
+  if seq ~= storedSeq then
+    setMeta('seq', seq)
+    -- Up to here the primary before this one has been followed.
+    if storedSeq < term * termSize then setMeta('followed', storedSeq) end
+  end
   if parkedPendingMore ~= 0 then setMeta('parked', tonumber(parkedPending or 0) + parkedPendingMore) end
   if otherPrioritiesMore ~= 0 then
     setMeta('priorities', tonumber(otherPriorities or 0) + otherPrioritiesMore)
   end
   writeAll('HSET', metaKey, metaChanges, 2000)
   if isNewPrimary then
-    setScope('primary', primary)
+    setScope(primaryField, primary)
     if lastPrimary then
+      setScope('term', term)
       -- A claim sets a greater one itself.
       table.insert(scopeChanges, 1, lastToken)
       table.insert(scopeChanges, 1, 'token')

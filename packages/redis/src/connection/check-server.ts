@@ -32,6 +32,7 @@ const tried: readonly (readonly string[])[] = [
   ['ZRANK', 'set', 'member'],
   ['ZSCORE', 'set', 'member'],
   ['ZREM', 'set', 'member'],
+  ['ZREMRANGEBYRANK', 'set', '1', '0'],
   ['EXISTS', 'set'],
   ['UNLINK', 'set'],
   ['TIME'],

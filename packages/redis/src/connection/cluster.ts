@@ -1,6 +1,6 @@
 import type { Timer } from '@sluice/core'
 import { type Address, Link, type LinkOptions } from '../clients/link.ts'
-import { ConnectionError, type Reply, ReplyError } from './connections.ts'
+import { type Command, ConnectionError, type Reply, ReplyError } from './connections.ts'
 import { mostAgreed } from './most-agreed.ts'
 import { Server } from './server.ts'
 import { type NodeAddress, type SlotRange, slotOf, slotRanges } from './slots.ts'
@@ -49,7 +49,7 @@ export class Cluster implements Topology {
     return [...new Set(this.#ranges.map(({ server }) => server))]
   }
 
-  async send(key: string, command: readonly string[]): Promise<Reply> {
+  async send(key: string, command: Command): Promise<Reply> {
     let server = this.serverOf(key)
     let isAsking = false
     for (let redirections = 0; ; redirections += 1) {
@@ -59,6 +59,7 @@ export class Cluster implements Topology {
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
         const { code } = error
+        if (code === 'READONLY') server.demoted()
         if (code === 'CLUSTERDOWN' || code === 'READONLY') this.#refreshSoon()
         if ((code !== 'MOVED' && code !== 'ASK') || redirections === redirectionsMax) throw error
         // Nothing was executed, so that it may be sent to the other server.
@@ -67,6 +68,10 @@ export class Cluster implements Topology {
         server = await this.#redirected(error, server)
       }
     }
+  }
+
+  doubt(): void {
+    this.#refreshSoon()
   }
 
   refresh(): Promise<void> {
@@ -130,6 +135,12 @@ export class Cluster implements Topology {
     }
     const before = this.#ranges
     this.#ranges = ranges.map((range) => ({ ...range, server: this.#serverWith(range.id) }))
+    for (const { from, server } of this.#ranges) {
+      if (before.some((range) => range.server === server)) continue
+      // A replica that was promoted.
+      const old = before.find((range) => range.from <= from && from <= range.to)
+      if (old !== undefined) server.replicas.inherit(old.server.replicas)
+    }
     this.#dropOthers()
     if (before.length === 0) return
     const had = (range: Owned): boolean =>

@@ -2,6 +2,12 @@
 export type Reply = string | number | null | readonly Reply[]
 
 /**
+ * A command; or a function that makes it for the process that it is sent to, whose run id it gets: ''
+ * where that may not be read.
+ */
+export type Command = readonly string[] | ((runId: string) => readonly string[])
+
+/**
  * Which primary a barrier was requested from, and on which connection, before a command was sent to
  * it. See {@link Connections.barrier}.
  */
@@ -13,8 +19,17 @@ export interface Barrier {
    * primary.
    */
   confirmed(replicas: number, withinMs: number): Promise<void>
-  /** How many replicas have it right now; 0 if that cannot be said. Never waits for replicas. */
-  count(): Promise<number>
+}
+
+/** How far the replicas of a primary have followed it. */
+export interface Progress {
+  /** The primary that was asked: see {@link Connections.primaryOf}. */
+  readonly primary: string
+  /**
+   * How many replicas have everything that this primary had answered before {@link Connections.progress}
+   * was called the last time; 0 if that cannot be said.
+   */
+  readonly following: number
 }
 
 /** What a subscriber is called with. */
@@ -35,27 +50,31 @@ export interface Subscription {
 export interface Connections {
   /** Whether the slots of keys are spread over several primaries. */
   readonly isCluster: boolean
-  /** How many replicas each primary had when the store was opened; the least of them. */
+  /** How many replicas each primary is expected to have; the least of them. */
   readonly replicas: number
+  /** How many replicas the primary of the slot of `key` is expected to have: as many as it ever had. */
+  replicasOf(key: string): number
   /**
    * Sends a command to the primary that has the slot of `key`. Commands that are sent in one turn
    * travel together, and those to one primary arrive in the order of the calls. Rejects with a
    * {@link ReplyError} or a {@link ConnectionError}.
    */
-  send(key: string, command: readonly string[]): Promise<Reply>
+  send(key: string, command: Command): Promise<Reply>
   /** Sends a command to every primary. */
   sendToAll(command: readonly string[]): Promise<readonly Reply[]>
   /**
    * The id of the process that is the primary of the slot of `key`, as far as it is known without
-   * asking: its run id. Changes with a failover, and with a restart, which may have lost writes too.
-   * Where the run id may not be read, it contains a `#`, differs between processes of the driver, and
-   * changes with every new connection.
+   * asking. It begins with the run id, up to a `~`. Changes with a failover, and with a restart, which
+   * may have lost writes too. Where the run id may not be read, it begins with a `#` or the id of a node
+   * and a `#`, differs between processes of the driver, and changes with every new connection.
    */
   primaryOf(key: string): string
   /** Calls `onChange` after the primary of some slot has changed. Returns a function that ends it. */
   watchPrimaries(onChange: () => void): () => void
   /** To be called before the commands that it is to confirm are sent. */
   barrier(key: string): Promise<Barrier>
+  /** Asks how far the replicas of a primary are, without waiting for them. */
+  progress(key: string): Promise<Progress>
   /**
    * Subscribes to a channel: in a cluster a sharded one, on the primary that has its slot. Resolves
    * when messages arrive.

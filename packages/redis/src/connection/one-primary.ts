@@ -1,5 +1,5 @@
 import type { LinkOptions } from '../clients/link.ts'
-import { type Reply, ReplyError } from './connections.ts'
+import { type Command, type Reply, ReplyError } from './connections.ts'
 import type { Resolve } from './open-link.ts'
 import { Server } from './server.ts'
 import type { Topology } from './topology.ts'
@@ -23,14 +23,19 @@ export class OnePrimary implements Topology {
     return [this.#server]
   }
 
-  async send(_key: string, command: readonly string[]): Promise<Reply> {
+  async send(_key: string, command: Command): Promise<Reply> {
     try {
       return await this.#server.send(command)
     } catch (error) {
       // The primary has become a replica: its name, or Sentinel, leads to another one by now.
-      if (error instanceof ReplyError && error.code === 'READONLY') this.#server.replace(error)
+      if (error instanceof ReplyError && error.code === 'READONLY') this.doubt(this.#server, error)
       throw error
     }
+  }
+
+  doubt(server: Server, cause: unknown): void {
+    server.demoted()
+    server.replace(cause)
   }
 
   async refresh(): Promise<void> {

@@ -1,9 +1,10 @@
 import {
   type Barrier,
+  type Command,
   ConnectionError,
   type Connections,
+  type Progress,
   type Reply,
-  ReplyError,
   type Subscription,
 } from './connections.ts'
 import type { Server } from './server.ts'
@@ -18,7 +19,6 @@ interface Subscribed {
 /** The servers of a store, wherever they are. */
 export class RedisConnections implements Connections {
   readonly isCluster: boolean
-  replicas = 0
   readonly #topology: Topology
   readonly #watchers = new Set<() => void>()
   readonly #subscribed = new Set<Subscribed>()
@@ -32,23 +32,20 @@ export class RedisConnections implements Connections {
     }
   }
 
-  /** Connects to every primary, and counts the replicas that it has. */
-  async countReplicas(): Promise<void> {
-    // On a new connection, WAIT counts every replica that is connected.
-    const counts = this.#topology.servers().map(async (server) => {
-      try {
-        return Number(await server.send(['WAIT', '0', '0']))
-      } catch (error) {
-        if (!(error instanceof ReplyError)) throw error
-        // The user may not send it, so that nothing can be confirmed.
-        if (error.code === 'NOPERM') return 0
-        throw new ReplyError(`READONLY the server is a replica: ${error.message}`, { cause: error })
-      }
-    })
-    this.replicas = Math.min(...(await Promise.all(counts)))
+  get replicas(): number {
+    return Math.min(...this.#topology.servers().map(({ replicas }) => replicas.expected))
   }
 
-  async send(key: string, command: readonly string[]): Promise<Reply> {
+  replicasOf(key: string): number {
+    return this.#topology.serverOf(key).replicas.expected
+  }
+
+  /** Connects to every primary, and counts the replicas that it has. */
+  async countReplicas(): Promise<void> {
+    await Promise.all(this.#topology.servers().map((server) => server.countReplicas()))
+  }
+
+  async send(key: string, command: Command): Promise<Reply> {
     return await this.#topology.send(key, command)
   }
 
@@ -78,7 +75,17 @@ export class RedisConnections implements Connections {
         if (isStill()) await barrier.confirmed(replicas, withinMs)
         if (!isStill()) throw new ConnectionError('the slot has another primary', true)
       },
-      count: async () => (isStill() ? await barrier.count() : 0),
+    }
+  }
+
+  async progress(key: string): Promise<Progress> {
+    const server = this.#topology.serverOf(key)
+    const { id } = server
+    try {
+      return await server.progress()
+    } catch (error) {
+      if (server.id !== id) this.#topology.doubt(server, error)
+      throw error
     }
   }
 

@@ -1,6 +1,14 @@
 import type { Link, LinkOptions } from '../clients/link.ts'
-import { BarrierLine } from './barrier-line.ts'
-import type { Reply } from './connections.ts'
+import { BarrierLine } from '../replicas/barrier-line.ts'
+import { ReplicaCount } from '../replicas/replica-count.ts'
+import { replicationOf, unlessDenied } from '../replicas/replication.ts'
+import {
+  type Command,
+  ConnectionError,
+  type Progress,
+  type Reply,
+  ReplyError,
+} from './connections.ts'
 import { OpenLink, type Resolve } from './open-link.ts'
 import { Subscriptions } from './subscriptions.ts'
 
@@ -13,15 +21,22 @@ export class Server {
   /** Called when the connection has ended, and when an attempt to open one has failed. */
   onFailure: () => void = () => {}
   readonly barrier: BarrierLine
+  readonly replicas: ReplicaCount = new ReplicaCount()
   readonly subscriptions: Subscriptions
   readonly #link: OpenLink
   /** Its id in a cluster, otherwise ''. */
   readonly name: string
+  readonly #options: LinkOptions
   #opened = 0
+  /** How often the process was found to have been a replica in between. */
+  #demotions = 0
+  /** What the last look found. */
+  #seen: { readonly primary: string; readonly history: string; readonly offset: number } | undefined
 
   /** `name` is its id in a cluster, otherwise ''. */
   constructor(options: LinkOptions, resolve: Resolve, name: string, isSharded: boolean) {
     this.name = name
+    this.#options = options
     this.#link = new OpenLink(options, resolve)
     this.barrier = new BarrierLine(this, new OpenLink(options, resolve), options.environment)
     this.subscriptions = new Subscriptions(this.#link, options, resolve, isSharded)
@@ -38,21 +53,71 @@ export class Server {
     return this.#link.current
   }
 
+  /** The id of the process, as scripts get it. */
+  get runId(): string | undefined {
+    return this.link?.runId
+  }
+
   /** Connects, unless it is connected. */
   async connect(): Promise<void> {
     await this.#link.get()
   }
 
-  async send(command: readonly string[]): Promise<Reply> {
+  async send(command: Command): Promise<Reply> {
     const link = this.#link.current ?? (await this.#link.get())
-    return await link.send(command)
+    return await link.send(commandFor(link, command))
   }
 
   /** Sends two commands right after each other. */
-  async sendPair(first: readonly string[], second: readonly string[]): Promise<Reply> {
+  async sendPair(first: readonly string[], second: Command): Promise<Reply> {
     const link = this.#link.current ?? (await this.#link.get())
-    const [, reply] = await Promise.all([link.send(first), link.send(second)])
+    const [, reply] = await Promise.all([link.send(first), link.send(commandFor(link, second))])
     return reply
+  }
+
+  /** Counts the replicas, before anything is asked of them. */
+  async countReplicas(): Promise<void> {
+    try {
+      const [count, info] = await Promise.all([
+        this.send(['WAIT', '0', '0']),
+        this.send(['INFO', 'replication']).catch(unlessDenied),
+      ])
+      this.#noteReplicas(replicationOf(info)?.connected ?? Number(count))
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error
+      // The user may not send it, so that nothing can be confirmed.
+      if (error.code === 'NOPERM') return
+      throw new ReplyError(`READONLY the server is a replica: ${error.message}`, { cause: error })
+    }
+  }
+
+  /** Asks how far the replicas are. */
+  async progress(): Promise<Progress> {
+    await this.connect()
+    const primary = this.id
+    try {
+      const { following, connected, history, offset } = await this.barrier.look()
+      if (this.id !== primary) throw new ConnectionError('the primary has changed', false)
+      this.#noteReplicas(connected)
+      const before = this.#seen
+      this.#seen = { primary, history, offset }
+      if (before?.primary !== primary) return { primary, following: 0 }
+      if (history === '' || before.history === history) {
+        return { primary, following: following(before.offset) }
+      }
+    } catch (error) {
+      if (!(error instanceof ReplyError) || !error.message.includes('replica instances'))
+        throw error
+    }
+    // The process was a replica, and has dropped what the other primary did not have.
+    this.demoted()
+    throw new ConnectionError('the server was a replica in between', false)
+  }
+
+  /** The process is a replica, or was one: what it answered before may be lost. */
+  demoted(): void {
+    this.#demotions += 1
+    if (this.link !== undefined) this.#identify(this.link)
   }
 
   /** The server is no longer a primary. */
@@ -66,11 +131,19 @@ export class Server {
     this.subscriptions.close()
   }
 
+  #noteReplicas(connected: number): void {
+    this.replicas.note(connected, this.#options.environment.clock.monotonicMs())
+  }
+
   #identify({ runId }: Link): void {
-    const id = runId ?? `${this.name}#${this.#opened}`
+    const id = `${runId ?? `${this.name}#${this.#opened}`}~${this.#demotions}`
     if (id === this.id) return
     const isFirst = this.id === ''
     this.id = id
     if (!isFirst) this.onChange()
   }
+}
+
+function commandFor({ runId = '' }: Link, command: Command): readonly string[] {
+  return typeof command === 'function' ? command(runId) : command
 }

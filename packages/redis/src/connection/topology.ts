@@ -1,4 +1,4 @@
-import type { Reply } from './connections.ts'
+import type { Command, Reply } from './connections.ts'
 import type { Server } from './server.ts'
 
 /** Which servers there are, and which has a key. */
@@ -9,9 +9,11 @@ export interface Topology {
   /** Every primary that is known. */
   servers(): readonly Server[]
   /** Sends a command to the primary of a key, wherever that is by now. */
-  send(key: string, command: readonly string[]): Promise<Reply>
+  send(key: string, command: Command): Promise<Reply>
   /** Looks again where the primaries are. */
   refresh(): Promise<void>
+  /** A server that counted as a primary says that it is a replica. */
+  doubt(server: Server, cause: unknown): void
   /** Called after a slot got another primary. */
   onChange: () => void
   close(): void

@@ -1,7 +1,7 @@
 import type { AddOutcome, Ask, AskOptions, AskReply } from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
 import { number, numbers } from '../rows/columns.ts'
-import { type Store, verbStart } from '../store.ts'
+import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
 import { Plans } from './plans.ts'
 
 const outcomes: readonly AddOutcome[] = ['added', 'moved', 'unchanged', 'parked', 'full']
@@ -14,13 +14,19 @@ function optionsOf(ask: Ask, plans: Plans): string {
   return JSON.stringify([priority, delayMs, maxWaitMs ?? null, failed, number, jitter])
 }
 
+/** Keys that were added. */
+export interface Added {
+  readonly replies: readonly AskReply[]
+  readonly written: Written
+}
+
 /** Adds keys. */
 export async function add(
   store: Store,
   queue: string,
   asks: readonly Ask[],
   { dedupe, failuresExpireMs, maxPending }: AskOptions,
-): Promise<{ readonly replies: readonly AskReply[]; readonly lastSeq: number }> {
+): Promise<Added> {
   const plans = new Plans(store.layout, queue)
   const entries: string[] = []
   for (const ask of asks) entries.push(ask.key, ask.item ?? '', optionsOf(ask, plans))
@@ -36,7 +42,7 @@ export async function add(
   const replies = asks.map(({ plan }, index) =>
     askReply(reply[verbStart + index], now, plan !== undefined),
   )
-  return { replies, lastSeq: number(reply[4]) }
+  return { replies, written: writtenOf(reply) }
 }
 
 function askReply(reply: Reply | undefined, now: number, isPlanned: boolean): AskReply {

@@ -1,18 +1,23 @@
 import type { CancelOutcome, ForgetOutcome, Operate, OperateOutcome } from '@sluice/core/driver'
 import { number } from '../rows/columns.ts'
-import { type Store, verbStart } from '../store.ts'
+import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
 
 type Change = 'cancel' | 'forget' | 'park' | 'unpark' | 'unpark-forget' | 'run-now' | 'remove'
 
 const outcomes: readonly OperateOutcome[] = ['unchanged', 'changed', 'missing']
+
+/** Called with the keys that were cancelled or removed; with undefined if all were. */
+export type Strike = (queue: string, keys: readonly string[] | undefined, when: Written) => void
 
 async function change(
   store: Store,
   verb: Change,
   queue: string,
   keys: readonly string[],
+  strike?: Strike,
 ): Promise<readonly OperateOutcome[]> {
   const reply = await store.run('change', queue, [verb, String(keys.length), ...keys])
+  strike?.(queue, keys, writtenOf(reply))
   return keys.map((_, index) => outcomes[number(reply[verbStart + index])] ?? 'unchanged')
 }
 
@@ -21,8 +26,9 @@ export async function cancel(
   store: Store,
   queue: string,
   keys: readonly string[],
+  strike: Strike,
 ): Promise<readonly CancelOutcome[]> {
-  const changed = await change(store, 'cancel', queue, keys)
+  const changed = await change(store, 'cancel', queue, keys, strike)
   return changed.map((outcome) => (outcome === 'changed' ? 'cancelled' : 'unchanged'))
 }
 
@@ -40,7 +46,7 @@ export async function forget(
 export function operate(
   store: () => Store,
   wake: (queue: string) => void,
-  strike: (queue: string, keys: readonly string[] | undefined) => void,
+  strike: Strike,
 ): Operate {
   const pause = async (queue: string, mark: '0' | '1'): Promise<OperateOutcome> => {
     const reply = await store().run('pause', queue, [mark])
@@ -63,13 +69,11 @@ export function operate(
     unpark: (queue, keys, { forget: forgets }) =>
       changeAndWake(forgets ? 'unpark-forget' : 'unpark', queue, keys),
     runNow: (queue, keys) => changeAndWake('run-now', queue, keys),
-    remove(queue, keys) {
-      strike(queue, keys)
-      return change(store(), 'remove', queue, keys)
-    },
+    remove: (queue, keys) => change(store(), 'remove', queue, keys, strike),
     async purge(queue) {
-      strike(queue, undefined)
-      return number((await store().run('purge', queue, []))[verbStart])
+      const reply = await store().run('purge', queue, [])
+      strike(queue, undefined, writtenOf(reply))
+      return number(reply[verbStart])
     },
   }
 }

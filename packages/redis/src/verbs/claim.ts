@@ -2,6 +2,7 @@ import {
   type Claim,
   type ClaimReply,
   type ClaimRequest,
+  type Finish,
   type Lease,
   SluiceError,
 } from '@sluice/core/driver'
@@ -9,7 +10,7 @@ import type { Reply } from '../connection/connections.ts'
 import { claimNumber } from '../rows/claim-number.ts'
 import { instant, number, numbers, text } from '../rows/columns.ts'
 import { type RunOptions, type Store, verbStart } from '../store.ts'
-import { repeatFinishes } from './finish.ts'
+import { type Finished, repeatFinishes } from './finish.ts'
 
 /** Leases as a script lists them: key, token, key, token. */
 export function leasesOf(reply: Reply | undefined): Lease[] {
@@ -54,13 +55,17 @@ async function giveBack(
   store: Store,
   queue: string,
   claims: readonly Claim[],
+  onReleased: OnReleased,
 ): Promise<SluiceError> {
   const releases = claims.map(({ key, token }) => ({ as: 'release', key, token }) as const)
   // Keeps both runs of a key that was added again meanwhile, whatever the queue would have kept.
-  await repeatFinishes(store, queue, releases, 'client-go')
+  onReleased(releases, await repeatFinishes(store, queue, releases, 'client-go'))
   const message = 'the replicas did not confirm the claim in time, so its keys were released'
   return new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
 }
+
+/** Called with releases that no replica has confirmed. */
+export type OnReleased = (releases: readonly Finish[], released: Finished) => void
 
 /** Hands out due keys under a lease. */
 export async function claim(
@@ -68,13 +73,14 @@ export async function claim(
   queue: string,
   { limit, holder, claimId, leaseMs, dueBy }: ClaimRequest,
   bytesMax: number,
+  onReleased: OnReleased,
 ): Promise<ClaimReply> {
   let continueAfter = ''
   const confirmation: RunOptions = {
     // The rest of the lease is for the run.
     confirmMs: leaseMs / 4,
     hasWritten: (reply) => claimsOf(reply).length > 0,
-    undo: (reply) => giveBack(store, queue, claimsOf(reply)),
+    undo: (reply) => giveBack(store, queue, claimsOf(reply), onReleased),
   }
   for (;;) {
     const reply = await store.run(

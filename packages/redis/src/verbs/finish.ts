@@ -7,8 +7,8 @@ import {
   never,
 } from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
-import { number, numbers } from '../rows/columns.ts'
-import { type Store, verbStart } from '../store.ts'
+import { numbers } from '../rows/columns.ts'
+import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
 import { Plans } from './plans.ts'
 
 const outcomes: readonly FinishOutcome[] = ['idle', 'ready', 'delayed', 'parked', 'lost']
@@ -49,8 +49,15 @@ export async function repeatFinishes(
   queue: string,
   finishes: readonly Finish[],
   dedupe: Dedupe = 'earliest',
-): Promise<void> {
-  await store.repeat('finish', queue, finishArgs(store, queue, finishes, dedupe))
+): Promise<Finished> {
+  const args = finishArgs(store, queue, finishes, dedupe)
+  return finishedOf(finishes, await store.repeat('finish', queue, args))
+}
+
+/** Keys that were given back. */
+export interface Finished {
+  readonly replies: readonly FinishReply[]
+  readonly written: Written
 }
 
 /** Gives back held keys. */
@@ -59,10 +66,14 @@ export async function finish(
   queue: string,
   finishes: readonly Finish[],
   { dedupe }: AskOptions,
-): Promise<{ readonly replies: readonly FinishReply[]; readonly lastSeq: number }> {
+): Promise<Finished> {
   const reply = await store.run('finish', queue, finishArgs(store, queue, finishes, dedupe))
+  return finishedOf(finishes, reply)
+}
+
+function finishedOf(finishes: readonly Finish[], reply: readonly Reply[]): Finished {
   const replies = finishes.map((_, index) => finishReply(reply[verbStart + index]))
-  return { replies, lastSeq: number(reply[4]) }
+  return { replies, written: writtenOf(reply) }
 }
 
 function finishReply(reply: Reply | undefined): FinishReply {

@@ -7,15 +7,17 @@ import {
   type Transfer,
   type TransferRow,
 } from '@sluice/core/driver'
+import type { Promised } from '../journal.ts'
 import { instant, number } from '../rows/columns.ts'
 import type { ScriptName } from '../scripts.ts'
-import { type Store, verbStart } from '../store.ts'
+import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
+import type { Strike } from './change.ts'
 
 const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 const importOutcomes: readonly ImportOutcome[] = ['imported', 'merged', 'unchanged']
 const dropOutcomes: readonly DropOutcome[] = ['dropped', 'changed', 'missing']
 
-function rowArgs(row: TransferRow): string[] {
+function rowArgs(row: TransferRow, ...more: readonly number[]): string[] {
   const cells = [
     row.dueAt,
     reasons.indexOf(row.why),
@@ -29,17 +31,26 @@ function rowArgs(row: TransferRow): string[] {
     row.crashes,
     row.failedAt,
     row.parked ? 1 : 0,
+    ...more,
   ]
   return [row.key, row.item ?? '', row.lastError ?? '', cells.map(instant).join(' ')]
 }
 
-/** Adds again what this store has acknowledged before, after another server has become the primary. */
-export async function replayRows(
+/** What the script says of a run that the new primary knew already. */
+const known = 3
+
+/**
+ * Adds again what this store has acknowledged before, after another server has become the primary. Returns
+ * how many of them that server did not have.
+ */
+export async function replayRuns(
   store: Store,
   queue: string,
-  rows: readonly TransferRow[],
-): Promise<void> {
-  await store.repeat('import', queue, ['replay', String(rows.length), ...rows.flatMap(rowArgs)])
+  runs: readonly Promised[],
+): Promise<number> {
+  const args = runs.flatMap(({ row, lastSeq }) => rowArgs(row, lastSeq))
+  const reply = await store.repeat('import', queue, ['replay', String(runs.length), ...args])
+  return reply.slice(verbStart).filter((outcome) => number(outcome) !== known).length
 }
 
 async function transferRows<Outcome>(
@@ -48,11 +59,12 @@ async function transferRows<Outcome>(
   queue: string,
   rows: readonly TransferRow[],
   outcomes: readonly Outcome[],
-): Promise<readonly Outcome[]> {
+): Promise<{ readonly outcomes: readonly Outcome[]; readonly written: Written }> {
   const mode = script === 'import' ? ['import'] : []
-  const args = [...mode, String(rows.length), ...rows.flatMap(rowArgs)]
+  const args = [...mode, String(rows.length), ...rows.flatMap((row) => rowArgs(row))]
   const reply = await store.run(script, queue, args)
-  return rows.map((_, index) => outcomes[number(reply[verbStart + index])]!)
+  const all = rows.map((_, index) => outcomes[number(reply[verbStart + index])]!)
+  return { outcomes: all, written: writtenOf(reply) }
 }
 
 /** In a cluster a bucket is stored with its queue, so it must be the queue's own. */
@@ -69,7 +81,7 @@ function queueOf(store: Store, { name }: BucketRow): string {
 export function transfer(
   store: () => Store,
   wake: (queue: string) => void,
-  strike: (queue: string, keys: readonly string[]) => void,
+  strike: Strike,
 ): Transfer {
   /** The tokens of every queue; of one of them where all share them. */
   const tokens = async (floor: string): Promise<readonly number[]> => {
@@ -80,16 +92,18 @@ export function transfer(
   }
   return {
     async importRows(queue, rows) {
-      const outcomes = await transferRows(store(), 'import', queue, rows, importOutcomes)
+      const { outcomes } = await transferRows(store(), 'import', queue, rows, importOutcomes)
       wake(queue)
       return outcomes
     },
     async dropRows(queue, rows) {
-      const outcomes = await transferRows(store(), 'drop', queue, rows, dropOutcomes)
+      const dropped = await transferRows(store(), 'drop', queue, rows, dropOutcomes)
+      const { outcomes, written } = dropped
       const isDropped = (_: TransferRow, index: number): boolean => outcomes[index] === 'dropped'
       strike(
         queue,
         rows.filter(isDropped).map(({ key }) => key),
+        written,
       )
       return outcomes
     },

@@ -134,6 +134,22 @@ export const retryCases: readonly Case[] = [
     },
   },
   {
+    id: 'retry.error.stays',
+    title: 'a retry, a release, a done and a park without an error leave the stored one',
+    async run(s) {
+      await s.add('a')
+      await s.retry(await s.claimOne('a'), 0, { error: 'why' })
+      await s.retry(await s.claimOne('a'), 0)
+      await s.release(await s.claimOne('a'))
+      const claim = await s.claimOne('a')
+      await s.add('a')
+      await s.done(claim, { forget: false })
+      assert.equal((await s.row('a')).lastError, 'why')
+      await s.parkHeld(await s.claimOne('a'))
+      assert.equal((await s.row('a')).lastError, 'why')
+    },
+  },
+  {
     id: 'failures.add-failed',
     title: 'an add that reports a failure counts it, whatever its outcome',
     async run(s) {

@@ -335,6 +335,18 @@ export const verbMutants: readonly Mutant[] = [
         options,
       ),
   })),
+  verbMutant('error-dropped-without-one', 'a run without an error drops it', (driver, store) => ({
+    finish(queue, finishes, options) {
+      const replies = driver.finish(queue, finishes, options)
+      for (const finish of finishes) {
+        if (finish.as === 'retry' || finish.as === 'park') {
+          const entry = store.key(queue, finish.key)
+          entry.lastError = finish.error
+        }
+      }
+      return replies
+    },
+  })),
   verbMutant('error-not-kept', 'no error is stored', (driver, store) => ({
     finish(queue, finishes, options) {
       const replies = driver.finish(queue, finishes, options)

@@ -1,7 +1,8 @@
 import type { Environment } from '@sluice/core/driver'
 import { type Link, messageOf } from '../clients/link.ts'
-import { type Barrier, ConnectionError } from './connections.ts'
-import type { OpenLink } from './open-link.ts'
+import { type Barrier, ConnectionError } from '../connection/connections.ts'
+import type { OpenLink } from '../connection/open-link.ts'
+import { type Replication, replicationOf, unlessDenied } from './replication.ts'
 
 interface Waiting {
   readonly link: Link
@@ -14,6 +15,7 @@ interface Waiting {
 /** What a barrier has to know of its server. */
 interface Primary {
   readonly id: string
+  readonly runId: string | undefined
   /** The connection for commands. */
   readonly link: Link | undefined
 }
@@ -31,6 +33,8 @@ export class BarrierLine {
   readonly #link: OpenLink
   readonly #environment: Environment
   #waiting: Waiting[] = []
+  /** The connection over which replicas were last asked how far they are. */
+  #askedOn: Link | undefined
   #isAsking = false
 
   constructor(primary: Primary, link: OpenLink, environment: Environment) {
@@ -48,21 +52,35 @@ export class BarrierLine {
       if (!link.isOpen) return 'the connection of the barrier has ended'
       if (this.#primary.id !== id || this.#primary.link !== commands)
         return 'the primary has changed'
-      if (link !== commands && link.runId !== id) return 'the barrier leads to another server'
+      if (link !== commands && link.runId !== commands?.runId)
+        return 'the barrier leads to another server'
       return undefined
     }
     return {
       confirmed: (replicas, withinMs) => this.#confirmed(link, problem, replicas, withinMs),
-      count: async () => {
-        if (problem() !== undefined) return 0
-        try {
-          const replicas = await this.#ask(link, 0, 0)
-          return problem() === undefined ? replicas : 0
-        } catch {
-          return 0
-        }
-      },
     }
+  }
+
+  /** What the server says of its replicas. */
+  async look(): Promise<Replication> {
+    const { id, link: commands } = this.#primary
+    const link = await this.#lineFor(commands)
+    // On a new connection WAIT counts every replica; later, those that have what it answered last.
+    const isSame = this.#askedOn === link
+    const [count, info] = await Promise.all([
+      link.send(['WAIT', '0', '0']).catch(unlessDenied),
+      link.send(['INFO', 'replication']).catch(unlessDenied),
+    ])
+    if (link !== commands && link.runId !== this.#primary.runId) {
+      throw new ConnectionError('the barrier leads to another server', false)
+    }
+    if (this.#primary.id !== id) throw new ConnectionError('the primary has changed', false)
+    this.#askedOn = link
+    const read = replicationOf(info)
+    if (read !== undefined) return read
+    // Where nothing can be confirmed, no replica is waited for.
+    const following = isSame ? Number(count) : 0
+    return { connected: Number(count), history: '', following: () => following, offset: 0 }
   }
 
   openNow(): void {

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import type { Ask, AskReply, Finish, FinishReply } from '@sluice/core/driver'
+import { never } from '@sluice/core/driver'
+import { describe, test } from 'vitest'
+import { type Acknowledged, Journal } from '../src/journal.ts'
+
+const ask = (key: string): Ask => ({ key, item: undefined, priority: 0, delayMs: 0 })
+const added: AskReply = { outcome: 'added', dueAt: 5, failures: 0 }
+const when = (lastSeq: number, primary = 'one', at = 0): Acknowledged => ({
+  primary,
+  now: 5,
+  lastSeq,
+  at,
+})
+const done = (key: string, token: number): Finish => ({ as: 'done', key, token, forget: true })
+const retry = (key: string, token: number): Finish => ({ as: 'retry', key, token, delayMs: 9 })
+const idle: FinishReply = { outcome: 'idle', dueAt: never, failures: 0 }
+const delayed: FinishReply = { outcome: 'delayed', dueAt: 14, failures: 1 }
+
+function keysOf(journal: Journal, primary = 'other'): string[] {
+  return journal.unconfirmed(primary).runs.map(({ row }) => row.key)
+}
+
+describe('the journal of a queue', () => {
+  test('an add that the store made after a finish stays, even if its reply is noted first', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a')], [added], when(1))
+    journal.noteAdds([ask('a')], [added], when(7))
+    journal.noteFinishes([done('a', 100)], [idle], when(6))
+    assert.deepEqual(keysOf(journal), ['a'])
+    journal.noteFinishes([done('a', 101)], [idle], when(8))
+    assert.deepEqual(keysOf(journal), [])
+  })
+
+  test('every finish of a key is repeated by its own token', () => {
+    const journal = new Journal()
+    journal.noteFinishes([retry('a', 100)], [delayed], when(2))
+    journal.noteFinishes([done('a', 101)], [idle], when(3))
+    const { finishes } = journal.unconfirmed('other')
+    assert.deepEqual(
+      finishes.map(({ finish }) => [finish.as, finish.token]),
+      [
+        ['retry', 100],
+        ['done', 101],
+      ],
+    )
+  })
+
+  test('what is cancelled goes, except for what was added afterwards', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a'), ask('b'), ask('c')], [added, added, added], when(3))
+    journal.noteFinishes([retry('d', 100)], [delayed], when(4))
+    journal.noteAdds([ask('b')], [added], when(6))
+    journal.strike(['a', 'b', 'd'], 5)
+    assert.deepEqual(keysOf(journal).sort(), ['b', 'c'])
+    // The claim has ended all the same.
+    assert.deepEqual(journal.unconfirmed('other').finishes[0]?.finish.as, 'done')
+    journal.strike(undefined, 6)
+    assert.deepEqual(keysOf(journal), [])
+  })
+
+  test('only what the primary itself has acknowledged is confirmed or expires', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a')], [added], when(1, 'one', 0))
+    journal.noteAdds([ask('b')], [added], when(2, 'two', 10))
+    journal.confirmed('two', 2)
+    journal.expired('two', 1_000)
+    assert.deepEqual(keysOf(journal, 'two'), ['a'])
+    journal.expired('one', 0)
+    assert.deepEqual(keysOf(journal, 'two'), ['a'])
+    journal.expired('one', 1)
+    assert.ok(journal.isEmpty)
+  })
+
+  test('what was repeated is confirmed by the replicas of the new primary', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a')], [added], when(1))
+    const { nth } = journal.unconfirmed('two')
+    // A reply of the old primary that arrives now is repeated the next time.
+    journal.noteAdds([ask('late')], [added], when(2))
+    journal.repeated('two', nth, 50)
+    assert.deepEqual(keysOf(journal, 'two'), ['late'])
+    journal.confirmed('two', nth)
+    assert.deepEqual(keysOf(journal, 'three').sort(), ['a', 'late'])
+  })
+
+  test('a pending key that is added again is one entry, which is as new as the last add', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a')], [added], when(1))
+    journal.noteAdds([ask('a')], [{ ...added, outcome: 'unchanged' }], when(9, 'one', 50))
+    journal.confirmed('one', 1)
+    journal.expired('one', 50)
+    const { runs } = journal.unconfirmed('other')
+    assert.deepEqual(
+      runs.map(({ row, lastSeq }) => [row.key, row.seq, lastSeq]),
+      [['a', 1, 9]],
+    )
+  })
+
+  test('a delayed run of a key that is due already is repeated, too', () => {
+    const journal = new Journal()
+    const delayedAsk = { ...ask('a'), delayMs: 60_000 }
+    journal.noteAdds([delayedAsk], [added], when(1))
+    const [{ row } = assert.fail()] = journal.unconfirmed('other').runs
+    assert.deepEqual([row.dueAt, row.laterAt, row.laterWhy], [5, 60_005, 'delay'])
+  })
+
+  test('a full journal without replicas keeps the newer half', () => {
+    const journal = new Journal()
+    for (let seq = 1; seq <= 100_000; seq += 1)
+      journal.noteAdds([ask(`k${seq}`)], [added], when(seq))
+    assert.ok(journal.isFull)
+    journal.halve('one')
+    assert.ok(!journal.isFull)
+    const left = keysOf(journal)
+    assert.ok(left.length > 49_000 && left.length < 51_000 && left.at(-1) === 'k100000')
+  })
+})
