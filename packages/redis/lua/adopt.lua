@@ -4,7 +4,8 @@
 -- Arguments: number of the request, the end of the last lease that was looked at or '-inf', how many
 -- to skip of those that end then.
 -- Reply: where to continue ("lease skip") or '', then for each claim its key, item, and
--- "token readyAt askedAt priority failures crashes leaseUntil".
+-- "token readyAt askedAt priority failures crashes leaseUntil hasEnded"; the last is 1 for a lease that has ended
+-- while another server became the primary.
 -- @include begin
 -- @include rows
 local claimNumber = numberArgument()
@@ -29,8 +30,9 @@ for index, state in ipairs(readKeys(names)) do
     local key = names[index]
     replies[#replies + 1] = key
     replies[#replies + 1] = state.hasItem and call('HGET', itemsKey, key) or ''
-    replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g', state.token,
-      state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease)
+    replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g %d', state.token,
+      state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease,
+      state.lease <= now and now < graceUntil and 1 or 0)
   end
 end
 local continues = #found == looksMax * 2 and lastLease .. ' ' .. lastCount or ''

@@ -1,14 +1,17 @@
 #!lua flags=allow-oom
 -- The heartbeat of a waiting queue.
 --
--- Arguments: holder, registration of the worker or '', limit, failuresExpireMs, workerMsMax.
--- Reply: nextAt, whether the queue is paused, the expired leases, how many idle keys were deleted.
+-- Arguments: holder, registration of the worker or '', limit, failuresExpireMs, workerMsMax, 1 if a record
+-- follows, the record. Reply: nextAt, whether the queue is paused, the expired leases, how many idle keys were
+-- deleted.
 -- @include begin
+-- @include history
 local holder = argument()
 local worker = argument()
 local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
+local hasRecord = argument() == '1'
 if not version and worker == '' then return answer('inf', 0, {}, 0) end
 local registered = worker ~= '' and call('HGET', workersKey, holder)
 
@@ -23,11 +26,13 @@ if version and registered and (primary == '' or primary == lastPrimary) and ahea
   if not isPaused and waitsUntil < inf then call('HSET', metaKey, 'waits', 'inf') end
   call('HSET', scopeKey, 'latest', now)
   register()
+  if hasRecord then addRecord(function() return '0 0 0 0 0 0' end) end
   return answer('inf', isPaused and 1 or 0, {}, 0)
 end
 -- @include rows
 -- @include writes
 -- @include leases
+-- @include counting
 
 local nextDue = inf
 local firstLease = inf
@@ -68,5 +73,15 @@ write()
 if worker ~= '' then
   register()
   writeAll('HDEL', workersKey, gone, 1000)
+end
+if hasRecord then
+  addRecord(function()
+    local oldest, ready, delayed, backoff, processing, dirty, parked, idle = countStates()
+    local function capped(count) return math.min(count, historyDepthMax) end
+    local isCapped = math.max(ready, delayed, backoff, processing, dirty, parked, idle) > historyDepthMax
+    return string.format('%d %d %d %d %.17g %d', capped(ready), capped(delayed) + capped(backoff),
+      capped(processing) + capped(dirty), capped(parked), oldest == inf and 0 or math.max(0, now - oldest),
+      isCapped and 1 or 0)
+  end)
 end
 return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)

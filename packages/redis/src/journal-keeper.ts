@@ -3,6 +3,7 @@ import { type Ask, type Dedupe, type Environment, type Finish, never } from '@sl
 import { type Acknowledged, Journal, type Promised, type Unconfirmed } from './journal.ts'
 import type { Store, Written } from './store.ts'
 import type { Added } from './verbs/add.ts'
+import type { OnReleased } from './verbs/claim.ts'
 import { type Finished, repeatFinishes } from './verbs/finish.ts'
 import { replayRuns } from './verbs/transfer.ts'
 
@@ -83,9 +84,20 @@ export class JournalKeeper {
     if (!this.#store.isConfirmed(queue)) this.noteReleases(queue, finishes, finished)
   }
 
-  /** Notes the replies to finishes that replicas have not confirmed. */
-  noteReleases(queue: string, finishes: readonly Finish[], { replies, written }: Finished): void {
-    this.#of(queue).noteFinishes(finishes, replies, this.#acknowledged(queue, written))
+  /** Notes the releases of a queue. */
+  releasesOf(queue: string): OnReleased {
+    return (releases, released) => this.noteReleases(queue, releases, released)
+  }
+
+  /** Notes finishes that replicas have not confirmed; without a reply, they are made again. */
+  noteReleases(queue: string, finishes: readonly Finish[], finished: Finished | undefined): void {
+    const journal = this.#of(queue)
+    if (finished === undefined) {
+      journal.noteUnanswered(finishes, this.#environment.clock.monotonicMs())
+      return
+    }
+    const { replies, written } = finished
+    journal.noteFinishes(finishes, replies, this.#acknowledged(queue, written))
   }
 
   /** This process has cancelled or removed keys; all of the queue if `keys` is undefined. */
@@ -222,6 +234,7 @@ export class JournalKeeper {
   async #repeatFinishes(queue: string, { finishes }: Unconfirmed): Promise<void> {
     const now = this.#store.time.latest
     const due = finishes.map(({ finish: one, dueAt }): Finish => {
+      if (dueAt === undefined) return one
       const delayMs = dueAt === never ? 0 : Math.max(0, dueAt - now)
       if (one.as === 'done' && one.again !== undefined) {
         return { ...one, again: { ...one.again, delayMs } }

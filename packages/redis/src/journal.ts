@@ -44,7 +44,8 @@ interface KeptRun extends Entry {
 
 interface KeptFinish extends Entry {
   readonly finish: Finish
-  readonly dueAt: EpochMs
+  /** When the key is due again, as the reply said; undefined if there was none. */
+  readonly dueAt: EpochMs | undefined
 }
 
 /** A run that was promised. */
@@ -55,7 +56,7 @@ export interface Promised {
 
 /** What has to be repeated on a new primary. */
 export interface Unconfirmed {
-  readonly finishes: readonly { readonly finish: Finish; readonly dueAt: number }[]
+  readonly finishes: readonly Pick<KeptFinish, 'finish' | 'dueAt'>[]
   readonly runs: readonly Promised[]
   /** The last entry among them. */
   readonly nth: number
@@ -148,17 +149,14 @@ export class Journal {
     replies: readonly FinishReply[],
     when: Acknowledged,
   ): void {
-    const { now, lastSeq, primary, at } = when
+    const { now, lastSeq } = when
     for (let index = 0; index < finishes.length; index += 1) {
       const finish = finishes[index]!
       const reply = replies[index]
       if (reply === undefined || reply.outcome === 'lost') continue
-      const { key, token } = finish
+      const { key } = finish
       const { dueAt } = reply
-      this.#nth += 1
-      const bytes = 2 * key.length
-      this.#bytes += bytes
-      this.#finishes.set(token, { nth: this.#nth, primary, at, lastSeq, bytes, finish, dueAt })
+      this.#keepFinish(finish, dueAt, when)
       const run = this.#runs.get(key)
       // An add that the store made after the finish, whose reply was noted first, still counts.
       if (run === undefined || run.seq > lastSeq) continue
@@ -169,6 +167,12 @@ export class Journal {
       const laterAt = run.laterAt > dueAt ? run.laterAt : never
       this.#keepRun({ ...run, dueAt, why, laterAt, seq: lastSeq }, when)
     }
+  }
+
+  /** Notes finishes of which it is not known whether they were made: their tokens guard them. */
+  noteUnanswered(finishes: readonly Finish[], at: number): void {
+    const when = { primary: '', now: 0, lastSeq: 0, at }
+    for (const finish of finishes) this.#keepFinish(finish, undefined, when)
   }
 
   /** These keys, or all, were cancelled or removed by this process when `lastSeq` had been drawn. */
@@ -251,6 +255,19 @@ export class Journal {
       priority,
       askedAt,
     })
+  }
+
+  #keepFinish(
+    finish: Finish,
+    dueAt: EpochMs | undefined,
+    { primary, at, lastSeq }: Acknowledged,
+  ): void {
+    const { key, token } = finish
+    this.#bytes -= this.#finishes.get(token)?.bytes ?? 0
+    this.#nth += 1
+    const bytes = 2 * key.length
+    this.#bytes += bytes
+    this.#finishes.set(token, { nth: this.#nth, primary, at, lastSeq, bytes, finish, dueAt })
   }
 
   #strikeRun({ key, bytes }: KeptRun): void {

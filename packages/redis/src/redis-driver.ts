@@ -13,9 +13,11 @@ import {
   type Driver,
   type ExpireOptions,
   type ExpireOutcome,
+  type FailedRun,
   type Finish,
   type FinishReply,
   type ForgetOutcome,
+  type HistoryReply,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -42,6 +44,7 @@ import { adopt, claim } from './verbs/claim.ts'
 import { counts } from './verbs/counts.ts'
 import { expire } from './verbs/expire.ts'
 import { finish } from './verbs/finish.ts'
+import { failedRuns, history } from './verbs/history.ts'
 import { list } from './verbs/list.ts'
 import { buckets, queues, workers } from './verbs/queues.ts'
 import { renew } from './verbs/renew.ts'
@@ -97,7 +100,7 @@ class RedisDriver implements Driver {
       operate: true,
       queues: true,
       workers: true,
-      history: false,
+      history: true,
       buckets: true,
       transact: false,
     }
@@ -161,13 +164,12 @@ class RedisDriver implements Driver {
   async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
     const { store, watch, journal } = this.#open
     await watch.use(queue)
-    return await claim(store, queue, request, this.batchBytes, (releases, released) =>
-      journal.noteReleases(queue, releases, released),
-    )
+    return await claim(store, queue, request, this.batchBytes, journal.releasesOf(queue))
   }
 
   async adopt(queue: string, claimId: string): Promise<readonly Claim[]> {
-    return await adopt(this.#store, queue, claimId)
+    const { store, journal } = this.#open
+    return await adopt(store, queue, claimId, journal.releasesOf(queue))
   }
 
   async expire(
@@ -194,7 +196,13 @@ class RedisDriver implements Driver {
     options: AskOptions,
   ): Promise<readonly FinishReply[]> {
     const { store, journal } = this.#open
-    const finished = await this.#waking(queue, finish(store, queue, finishes, options))
+    const finishing = finish(store, queue, finishes, options).catch((error: unknown) => {
+      // The queue may give up before another primary is there; the key would count as crashed.
+      const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
+      if (isUnknown) journal.noteReleases(queue, finishes, undefined)
+      throw error
+    })
+    const finished = await this.#waking(queue, finishing)
     journal.noteFinishes(queue, finishes, finished)
     const { replies } = finished
     const wakes = replies.some(({ outcome }) => outcome === 'ready' || outcome === 'delayed')
@@ -229,6 +237,14 @@ class RedisDriver implements Driver {
 
   async workers(queue: string, withinMs: number): Promise<readonly WorkerRow[]> {
     return await workers(this.#store, queue, withinMs)
+  }
+
+  async history(queue: string, stepMs: number): Promise<HistoryReply> {
+    return await history(this.#store, queue, stepMs)
+  }
+
+  async failedRuns(queue: string): Promise<readonly FailedRun[]> {
+    return await failedRuns(this.#store, queue)
   }
 
   async buckets(): Promise<readonly BucketRow[]> {

@@ -130,6 +130,30 @@ end
 local function answer(...)
 return { reply(now), reply(ahead), primary, generation or '', seq, ... }
 end`,
+  counting: `local function countStates()
+local function size(key)
+return call('ZCARD', key) - 1
+end
+local dueDelayed = call('ZCOUNT', delayedKey, '-inf', now)
+local dueBackoff = call('ZCOUNT', backoffKey, '-inf', now)
+local dirty = call('ZCOUNT', dirtyKey, '-inf', now)
+local oldest = inf
+for _, key in ipairs({ delayedKey, backoffKey }) do
+local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+local due = tonumber(first[2])
+if due <= now then oldest = math.min(oldest, due) end
+end
+local score = '-inf'
+while true do
+local first = call('ZRANGEBYSCORE', readyKey, score, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+if not first[1] or first[1] == '' then break end
+local state = decode('', call('HGET', rowsKey, string.sub(first[1], readyHead + 1)))
+oldest = math.min(oldest, state.ready)
+score = '(' .. first[2]
+end
+return oldest, size(readyKey) + dueDelayed + dueBackoff, size(delayedKey) - dueDelayed,
+size(backoffKey) - dueBackoff, size(heldKey) - dirty, dirty, size(parkedKey), size(idleKey)
+end`,
   due: `local function fallDue(setKey, wanted)
 local members = call('ZRANGEBYSCORE', setKey, '-inf', now, 'LIMIT', 0, wanted)
 if #members == 0 then return false end
@@ -173,6 +197,135 @@ state.ready = now
 state.seq = number
 end
 return resting(state)
+end`,
+  history: `local historyKey, failedKey = KEYS[16], KEYS[17]
+local historyDepthMax = 10000
+local stepFormat = '^(%S+ %S+ %S+ %S+ %S+ %S+) (.-) (%[.*)$'
+local noCounts = '0 0 0 0 0 0'
+local function isBefore(a, b)
+if a[2] ~= b[2] then return a[2] > b[2] end
+local one, other = a[1], b[1]
+for index = 1, math.min(#one, #other) do
+local x, y = string.byte(one, index), string.byte(other, index)
+if x ~= y then return x < y end
+end
+return #one < #other
+end
+local function addCodes(before, more, limits)
+if more == '[]' then return before end
+local codesMax = tonumber(string.match(limits, '%d+'))
+local sums, all = {}, {}
+for _, text in ipairs({ before, more }) do
+for _, entry in ipairs(cjson.decode(text)) do
+local known = sums[entry[1]]
+if known then
+known[2] = known[2] + entry[2]
+else
+sums[entry[1]] = entry
+all[#all + 1] = entry
+end
+end
+end
+table.sort(all, isBefore)
+for index = #all, codesMax + 1, -1 do all[index] = nil end
+return cjson.encode(all)
+end
+local function addCounts(before, more)
+if more == noCounts then return before end
+local sums, next = {}, string.gmatch(more, '%S+')
+for text in string.gmatch(before, '%S+') do
+sums[#sums + 1] = string.format('%.17g', tonumber(text) + tonumber(next()))
+end
+return table.concat(sums, ' ')
+end
+local function keepRuns(count, limits)
+local runsMax, runsOfCodeMax, runsMsMax = string.match(limits, '%d+ (%d+) (%d+) (%d+)')
+runsMax, runsOfCodeMax, runsMsMax = tonumber(runsMax), tonumber(runsOfCodeMax), tonumber(runsMsMax)
+local runs = {}
+local all = call('HGETALL', failedKey)
+local last = 0
+for index = 1, #all, 2 do
+local at, length, rest = string.match(all[index + 1], '^(%S+) (%d+) (.*)$')
+if at then
+local number = tonumber(all[index])
+last = math.max(last, number)
+runs[#runs + 1] = { at = tonumber(at), number = number, code = string.sub(rest, 1, tonumber(length)) }
+end
+end
+for index = 1, count do
+local at, code, text = argument(), argument(), argument()
+runs[#runs + 1] = { at = tonumber(at), number = last + index, code = code,
+text = at .. ' ' .. #code .. ' ' .. code .. text }
+end
+table.sort(runs, function(a, b)
+if a.at ~= b.at then return a.at > b.at end
+return a.number > b.number
+end)
+local ofCode, kept, drops, adds = {}, 0, {}, {}
+for _, run in ipairs(runs) do
+local rank = (ofCode[run.code] or 0) + 1
+ofCode[run.code] = rank
+if kept < runsMax and rank <= runsOfCodeMax and run.at > now - runsMsMax then
+kept = kept + 1
+if run.text then
+adds[#adds + 1] = run.number
+adds[#adds + 1] = run.text
+end
+elseif not run.text then
+drops[#drops + 1] = run.number
+end
+end
+return adds, drops
+end
+local function addOldSteps(gone, lengths)
+for _, name in ipairs(call('HKEYS', historyKey)) do
+local stepMs, at = string.match(name, '^(%d+):(.+)$')
+for index = 1, #lengths, 2 do
+if tonumber(stepMs) == lengths[index] and tonumber(at) <= now - (lengths[index + 1] + 1) * lengths[index] then
+gone[#gone + 1] = name
+end
+end
+end
+end
+local function addRecord(depthOf)
+local lengths, names = {}, {}
+for text in string.gmatch(argument(), '%S+') do lengths[#lengths + 1] = tonumber(text) end
+local limits, counts, codes = argument(), argument(), argument()
+for index = 1, #lengths, 2 do
+local stepMs = lengths[index]
+names[#names + 1] = string.format('%d:%d', stepMs, math.floor(now / stepMs) * stepMs)
+end
+local stored = call('HMGET', historyKey, unpack(names))
+local depth
+if stored[1] then depth = select(2, string.match(stored[1], stepFormat)) else depth = depthOf() end
+local cells, gone = {}, {}
+for index, name in ipairs(names) do
+local before, text = stored[index], nil
+if before then
+local sums, _, sumsOfCodes = string.match(before, stepFormat)
+text = addCounts(sums, counts) .. ' ' .. depth .. ' ' .. addCodes(sumsOfCodes, codes, limits)
+else
+text = counts .. ' ' .. depth .. ' ' .. codes
+local stepMs, steps = lengths[index * 2 - 1], lengths[index * 2]
+gone[#gone + 1] = string.format('%d:%d', stepMs, (math.floor(now / stepMs) - steps) * stepMs)
+end
+if text ~= before then
+cells[#cells + 1] = name
+cells[#cells + 1] = text
+end
+end
+local isNew = #gone == #names
+if #gone > 1 and call('HLEN', historyKey) > 300 then addOldSteps(gone, lengths) end
+local count, adds, drops = numberArgument(), {}, {}
+if count > 0 then adds, drops = keepRuns(count, limits) end
+if #gone > 0 then inSlices('HDEL', historyKey, gone, 1000) end
+if #cells > 0 then call('HSET', historyKey, unpack(cells)) end
+if #drops > 0 then inSlices('HDEL', failedKey, drops, 1000) end
+if #adds > 0 then call('HSET', failedKey, unpack(adds)) end
+if isNew then
+call('HSET', historyKey, '', '')
+call('HSETNX', failedKey, '', '')
+end
 end`,
   leases: `local function expiredLeases(limit)
 if now < graceUntil then return {} end
@@ -687,6 +840,7 @@ export const scriptTexts: {
   readonly drop: string
   readonly expire: string
   readonly finish: string
+  readonly history: string
   readonly importBuckets: string
   readonly import: string
   readonly list: string
@@ -807,8 +961,9 @@ if state.claim == claimNumber and state.token ~= 0 then
 local key = names[index]
 replies[#replies + 1] = key
 replies[#replies + 1] = state.hasItem and call('HGET', itemsKey, key) or ''
-replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g', state.token,
-state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease)
+replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g %d', state.token,
+state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease,
+state.lease <= now and now < graceUntil and 1 or 0)
 end
 end
 local continues = #found == looksMax * 2 and lastLease .. ' ' .. lastCount or ''
@@ -1003,30 +1158,11 @@ local leases = expiredLeases(100)
 if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end
 write()
 return answer(0, '', leases, firstToken, reply(leaseUntil), unpack(replies))`].join('\n'),
-  counts: ['#!lua flags=no-writes', parts.begin, parts.rows, `if not version then return answer(0, 'inf', 0, 0, 0, 0, 0, 0, 0) end
-local function size(key)
-return call('ZCARD', key) - 1
+  counts: ['#!lua flags=no-writes', parts.begin, parts.rows, parts.counting, `if not version then return answer(0, 'inf', 0, 0, 0, 0, 0, 0, 0) end
+local function answerWith(oldest, ...)
+return answer(isPaused and 1 or 0, reply(oldest), ...)
 end
-local dueDelayed = call('ZCOUNT', delayedKey, '-inf', now)
-local dueBackoff = call('ZCOUNT', backoffKey, '-inf', now)
-local dirty = call('ZCOUNT', dirtyKey, '-inf', now)
-local oldest = inf
-for _, key in ipairs({ delayedKey, backoffKey }) do
-local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
-local due = tonumber(first[2])
-if due <= now then oldest = math.min(oldest, due) end
-end
-local score = '-inf'
-while true do
-local first = call('ZRANGEBYSCORE', readyKey, score, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-if not first[1] or first[1] == '' then break end
-local state = decode('', call('HGET', rowsKey, string.sub(first[1], readyHead + 1)))
-oldest = math.min(oldest, state.ready)
-score = '(' .. first[2]
-end
-return answer(isPaused and 1 or 0, reply(oldest), size(readyKey) + dueDelayed + dueBackoff,
-size(delayedKey) - dueDelayed, size(backoffKey) - dueBackoff, size(heldKey) - dirty, dirty,
-size(parkedKey), size(idleKey))`].join('\n'),
+return answerWith(countStates())`].join('\n'),
   drop: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, parts.transferRows, `local names, moved = readTransferRows()
 local function isUnchanged(key, state, row)
 if state.token ~= 0 then return false end
@@ -1224,6 +1360,8 @@ if hasChanged then seq = seq + count end
 writeBuckets()
 write()
 return answer(unpack(replies))`].join('\n'),
+  history: ['#!lua flags=no-writes', parts.begin, `local key = argument() == 'steps' and KEYS[16] or KEYS[17]
+return answer(unpack(call('HGETALL', key)))`].join('\n'),
   importBuckets: ['#!lua', parts.begin, `local replies = {}
 for index = 1, numberArgument() do
 local name = argument()
@@ -1426,11 +1564,12 @@ end
 end
 write()
 return answer(unpack(replies))`].join('\n'),
-  tick: ['#!lua flags=allow-oom', parts.begin, `local holder = argument()
+  tick: ['#!lua flags=allow-oom', parts.begin, parts.history, `local holder = argument()
 local worker = argument()
 local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
+local hasRecord = argument() == '1'
 if not version and worker == '' then return answer('inf', 0, {}, 0) end
 local registered = worker ~= '' and call('HGET', workersKey, holder)
 local function register()
@@ -1442,8 +1581,9 @@ and call('HLEN', rowsKey) == 1 then
 if not isPaused and waitsUntil < inf then call('HSET', metaKey, 'waits', 'inf') end
 call('HSET', scopeKey, 'latest', now)
 register()
+if hasRecord then addRecord(function() return '0 0 0 0 0 0' end) end
 return answer('inf', isPaused and 1 or 0, {}, 0)
-end`, parts.rows, parts.writes, parts.leases, `local nextDue = inf
+end`, parts.rows, parts.writes, parts.leases, parts.counting, `local nextDue = inf
 local firstLease = inf
 local stale = {}
 if version then
@@ -1480,6 +1620,16 @@ write()
 if worker ~= '' then
 register()
 writeAll('HDEL', workersKey, gone, 1000)
+end
+if hasRecord then
+addRecord(function()
+local oldest, ready, delayed, backoff, processing, dirty, parked, idle = countStates()
+local function capped(count) return math.min(count, historyDepthMax) end
+local isCapped = math.max(ready, delayed, backoff, processing, dirty, parked, idle) > historyDepthMax
+return string.format('%d %d %d %d %.17g %d', capped(ready), capped(delayed) + capped(backoff),
+capped(processing) + capped(dirty), capped(parked), oldest == inf and 0 or math.max(0, now - oldest),
+isCapped and 1 or 0)
+end)
 end
 return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)`].join('\n'),
   tokens: ['#!lua', parts.begin, `local floor = numberArgument()

@@ -71,6 +71,8 @@ export function writtenOf(reply: readonly Reply[]): Written {
 
 /** How a script is confirmed, if it has to be. */
 export interface RunOptions {
+  /** Whether the script uses what workers record. */
+  readonly usesRecords?: boolean
   /** How long replicas may take, in milliseconds, if less than usual. */
   readonly confirmMs?: number
   /** Whether there is anything to confirm. */
@@ -117,7 +119,7 @@ export class Store {
     name: ScriptName,
     queue: string,
     args: readonly string[],
-    { confirmMs = this.#confirmMs, hasWritten, undo }: RunOptions = {},
+    { confirmMs = this.#confirmMs, hasWritten, undo, usesRecords = false }: RunOptions = {},
   ): Promise<readonly Reply[]> {
     const { slot } = this.layout.of(queue)
     const isRare = rare.has(name) || (name === 'change' && rareChanges.has(args[0] ?? ''))
@@ -125,7 +127,7 @@ export class Store {
     if (isRare) await this.connections.progress(slot).catch(() => {})
     let replicas = writing.has(name) ? this.#replicas : 0
     if (isRare) replicas = Math.max(this.#replicas, this.connections.replicasOf(slot))
-    if (replicas === 0) return await this.#run(name, queue, args)
+    if (replicas === 0) return await this.#run(name, queue, args, usesRecords)
     try {
       const barrier = await this.connections.barrier(slot)
       const reply = await this.#run(name, queue, args)
@@ -148,14 +150,20 @@ export class Store {
     return this.#replicas > 0 && this.#replicas >= this.connections.replicasOf(slot)
   }
 
-  async #run(name: ScriptName, queue: string, args: readonly string[]): Promise<readonly Reply[]> {
+  async #run(
+    name: ScriptName,
+    queue: string,
+    args: readonly string[],
+    usesRecords = false,
+  ): Promise<readonly Reply[]> {
     if (creating.has(name) && queue !== '') await this.#register(queue)
-    const { all, slot, channel } = this.layout.of(queue)
+    const { all, recorded, slot, channel } = this.layout.of(queue)
+    const keys = usesRecords ? [...all, ...recorded] : all
     const [given, least] = this.time.moment()
     const { sha, text } = scripts[name]
     const before = [
-      String(all.length),
-      ...all,
+      String(keys.length),
+      ...keys,
       given,
       least,
       ...this.#head,

@@ -105,6 +105,15 @@ describe('the journal of a queue', () => {
     assert.deepEqual([row.dueAt, row.laterAt, row.laterWhy], [5, 60_005, 'delay'])
   })
 
+  test('a finish without a reply is repeated as it was, until a primary has answered', () => {
+    const journal = new Journal()
+    journal.noteUnanswered([retry('a', 100)], 0)
+    assert.deepEqual(journal.unconfirmed('one').finishes[0]?.finish, retry('a', 100))
+    assert.equal(journal.unconfirmed('one').finishes[0]?.dueAt, undefined)
+    journal.repeated('one', journal.nth, 1)
+    assert.deepEqual(journal.unconfirmed('one').finishes, [])
+  })
+
   test('a full journal without replicas keeps the newer half', () => {
     const journal = new Journal()
     for (let seq = 1; seq <= 100_000; seq += 1)

@@ -19,6 +19,7 @@ const tried: readonly (readonly string[])[] = [
   ['HMGET', 'hash', 'field'],
   ['HGETALL', 'hash'],
   ['HLEN', 'hash'],
+  ['HKEYS', 'hash'],
   ['HDEL', 'hash', 'field'],
   ['HSTRLEN', 'hash', 'field'],
   ['ZADD', 'set', '0', 'member'],

@@ -33,6 +33,8 @@ export interface LayoutOptions {
 export interface QueueKeys {
   /** Every key that a script declares. */
   readonly all: readonly string[]
+  /** The keys of what workers record, which only scripts that use them declare. */
+  readonly recorded: readonly string[]
   /** A key by which the slot of the queue is found. */
   readonly slot: string
   readonly buckets: string
@@ -85,6 +87,7 @@ export class Layout {
     const scope = scopeParts.map((part) => `${shared}${part}`)
     return {
       all: [...queueParts.map((part) => `${base}${part}`), ...scope],
+      recorded: [`${base}history`, `${base}failed`],
       slot: `${base}meta`,
       buckets: `${shared}buckets`,
       channel: isCluster ? `${base}wake` : `${prefix}wake`,

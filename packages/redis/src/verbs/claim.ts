@@ -54,18 +54,23 @@ function claimsOf(reply: readonly Reply[]): Claim[] {
 async function giveBack(
   store: Store,
   queue: string,
-  claims: readonly Claim[],
+  leases: readonly Lease[],
   onReleased: OnReleased,
 ): Promise<SluiceError> {
-  const releases = claims.map(({ key, token }) => ({ as: 'release', key, token }) as const)
-  // Keeps both runs of a key that was added again meanwhile, whatever the queue would have kept.
-  onReleased(releases, await repeatFinishes(store, queue, releases, 'client-go'))
+  const releases = leases.map(({ key, token }) => ({ as: 'release', key, token }) as const)
+  try {
+    // Keeps both runs of a key that was added again meanwhile, whatever the queue would have kept.
+    onReleased(releases, await repeatFinishes(store, queue, releases, 'client-go'))
+  } catch {
+    // The primary is away. They are released as soon as there is one.
+    onReleased(releases, undefined)
+  }
   const message = 'the replicas did not confirm the claim in time, so its keys were released'
   return new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
 }
 
-/** Called with releases that no replica has confirmed. */
-export type OnReleased = (releases: readonly Finish[], released: Finished) => void
+/** Called with releases that no replica has confirmed, and the reply to them if there is one. */
+export type OnReleased = (releases: readonly Finish[], released: Finished | undefined) => void
 
 /** Hands out due keys under a lease. */
 export async function claim(
@@ -109,9 +114,18 @@ export async function claim(
   }
 }
 
-/** The claims of a request that are still held. */
-export async function adopt(store: Store, queue: string, claimId: string): Promise<Claim[]> {
+/**
+ * The claims of a request that are still held. Those whose leases ended while the primary was replaced, which
+ * nobody counts as expired, are released.
+ */
+export async function adopt(
+  store: Store,
+  queue: string,
+  claimId: string,
+  onReleased: OnReleased,
+): Promise<Claim[]> {
   const claims = new Map<string, Claim>()
+  const ended = new Map<string, Finish>()
   let [from, skip] = ['-inf', '0']
   for (;;) {
     const reply = await store.run('adopt', queue, [String(claimNumber(claimId)), from, skip])
@@ -125,7 +139,10 @@ export async function adopt(store: Store, queue: string, claimId: string): Promi
         failures = 0,
         crashes = 0,
         leaseUntil = 0,
+        hasEnded = 0,
       ] = numbers(reply[at + 2])
+      if (hasEnded === 1) ended.set(key, { as: 'release', key, token })
+      if (hasEnded === 1) continue
       const item = text(reply[at + 1])
       claims.set(key, {
         key,
@@ -140,7 +157,9 @@ export async function adopt(store: Store, queue: string, claimId: string): Promi
       })
     }
     const position = text(reply[verbStart])
-    if (position === undefined) return [...claims.values()].sort((a, b) => a.token - b.token)
+    if (position === undefined) break
     ;[from = '', skip = ''] = position.split(' ')
   }
+  if (ended.size > 0) await giveBack(store, queue, [...ended.values()], onReleased)
+  return [...claims.values()].sort((a, b) => a.token - b.token)
 }

@@ -2,25 +2,29 @@ import { type TickReply, type TickRequest, workerMsMax } from '@sluice/core/driv
 import { number } from '../rows/columns.ts'
 import { type Store, verbStart } from '../store.ts'
 import { leasesOf } from './claim.ts'
+import { recordArgs } from './history.ts'
 
 /** The heartbeat of a waiting queue. */
 export async function tick(
   store: Store,
   queue: string,
-  { holder, worker, limit, failuresExpireMs }: TickRequest,
+  { holder, worker, record, limit, failuresExpireMs }: TickRequest,
 ): Promise<TickReply> {
-  const reply = await store.run('tick', queue, [
+  const args = [
     holder,
     worker === undefined ? '' : JSON.stringify(worker),
     String(limit),
     String(failuresExpireMs),
     String(workerMsMax),
-  ])
+    ...(record === undefined ? ['0'] : ['1', ...recordArgs(record)]),
+  ]
+  const reply = await store.run('tick', queue, args, { usesRecords: record !== undefined })
   return {
     now: number(reply[0]),
     nextAt: number(reply[verbStart]),
     paused: reply[verbStart + 1] === 1,
     leaseEnds: leasesOf(reply[verbStart + 2]),
     swept: number(reply[verbStart + 3]),
+    ...(record !== undefined && { recorded: true }),
   }
 }
