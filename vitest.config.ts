@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync, readdirSync, statfsSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const root = import.meta.dirname
@@ -12,6 +12,22 @@ const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
 }
+
+/** The free memory, in bytes, from which on the files of tests are kept there. */
+const roomMin = 4 * 1024 ** 3
+
+// Thousands of tests make a store of their own, and each store waits for the disk several times.
+// What must survive a power cut is tested by cuts that record every sync, wherever the files are.
+function scratchFolder(): string {
+  const { TMPDIR } = process.env
+  if (TMPDIR !== undefined) return TMPDIR
+  const memory = '/dev/shm'
+  if (!existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize >= roomMin ? memory : tmpdir()
+}
+
+const env = { TMPDIR: scratchFolder() }
 
 function foldersOf(parent: string): string[] {
   if (!existsSync(`${root}/${parent}`)) return []
@@ -27,6 +43,7 @@ function project(folder: string) {
     test: {
       name: folder.replace('packages/', ''),
       include: ['test/**/*.test.{ts,mjs}'],
+      env,
       // Nothing waits for these; they only end what hangs, also on a machine that is busy.
       testTimeout: 60_000,
       hookTimeout: 120_000,

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EpochMs } from '@sluice/core'
 import { embeddedSql, generatedFile } from '@sluice/embed-sql'
 import { describe, test } from 'vitest'
+import { prepareStatements, type StatementName } from '../src/connection/statements.ts'
+import { loadLibrary } from '../src/library/library.ts'
+import { createSchema } from '../src/schema/migrate.ts'
 import { statementTexts } from '../src/statements.generated.ts'
 
 describe('the statements', () => {
@@ -10,6 +14,28 @@ describe('the statements', () => {
     const folder = join(import.meta.dirname, '..')
     const written = readFileSync(join(folder, generatedFile), 'utf8')
     assert.equal(written, embeddedSql(folder), 'run `npm run embed`')
+  })
+
+  test('are prepared when they are first used, and once', () => {
+    const database = loadLibrary(undefined).open(':memory:')
+    createSchema(database, 0 as EpochMs)
+    const prepared: string[] = []
+    const prepare = database.prepare.bind(database)
+    const counted = Object.assign(database, {
+      prepare(sql: string) {
+        prepared.push(sql)
+        return prepare(sql)
+      },
+    })
+    const statements = prepareStatements(counted)
+    const atOnce = ['begin immediate', 'begin', 'commit', 'rollback', 'pragma data_version']
+    assert.deepEqual(prepared, atOnce)
+    assert.equal(statements.queuesFind, statements.queuesFind)
+    assert.deepEqual(prepared, [...atOnce, statementTexts.queuesFind])
+    const names = Object.keys(statementTexts) as StatementName[]
+    for (const name of names) assert.equal(typeof statements[name].run, 'function')
+    assert.equal(prepared.length, atOnce.length + names.length)
+    database.close()
   })
 
   // SQLite plans a statement again each time when a parameter that it compares with gets another

@@ -4,7 +4,7 @@ import { statementTexts } from '../statements.generated.ts'
 /** The name of a statement in `sql/statements`, in camel case. */
 export type StatementName = keyof typeof statementTexts
 
-/** Every statement that is ever run, prepared on one connection. */
+/** Every statement that is ever run on one connection. */
 export interface Statements extends Readonly<Record<StatementName, SqliteStatement>> {
   readonly database: SqliteDatabase
   /** Begins a transaction that holds the write lock from the start, so that it cannot lose it. */
@@ -17,18 +17,40 @@ export interface Statements extends Readonly<Record<StatementName, SqliteStateme
   readonly dataVersion: SqliteStatement
 }
 
-/** Prepares every statement on `database`. */
-export function prepareStatements(database: SqliteDatabase): Statements {
-  const prepared = Object.entries(statementTexts).map(
-    ([name, text]) => [name, database.prepare(text)] as const,
-  )
-  return {
-    ...(Object.fromEntries(prepared) as Record<StatementName, SqliteStatement>),
-    database,
-    begin: database.prepare('begin immediate'),
-    beginRead: database.prepare('begin'),
-    commit: database.prepare('commit'),
-    rollback: database.prepare('rollback'),
-    dataVersion: database.prepare('pragma data_version'),
+/** Those that must not fail to be prepared once a transaction is open. */
+class Prepared {
+  readonly database: SqliteDatabase
+  readonly begin: SqliteStatement
+  readonly beginRead: SqliteStatement
+  readonly commit: SqliteStatement
+  readonly rollback: SqliteStatement
+  readonly dataVersion: SqliteStatement
+
+  constructor(database: SqliteDatabase) {
+    this.database = database
+    this.begin = database.prepare('begin immediate')
+    this.beginRead = database.prepare('begin')
+    this.commit = database.prepare('commit')
+    this.rollback = database.prepare('rollback')
+    this.dataVersion = database.prepare('pragma data_version')
   }
+}
+
+for (const [name, text] of Object.entries(statementTexts)) {
+  Object.defineProperty(Prepared.prototype, name, {
+    get(this: Prepared): SqliteStatement {
+      const value = this.database.prepare(text)
+      // From now on a property of its own, which is read as fast as any.
+      Object.defineProperty(this, name, { value })
+      return value
+    },
+  })
+}
+
+/**
+ * The statements of `database`, each prepared when it is first used: preparing all of them takes
+ * longer than opening a file.
+ */
+export function prepareStatements(database: SqliteDatabase): Statements {
+  return new Prepared(database) as unknown as Statements
 }
