@@ -5,7 +5,7 @@ import { failoverProblems, failoverRun } from '../support/failovers/failover-run
  * Processes that add keys and work on them while the replica of a Redis stands still, its primary is
  * killed and the replica takes over: `--failovers=200`, `--kind=cluster` or `sentinel`,
  * `--stopped=700,20000` (ms that the replica stands still), `--timeout=1000,15000` (node timeout in
- * ms), `--mode=server,replicated`. Each combination is a line of the table.
+ * ms), `--mode=server,replicated`, `--lease=5000` (ms). Each combination is a line of the table.
  */
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -16,7 +16,8 @@ export async function main(args: string[]): Promise<void> {
       stopped: { type: 'string', default: '700' },
       timeout: { type: 'string', default: '1000' },
       mode: { type: 'string', default: 'server,replicated' },
-      rate: { type: 'string', default: '3000' },
+      rate: { type: 'string', default: '800' },
+      lease: { type: 'string', default: '5000' },
     },
   })
   const numbers = (text: string): number[] => text.split(',').map(Number)
@@ -33,6 +34,7 @@ export async function main(args: string[]): Promise<void> {
           timeoutMs,
           replicas: mode === 'replicated' ? 1 : 0,
           keysPerSecond: Number(values.rate),
+          leaseMs: Number(values.lease),
           onProgress: (text) => console.log(`${name}: ${text}`),
         })
         table.push({ run: name, failovers: values.failovers, ...figures })

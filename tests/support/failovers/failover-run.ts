@@ -17,6 +17,7 @@ export interface FailoverRunOptions {
   /** How many replicas confirm a write: 0 for mode `server`. */
   readonly replicas: number
   readonly keysPerSecond?: number
+  readonly leaseMs?: number
   readonly onProgress?: (text: string) => void
   /** Another queue than Sluice. */
   readonly rival?: Rival
@@ -47,14 +48,15 @@ async function passes(ms: number): Promise<void> {
 
 /** Lets processes work while one primary after another is killed, and reads what they wrote down. */
 export async function failoverRun(options: FailoverRunOptions): Promise<FailoverFigures> {
-  const { kind, failovers, stoppedMs, timeoutMs, replicas, keysPerSecond = 3_000, rival } = options
+  const { kind, failovers, stoppedMs, timeoutMs, replicas, rival } = options
+  const { keysPerSecond = 3_000, leaseMs = 5_000 } = options
   const folder = mkdtempSync(join(tmpdir(), 'sluice-failovers-'))
   const servers = await startFailingServers({
     kind,
     timeoutMs,
     key: rival?.key ?? 'sluice:{orders}:rows',
   })
-  const shared = { url: servers.url, keysPerSecond, leaseMs: 5_000, replicas }
+  const shared = { url: servers.url, keysPerSecond, leaseMs, replicas }
   const crowd = new FailoverCrowd(folder, shared, rival?.program)
   try {
     crowd.start(true)
