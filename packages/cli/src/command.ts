@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 
 /** The kind of a word on the command line, which decides what a shell completes it with. */
-export type WordKind = 'queue' | 'key' | 'file' | 'store' | 'text'
+export type WordKind = 'queue' | 'key' | 'file' | 'store' | 'context' | 'text'
 
 /** A positional argument. */
 export interface ArgumentSpec {

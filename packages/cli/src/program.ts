@@ -12,9 +12,18 @@ export const globalOptions: readonly OptionSpec[] = [
     kind: 'store',
   },
   {
+    flags: '--context <NAME>',
+    summary: 'the store of a context; see `sluice config`',
+    kind: 'context',
+  },
+  {
     flags: '-o, --output <FORMAT>',
     summary: `the output format (default: table)`,
     choices: formats,
+  },
+  {
+    flags: '--fields <MEMBERS>',
+    summary: 'print only these members of what -o json prints, separated by tabs: queue,counts.ready',
   },
   { flags: '--no-headers', summary: 'omit the header of a table' },
   { flags: '--no-color', summary: 'no colours, as with $NO_COLOR' },
@@ -33,7 +42,7 @@ export interface Invocation {
 const intro = 'Inspect, operate and move Sluice queues.'
 
 const outro = `
-The store is named by -s or by SLUICE_STORE:
+The store is named by -s, --context or SLUICE_STORE, or it is that of the current context:
   sqlite:./queue.db   sqlite:///srv/queue.db   postgres://user@host/database?schema=sluice
   redis://host:6379?prefix=sluice:   redis-sentinel://host:26379/name   redis-cluster://host:7000,host:7001
 

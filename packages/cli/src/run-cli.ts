@@ -3,6 +3,7 @@ import { type Command, CommanderError } from 'commander'
 import { usageError } from './command-error.ts'
 import { commands } from './commands/commands.ts'
 import { exitCodes } from './exit-codes.ts'
+import { type Fields, parseFields } from './output/fields.ts'
 import { formats, Printer } from './output/printer.ts'
 import { buildProgram, globalOptions, type Invocation } from './program.ts'
 import { reportError } from './report-error.ts'
@@ -65,7 +66,8 @@ function asUsage({ message, code }: CommanderError, argv: readonly string[]): Er
   const names = new Set(commands.flatMap(({ name, alias }) => [name, alias]))
   const name =
     code === 'commander.unknownCommand' ? undefined : argv.find((word) => names.has(word))
-  return usageError(`${text.trim()}; see \`sluice ${name === undefined ? '' : `${name} `}--help\``)
+  const see = text.endsWith('?') ? ' See' : '; see'
+  return usageError(`${text.trim()}${see} \`sluice ${name === undefined ? '' : `${name} `}--help\``)
 }
 
 /** The format that a command line asks for which could not be parsed. */
@@ -75,10 +77,16 @@ function formatIn(argv: readonly string[]): string | undefined {
   return argv.map((word) => /^(?:-o|--output=)(.+)$/.exec(word)?.[1]).find((text) => text)
 }
 
+function fieldsIn({ input }: Invocation): Fields | undefined {
+  const text = input.text('fields')
+  return text === undefined ? undefined : parseFields(text)
+}
+
 function printerOf(
   invocation: Invocation | undefined,
   terminal: Terminal,
   argv: readonly string[],
+  fields?: Fields,
 ): Printer {
   const { input } = invocation ?? {}
   const wanted = input === undefined ? formatIn(argv) : input.text('output')
@@ -86,6 +94,7 @@ function printerOf(
   const isAllowed = (name: string): boolean => input === undefined || input.flag(name)
   return new Printer(terminal, {
     format,
+    fields,
     headers: isAllowed('headers'),
     colours: isAllowed('color'),
   })
@@ -110,7 +119,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     }
     return await new Run(invocation, {
       terminal,
-      print: printerOf(invocation, terminal, argv),
+      print: printerOf(invocation, terminal, argv, fieldsIn(invocation)),
       secrets,
       grammar: { program: describeProgram(), specs: commands, globals: globalOptions },
     }).toEnd()

@@ -9,6 +9,7 @@ import type { Input } from './input.ts'
 import { oneLine } from './output/escape.ts'
 import type { Printer } from './output/printer.ts'
 import type { Invocation } from './program.ts'
+import { readContexts, storeOfContext } from './stores/contexts.ts'
 import { type OpenStore, openStore, type StoreUse } from './stores/open-store.ts'
 import type { Secrets } from './stores/secrets.ts'
 import { parseStoreAddress, type StoreAddress } from './stores/store-address.ts'
@@ -99,11 +100,26 @@ export class Run implements Context {
   }
 
   async address(): Promise<StoreAddress> {
-    const text = this.input.text('store') ?? this.terminal.env['SLUICE_STORE'] ?? ''
-    if (text === '') {
-      throw usageError('no store is given; use -s, as in -s sqlite:./queue.db, or set SLUICE_STORE')
+    return this.#addressOf(this.#storeText())
+  }
+
+  /** What names the store: an option, a variable or the current context, in this order. */
+  #storeText(): string {
+    const { input, terminal } = this
+    const store = input.text('store')
+    const context = input.text('context')
+    if (store !== undefined && context !== undefined) {
+      throw usageError('-s and --context both name a store; use one of them')
     }
-    return this.#addressOf(text)
+    if (context !== undefined) return storeOfContext(terminal, context)
+    const { SLUICE_STORE: named = '' } = terminal.env
+    const text = store ?? named
+    if (text !== '') return text
+    const { current } = readContexts(terminal)
+    if (current !== undefined) return storeOfContext(terminal, current)
+    throw usageError(
+      'no store is given; use -s, as in -s sqlite:./queue.db, set SLUICE_STORE, or name one with `sluice config`',
+    )
   }
 
   #addressOf(text: string): StoreAddress {

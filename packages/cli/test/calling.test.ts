@@ -8,10 +8,10 @@ const postgres = postgresForFile()
 
 describe('a usage error is one line, exits with 2 and changes nothing', () => {
   test.each([
-    [['quues'], /unknown command 'quues'; did you mean queues\?; see `sluice --help`/],
+    [['quues'], /unknown command 'quues'; did you mean queues\? See `sluice --help`/],
     [['help', 'quues'], /no such command; see `sluice --help`/],
     [['ls'], /missing required argument 'QUEUE'; see `sluice ls --help`/],
-    [['ls', 'q', '--stat', 'ready'], /unknown option '--stat'; did you mean --state\?/],
+    [['ls', 'q', '--stat', 'ready'], /unknown option '--stat'; did you mean --state\? See/],
     [['ls', 'q', '--state', 'sleepy'], /--state.*Allowed choices are ready, delayed/],
     [['ls', 'q', '--limit', '0'], /--limit must be a whole number not below 1; got '0'/],
     [['ls', 'q', '-o', 'xml'], /Allowed choices are table, wide, json, yaml, name/],

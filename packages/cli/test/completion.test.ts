@@ -139,3 +139,12 @@ test('each shell gets a script of its own', async () => {
   expect(await output(['completion', 'zsh'])).toMatch(/^#compdef sluice\n/)
   expect(await output(['completion', 'fish'])).toContain('complete -c sluice')
 })
+
+test('without a shell, completion is for that of $SHELL', async () => {
+  const asked = await cli(['completion'], { env: { SHELL: '/usr/bin/zsh' } })
+  expect(asked).toEqual({ code: 0, out: await output(['completion', 'zsh']), err: '' })
+  const unknown = await cli(['completion'], { env: { SHELL: '/bin/tcsh' } })
+  expect(unknown.code).toBe(2)
+  expect(unknown.err).toContain('name a shell, which is one of bash, zsh, fish: $SHELL is /bin/tcsh')
+  expect((await cli(['completion'])).err).toContain('$SHELL is not set')
+})

@@ -143,9 +143,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(wrong.err).toContain('the name does not match; nothing was removed')
     const typed = await cli(['purge', 'orders'], { store, isTTY: true, stdin: ['orders'] })
     expect(typed.out).toBe('2 keys of orders removed\n')
-    expect(await json(['purge', 'orders', '--yes', '--force'], { store })).toEqual({
-      queue: 'orders',
-      removed: 0,
-    })
+    // There is nothing to confirm in an empty queue.
+    const empty = { queue: 'orders', removed: 0 }
+    expect(await json(['purge', 'orders', '--force'], { store })).toEqual(empty)
+    expect(await json(['purge', 'orders', '--yes', '--force'], { store })).toEqual(empty)
   })
 })

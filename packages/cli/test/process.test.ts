@@ -178,3 +178,18 @@ describe('only what is needed is loaded', () => {
     expect(sql).not.toContain('/sqlite/src/')
   })
 })
+
+test('without the conformance suite, the command says how to install it', async () => {
+  const hook = `import { registerHooks } from 'node:module'
+registerHooks({ resolve(name, context, next) {
+  if (name.startsWith('@sluice/conformance')) throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' })
+  return next(name, context)
+} })`
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` }
+  const { code, err } = await start(['conformance', './driver.js'], env).ended
+  expect({ code, err }).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('npm install --save-dev @sluice/conformance'),
+  })
+  expect((await start(['--version'], env).ended).code).toBe(0)
+})

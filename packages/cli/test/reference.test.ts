@@ -25,6 +25,13 @@ out of process lists and shell histories. Passwords in addresses are never print
 A missing file is created by \`add\`, \`add-after\`, \`import\`, \`migrate\` and as the target of \`copy\` and
 \`move\`, and by no other command. Only \`migrate\` changes the schema of an existing store.
 
+## Contexts
+
+\`sluice config set NAME URL\` names a store, and \`--context NAME\` uses it. Which store a command uses:
+\`-s\` or \`--context\`, or else \`SLUICE_STORE\`, or else the current context, which is the first one that was
+set or the one of \`sluice config use\`. Instead of an address, a context may be \`@FILE\` or \`$VARIABLE\`, which
+is where an address with a password belongs.
+
 ## Output
 
 Data goes to stdout; questions, progress, warnings and errors go to stderr.
@@ -43,6 +50,10 @@ change: \`{"event":"row","row":{…}}\`, or \`{"event":"gone","name":"…"}\`.
 
 A key or a name with control or invisible characters is shown as a JSON string; so is one that begins
 with a quotation mark. \`-o json\` contains all of them exactly.
+
+\`--fields queue,counts.ready\` prints only these members: a line for each element of a list, or one line for
+a document that is no list, separated by tabs. A member that is missing is empty; what is not a string is
+JSON.
 
 Durations are written as \`500ms\`, \`5s\`, \`1m30s\`, \`2h\`, \`1d\`.
 

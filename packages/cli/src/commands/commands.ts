@@ -4,6 +4,7 @@ import type { CommandSpec } from '../command.ts'
 import { counts } from './inspect/counts.ts'
 import { dashboard } from './inspect/dashboard.ts'
 import { describe } from './inspect/describe.ts'
+import { events } from './inspect/events.ts'
 import { explain } from './inspect/explain.ts'
 import { failures } from './inspect/failures.ts'
 import { get } from './inspect/get.ts'
@@ -27,6 +28,7 @@ import { resume } from './queues/resume.ts'
 import { waitUntil } from './queues/wait-until.ts'
 import { complete } from './shell/complete.ts'
 import { completion } from './shell/completion.ts'
+import { config } from './shell/config.ts'
 import { bench } from './stores/bench.ts'
 import { conformance } from './stores/conformance.ts'
 import { copy } from './stores/copy.ts'
@@ -48,6 +50,7 @@ export const commands: readonly CommandSpec[] = [
   workers,
   leases,
   failures,
+  events,
   limiters,
   top,
   dashboard,
@@ -72,6 +75,7 @@ export const commands: readonly CommandSpec[] = [
   doctor,
   bench,
   conformance,
+  config,
   completion,
   complete,
 ]

@@ -15,7 +15,7 @@ export interface WantedName {
 /** The kinds of word that are possible at the cursor. */
 export type Wanted =
   | { readonly kind: 'words'; readonly words: readonly string[] }
-  | { readonly kind: 'file' | 'store'; readonly before?: string }
+  | { readonly kind: 'file' | 'store' | 'context'; readonly before?: string }
   | WantedName
   | { readonly kind: 'nothing' }
 

@@ -1,7 +1,8 @@
 // This folder prints: formats, tables, colours, and texts that a terminal must not obey.
 
 import type { Terminal } from '../terminal.ts'
-import { isPlain, safeJson, shown } from './escape.ts'
+import { isPlain, oneLine, safeJson, shown } from './escape.ts'
+import { type Fields, fieldsOf, unknownField } from './fields.ts'
 import { type Colour, type Paint, paintFor } from './paint.ts'
 import { type Column, Table } from './table.ts'
 import { toYaml } from './yaml.ts'
@@ -17,6 +18,8 @@ export interface PrinterOptions {
   readonly format: Format
   readonly headers: boolean
   readonly colours: boolean
+  /** The members that are printed instead of a table or a document. */
+  readonly fields?: Fields | undefined
 }
 
 /** Rows to print, in any of the formats. */
@@ -48,9 +51,14 @@ export class Printer {
     this.#paintError = paintFor(terminal.stderr, terminal, options.colours)
   }
 
-  /** Whether the format is a document. */
+  /** Whether a document is printed, or members of it. */
   get isDocument(): boolean {
-    return this.format === 'json' || this.format === 'yaml'
+    return this.fields !== undefined || this.format === 'json' || this.format === 'yaml'
+  }
+
+  /** The members that are printed instead of a document. */
+  get fields(): Fields | undefined {
+    return this.#options.fields
   }
 
   /** Writes data unchanged. */
@@ -65,7 +73,17 @@ export class Printer {
 
   /** Writes a document in the chosen format. */
   async document(value: unknown): Promise<void> {
+    if (this.fields !== undefined) return await this.#members([value], this.fields)
     await this.data(this.format === 'yaml' ? toYaml(value) : `${safeJson(value, 2)}\n`)
+  }
+
+  /** Writes members of rows, a row on each line. */
+  async #members(rows: readonly unknown[], fields: Fields): Promise<void> {
+    await this.lines(rows.map((row) => fieldsOf(row, fields)))
+    const unknown = unknownField(rows, fields)
+    if (unknown === undefined) return
+    const { name, known } = unknown
+    await this.warn(`nothing has the member '${oneLine(name)}'; there are ${known.join(', ')}`)
   }
 
   /** A table whose columns keep their widths. */
@@ -77,7 +95,13 @@ export class Printer {
   /** Writes rows in the chosen format. */
   async listing<Row>(listing: Listing<Row>): Promise<void> {
     const { rows } = listing
-    if (this.isDocument) return await this.document(listing.document())
+    if (this.isDocument) {
+      const whole = listing.document()
+      // The rows of a list, or the one object that the document is.
+      const isList = Object.values(whole as object).includes(rows)
+      if (isList && this.fields !== undefined) return await this.#members(rows, this.fields)
+      return await this.document(whole)
+    }
     if (rows.length === 0) return await this.note(listing.none)
     if (this.format === 'name') return await this.names(rows.map(listing.name))
     await this.lines(this.table(listing.columns).lines(rows))

@@ -1,6 +1,7 @@
 import type { OptionSpec } from '../command.ts'
 import type { Context } from '../context.ts'
 import { safeJson, shown } from '../output/escape.ts'
+import { fieldsOf } from '../output/fields.ts'
 import type { Listing } from '../output/printer.ts'
 import { wait } from '../wait.ts'
 
@@ -48,7 +49,10 @@ export async function printWatched<Row>(context: Context, watched: Watched<Row>)
     const now = new Map(rows.map((row) => [name(row), safeJson(watched.asJson(row))]))
     const changed = rows.filter((row) => known.get(name(row)) !== now.get(name(row)))
     const gone = [...known.keys()].filter((each) => !now.has(each))
-    if (print.format === 'name') await print.names(changed.map(name))
+    const { fields } = print
+    if (fields !== undefined) {
+      await print.lines(changed.map((row) => fieldsOf(watched.asJson(row), fields)))
+    } else if (print.format === 'name') await print.names(changed.map(name))
     else if (print.isDocument) {
       const lines = changed.map((row) => `{"event":"row","row":${now.get(name(row))}}`)
       await print.lines([...lines, ...gone.map((each) => safeJson({ event: 'gone', name: each }))])

@@ -1,4 +1,5 @@
 import { durationBoundsMs, type EpochMs, type WorkerRow, type WorkerStats } from '@sluice/core'
+import { quantile } from '@sluice/core/words'
 
 /** The window of the rates, in milliseconds: a few heartbeats. */
 const windowMs = 60_000
@@ -21,18 +22,6 @@ export interface Rates {
 interface Beat {
   readonly at: EpochMs
   readonly stats: WorkerStats
-}
-
-/** A quantile, as exact as the bounds are. */
-function quantile(counts: readonly number[], share: number): number | undefined {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  if (total === 0) return undefined
-  let left = total * share
-  for (const [index, count] of counts.entries()) {
-    left -= count
-    if (left <= 0) return durationBoundsMs[index] ?? durationBoundsMs.at(-1)
-  }
-  return durationBoundsMs.at(-1)
 }
 
 function add(into: number[], counts: readonly number[], sign: 1 | -1): void {
@@ -73,8 +62,8 @@ export class RunRates {
       }
     }
     if (known === 0) return undefined
-    const waitP95Ms = quantile(wait, 0.95)
-    const workP95Ms = quantile(work, 0.95)
+    const waitP95Ms = quantile(durationBoundsMs, wait, 0.95)
+    const workP95Ms = quantile(durationBoundsMs, work, 0.95)
     return {
       runsPerSecond: Number(sums.perSecond.toPrecision(3)),
       ...(sums.runs === 0 ? {} : { failedRatio: Number((sums.failed / sums.runs).toPrecision(3)) }),

@@ -12,3 +12,4 @@ export {
 } from './condition-words.ts'
 export { durationWords } from './duration-words.ts'
 export { atLeastWords, countWords, manyWords, percentWords, rateWords } from './number-words.ts'
+export { quantile } from './quantile.ts'

@@ -38,11 +38,12 @@ function columnsAt(now: EpochMs): readonly Column<WorkerInQueue>[] {
     {
       title: 'LONGEST',
       wide: true,
-      text: ({ stats }) => {
+      text: ({ stats, seenAt }) => {
+        // As of the heartbeat: the run may have ended since.
         const longest = stats?.longest
         return longest === undefined
           ? ''
-          : `${shown(longest.key)} (${formatAge(now - longest.startedAt)})`
+          : `${shown(longest.key)} (${formatAge(Math.max(0, seenAt - longest.startedAt))})`
       },
     },
     { title: 'SETTINGS', wide: true, text: ({ settings }) => safeJson(settings) },

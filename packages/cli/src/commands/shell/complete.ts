@@ -3,6 +3,7 @@ import { readWords, type Wanted, type WantedName } from '../../completion/candid
 import type { Context } from '../../context.ts'
 import { parseDuration } from '../../duration.ts'
 import { isPlain } from '../../output/escape.ts'
+import { readContexts } from '../../stores/contexts.ts'
 import type { OpenStore } from '../../stores/open-store.ts'
 import { aborted } from '../../wait.ts'
 
@@ -40,6 +41,10 @@ async function wordsFor(
       return [':files']
     case 'store':
       return ['sqlite:', 'postgres://', 'redis://']
+    case 'context':
+      return Object.keys(readContexts(context.terminal).stores).map(
+        (name) => (wanted.before ?? '') + name,
+      )
     case 'nothing':
       return []
     default: {

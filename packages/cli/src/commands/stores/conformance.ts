@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../../command.ts'
+import { CommandError } from '../../command-error.ts'
 import { type ExitCode, exitCodes } from '../../exit-codes.ts'
 import type { Input } from '../../input.ts'
 
@@ -21,11 +22,26 @@ function argvOf(input: Input): string[] {
   return argv
 }
 
+/** The suite, which most users of the command line do not need, and which is larger than the rest. */
+async function loaded(): Promise<typeof import('@sluice/conformance/cli')> {
+  try {
+    return await import('@sluice/conformance/cli')
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new CommandError(
+      'ERR_UNSUPPORTED',
+      'the conformance suite is not installed: npm install --save-dev @sluice/conformance',
+      exitCodes.failed,
+      error,
+    )
+  }
+}
+
 export const conformance: CommandSpec = {
   name: 'conformance',
   summary: 'Test a driver of your own with the conformance suite',
   details:
-    'The module exports `create`, a function that returns a subject; see @sluice/conformance.',
+    'The module exports `create`, a function that returns a subject; see @sluice/conformance, which has to be installed beside.',
   group: 'More',
   positionals: [
     { name: 'MODULE', summary: 'the module with the driver', kind: 'file', optional: true },
@@ -48,7 +64,7 @@ export const conformance: CommandSpec = {
   examples: [{ line: 'sluice conformance ./my-driver.js --only done', does: 'a part of it' }],
   async run({ input, terminal }): Promise<ExitCode> {
     const argv = argvOf(input)
-    const { runCommandLine } = await import('@sluice/conformance/cli')
+    const { runCommandLine } = await loaded()
     const { stdout, stderr } = terminal
     // Writes are queued in order; the last one is awaited.
     let written = Promise.resolve()

@@ -1,0 +1,73 @@
+import type { CommandSpec } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { fieldsOf } from '../../output/fields.ts'
+import { formatInstant } from '../../output/instant.ts'
+import type { Column, Table } from '../../output/table.ts'
+import { oneLine, safeJson, shown } from '../../output/escape.ts'
+import { intervalOf } from '../../rows/print-watched.ts'
+import { queueNames } from '../../rows/queue-rows.ts'
+import { type StoreEvent, StoreEvents } from '../../rows/store-events.ts'
+import { wait } from '../../wait.ts'
+
+const columns = (): readonly Column<StoreEvent>[] => [
+  { title: 'TIME', text: ({ at }) => formatInstant(at) },
+  { title: 'QUEUE', text: ({ queue }) => shown(queue) },
+  { title: 'EVENT', text: ({ event }) => event },
+  { title: 'KEY', text: ({ key }) => (key === undefined ? '' : shown(key)) },
+  { title: 'CODE', text: ({ code }) => (code === undefined ? '' : shown(code)) },
+  { title: 'MESSAGE', text: ({ words }) => oneLine(words) },
+]
+
+/** Prints events as they are noticed, one on each line in any format. */
+async function printSome(
+  { print }: Context,
+  table: Table<StoreEvent>,
+  events: readonly StoreEvent[],
+): Promise<void> {
+  const { fields } = print
+  if (events.length === 0) return
+  if (fields !== undefined) await print.lines(events.map((event) => fieldsOf(event, fields)))
+  else if (print.isDocument) await print.lines(events.map((event) => safeJson(event)))
+  else await print.lines(table.lines(events))
+}
+
+export const events: CommandSpec = {
+  name: 'events',
+  summary: 'Show what happened in queues, and with --follow what happens',
+  details:
+    'On record are the failed runs of the last day, a bounded number, and the starts of the workers of now. With --follow, the store is read every 2s and what changed is printed: failed runs, workers that start, stop or vanish, pauses, keys that are parked, and states of queues. What comes and goes between two reads is not seen; runs that succeed and adds are no events.',
+  group: 'Inspect',
+  positionals: [{ name: 'QUEUE', summary: 'only this queue', kind: 'queue', optional: true }],
+  options: [
+    { flags: '-f, --follow', summary: 'go on with what happens' },
+    { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
+  ],
+  examples: [
+    { line: 'sluice events orders --follow', does: 'as it happens, until Ctrl-C' },
+    { line: 'sluice events --follow -o json', does: 'a line of JSON for each event' },
+  ],
+  json: '{ events: [{ at, queue, event, key?, code?, words }] }; with --follow, each event on a line',
+  async run(context) {
+    const { input, print, signal, terminal } = context
+    const queue = input.queueIfGiven()
+    const { inspection } = await context.store('existing')
+    if (queue !== undefined) await queueNames(context, inspection)
+    const source = new StoreEvents(inspection, queue)
+    if (!input.flag('follow')) {
+      const rows = await source.next()
+      await print.listing({
+        rows,
+        columns,
+        name: ({ queue: of, event, key }) => [of, event, key].filter(Boolean).join('/'),
+        document: () => ({ events: rows }),
+        none: 'no events on record',
+      })
+      return undefined
+    }
+    const until = AbortSignal.any([signal, terminal.stdout.closed])
+    const table = print.table(columns)
+    do await printSome(context, table, await source.next())
+    while (await wait(terminal.clock, intervalOf(context), until))
+    return undefined
+  },
+}

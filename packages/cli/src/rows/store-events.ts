@@ -1,0 +1,134 @@
+import type { EpochMs, WorkerRow } from '@sluice/core'
+import type { FailedRunInfo, StoreInspection } from 'sluice'
+import { type QueueRow, queueRow } from './queue-rows.ts'
+
+/** Something that happened in a queue, as far as its store tells. */
+export interface StoreEvent {
+  readonly at: EpochMs
+  readonly queue: string
+  readonly event:
+    | 'run-failed'
+    | 'worker-started'
+    | 'worker-stopped'
+    | 'worker-gone'
+    | 'paused'
+    | 'resumed'
+    | 'parked'
+    | 'state'
+  /** The key, for a failed run. */
+  readonly key?: string
+  /** The code of the error, for a failed run. */
+  readonly code?: string
+  readonly words: string
+}
+
+/** What was seen of a queue. */
+interface Look {
+  readonly row: QueueRow
+  readonly workers: ReadonlyMap<string, WorkerRow>
+  /** The failed runs that are known already. */
+  readonly failed: ReadonlySet<string>
+}
+
+function processOf({ host, pid }: WorkerRow): string {
+  return `${host}:${pid}`
+}
+
+function runOf({ at, key, failures }: FailedRunInfo): string {
+  return `${at}\0${key}\0${failures}`
+}
+
+function failedRun(queue: string, { at, key, code, failures, error }: FailedRunInfo): StoreEvent {
+  const words = `failure ${failures + 1}: ${error.message}`
+  return { at, queue, event: 'run-failed', key, code, words }
+}
+
+function started(queue: string, worker: WorkerRow): StoreEvent {
+  const words = `${processOf(worker)}, for ${worker.concurrency} keys at a time`
+  return { at: worker.startedAt, queue, event: 'worker-started', words }
+}
+
+/**
+ * Tells what happened in the queues of a store: failed runs and starts of workers have their own
+ * times, and everything else is noticed by comparing two looks.
+ */
+export class StoreEvents {
+  readonly #store: StoreInspection
+  readonly #queue: string | undefined
+  readonly #looks = new Map<string, Look>()
+
+  constructor(store: StoreInspection, queue: string | undefined) {
+    this.#store = store
+    this.#queue = queue
+  }
+
+  /** The events since the last call; at the first call those on record. Oldest first. */
+  async next(): Promise<readonly StoreEvent[]> {
+    const names = this.#queue === undefined ? await this.#store.queues() : [this.#queue]
+    const events: StoreEvent[] = []
+    for (const name of names) events.push(...(await this.#nextOf(name)))
+    return events.sort((a, b) => a.at - b.at || (a.queue < b.queue ? -1 : 1))
+  }
+
+  async #nextOf(queue: string): Promise<readonly StoreEvent[]> {
+    const inspect = this.#store.queue(queue)
+    const { capabilities } = this.#store
+    const [row, list, runs, now] = await Promise.all([
+      queueRow(this.#store, queue),
+      capabilities.workers ? inspect.workers() : [],
+      capabilities.history ? inspect.failedRuns() : [],
+      this.#store.now(),
+    ])
+    const before = this.#looks.get(queue)
+    const workers = new Map(list.map((worker) => [worker.holder, worker]))
+    this.#looks.set(queue, { row, workers, failed: new Set(runs.map(runOf)) })
+    return [
+      ...runs
+        .filter((run) => before?.failed.has(runOf(run)) !== true)
+        .map((run) => failedRun(queue, run)),
+      ...list
+        .filter(({ holder, concurrency }) => concurrency > 0 && !before?.workers.has(holder))
+        .map((worker) => started(queue, worker)),
+      ...(before === undefined
+        ? []
+        : [...endsOf(queue, before, workers, now), ...changesOf(before.row, row, now)]),
+    ]
+  }
+}
+
+/** The workers that took keys at the last look, and take none now. */
+function endsOf(
+  queue: string,
+  before: Look,
+  workers: ReadonlyMap<string, WorkerRow>,
+  now: EpochMs,
+): StoreEvent[] {
+  const events: StoreEvent[] = []
+  for (const [holder, worker] of before.workers) {
+    const current = workers.get(holder)
+    if (worker.concurrency === 0 || (current?.concurrency ?? 0) > 0) continue
+    const isStopped = current !== undefined
+    const event = isStopped ? 'worker-stopped' : 'worker-gone'
+    const words = isStopped ? processOf(worker) : `${processOf(worker)}, without having stopped`
+    events.push({ at: isStopped ? current.seenAt : now, queue, event, words })
+  }
+  return events
+}
+
+/** What changed in the state of a queue between two looks. */
+function changesOf(before: QueueRow, row: QueueRow, at: EpochMs): StoreEvent[] {
+  const { queue } = row
+  const events: StoreEvent[] = []
+  if (before.paused !== row.paused) {
+    events.push({ at, queue, event: row.paused ? 'paused' : 'resumed', words: row.reason })
+  }
+  const parked = row.counts.parked - before.counts.parked
+  if (parked > 0) {
+    events.push({ at, queue, event: 'parked', words: `${parked} more, ${row.counts.parked} in all` })
+  }
+  if (before.severity !== row.severity) {
+    const words = `${before.severity} -> ${row.severity}: ${row.reason}`
+    events.push({ at, queue, event: 'state', words })
+  }
+  return events
+}

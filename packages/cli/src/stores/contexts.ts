@@ -1,0 +1,96 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { closest } from '@sluice/core'
+import { CommandError, usageError } from '../command-error.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { oneLine, shown } from '../output/escape.ts'
+import type { Terminal } from '../terminal.ts'
+import { withoutPasswords } from './secrets.ts'
+
+/** Named stores, and the one that is used if none is named. */
+export interface Contexts {
+  readonly current?: string
+  readonly stores: Readonly<Record<string, string>>
+}
+
+/** Where a command line runs: its variables and its folder. */
+type Place = Pick<Terminal, 'env' | 'cwd'>
+
+/** The path of the file with the contexts; `undefined` where there is no home folder. */
+export function contextsFile({ env, cwd }: Place): string | undefined {
+  const { SLUICE_CONFIG: named, XDG_CONFIG_HOME: config, HOME, APPDATA } = env
+  if (named !== undefined && named !== '') return resolve(cwd, named)
+  const folder = config || APPDATA || (HOME === undefined ? undefined : join(HOME, '.config'))
+  return folder === undefined ? undefined : join(folder, 'sluice', 'config.json')
+}
+
+function isContexts(value: unknown): value is Contexts {
+  if (typeof value !== 'object' || value === null) return false
+  const { current, stores } = value as Record<string, unknown>
+  if (current !== undefined && typeof current !== 'string') return false
+  if (typeof stores !== 'object' || stores === null) return false
+  return Object.values(stores).every((address) => typeof address === 'string')
+}
+
+/** Reads the contexts; none if there is no file. */
+export function readContexts(place: Place): Contexts {
+  const path = contextsFile(place)
+  if (path === undefined) return { stores: {} }
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return { stores: {} }
+    throw new CommandError('ERR_FILE', `${path} cannot be read`, exitCodes.failed, error)
+  }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isContexts(value)) return value
+  } catch {
+    // Said below.
+  }
+  const form = '{ "current": "dev", "stores": { "dev": "sqlite:/srv/queue.db" } }'
+  throw new CommandError('ERR_FILE', `${path} must look like ${form}`, exitCodes.failed)
+}
+
+/** Writes the contexts, whole or not at all. */
+export function writeContexts(terminal: Terminal, contexts: Contexts): void {
+  const path = contextsFile(terminal)
+  if (path === undefined) throw usageError('there is no home folder: set SLUICE_CONFIG to a file')
+  const draft = `${path}.${terminal.uniqueId()}`
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(draft, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 })
+    renameSync(draft, path)
+  } catch (error) {
+    throw new CommandError('ERR_FILE', `${path} cannot be written`, exitCodes.failed, error)
+  }
+}
+
+/** The address of the store that a context names: an address, `@FILE` or `$VARIABLE`. */
+export function storeOfContext(place: Place, name: string): string {
+  const { stores } = readContexts(place)
+  const address = Object.hasOwn(stores, name) ? stores[name] : undefined
+  if (address === undefined) throw usageError(unknownContext(name, Object.keys(stores)))
+  if (!address.startsWith('$')) return address
+  const text = place.env[address.slice(1)]
+  if (text !== undefined && text !== '') return text
+  throw usageError(`the context ${shown(name)} is the store in ${address}, which is not set`)
+}
+
+/** Says that there is no such context, and which one was probably meant. */
+export function unknownContext(name: string, known: readonly string[]): string {
+  const near = closest(name, known)
+  const advice =
+    near === undefined ? '`sluice config` lists those there are' : `did you mean ${shown(near)}?`
+  return `there is no context ${shown(name)}; ${advice}`
+}
+
+/** Throws for an address that would put a password into the file. */
+export function refusePassword(address: string): void {
+  if (withoutPasswords(address) === address) return
+  throw usageError(
+    `${oneLine(withoutPasswords(address))} contains a password, which is not stored: ` +
+      "put the address into a file that only you can read, and set '@FILE', or into a variable, and set '$VARIABLE'",
+  )
+}

@@ -1,0 +1,104 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import { cli, type Ended, json, output, scratchFolder } from './cli.ts'
+
+let folder: string
+let env: Record<string, string>
+beforeEach(() => {
+  folder = scratchFolder()
+  env = { XDG_CONFIG_HOME: join(folder, 'config') }
+})
+const run = (...argv: string[]): Promise<Ended> => cli(argv, { env, cwd: folder })
+const must = (...argv: string[]): Promise<string> => output(argv, { env, cwd: folder })
+
+test('a context names a store, and the first one is used where none is named', async () => {
+  await must('config', 'set', 'dev', 'sqlite:./dev.db')
+  await must('config', 'set', 'prod', './prod.db')
+  await must('add', 'orders', 'a')
+  await must('add', 'mails', 'b', '--context', 'prod')
+  expect(await must('queues', '-o', 'name')).toBe('orders\n')
+  // From another folder, too: the path is kept whole.
+  const elsewhere = { env, cwd: scratchFolder() }
+  expect(await output(['queues', '-o', 'name', '--context', 'prod'], elsewhere)).toBe('mails\n')
+  await must('config', 'use', 'prod')
+  expect(await must('queues', '-o', 'name')).toBe('mails\n')
+  expect(await json(['config'], { env, cwd: folder })).toEqual({
+    file: join(folder, 'config/sluice/config.json'),
+    contexts: [
+      { name: 'dev', store: `sqlite:${folder}/dev.db`, isCurrent: false },
+      { name: 'prod', store: `sqlite:${folder}/prod.db`, isCurrent: true },
+    ],
+  })
+  expect(statSync(join(folder, 'config/sluice/config.json')).mode & 0o077).toBe(0)
+})
+
+test('-s wins over SLUICE_STORE, and that over the current context', async () => {
+  for (const name of ['context', 'variable', 'option']) await must('add', name, 'a', '-s', `./${name}.db`)
+  await must('config', 'set', 'dev', './context.db')
+  const named = { ...env, SLUICE_STORE: './variable.db' }
+  const all = (argv: string[], variables: Record<string, string>): Promise<string> =>
+    output(['queues', '-o', 'name', ...argv], { env: variables, cwd: folder })
+  expect(await all([], env)).toBe('context\n')
+  expect(await all([], named)).toBe('variable\n')
+  expect(await all(['-s', './option.db'], named)).toBe('option\n')
+  expect(await all(['--context', 'dev'], named)).toBe('context\n')
+  expect((await run('queues', '-s', './option.db', '--context', 'dev')).err).toContain(
+    '-s and --context both name a store',
+  )
+})
+
+test('no password is kept: it is in a file or in a variable', async () => {
+  const refused = await run('config', 'set', 'prod', 'postgres://me:hunter2@host/db')
+  expect(refused.code).toBe(2)
+  expect(refused.err).toContain('contains a password, which is not stored')
+  expect(refused.err).not.toContain('hunter2')
+  expect((await run('config')).out).toBe('')
+
+  writeFileSync(join(folder, 'address'), './from-file.db\n')
+  await must('config', 'set', 'file', '@address')
+  await must('add', 'from-file', 'a')
+  await must('config', 'set', 'variable', '$MY_STORE')
+  const missing = await run('queues', '--context', 'variable')
+  expect(missing.err).toContain('the store in $MY_STORE, which is not set')
+  env['MY_STORE'] = './from-file.db'
+  expect(await must('queues', '-o', 'name', '--context', 'variable')).toBe('from-file\n')
+  expect(readFileSync(join(folder, 'config/sluice/config.json'), 'utf8')).not.toContain('from-file')
+})
+
+test('a context that is not there is refused, with the name that was probably meant', async () => {
+  await must('config', 'set', 'production', './p.db')
+  expect((await run('queues', '--context', 'prodution')).err).toContain('did you mean production?')
+  expect((await run('config', 'use', 'x')).code).toBe(4)
+  await must('config', 'delete', 'production')
+  expect((await run('queues')).err).toContain('no store is given')
+})
+
+test('what cannot be read as contexts is named, and left alone', async () => {
+  const file = join(folder, 'mine.json')
+  for (const text of ['{', '[]', '{"stores":{"a":1}}']) {
+    writeFileSync(file, text)
+    env['SLUICE_CONFIG'] = 'mine.json'
+    const { code, err } = await run('config', 'set', 'dev', './dev.db')
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining(file) })
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  }
+})
+
+test.each([
+  [['config', 'set', 'dev'], 'a context is set to one store'],
+  [['config', 'use'], 'name a context'],
+  [['config', 'use', 'dev', './dev.db'], 'a context is set to one store'],
+  [['config', 'set', 'dev', 'nonsense'], 'is not the address of a store'],
+])('%j is a usage error', async (argv, words) => {
+  const { code, err } = await run(...argv)
+  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) })
+})
+
+test('names are completed', async () => {
+  await must('config', 'set', 'production', './p.db')
+  const completed = (...words: string[]): Promise<string> => must('__complete', '--', ...words)
+  expect(await completed('queues', '--context', 'pr')).toBe('production\n')
+  expect(await completed('queues', '--context=pr')).toBe('--context=production\n')
+  expect(await completed('config', 'use', '')).toBe('production\n')
+})

@@ -1,0 +1,137 @@
+import { failuresExpireMsDefault } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
+import { createRateLimitingQueue, createWorker, inspectStore } from 'sluice'
+import { describe, expect, test } from 'vitest'
+import { StoreEvents } from '../src/rows/store-events.ts'
+import { cli, json, output } from './cli.ts'
+import { driverOf } from './queues.ts'
+import { storeKinds } from './stores.ts'
+
+interface Event {
+  readonly at: number
+  readonly queue: string
+  readonly event: string
+  readonly key?: string
+  readonly code?: string
+  readonly words: string
+}
+
+describe.each(storeKinds())('on $kind', ({ fresh }) => {
+  test('events are followed as they happen, and those on record come first', async () => {
+    const store = await fresh()
+    const queue = createRateLimitingQueue<string>({ name: 'orders', driver: await driverOf(store) })
+    const failed = (key: string): Promise<void> =>
+      new Promise((resolve) => {
+        const worker = createWorker({
+          queue,
+          maxFailures: 1,
+          onError: () => undefined,
+          handler: () => {
+            throw Object.assign(new Error('no connection'), { code: 'ECONN' })
+          },
+        })
+        void queue
+          .add(key)
+          .then(() => worker.runUntilIdle())
+          .then(resolve)
+      })
+    await failed('first')
+
+    const stop = new AbortController()
+    const seen: Event[] = []
+    // Each step begins when the event of the one before has been seen.
+    const steps: Record<string, () => Promise<unknown>> = {
+      'run-failed first': () => failed('second'),
+      'run-failed second': () => output(['pause', 'orders'], { store }),
+      paused: () => output(['resume', 'orders'], { store }),
+      resumed: async () => stop.abort(),
+    }
+    await cli(['events', 'orders', '--follow', '--interval', '100ms', '-o', 'json'], {
+      store,
+      closed: stop.signal,
+      onOut: (text) => {
+        for (const line of text.trim().split('\n')) {
+          const event = JSON.parse(line) as Event
+          seen.push(event)
+          const name = [event.event, event.key].filter(Boolean).join(' ')
+          const step = steps[name]
+          delete steps[name]
+          void step?.()
+        }
+      },
+    })
+    expect(seen.find(({ key }) => key === 'second')).toEqual({
+      at: expect.any(Number),
+      queue: 'orders',
+      event: 'run-failed',
+      key: 'second',
+      code: 'ECONN',
+      words: 'failure 1: no connection',
+    })
+    expect(seen.filter(({ key }) => key === 'first')).toHaveLength(1)
+    expect(seen.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['parked', 'paused', 'resumed', 'state']),
+    )
+    await queue.close()
+
+    const { events } = await json<{ events: Event[] }>(['events'], { store })
+    expect(events.map(({ key }) => key)).toEqual(['first', 'second'])
+    expect(await output(['events', '--fields', 'event,key'], { store })).toBe(
+      'run-failed\tfirst\nrun-failed\tsecond\n',
+    )
+  })
+})
+
+test('a worker that starts or stops is an event', async () => {
+  const store = await storeKinds().find(({ kind }) => kind === 'SQLite')?.fresh()
+  if (store === undefined) throw new Error('SQLite is always there')
+  const driver = await driverOf(store)
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  await queue.add('later', { priority: -1 })
+  await using inspection = inspectStore(driver)
+  const stop = new AbortController()
+  const seen: string[] = []
+  const following = cli(['events', '--follow', '--interval', '100ms', '-o', 'json'], {
+    store,
+    closed: stop.signal,
+    onOut: (text) => {
+      for (const line of text.trim().split('\n')) {
+        const { event } = JSON.parse(line) as Event
+        seen.push(event)
+        if (event === 'worker-started') void worker.stop()
+        if (event === 'worker-stopped') stop.abort()
+      }
+    },
+  })
+  const worker = createWorker({ queue, concurrency: 3, handler: async () => undefined })
+  await following
+  expect(seen.filter((event) => event.startsWith('worker'))).toEqual([
+    'worker-started',
+    'worker-stopped',
+  ])
+  expect((await inspection.queue('orders').workers()).length).toBe(1)
+  await queue.close()
+})
+
+test('a worker that is not seen any more has vanished, and is said once', async () => {
+  const clock = fakeClock(1_000_000)
+  const driver = memoryDriver()
+  await using inspection = inspectStore(driver, { clock })
+  await inspection.add('orders', { key: 'a' })
+  const worker = { holder: 'w', host: 'h', pid: 7, concurrency: 2, settings: {} }
+  await driver.tick('orders', {
+    holder: 'w',
+    limit: 1,
+    failuresExpireMs: failuresExpireMsDefault,
+    worker,
+  })
+  const source = new StoreEvents(inspection, undefined)
+  const events = async (): Promise<string[]> =>
+    (await source.next()).map(({ event, words }) => `${event}: ${words}`)
+  expect(await events()).toEqual(['worker-started: h:7, for 2 keys at a time'])
+  expect(await events()).toEqual([])
+  await clock.step(120_000)
+  expect(await events()).toContain('worker-gone: h:7, without having stopped')
+  expect((await events()).filter((text) => text.startsWith('worker'))).toEqual([])
+})

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { cli, output } from './cli.ts'
+import { newFile } from './stores.ts'
+
+async function filled(): Promise<string> {
+  const store = newFile()
+  await output(['add', 'orders', 'order/42', 'order/43'], { store })
+  await output(['add', 'mails', 'odd\tkey', '--item', '{"to":["a",1]}'], { store })
+  return store
+}
+
+test('--fields prints members of each row of a list, separated by tabs', async () => {
+  const store = await filled()
+  const fields = ['--fields', 'queue,counts.ready,paused']
+  expect(await output(['queues', ...fields], { store })).toBe('mails\t1\tfalse\norders\t2\tfalse\n')
+  expect(await output(['ls', 'orders', '--all', '--fields', 'key'], { store })).toBe(
+    'order/42\norder/43\n',
+  )
+})
+
+test('--fields prints members of a document that is no list', async () => {
+  const store = await filled()
+  expect(await output(['counts', 'orders', '--fields', 'queue,counts.ready'], { store })).toBe(
+    'orders\t2\n',
+  )
+  // An item that is a list of objects does not make its key one.
+  expect(await output(['get', 'mails', 'odd\tkey', '--fields', 'key,item.to.1'], { store })).toBe(
+    '"odd\\tkey"\t1\n',
+  )
+})
+
+test('a member that a row does not have is empty, and one that no row has is said', async () => {
+  const store = await filled()
+  const { out, err, code } = await cli(['queues', '--fields', 'queue,cuonts.ready'], { store })
+  expect({ out, code }).toEqual({ out: 'mails\t\norders\t\n', code: 0 })
+  expect(err).toMatch(/nothing has the member 'cuonts'; there are queue, .*counts/)
+  const deep = await cli(['queues', '--fields', 'queue,counts.nothing'], { store })
+  expect(deep).toEqual({ code: 0, out: 'mails\t\norders\t\n', err: '' })
+})
+
+test('--fields that cannot be read is a usage error', async () => {
+  for (const text of ['', 'a,,b', 'a..b']) {
+    const { code, err } = await cli(['queues', '--fields', text], { store: newFile() })
+    expect(code).toBe(2)
+    expect(err).toContain('--fields takes members of the document')
+  }
+})
+
+test('with --watch, members are printed again when a row changes', async () => {
+  const store = await filled()
+  const stop = new AbortController()
+  let lines = ''
+  await cli(['ls', 'orders', '--watch', '--interval', '100ms', '--fields', 'key,state'], {
+    store,
+    closed: stop.signal,
+    onOut: (text) => {
+      lines += text
+      if (lines === 'order/42\tready\norder/43\tready\n') {
+        void output(['park', 'orders', 'order/43'], { store })
+      }
+      if (lines.includes('parked')) stop.abort()
+    },
+  })
+  expect(lines).toBe('order/42\tready\norder/43\tready\norder/43\tparked\n')
+})
