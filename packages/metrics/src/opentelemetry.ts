@@ -19,6 +19,7 @@ import { type AdapterOptions, splitOptions } from './provider/adapter-options.ts
 import { type MetricId, metricTable } from './provider/names.ts'
 import { tableProvider } from './provider/table-provider.ts'
 import { createRecorder } from './recorder/recorder.ts'
+import { version } from './version.ts'
 
 export {
   type OpenTelemetryTracing,
@@ -62,7 +63,7 @@ function checkMeter(meter: Meter): void {
 export function openTelemetryMetrics(options: OpenTelemetryOptions = {}): OpenTelemetryMetrics {
   const { recorder: recorderOptions, naming, ids, bounds } = splitOptions(options, ['meter'])
   if (options.meter !== undefined) checkMeter(options.meter)
-  const meter = options.meter ?? metrics.getMeter('@sluice/metrics')
+  const meter = options.meter ?? metrics.getMeter('@sluice/metrics', version)
   const counters = new Map<MetricId, Counter>()
   const histograms = new Map<MetricId, Histogram>()
   const gauges = new Map<MetricId, ObservableGauge>()

@@ -28,6 +28,7 @@ import {
 } from '@sluice/core'
 import { KeyLinks } from './key-links.ts'
 import { listen } from './recorder/listener.ts'
+import { version } from './version.ts'
 
 /** Options of {@link openTelemetryTracing}. */
 export interface TracingOptions {
@@ -100,7 +101,7 @@ class ChannelTracing implements OpenTelemetryTracing {
   readonly #stopListening: () => void
 
   constructor(options: TracingOptions) {
-    this.#tracer = options.tracer ?? trace.getTracer('@sluice/metrics')
+    this.#tracer = options.tracer ?? trace.getTracer('@sluice/metrics', version)
     this.#clock = options.clock ?? systemClock
     this.#driver = options.driver
     this.#showKey = options.showKey ?? ((key) => key)

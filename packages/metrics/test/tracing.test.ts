@@ -195,3 +195,19 @@ test('only the given driver is traced, and bad options are refused by name', () 
     expect(() => openTelemetryTracing(options as never)).toThrow(name)
   }
 })
+
+test('without a tracer of your own, the scope has the name and the version of this package', () => {
+  const exporter = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  trace.setGlobalTracerProvider(provider)
+  onTestFinished(() => trace.disable())
+  const clock = fakeClock(1_000)
+  const tracing = openTelemetryTracing({ clock })
+  onTestFinished(() => tracing.close())
+  new StagedQueue(clock, storeDriver(clock), 'orders').add('a')
+  const [span] = exporter.getFinishedSpans()
+  expect(span?.instrumentationScope).toMatchObject({
+    name: '@sluice/metrics',
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+  })
+})

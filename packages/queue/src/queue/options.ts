@@ -153,6 +153,15 @@ function optional<V, C>(value: V | undefined, check: (value: V) => C): C | undef
   return value === undefined ? undefined : check(value)
 }
 
+/** Throws where a name is needed and none is given: without one, keys could not be found again. */
+function givenName(name: string | undefined, driver: Driver): string {
+  if (name !== undefined) return name
+  throw new SluiceTypeError(
+    'name',
+    `must be given: the keys of a queue on the ${driver.name} driver are found in the store by its name`,
+  )
+}
+
 /** Accepts any object with a driver's verbs and capabilities. */
 function checkDriver(driver: Driver): Driver {
   checkObject('driver', driver)
@@ -225,7 +234,7 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
           checkNumber('leaseMs', ms, { min: leaseMsMin, max: leaseMsMax }),
         )
   return {
-    name: checkQueueName('name', name, { empty: isLocal }),
+    name: checkQueueName('name', givenName(name, driver), { empty: isLocal }),
     driver,
     dedupe: checkOneOf('dedupe', dedupe, ['client-go', 'earliest']),
     leaseMs: leaseMs ?? (isLocal ? Infinity : leaseMsDefault),

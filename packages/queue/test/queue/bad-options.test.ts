@@ -87,6 +87,9 @@ describe.each(factories)('$factory', ({ make }) => {
     for (const name of [undefined, '']) {
       expect(thrown(make, { name, driver: durable() })).toMatchObject({ parameter: 'name' })
     }
+    expect(thrown(make, { driver: durable() })).toMatchObject({
+      message: expect.stringContaining('name must be given: the keys of a queue on the'),
+    })
     expect(thrown(make, { name: 'q', driver: durable() })).toBe(undefined)
   })
 
