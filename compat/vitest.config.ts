@@ -13,9 +13,14 @@ export default defineConfig({
       { find: 'better-sqlite3', replacement: `${packages}/sqlite/node_modules/better-sqlite3` },
       { find: /^sluice$/, replacement: source('queue') },
       { find: /^@sluice\/(postgres|sqlite|memory)$/, replacement: source('$1') },
+      { find: '@sluice/redis', replacement: source('redis') },
       {
         find: '@sluice/test-postgres',
         replacement: `${packages}/../tools/test-postgres/src/index.ts`,
+      },
+      {
+        find: '@sluice/test-redis',
+        replacement: `${packages}/../tools/test-redis/src/index.ts`,
       },
     ],
   },

@@ -199,6 +199,8 @@ const commands = {
     const cwd = join(root, 'compat')
     say('installing the libraries and runtimes that we are run with')
     const parts = [
+      // Bundlers are given the packages as npm has them.
+      () => build(),
       () =>
         run('pnpm', ['install', '--frozen-lockfile', '--ignore-workspace', '--ignore-scripts'], {
           cwd,

@@ -10,10 +10,12 @@ export interface Fence {
   readonly runs: boolean
   /** Marked `ctrl-c`: it runs until Ctrl-C, which comes once its output is complete. */
   readonly isInterrupted: boolean
+  /** Marked `compat`: it needs libraries that are installed in `compat/` only, where it is run. */
+  readonly isCompat: boolean
 }
 
 const opening = /^(?<indent>\s*)(?<marks>```+)ts(?:\s+(?<flags>.*))?$/
-const flagsKnown = new Set(['no-run', 'ctrl-c'])
+const flagsKnown = new Set(['no-run', 'ctrl-c', 'compat'])
 
 /** The ```` ```ts ```` fences of a page, or of the doc comments of a source file. */
 export function fencesOf(path: string, text: string): Fence[] {
@@ -53,6 +55,7 @@ export function fencesOf(path: string, text: string): Fence[] {
       setup: hidden.join('\n'),
       runs: !words.includes('no-run'),
       isInterrupted: words.includes('ctrl-c'),
+      isCompat: words.includes('compat'),
     })
     hidden = []
     at = end

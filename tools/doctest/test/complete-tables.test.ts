@@ -14,6 +14,12 @@ const tables = [
   ['docs/guides/production.md', 'Probes', 'queue/src/worker/worker-health.ts', 'HealthReason'],
   ['docs/operating/events.md', 'Inspection', 'queue/src/inspect/inspect.ts', 'Inspect'],
   ['docs/operating/events.md', 'The channel', 'core/src/events.ts', 'SluiceEvent'],
+  [
+    'docs/operating/troubleshooting.md',
+    'My key does not run',
+    'queue/src/inspect/inspect.ts',
+    'ReasonCode',
+  ],
   ['packages/queue/README.md', 'Options', 'queue/src/queue/options.ts', 'QueueOptions'],
   ['packages/dashboard/README.md', 'Options', 'dashboard/src/dashboard.ts', 'DashboardOptions'],
 ] as const

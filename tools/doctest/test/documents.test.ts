@@ -19,6 +19,7 @@ const fences = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     (path) => shown.test(path) && !path.startsWith('tools/doctest/') && existsSync(root + path),
   )
   .flatMap((path) => fencesOf(path, readFileSync(root + path, 'utf8')))
+  .filter(({ isCompat }) => !isCompat)
 
 const sheets = layOut(fences)
 const said = complaints(sheets)

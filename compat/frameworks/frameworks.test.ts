@@ -1,0 +1,105 @@
+/** The programs of the page on frameworks, with the real frameworks. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { sqliteDriver } from '@sluice/sqlite'
+import { inspectStore } from 'sluice'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { complaintsAbout, compiled, installBuilt, layOutPage } from '../pages/laid-out.ts'
+import { eventually, freePort, type Program, startProgram } from '../pages/program.ts'
+
+const page = layOutPage('docs/guides/frameworks.md')
+const modules = new URL('../node_modules/', import.meta.url).pathname
+afterAll(() => page.remove())
+
+const token = 'a token of more than sixteen letters'
+
+/** Uses an application as its users would: adds a key, looks at the dashboard, and acts on it. */
+async function use(url: string, program: Program): Promise<void> {
+  const added = await fetch(`${url}/orders/42`, { method: 'POST' })
+  expect(await added.json()).toEqual({ outcome: 'added' })
+  await program.said('done order/42')
+
+  const shown = await fetch(`${url}/queues`)
+  expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const [, script = ''] = /src="([^"]+\.js)"/.exec(await shown.text()) ?? []
+  const code = await fetch(new URL(script, `${url}/queues/`))
+  expect([code.status, code.headers.get('content-type')]).toEqual([200, expect.stringContaining('javascript')])
+
+  expect((await fetch(`${url}/queues/api/overview`)).status).toBe(401)
+  const signedIn = await fetch(`${url}/queues/api/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ token }),
+  })
+  expect(signedIn.status).toBe(200)
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const overview = await fetch(`${url}/queues/api/overview`, { headers: { cookie } })
+  expect(await overview.json()).toMatchObject({ queues: [{ queue: 'orders' }] })
+  // A page that is open: its stream must not keep the server open.
+  const stream = await fetch(`${url}/queues/api/stream?view=overview`, { headers: { cookie } })
+  await stream.body?.getReader().read()
+}
+
+/** A worker that was stopped in order has said so in the store. */
+async function expectStopped(file: string): Promise<void> {
+  await using store = inspectStore(sqliteDriver({ file: join(page.folder, file) }))
+  const workers = await store.queue('orders').workers()
+  expect(workers.length).toBeGreaterThan(0)
+  expect(workers.map(({ concurrency }) => concurrency)).toEqual(workers.map(() => 0))
+}
+
+test('the programs are correct for the compiler', { timeout: 120_000 }, () => {
+  expect(complaintsAbout(page)).toEqual([])
+})
+
+describe('a program adds keys, works, shows the dashboard, and stops', { timeout: 60_000 }, () => {
+  test.for(['express', 'fastify', 'hono', 'nest'])('%s', async (name) => {
+    const port = await freePort()
+    // Node strips types, and no decorators.
+    const file = name === 'nest' ? compiled(page, 'nest.ts') : `${name}.ts`
+    const program = startProgram(['--conditions=sluice-source', file], {
+      cwd: page.folder,
+      env: { PORT: String(port), QUEUE_FILE: `${name}.db`, DASHBOARD_TOKEN: token },
+    })
+    onTestFinished(program.kill)
+    const url = `http://localhost:${port}`
+    await Promise.race([eventually(`${url}/queues/healthz`), program.said('never')])
+    await use(url, program)
+    // Nest ends with the signal itself, after its hooks.
+    expect(await program.terminate()).toBe(name === 'nest' ? 'SIGTERM' : 0)
+    expect(program.output()).not.toContain('rror')
+    await expectStopped(`${name}.db`)
+  })
+
+  test('Next.js', { timeout: 240_000 }, async () => {
+    const write = (name: string, text: string): void => {
+      mkdirSync(dirname(join(page.folder, name)), { recursive: true })
+      writeFileSync(join(page.folder, name), text)
+    }
+    write('app/layout.tsx', 'export default ({ children }: { children: React.ReactNode }) => <html><body>{children}</body></html>\n')
+    // Next.js fills it in; without one it would read that of `compat`, which names our sources.
+    write('tsconfig.json', '{}\n')
+    write('app/page.tsx', 'export default () => <p>orders</p>\n')
+    installBuilt(page)
+    const next = join(modules, 'next', 'dist', 'bin', 'next')
+    execFileSync(process.execPath, [next, 'build'], {
+      cwd: page.folder,
+      env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', QUEUE_FILE: 'build.db' },
+      stdio: 'pipe',
+    })
+    const port = await freePort()
+    const program = startProgram([next, 'start', '--port', String(port)], {
+      cwd: page.folder,
+      env: { QUEUE_FILE: 'next.db', DASHBOARD_TOKEN: token, NEXT_MANUAL_SIG_HANDLE: '1', NEXT_TELEMETRY_DISABLED: '1' },
+    })
+    onTestFinished(program.kill)
+    const url = `http://localhost:${port}`
+    await Promise.race([eventually(`${url}/queues/healthz`), program.said('never')])
+    await use(url, program)
+    const drained = await fetch(`${url}/drain`, { method: 'POST' })
+    expect(drained.status).toBe(204)
+    expect(await program.terminate()).toBe(0)
+    await expectStopped('next.db')
+  })
+})

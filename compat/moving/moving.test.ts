@@ -1,0 +1,148 @@
+/** The guides for moving, with the real libraries: their programs compile, and move what waits. */
+import { postgresDriver } from '@sluice/postgres'
+import { redisDriver } from '@sluice/redis'
+import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
+import { type RedisProcess, startRedis } from '@sluice/test-redis'
+import { Queue, Worker } from 'bullmq'
+import { Logger, makeWorkerUtils, runOnce } from 'graphile-worker'
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import { createRateLimitingQueue, type Driver, type KeyInfo } from 'sluice'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { complaintsAbout, type LaidOut, layOutPage } from '../pages/laid-out.ts'
+import { startProgram } from '../pages/program.ts'
+
+const hour = 3_600_000
+let server: PostgresServer
+let redis: RedisProcess
+beforeAll(async () => {
+  server = await testPostgres()
+  redis = await startRedis()
+})
+afterAll(async () => {
+  await server.dispose()
+  await redis.dispose()
+})
+
+const pages = ['bullmq', 'pg-boss', 'graphile-worker'] as const
+const laidOut = new Map<string, LaidOut>()
+for (const name of pages) laidOut.set(name, layOutPage(`docs/guides/moving-from-${name}.md`))
+afterAll(() => {
+  for (const page of laidOut.values()) page.remove()
+})
+const pageOf = (name: (typeof pages)[number]): LaidOut => {
+  const page = laidOut.get(name)
+  if (page === undefined) throw new Error('there is a page')
+  return page
+}
+
+test.for(pages)('the programs for %s are correct for the compiler', { timeout: 120_000 }, (name) => {
+  expect(pageOf(name).files).toEqual(['before.ts', 'after.ts', 'move.ts'])
+  expect(complaintsAbout(pageOf(name))).toEqual([])
+})
+
+/** Runs the program of the page that moves jobs, to its end. */
+async function move(name: (typeof pages)[number]): Promise<string> {
+  const program = startProgram(['--conditions=sluice-source', 'move.ts'], {
+    cwd: pageOf(name).folder,
+    env: { DATABASE_URL: server.url, REDIS_URL: redis.url },
+  })
+  onTestFinished(program.kill)
+  await program.said(/jobs moved, .*\n/)
+  expect(await program.ended).toBe(0)
+  return program.output()
+}
+
+/** The keys of the queue, by name. */
+async function keysOn(driver: Driver): Promise<Map<string, KeyInfo>> {
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  const { keys } = await queue.inspect.list({ limit: 1000 })
+  await queue.close()
+  return new Map(keys.map((info) => [info.key, info]))
+}
+
+const near = (at: number | undefined): number => Math.round(((at ?? 0) - Date.now()) / 60_000)
+
+test('BullMQ', { timeout: 120_000 }, async () => {
+  const connection = { url: redis.url, maxRetriesPerRequest: null }
+  const old = new Queue<{ id: number }>('orders', { connection })
+  await old.addBulk(Array.from({ length: 1_200 }, (_, id) => ({ name: 'sync', data: { id: id % 600 } })))
+  await old.add('sync', { id: 2_000 }, { delay: hour })
+  await old.add('sync', { id: 2_001 }, { priority: 5 })
+  // One that fails waits for its retry, for an hour.
+  await old.add('sync', { id: 2_002 }, { attempts: 2, backoff: { type: 'fixed', delay: hour }, lifo: true })
+  const worker = new Worker('orders', async () => {
+    throw new Error('not now')
+  }, { connection, autorun: false })
+  const failed = new Promise<void>((resolve) => worker.once('failed', () => resolve()))
+  void worker.run()
+  await failed
+  await old.pause()
+  await worker.close()
+  const before = await old.getJobCounts()
+  const waiting = (before['waiting'] ?? 0) + (before['paused'] ?? 0) + (before['prioritized'] ?? 0) + (before['delayed'] ?? 0)
+
+  expect(await move('bullmq')).toContain(`${waiting} jobs moved`)
+  const after = await old.getJobCounts('waiting', 'prioritized', 'delayed')
+  expect(Object.values(after)).toEqual([0, 0, 0])
+  await old.close()
+  const keys = await keysOn(redisDriver({ url: redis.url }))
+  expect([keys.size, keys.get('order/2001')?.state, keys.get('order/2002')?.state]).toEqual([603, 'ready', 'ready'])
+  expect([keys.get('order/2000')?.state, near(keys.get('order/2000')?.dueAt)]).toEqual(['delayed', 60])
+})
+
+describe('on Postgres', { timeout: 120_000 }, () => {
+  let pool: pg.Pool
+  beforeEach(async () => {
+    pool = new pg.Pool({ connectionString: server.url })
+    await pool.query('drop schema if exists sluice cascade')
+    return async () => {
+      await pool.end()
+    }
+  })
+
+  test('pg-boss', async () => {
+    const boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false })
+    await boss.start()
+    await boss.createQueue('orders')
+    await boss.insert('orders', Array.from({ length: 1_200 }, (_, id) => ({ data: { id: id % 600 } })))
+    await boss.send('orders', { id: 2_000 }, { startAfter: 3_600 })
+    await boss.send('orders', { id: 2_001 }, { priority: 5_000 })
+
+    expect(await move('pg-boss')).toContain('1202 jobs moved')
+    expect(await boss.findJobs('orders', { queued: true })).toEqual([])
+    await boss.stop()
+    const keys = await keysOn(postgresDriver({ pool }))
+    expect([keys.size, keys.get('order/2001')?.priority]).toEqual([602, 1_000])
+    expect([keys.get('order/2000')?.state, near(keys.get('order/2000')?.dueAt)]).toEqual(['delayed', 60])
+  })
+
+  test('graphile-worker', async () => {
+    const utils = await makeWorkerUtils({ pgPool: pool })
+    await utils.migrate()
+    // One that has failed for good stays.
+    await utils.addJob('order', { id: 2_001 }, { maxAttempts: 1, jobKey: 'failed' })
+    await runOnce({
+      pgPool: pool,
+      logger: new Logger(() => () => undefined),
+      taskList: {
+        order: () => {
+          throw new Error('failed for good')
+        },
+      },
+    })
+    for (let id = 0; id < 40; id += 1) await utils.addJob('order', { id: id % 20 })
+    await utils.addJob('order', { id: 2_000 }, { runAt: new Date(Date.now() + hour) })
+    await utils.addJob('mail', { id: 1 })
+
+    expect(await move('graphile-worker')).toContain('41 jobs moved')
+    const { rows } = await pool.query('select task_identifier, key from graphile_worker.jobs order by 1')
+    expect(rows).toEqual([
+      { task_identifier: 'mail', key: null },
+      { task_identifier: 'order', key: 'failed' },
+    ])
+    await utils.release()
+    const keys = await keysOn(postgresDriver({ pool }))
+    expect([keys.size, keys.get('order/3')?.state, keys.has('order/2001')]).toEqual([21, 'ready', false])
+  })
+})

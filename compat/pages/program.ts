@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** A program in a process of its own. */
+export interface Program {
+  readonly output: () => string
+  /** Resolves when it has printed this; rejects if it ends before. */
+  said(text: string | RegExp): Promise<void>
+  /** How it ended: its code, or the signal that killed it. */
+  readonly ended: Promise<number | string | null>
+  /** Sends SIGTERM and resolves to how it ended. */
+  terminate(): Promise<number | string | null>
+  kill(): void
+}
+
+/** Starts a program of Node. */
+export function startProgram(
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): Program {
+  const child: ChildProcess = spawn(process.execPath, args, {
+    cwd: options.cwd,
+    env: { ...process.env, NODE_ENV: 'production', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const waiting = new Set<() => void>()
+  const take = (text: string): void => {
+    output += text
+    for (const look of waiting) look()
+  }
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', take)
+  const ended = once(child, 'close').then(([code, signal]) => signal ?? code)
+  return {
+    output: () => output,
+    ended,
+    said: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        look()
+        void ended.then((end) => reject(new Error(`it ended with ${end}: ${output}`)))
+      }),
+    terminate: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** A port that nothing listened on just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('there is a port')
+  return address.port
+}
+
+/** The answer of a server that is starting. */
+export async function eventually(url: string): Promise<Response> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await fetch(url)
+    } catch (error) {
+      if (tries > 600) throw error
+      // real time: another process opens its port.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
