@@ -36,10 +36,14 @@ const pageOf = (name: (typeof pages)[number]): LaidOut => {
   return page
 }
 
-test.for(pages)('the programs for %s are correct for the compiler', { timeout: 120_000 }, (name) => {
-  expect(pageOf(name).files).toEqual(['before.ts', 'after.ts', 'move.ts'])
-  expect(complaintsAbout(pageOf(name))).toEqual([])
-})
+test.for(pages)(
+  'the programs for %s are correct for the compiler',
+  { timeout: 120_000 },
+  (name) => {
+    expect(pageOf(name).files).toEqual(['before.ts', 'after.ts', 'move.ts'])
+    expect(complaintsAbout(pageOf(name))).toEqual([])
+  },
+)
 
 /** Runs the program of the page that moves jobs, to its end. */
 async function move(name: (typeof pages)[number]): Promise<string> {
@@ -66,29 +70,50 @@ const near = (at: number | undefined): number => Math.round(((at ?? 0) - Date.no
 test('BullMQ', { timeout: 120_000 }, async () => {
   const connection = { url: redis.url, maxRetriesPerRequest: null }
   const old = new Queue<{ id: number }>('orders', { connection })
-  await old.addBulk(Array.from({ length: 1_200 }, (_, id) => ({ name: 'sync', data: { id: id % 600 } })))
+  await old.addBulk(
+    Array.from({ length: 1_200 }, (_, id) => ({ name: 'sync', data: { id: id % 600 } })),
+  )
   await old.add('sync', { id: 2_000 }, { delay: hour })
   await old.add('sync', { id: 2_001 }, { priority: 5 })
   // One that fails waits for its retry, for an hour.
-  await old.add('sync', { id: 2_002 }, { attempts: 2, backoff: { type: 'fixed', delay: hour }, lifo: true })
-  const worker = new Worker('orders', async () => {
-    throw new Error('not now')
-  }, { connection, autorun: false })
+  await old.add(
+    'sync',
+    { id: 2_002 },
+    { attempts: 2, backoff: { type: 'fixed', delay: hour }, lifo: true },
+  )
+  const worker = new Worker(
+    'orders',
+    async () => {
+      throw new Error('not now')
+    },
+    { connection, autorun: false },
+  )
   const failed = new Promise<void>((resolve) => worker.once('failed', () => resolve()))
   void worker.run()
   await failed
   await old.pause()
   await worker.close()
   const before = await old.getJobCounts()
-  const waiting = (before['waiting'] ?? 0) + (before['paused'] ?? 0) + (before['prioritized'] ?? 0) + (before['delayed'] ?? 0)
+  const waiting =
+    (before['waiting'] ?? 0) +
+    (before['paused'] ?? 0) +
+    (before['prioritized'] ?? 0) +
+    (before['delayed'] ?? 0)
 
   expect(await move('bullmq')).toContain(`${waiting} jobs moved`)
   const after = await old.getJobCounts('waiting', 'prioritized', 'delayed')
   expect(Object.values(after)).toEqual([0, 0, 0])
   await old.close()
   const keys = await keysOn(redisDriver({ url: redis.url }))
-  expect([keys.size, keys.get('order/2001')?.state, keys.get('order/2002')?.state]).toEqual([603, 'ready', 'ready'])
-  expect([keys.get('order/2000')?.state, near(keys.get('order/2000')?.dueAt)]).toEqual(['delayed', 60])
+  expect([keys.size, keys.get('order/2001')?.state, keys.get('order/2002')?.state]).toEqual([
+    603,
+    'ready',
+    'ready',
+  ])
+  expect([keys.get('order/2000')?.state, near(keys.get('order/2000')?.dueAt)]).toEqual([
+    'delayed',
+    60,
+  ])
 })
 
 describe('on Postgres', { timeout: 120_000 }, () => {
@@ -105,7 +130,10 @@ describe('on Postgres', { timeout: 120_000 }, () => {
     const boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false })
     await boss.start()
     await boss.createQueue('orders')
-    await boss.insert('orders', Array.from({ length: 1_200 }, (_, id) => ({ data: { id: id % 600 } })))
+    await boss.insert(
+      'orders',
+      Array.from({ length: 1_200 }, (_, id) => ({ data: { id: id % 600 } })),
+    )
     await boss.send('orders', { id: 2_000 }, { startAfter: 3_600 })
     await boss.send('orders', { id: 2_001 }, { priority: 5_000 })
 
@@ -114,7 +142,10 @@ describe('on Postgres', { timeout: 120_000 }, () => {
     await boss.stop()
     const keys = await keysOn(postgresDriver({ pool }))
     expect([keys.size, keys.get('order/2001')?.priority]).toEqual([602, 1_000])
-    expect([keys.get('order/2000')?.state, near(keys.get('order/2000')?.dueAt)]).toEqual(['delayed', 60])
+    expect([keys.get('order/2000')?.state, near(keys.get('order/2000')?.dueAt)]).toEqual([
+      'delayed',
+      60,
+    ])
   })
 
   test('graphile-worker', async () => {
@@ -136,13 +167,19 @@ describe('on Postgres', { timeout: 120_000 }, () => {
     await utils.addJob('mail', { id: 1 })
 
     expect(await move('graphile-worker')).toContain('41 jobs moved')
-    const { rows } = await pool.query('select task_identifier, key from graphile_worker.jobs order by 1')
+    const { rows } = await pool.query(
+      'select task_identifier, key from graphile_worker.jobs order by 1',
+    )
     expect(rows).toEqual([
       { task_identifier: 'mail', key: null },
       { task_identifier: 'order', key: 'failed' },
     ])
     await utils.release()
     const keys = await keysOn(postgresDriver({ pool }))
-    expect([keys.size, keys.get('order/3')?.state, keys.has('order/2001')]).toEqual([21, 'ready', false])
+    expect([keys.size, keys.get('order/3')?.state, keys.has('order/2001')]).toEqual([
+      21,
+      'ready',
+      false,
+    ])
   })
 })

@@ -23,7 +23,12 @@ export interface LaidOut {
 
 /** Writes the fences of a page that are marked `compat` into a folder beside the libraries. */
 export function layOutPage(path: string): LaidOut {
-  const folder = join(root, 'compat', '.cache', `${path.replaceAll(/[^a-z]+/gi, '-')}-${process.pid}`)
+  const folder = join(
+    root,
+    'compat',
+    '.cache',
+    `${path.replaceAll(/[^a-z]+/gi, '-')}-${process.pid}`,
+  )
   rmSync(folder, { recursive: true, force: true })
   const files: string[] = []
   for (const fence of fencesOf(path, readFileSync(root + path, 'utf8'))) {

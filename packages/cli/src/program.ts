@@ -23,7 +23,8 @@ export const globalOptions: readonly OptionSpec[] = [
   },
   {
     flags: '--fields <MEMBERS>',
-    summary: 'print only these members of what -o json prints, separated by tabs: queue,counts.ready',
+    summary:
+      'print only these members of what -o json prints, separated by tabs: queue,counts.ready',
   },
   { flags: '--no-headers', summary: 'omit the header of a table' },
   { flags: '--no-color', summary: 'no colours, as with $NO_COLOR' },

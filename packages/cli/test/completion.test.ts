@@ -145,6 +145,8 @@ test('without a shell, completion is for that of $SHELL', async () => {
   expect(asked).toEqual({ code: 0, out: await output(['completion', 'zsh']), err: '' })
   const unknown = await cli(['completion'], { env: { SHELL: '/bin/tcsh' } })
   expect(unknown.code).toBe(2)
-  expect(unknown.err).toContain('name a shell, which is one of bash, zsh, fish: $SHELL is /bin/tcsh')
+  expect(unknown.err).toContain(
+    'name a shell, which is one of bash, zsh, fish: $SHELL is /bin/tcsh',
+  )
   expect((await cli(['completion'])).err).toContain('$SHELL is not set')
 })

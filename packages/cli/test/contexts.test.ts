@@ -34,7 +34,8 @@ test('a context names a store, and the first one is used where none is named', a
 })
 
 test('-s wins over SLUICE_STORE, and that over the current context', async () => {
-  for (const name of ['context', 'variable', 'option']) await must('add', name, 'a', '-s', `./${name}.db`)
+  for (const name of ['context', 'variable', 'option'])
+    await must('add', name, 'a', '-s', `./${name}.db`)
   await must('config', 'set', 'dev', './context.db')
   const named = { ...env, SLUICE_STORE: './variable.db' }
   const all = (argv: string[], variables: Record<string, string>): Promise<string> =>

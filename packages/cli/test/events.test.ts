@@ -17,7 +17,10 @@ interface Event {
   readonly words: string
 }
 
-describe.each(storeKinds())('on $kind', ({ fresh }) => {
+// Redis keeps no history, and so no failed runs.
+const withHistory = storeKinds().filter(({ kind }) => kind !== 'Redis')
+
+describe.each(withHistory)('on $kind', ({ fresh }) => {
   test('events are followed as they happen, and those on record come first', async () => {
     const store = await fresh()
     const queue = createRateLimitingQueue<string>({ name: 'orders', driver: await driverOf(store) })
@@ -84,7 +87,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
 })
 
 test('a worker that starts or stops is an event', async () => {
-  const store = await storeKinds().find(({ kind }) => kind === 'SQLite')?.fresh()
+  const store = await storeKinds()
+    .find(({ kind }) => kind === 'SQLite')
+    ?.fresh()
   if (store === undefined) throw new Error('SQLite is always there')
   const driver = await driverOf(store)
   const queue = createRateLimitingQueue<string>({ name: 'orders', driver })

@@ -7,6 +7,9 @@ function page(...lines: string[]): string {
   return lines.join('\n')
 }
 
+/** Without `ctrl-c` and `compat`. */
+const unmarked = { isInterrupted: false, isCompat: false }
+
 describe('finding fences', () => {
   test('a fence knows its line, its setup and whether it runs', () => {
     const text = page(
@@ -23,8 +26,8 @@ describe('finding fences', () => {
       '```',
     )
     assert.deepEqual(fencesOf('a.md', text), [
-      { path: 'a.md', line: 7, code: 'a', setup: 'const a = 1', runs: true, isInterrupted: false },
-      { path: 'a.md', line: 10, code: 'b', setup: '', runs: false, isInterrupted: false },
+      { path: 'a.md', line: 7, code: 'a', setup: 'const a = 1', runs: true, ...unmarked },
+      { path: 'a.md', line: 10, code: 'b', setup: '', runs: false, ...unmarked },
     ])
   })
 
@@ -48,8 +51,13 @@ describe('finding fences', () => {
   test('doc comments are read, code is not', () => {
     const text = page('/**', ' * ```ts', ' * a', ' *   b', ' * ```', ' */', 'const x = "```ts"')
     assert.deepEqual(fencesOf('a.ts', text), [
-      { path: 'a.ts', line: 3, code: 'a\n  b', setup: '', runs: true, isInterrupted: false },
+      { path: 'a.ts', line: 3, code: 'a\n  b', setup: '', runs: true, ...unmarked },
     ])
+  })
+
+  test('a fence that needs other libraries is marked', () => {
+    const [fence] = fencesOf('a.md', page('```ts compat', '// a.ts', '```'))
+    assert.deepEqual([fence?.isCompat, fence?.code], [true, '// a.ts'])
   })
 
   test('an unknown word or an open end is an error', () => {

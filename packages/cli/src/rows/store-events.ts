@@ -124,7 +124,12 @@ function changesOf(before: QueueRow, row: QueueRow, at: EpochMs): StoreEvent[] {
   }
   const parked = row.counts.parked - before.counts.parked
   if (parked > 0) {
-    events.push({ at, queue, event: 'parked', words: `${parked} more, ${row.counts.parked} in all` })
+    events.push({
+      at,
+      queue,
+      event: 'parked',
+      words: `${parked} more, ${row.counts.parked} in all`,
+    })
   }
   if (before.severity !== row.severity) {
     const words = `${before.severity} -> ${row.severity}: ${row.reason}`

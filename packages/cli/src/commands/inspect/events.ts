@@ -1,9 +1,9 @@
 import type { CommandSpec } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { oneLine, safeJson, shown } from '../../output/escape.ts'
 import { fieldsOf } from '../../output/fields.ts'
 import { formatInstant } from '../../output/instant.ts'
 import type { Column, Table } from '../../output/table.ts'
-import { oneLine, safeJson, shown } from '../../output/escape.ts'
 import { intervalOf } from '../../rows/print-watched.ts'
 import { queueNames } from '../../rows/queue-rows.ts'
 import { type StoreEvent, StoreEvents } from '../../rows/store-events.ts'
@@ -35,7 +35,7 @@ export const events: CommandSpec = {
   name: 'events',
   summary: 'Show what happened in queues, and with --follow what happens',
   details:
-    'On record are the failed runs of the last day, a bounded number, and the starts of the workers of now. With --follow, the store is read every 2s and what changed is printed: failed runs, workers that start, stop or vanish, pauses, keys that are parked, and states of queues. What comes and goes between two reads is not seen; runs that succeed and adds are no events.',
+    'On record are the failed runs of the last day, a bounded number, where the store keeps a history, and the starts of the workers of now. With --follow, the store is read every 2s and what changed is printed: failed runs, workers that start, stop or vanish, pauses, keys that are parked, and states of queues. What comes and goes between two reads is not seen; runs that succeed and adds are no events.',
   group: 'Inspect',
   positionals: [{ name: 'QUEUE', summary: 'only this queue', kind: 'queue', optional: true }],
   options: [

@@ -7,7 +7,8 @@ import { knownQueue } from '../../stores/known-queue.ts'
 export const purge: CommandSpec = {
   name: 'purge',
   summary: 'Remove every key of a queue',
-  details: 'Requires --yes unless the queue is empty; on a terminal, typing the name of the queue also confirms it.',
+  details:
+    'Requires --yes unless the queue is empty; on a terminal, typing the name of the queue also confirms it.',
   group: 'Queues',
   positionals: [queueArgument],
   examples: [{ line: 'sluice purge orders --yes', does: 'every key, without asking' }],

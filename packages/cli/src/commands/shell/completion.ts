@@ -3,8 +3,8 @@
 import { basename } from 'node:path'
 import type { CommandSpec } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
-import { oneLine } from '../../output/escape.ts'
 import { scriptFor, shells } from '../../completion/scripts.ts'
+import { oneLine } from '../../output/escape.ts'
 
 export const completion: CommandSpec = {
   name: 'completion',

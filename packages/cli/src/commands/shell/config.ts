@@ -53,7 +53,13 @@ export const config: CommandSpec = {
     'A context is an address of a store, @FILE for the address in a file, or $VARIABLE for the one in a variable; an address with a password is refused. The first one that is set is used by commands without -s, --context and $SLUICE_STORE; `use` changes that. They are kept in ~/.config/sluice/config.json, or the file that $SLUICE_CONFIG names.',
   group: 'More',
   positionals: [
-    { name: 'ACT', summary: 'what to do (default: list)', kind: 'text', choices: acts, optional: true },
+    {
+      name: 'ACT',
+      summary: 'what to do (default: list)',
+      kind: 'text',
+      choices: acts,
+      optional: true,
+    },
     { name: 'NAME', summary: 'the context', kind: 'context', optional: true },
     { name: 'URL', summary: 'its store, for `set`', kind: 'store', optional: true },
   ],
