@@ -12,7 +12,7 @@ export function builtPages(dist) {
     .sort()
 }
 
-/** What is wrong with the links of the pages, a line each. */
+/** What is wrong with the links of the pages, a line each: they lead nowhere, or none leads to a page. */
 export function brokenLinks(dist, base, pages) {
   const anchors = new Map()
   const anchorsOf = (file) => {
@@ -22,20 +22,35 @@ export function brokenLinks(dist, base, pages) {
     }
     return anchors.get(file)
   }
+  // Most links are those of the side bar, the same on every page.
+  const files = new Map()
+  const fileAt = (pathname) => {
+    if (!files.has(pathname)) {
+      const isOurs = pathname.startsWith(base)
+      files.set(pathname, isOurs ? fileOf(dist, pathname.slice(base.length)) : undefined)
+    }
+    return files.get(pathname)
+  }
   const problems = new Set()
+  const reached = new Set([fileOf(dist, '')])
   for (const page of pages) {
-    const html = readFileSync(fileOf(dist, page), 'utf8')
+    const own = fileOf(dist, page)
+    const html = readFileSync(own, 'utf8')
     for (const [, , raw] of html.matchAll(/\s(href|src)="([^"]*)"/g)) {
       const link = raw.replaceAll('&amp;', '&')
       if (/^(https?:|mailto:|data:)/.test(link)) continue
       const { pathname, hash } = new URL(link, `http://site${base}${page}`)
-      const file = pathname.startsWith(base) ? fileOf(dist, pathname.slice(base.length)) : undefined
+      const file = fileAt(pathname)
+      if (file !== own) reached.add(file)
       if (file === undefined) problems.add(`${page}: ${link} leads nowhere`)
       else if (hash !== '' && file.endsWith('.html')) {
         const id = decodeURIComponent(hash.slice(1))
         if (!anchorsOf(file).has(id)) problems.add(`${page}: ${link} names no heading`)
       }
     }
+  }
+  for (const page of pages) {
+    if (!reached.has(fileOf(dist, page))) problems.add(`${page}: no other page leads there`)
   }
   return [...problems]
 }

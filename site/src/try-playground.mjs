@@ -45,6 +45,9 @@ export async function tryPlayground(page, address) {
   const why = page.locator('.sentence')
   await why.filter({ hasText: 'after 2 failures' }).waitFor()
   assert.match(await why.textContent(), /for .* s more, after 2 failures\. In .* s it is ready/)
+  const conditions = await page.locator('.conditions').textContent()
+  assert.match(conditions, /back-off for .* more, after 2 failures BACKOFF_ITEM/)
+  await page.getByRole('img', { name: 'State of the key: backoff' }).waitFor()
   const later = await states()
 
   // Back to the start, and forward to the same moment: the same states.
