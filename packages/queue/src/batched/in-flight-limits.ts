@@ -4,10 +4,10 @@
  */
 
 /** A parallel call is worth it for so many keys. */
-export const parallelMin = 250
+export const parallelMin = 500
 
 /** How many claims may be in flight at a time. */
-export const claimsInFlightMax = 3
+export const claimsInFlightMax = 2
 
 /** How many batches of finishes: keys that are given back at the same time have no order. */
-export const finishesInFlightMax = 3
+export const finishesInFlightMax = 2

@@ -1,5 +1,5 @@
 /** The most keys that are claimed ahead without a number that was given. */
-const autoMax = 500
+const autoMax = 1_000
 
 /** How many claims and runs are considered. */
 const samples = 32

@@ -244,6 +244,18 @@ describe("prefetch: 'auto'", () => {
     expect((await held(timed.scene)).length).toBeLessThanOrEqual(84)
   })
 
+  test('claims at most 1,000 keys ahead, however slow the store', async () => {
+    const timed = new Timed()
+    timed.claimMs = 300
+    await timed.scene.queue().addMany(Array.from({ length: 9_000 }, (_, at) => `k${at}`))
+    timed.start(4)
+    await timed.pass(6_000)
+    // Four handlers of 1 ms start 2,400 keys within two claims.
+    expect(Math.max(...timed.limits())).toBeGreaterThan(500)
+    expect(Math.max(...timed.limits())).toBeLessThanOrEqual(1_004)
+    expect((await held(timed.scene)).length).toBeLessThanOrEqual(1_004)
+  })
+
   test('claims nothing ahead of slow handlers', async () => {
     const timed = new Timed()
     timed.handlerMs = 1_000
