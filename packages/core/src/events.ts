@@ -71,7 +71,7 @@ export interface RunRequest {
   readonly concurrency: number
 }
 
-/** The result of a `run` event, once the key was given back or the handler was abandoned. */
+/** The result of a `run` event, once the handler has returned or was abandoned. */
 export interface RunResult {
   /** In the words of controller-runtime. */
   readonly result: 'success' | 'error' | 'requeue' | 'requeue_after'

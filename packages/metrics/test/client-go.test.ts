@@ -322,6 +322,22 @@ test('the runs of handlers, as controller-runtime counts them', async () => {
   expect(ledger.value('q run max')).toBe(0)
 })
 
+test('a worker works on a key from the call of its handler until the handler returns', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.add('a')
+  const token = queue.claim('a')
+  await clock.step(1_000)
+  const end = queue.run(token, 1)
+  await clock.step(2_000)
+  expect([ledger.value('q unfinished'), ledger.value('q longest')]).toEqual([2, 2])
+  end({})
+  expect(ledger.observations('q work')).toEqual([2])
+  await clock.step(3_000)
+  expect([ledger.value('q unfinished'), ledger.value('q longest')]).toEqual([0, 0])
+  queue.done('a', token)
+  expect(ledger.observations('q work')).toEqual([2])
+})
+
 test('on a store that others use too, a claim says what happened elsewhere', async () => {
   const { clock, ledger } = stage()
   const driver = storeDriver(clock, new SharedStore(), { shared: true, durable: true })

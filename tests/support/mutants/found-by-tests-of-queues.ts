@@ -468,10 +468,24 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a pause leaves what was claimed ahead to be started',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/queue-inspection.ts',
+        find: "verb === 'pause' || verb === 'park'",
+        replace: "verb === 'park'",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'releases them at once',
+    },
+  },
+  {
     name: 'a key that has crashed is claimed ahead',
     edits: [
       {
-        file: 'packages/queue/src/batched/claim-loop.ts',
+        file: 'packages/queue/src/batched/prefetching.ts',
         find: "phase === 'open' && held.crashes === 0",
         replace: "phase === 'open'",
       },

@@ -57,7 +57,10 @@ interface Running {
   readonly key: string
   readonly holder: string
   readonly priority: number
-  readonly since: number
+  /** Since when it is worked on: its claim, and with a worker the call of its handler. */
+  since: number
+  /** Its handler has returned, and the work was counted; the finish has no answer yet. */
+  hasReturned: boolean
   /** When the key had entered the queue; see {@link Mark.since}. */
   readonly addedAt: number | undefined
 }
@@ -197,7 +200,14 @@ export class QueueLedger {
     // An entry older than the run was claimed by another process, and the key was added again.
     const mark =
       found !== undefined && (this.#isAlone || askedAt <= found.dueAt) ? found : undefined
-    this.#running.set(token, { key, holder, priority, since: monotonicMs, addedAt: mark?.since })
+    this.#running.set(token, {
+      key,
+      holder,
+      priority,
+      since: monotonicMs,
+      hasReturned: false,
+      addedAt: mark?.since,
+    })
     if (!this.#wasCounted(claim, mark)) this.#meters.adds.inc()
     const waitedMs =
       mark?.since === undefined
@@ -212,15 +222,27 @@ export class QueueLedger {
     return !this.#isAlone && askedAt === readyAt
   }
 
+  /** A worker calls the handler of a key, which it may have claimed ahead. */
+  runStarted(token: number, monotonicMs: number): void {
+    const running = this.#running.get(token)
+    if (running !== undefined) running.since = monotonicMs
+  }
+
+  /** The work on a key has ended, once: its handler has returned, or it is given back without one. */
+  runEnded(token: number, monotonicMs: number): void {
+    const running = this.#running.get(token)
+    if (running === undefined || running.hasReturned) return
+    running.hasReturned = true
+    this.#meters.workDuration.observe(secondsOf(monotonicMs - running.since))
+  }
+
   finished(finish: Finish, reply: FinishReply | Failure, moment: Moment): void {
     if (reply.outcome === 'failed') return
     const { key, token } = finish
     const { now, monotonicMs } = moment
     const running = this.#running.get(token)
-    if (running !== undefined) {
-      this.#running.delete(token)
-      this.#meters.workDuration.observe(secondsOf(monotonicMs - running.since))
-    }
+    this.runEnded(token, monotonicMs)
+    this.#running.delete(token)
     if (reply.outcome === 'lost') return
     if (finish.as === 'retry') {
       this.#meters.retries.inc()
@@ -289,8 +311,8 @@ export class QueueLedger {
     }
   }
 
-  /** The claim time of each running key, on the monotonic clock. */
+  /** Since when each running key is worked on, on the monotonic clock. */
   *startTimes(): Generator<number> {
-    for (const { since } of this.#running.values()) yield since
+    for (const { since, hasReturned } of this.#running.values()) if (!hasReturned) yield since
   }
 }

@@ -1,4 +1,4 @@
-import type { Driver, RunResult, SluiceEvent } from '@sluice/core'
+import type { Driver, RunRequest, RunResult, SluiceEvent } from '@sluice/core'
 import { secondsOf } from '../provider/seconds.ts'
 import type { Election } from '../recorder/election.ts'
 import type { Moment } from './queue-ledger.ts'
@@ -143,11 +143,17 @@ export class QueueRecord {
     if (this.#holders.has(holder) && !this.#concurrency.has(holder)) {
       this.workerStarted(holder, concurrency)
     }
+    this.#ledgerOf(event)?.runStarted((event.request as RunRequest).token, monotonicMs)
     this.#runs.set(event, monotonicMs)
     this.meters.runStarted()
   }
 
+  #ledgerOf({ source }: SluiceEvent): QueueLedger | undefined {
+    return this.stores.get(source as Driver)?.ledger
+  }
+
   runEnded(event: SluiceEvent, result: RunResult | undefined, monotonicMs: number): void {
+    this.#ledgerOf(event)?.runEnded((event.request as RunRequest).token, monotonicMs)
     const since = this.#runs.get(event)
     if (since === undefined) return
     this.#runs.delete(event)

@@ -10,8 +10,7 @@ import { type ClaimCaller, type ClaimResult, ClaimsInFlight, claimOnce } from '.
 import type { FinishBatcher } from './finish-batcher.ts'
 import { claimsInFlightMax, parallelMin } from './in-flight-limits.ts'
 import type { NextDue } from './next-due.ts'
-import { PrefetchAmount } from './prefetch-amount.ts'
-import { PrefetchBuffer } from './prefetch-buffer.ts'
+import { Prefetching } from './prefetching.ts'
 
 /** How long to wait when keys are due that a claim does not get, since other sessions lock them. */
 const lockedDelay = { first: 5, longest: 1_000 }
@@ -27,10 +26,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   readonly #core: QueueCore
   readonly #finishes: FinishBatcher
   readonly #nextDue: NextDue
-  readonly #prefetched: PrefetchBuffer
-  readonly #amount: PrefetchAmount
-  /** A worker has taken a key since prefetched keys were last given back unused. */
-  #isInUse = false
+  readonly #prefetching: Prefetching
   #isClaiming = false
   readonly inFlight: ClaimsInFlight
   #isConsideringParallel = false
@@ -51,16 +47,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#finishes = finishes
     this.#nextDue = nextDue
     this.inFlight = new ClaimsInFlight(core.calls.options.timeoutMs)
-    const { leaseMs, prefetch } = core.calls.options
-    this.#amount = new PrefetchAmount(prefetch)
-    this.#prefetched = new PrefetchBuffer({
-      clock: () => core.calls.handle.clock,
-      keepMs: () => Math.min(this.#amount.keepMs, leaseMs / 3),
-      giveBack: (held) => {
-        this.#isInUse = false
-        void giveBack(held)
-      },
-    })
+    this.#prefetching = new Prefetching(core, this.inFlight, nextDue)
   }
 
   refresh(): void {
@@ -88,7 +75,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#ticksFirst = this.#core.phase === 'open' && !this.#nextDue.mustAsk
     // A claim finds out whether the queue is paused. Without waiters there is none, so that a tick
     // must.
-    if (this.#prefetched.size > 0 && this.#core.waiters.size === 0) {
+    if (this.#prefetching.size > 0 && this.#core.waiters.size === 0) {
       this.#tickAlone().catch((error: unknown) => this.#onError(error))
     }
     this.handOut()
@@ -106,7 +93,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   handOut(): void {
-    this.#deliverPrefetched()
+    this.#prefetching.handOut()
     const { waiters, lifecycle, phase } = this.#core
     if (lifecycle.isDraining) lifecycle.check()
     if (this.isStopped || phase === 'closing' || phase === 'closed') return
@@ -129,15 +116,11 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   get beyondSlotsMax(): number {
-    return this.#amount.withFinishing(this.#core.tally?.slots ?? 0)
-  }
-
-  get #aheadMax(): number {
-    return this.#amount.of(this.#core.tally?.slots ?? 0)
+    return this.#prefetching.beyondSlotsMax
   }
 
   onRan(ms: number): void {
-    this.#amount.noteRun(ms)
+    this.#prefetching.noteRun(ms)
   }
 
   onAcknowledged(): void {
@@ -145,44 +128,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     else if (this.#wantsPrefetch()) this.handOut()
   }
 
-  /**
-   * How many more keys may be claimed ahead: for workers only, and not while the store or this
-   * process is in trouble.
-   */
-  #room(max: number): number {
-    const { calls, keeper, phase, tally } = this.#core
-    if (max === 0 || phase !== 'open' || tally === undefined || tally.active === 0) return 0
-    if (calls.handle.gate.isClosed || keeper.isOverdue) return 0
-    const beyondSlots = this.beyondSlotsMax - tally.finishing.size
-    return Math.max(0, Math.min(max, beyondSlots) - this.#prefetched.size)
-  }
-
   #wantsPrefetch(): boolean {
-    const { waiters } = this.#core
-    if (waiters.size > 0 || !this.#wasFull) return false
-    const max = this.#aheadMax
-    const { keysMax } = this.inFlight
-    // A part of it at a time, so that keys come in batches; and only while handlers run.
-    return (
-      this.#isInUse &&
-      this.#prefetched.size + keysMax <= max / 2 &&
-      this.#room(max) - keysMax >= Math.max(1, max / 4)
-    )
-  }
-
-  #deliverPrefetched(): void {
-    const { waiters } = this.#core
-    if (this.#prefetched.size > 0 && waiters.size > 0)
-      this.#nextDue.leases.clockSteps.checkWallClock()
-    while (this.#prefetched.size > 0) {
-      const waiter = waiters.first()
-      if (waiter === undefined) return
-      const held = this.#prefetched.shift()
-      if (held === undefined) return
-      waiters.remove(waiter)
-      held.policy = waiter.policy
-      this.#core.deliver(waiter, [held])
-    }
+    return this.#core.waiters.size === 0 && this.#wasFull && this.#prefetching.isWanted()
   }
 
   async #claimAll(): Promise<void> {
@@ -210,7 +157,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** How many keys one claim more could hand out or keep. */
   #wanted(): number {
-    const ahead = this.#room(this.#aheadMax)
+    const ahead = this.#prefetching.room()
     return Math.min(batchKeysMax, this.#core.waiters.demand + ahead - this.inFlight.keysMax)
   }
 
@@ -227,7 +174,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   async #bring(limit: number): Promise<ClaimResult> {
     const { clock } = this.#core.calls.handle
     const sentAt = clock.monotonicMs()
-    const aheadMax = this.#aheadMax
+    const aheadMax = this.#prefetching.max
     const { claims, leaseEnds, isDoubtful } = await claimOnce(
       this.#core,
       this.#nextDue,
@@ -235,7 +182,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       limit,
     )
     this.#wasFull = claims.length === limit
-    if (claims.length > 0) this.#amount.noteClaim(clock.monotonicMs() - sentAt)
+    if (claims.length > 0) this.#prefetching.noteClaim(clock.monotonicMs() - sentAt)
     if (isDoubtful && claims.length > 0) {
       // Spaced like claims in vain: a store whose answers keep contradicting each other is not
       // stormed.
@@ -384,7 +331,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** Hands out the keys of a claim; as many as `aheadMax` may stay for workers. */
   #deliver(brought: HeldKey<unknown>[], aheadMax: number): void {
-    const { phase, tally, waiters } = this.#core
+    const { waiters } = this.#core
     const claims = brought.filter((held) => held.mayStart())
     // The store has to report when the leases of claims that came too late expire.
     if (claims.length < brought.length) this.#nextDue.isStale = true
@@ -393,31 +340,20 @@ export class ClaimLoop implements Claims, ClaimCaller {
       const waiter = waiters.first()
       if (waiter === undefined) break
       waiters.remove(waiter)
-      if (waiter.group !== undefined) this.#isInUse = true
+      if (waiter.group !== undefined) this.#prefetching.noteUse()
       const helds = claims.slice(at, at + waiter.limit)
       at += helds.length
       for (const held of helds) held.policy = waiter.policy
       this.#core.deliver(waiter, helds)
     }
-    for (const held of claims.slice(at)) {
-      const isAheadFull =
-        this.#prefetched.size >= aheadMax ||
-        this.#prefetched.size + (tally?.finishing.size ?? 0) >=
-          Math.max(aheadMax, this.beyondSlotsMax)
-      if (!isAheadFull && phase === 'open' && held.crashes === 0) this.#prefetched.push(held)
-      else {
-        // Its waiters have given up meanwhile, or it has crashed: then a slot that is free claims it.
-        this.#isInUse = held.crashes === 0 && this.#isInUse
-        void giveBack(held)
-      }
-    }
+    this.#prefetching.keep(claims.slice(at), aheadMax)
   }
 
   alarmSetting(): AlarmSetting {
     const { calls, waiters, lifecycle, phase } = this.#core
     const isEnded = this.isStopped || phase === 'closing' || phase === 'closed'
     const isWaitedFor = !isEnded && (waiters.size > 0 || lifecycle.isWatched)
-    const isWanted = isWaitedFor || (!isEnded && this.#prefetched.size > 0)
+    const isWanted = isWaitedFor || (!isEnded && this.#prefetching.size > 0)
     const holdOffMs = this.#holdOffUntil - calls.handle.clock.monotonicMs()
     // Ready keys without a waiter, as in a drain, are no reason to poll.
     const nextAt = waiters.size === 0 ? never : this.#nextDue.nextAt
@@ -425,10 +361,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     return { isWanted, isWaitedFor, inMs }
   }
 
-  async releasePrefetched(): Promise<void> {
-    const unused = this.#prefetched.takeAll()
-    this.#isInUse = false
-    await Promise.all(unused.map((held) => giveBack(held)))
+  releasePrefetched(): Promise<void> {
+    return this.#prefetching.release()
   }
 
   /** Repeats a call through transient errors, until the store answers or the queue is closed. */

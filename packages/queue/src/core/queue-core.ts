@@ -65,7 +65,7 @@ export class QueueCore implements HeldOwner {
   private readonly peers: ReadonlySet<HandleUser>
 
   constructor(options: CheckedOptions<unknown>, backendOf: (core: QueueCore) => Backend) {
-    const calls = new DriverCalls(options, () => this.wake())
+    const calls = new DriverCalls(options, (releases) => this.wake(releases))
     this.calls = calls
     this.peers = calls.peers
     this.plans = new RetryPlans(options, (error) => {
@@ -179,9 +179,10 @@ export class QueueCore implements HeldOwner {
     this.onGivenBack(held, true)
   }
 
-  /** The store says that something may have changed. */
-  wake(): void {
+  /** The store says that something may have changed; `releases`: a queue was paused or a key parked. */
+  wake(releases = false): void {
     if (this.phase === 'closed') return
+    if (releases) void this.claims.releasePrefetched()
     this.claims.refresh()
   }
 

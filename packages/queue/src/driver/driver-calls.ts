@@ -41,13 +41,13 @@ export class DriverCalls implements HandleUser, GateUser {
   /** The queue objects of this name in this process, this one included. */
   readonly peers: ReadonlySet<HandleUser>
   /** The store, or another queue object, says that something may have changed. */
-  readonly wake: () => void
+  readonly wake: (releases?: boolean) => void
   readonly #reports: ErrorReports
   #hasLeft = false
   #lastError: unknown
   #lastDescribed: Described | undefined
 
-  constructor(options: CheckedOptions<unknown>, wake: () => void) {
+  constructor(options: CheckedOptions<unknown>, wake: (releases?: boolean) => void) {
     startDebugLog()
     this.options = options
     this.wake = wake

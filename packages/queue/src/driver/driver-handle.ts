@@ -12,8 +12,11 @@ import { RetryGate } from './retry-gate.ts'
 /** A user of a driver, such as a queue object. */
 export interface HandleUser {
   readonly name: string
-  /** Something may have become claimable. */
-  wake(): void
+  /**
+   * Something may have become claimable. `releases`: keys may not be started any more, so that those
+   * that were claimed ahead are given back.
+   */
+  wake(releases?: boolean): void
   /** A call that the driver makes automatically has failed. */
   report(error: unknown): void
 }
@@ -158,8 +161,11 @@ export class DriverHandle {
     }
   }
 
-  /** Wakes the queue objects of a name, or all of them; except one, if it knows already. */
-  wake(name: string | undefined, except?: HandleUser): void {
+  /**
+   * Wakes the queue objects of a name, or all of them; except one, if it knows already. `releases`:
+   * see {@link HandleUser.wake}.
+   */
+  wake(name: string | undefined, except?: HandleUser, releases = false): void {
     if (name === undefined) {
       for (const users of this.#users.values()) {
         for (const user of users) user.wake()
@@ -169,7 +175,7 @@ export class DriverHandle {
     const users = this.#users.get(name)
     if (users === undefined) return
     for (const user of users) {
-      if (user !== except) user.wake()
+      if (user !== except) user.wake(releases)
     }
   }
 

@@ -198,7 +198,8 @@ export class QueueInspection implements Inspect {
       )
     }
     const result = await core.calls.call('operate', { verb, ...request }, () => send(operate))
-    handle.wake(name)
+    // What this process has claimed ahead would otherwise be started, by other queue objects too.
+    handle.wake(name, undefined, verb === 'pause' || verb === 'park')
     return result
   }
 

@@ -162,6 +162,22 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     expect(stepped.started).toEqual(['a', 'b'])
   })
 
+  test.each(['pause', 'park'] as const)('%s releases them at once, whichever queue object is asked', async (verb) => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    const { inspect } = scene.queue()
+    expect(await (verb === 'pause' ? inspect.pause() : inspect.park('b'))).toBe('changed')
+    await scene.quiet()
+    expect(await held(scene)).toEqual(['a'])
+    if (verb === 'park') expect((await scene.row('b'))?.state).toBe('parked')
+    stepped.end()
+    await scene.quiet()
+    expect(stepped.started).toEqual(verb === 'pause' ? ['a'] : ['a', 'c'])
+  })
+
   test('an item that is added since is for the next run', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue<{ n: number }>({ prefetch: 10, keyOf: ({ n }) => `k${n % 10}` })
@@ -286,6 +302,26 @@ describe("prefetch: 'auto'", () => {
     await timed.scene.queue().add('urgent', { priority: 10 })
     await timed.pass(100)
     expect(timed.started.indexOf('urgent') - before).toBeLessThanOrEqual(2 * ahead)
+  })
+})
+
+describe('prefetch and a pause', () => {
+  test('keys of a claim that was in flight are not kept ahead', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue({ prefetch: 4 })
+    await queue.addMany(Array.from({ length: 50 }, (_, n) => `k${n}`))
+    const stepped = new SteppedWorker(queue, 2)
+    await scene.quiet()
+    scene.late.hold('claim')
+    // Uses up what was claimed ahead, so that a claim leaves; then nothing waits for its keys.
+    stepped.end()
+    stepped.end()
+    await scene.quiet()
+    const pausing = queue.inspect.pause()
+    scene.late.letGo('claim')
+    await pausing
+    await scene.quiet()
+    expect(await held(scene)).toHaveLength(2)
   })
 })
 

@@ -1,0 +1,125 @@
+import type { QueueCore } from '../core/queue-core.ts'
+import { giveBack } from '../held/give-back.ts'
+import type { HeldKey } from '../held/held-key.ts'
+import type { ClaimsInFlight } from './claim-once.ts'
+import type { NextDue } from './next-due.ts'
+import { PrefetchAmount } from './prefetch-amount.ts'
+import { PrefetchBuffer } from './prefetch-buffer.ts'
+
+/**
+ * What is claimed ahead of the slots of workers: how much, when, and when it is given back. Only
+ * workers claim ahead, and only while they take keys.
+ */
+export class Prefetching {
+  readonly #core: QueueCore
+  readonly #inFlight: ClaimsInFlight
+  readonly #nextDue: NextDue
+  readonly #amount: PrefetchAmount
+  readonly #buffer: PrefetchBuffer
+  /** A worker has taken a key since keys were last given back unused. */
+  #isInUse = false
+
+  constructor(core: QueueCore, inFlight: ClaimsInFlight, nextDue: NextDue) {
+    this.#core = core
+    this.#inFlight = inFlight
+    this.#nextDue = nextDue
+    const { leaseMs, prefetch } = core.calls.options
+    this.#amount = new PrefetchAmount(prefetch)
+    this.#buffer = new PrefetchBuffer({
+      clock: () => core.calls.handle.clock,
+      keepMs: () => Math.min(this.#amount.keepMs, leaseMs / 3),
+      giveBack: (held) => {
+        this.#isInUse = false
+        void giveBack(held)
+      },
+    })
+  }
+
+  /** How many keys are claimed ahead. */
+  get size(): number {
+    return this.#buffer.size
+  }
+
+  /** How many keys may be claimed ahead at present, whatever else is in progress. */
+  get max(): number {
+    return this.#amount.of(this.#core.tally?.slots ?? 0)
+  }
+
+  /** How many keys may be claimed ahead or wait for an acknowledgement. */
+  get beyondSlotsMax(): number {
+    return this.#amount.withFinishing(this.#core.tally?.slots ?? 0)
+  }
+
+  noteClaim(ms: number): void {
+    this.#amount.noteClaim(ms)
+  }
+
+  noteRun(ms: number): void {
+    this.#amount.noteRun(ms)
+  }
+
+  /** A waiter of a worker takes a key. */
+  noteUse(): void {
+    this.#isInUse = true
+  }
+
+  /** How many more keys may be claimed ahead; none while the store or this process is in trouble. */
+  room(max: number = this.max): number {
+    const { calls, keeper, phase, tally } = this.#core
+    if (max === 0 || phase !== 'open' || tally === undefined || tally.active === 0) return 0
+    if (calls.handle.gate.isClosed || keeper.isOverdue) return 0
+    const beyondSlots = this.beyondSlotsMax - tally.finishing.size
+    return Math.max(0, Math.min(max, beyondSlots) - this.size)
+  }
+
+  /** Whether a claim is to leave for keys that no slot waits for. */
+  isWanted(): boolean {
+    const { max } = this
+    const { keysMax } = this.#inFlight
+    // A part of it at a time, so that keys come in batches; and only while handlers run.
+    return (
+      this.#isInUse &&
+      this.size + keysMax <= max / 2 &&
+      this.room(max) - keysMax >= Math.max(1, max / 4)
+    )
+  }
+
+  /** Hands keys to the waiters that have come since. */
+  handOut(): void {
+    const { waiters } = this.#core
+    if (this.size > 0 && waiters.size > 0) this.#nextDue.leases.clockSteps.checkWallClock()
+    while (this.size > 0) {
+      const waiter = waiters.first()
+      if (waiter === undefined) return
+      const held = this.#buffer.shift()
+      if (held === undefined) return
+      waiters.remove(waiter)
+      held.policy = waiter.policy
+      this.#core.deliver(waiter, [held])
+    }
+  }
+
+  /** Keeps keys that a claim of at most `max` keys ahead brought and no waiter took. */
+  keep(helds: readonly HeldKey<unknown>[], max: number): void {
+    const { phase, tally } = this.#core
+    const finishing = tally?.finishing.size ?? 0
+    for (const held of helds) {
+      const isFull = this.size >= max || this.size + finishing >= Math.max(max, this.beyondSlotsMax)
+      // Unused since the claim was sent: its waiters have given up, or the keys were released.
+      if (this.#isInUse && !isFull && phase === 'open' && held.crashes === 0) {
+        this.#buffer.push(held)
+      } else {
+        // A key that has crashed is claimed by a slot that is free.
+        this.#isInUse = held.crashes === 0 && this.#isInUse
+        void giveBack(held)
+      }
+    }
+  }
+
+  /** Gives back all keys that were claimed ahead. */
+  async release(): Promise<void> {
+    const unused = this.#buffer.takeAll()
+    this.#isInUse = false
+    await Promise.all(unused.map((held) => giveBack(held)))
+  }
+}
