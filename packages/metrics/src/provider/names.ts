@@ -89,7 +89,8 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'seconds',
     labels: queue,
     help: 'How long in seconds processing an item from workqueue takes.',
-    moves: 'when a handler returns: the time since its call; without a worker, when a key is finished: the time since it was claimed',
+    moves:
+      'when a handler returns: the time since its call; without a worker, when a key is finished: the time since it was claimed',
     family: 'client-go',
     scope: 'process',
   },

@@ -162,21 +162,24 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     expect(stepped.started).toEqual(['a', 'b'])
   })
 
-  test.each(['pause', 'park'] as const)('%s releases them at once, whichever queue object is asked', async (verb) => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 3 })
-    await queue.addMany(keys)
-    const stepped = new SteppedWorker(queue)
-    await scene.quiet()
-    const { inspect } = scene.queue()
-    expect(await (verb === 'pause' ? inspect.pause() : inspect.park('b'))).toBe('changed')
-    await scene.quiet()
-    expect(await held(scene)).toEqual(['a'])
-    if (verb === 'park') expect((await scene.row('b'))?.state).toBe('parked')
-    stepped.end()
-    await scene.quiet()
-    expect(stepped.started).toEqual(verb === 'pause' ? ['a'] : ['a', 'c'])
-  })
+  test.each(['pause', 'park'] as const)(
+    '%s releases them at once, whichever queue object is asked',
+    async (verb) => {
+      const scene = new Scene(setup)
+      const queue = scene.queue({ prefetch: 3 })
+      await queue.addMany(keys)
+      const stepped = new SteppedWorker(queue)
+      await scene.quiet()
+      const { inspect } = scene.queue()
+      expect(await (verb === 'pause' ? inspect.pause() : inspect.park('b'))).toBe('changed')
+      await scene.quiet()
+      expect(await held(scene)).toEqual(['a'])
+      if (verb === 'park') expect((await scene.row('b'))?.state).toBe('parked')
+      stepped.end()
+      await scene.quiet()
+      expect(stepped.started).toEqual(verb === 'pause' ? ['a'] : ['a', 'c'])
+    },
+  )
 
   test('an item that is added since is for the next run', async () => {
     const scene = new Scene(setup)
