@@ -62,6 +62,10 @@ if (isWanted('adding')) {
   console.log('\nadding\n')
   compare(measure('adding', keys))
 }
+if (isWanted('singles')) {
+  console.log('\nadds of one key, each awaited\n')
+  compare(measure('singles', keys))
+}
 if (isWanted('processing')) {
   console.log('\nclaiming and finishing\n')
   compare(measure('processing', keys))

@@ -11,6 +11,7 @@ import { latencies } from './latency.ts'
 import { pinned } from './pinned.ts'
 import { processors } from './processing.ts'
 import { startServer } from './server.ts'
+import { singleAdders } from './singles.ts'
 import { record, type Samples } from './turns.ts'
 import { verbs } from './verbs.ts'
 import { type HandlerMs, work, workerSides } from './working.ts'
@@ -56,6 +57,20 @@ if (workload === 'adding') {
     }
   }
   for (const { close } of stores) await close()
+}
+if (workload === 'singles') {
+  const ways = Object.entries(await singleAdders(server))
+  const some = keysNamed(Math.round(keyCount / 20))
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, { add, empty }] of ways) {
+      await empty()
+      await server.sql('checkpoint')
+      await timed(name, round, some.length, async () => {
+        for (const key of some) await add(key)
+      })
+    }
+  }
+  for (const [, { end }] of ways) await end()
 }
 if (workload === 'processing') {
   const ways = []

@@ -11,6 +11,8 @@ const keys = env['SLUICE_BENCH_KEYS'] ?? '100000'
 const depth = env['SLUICE_BENCH_DEPTH'] ?? '1000000'
 const rounds = env['SLUICE_BENCH_ROUNDS'] ?? '5'
 const time = env['SLUICE_BENCH_TIME'] ?? 'wall'
+const parts = env['SLUICE_BENCH_PARTS']?.split(',')
+const isWanted = (part: string): boolean => parts === undefined || parts.includes(part)
 
 const program = join(import.meta.dirname, 'measure.ts')
 
@@ -26,7 +28,7 @@ function figures(samples: Samples, side: string, name: string): readonly number[
 }
 
 console.log(`SQLite: ${keys} keys, ${rounds} rounds, ${time} time, Node ${process.version}`)
-for (const durability of ['process', 'power']) {
+for (const durability of isWanted('end-to-end') ? ['process', 'power'] : []) {
   const samples = measure('end-to-end', keys, durability)
   console.log(`\nadd, claim and finish, '${durability}', in thousands of keys a second\n`)
   console.log('| side | add 1,000 at a time | claim and finish 100 at a time | all | of the loop |')
@@ -41,7 +43,7 @@ for (const durability of ['process', 'power']) {
   }
 }
 
-for (const durability of ['process', 'power']) {
+for (const durability of isWanted('singles') ? ['process', 'power'] : []) {
   const samples = measure('singles', keys, durability)
   console.log(`\nadds of one key, '${durability}', in thousands a second\n`)
   console.log('| side | adds | of hand-written |')
@@ -54,27 +56,32 @@ for (const durability of ['process', 'power']) {
   }
 }
 
-console.log('\nclaiming one key and finishing it, by what there is besides, in milliseconds\n')
-console.log('| besides | how many | claim and finish | of 1,000 | claim in vain |')
-console.log('| --- | --- | --- | --- | --- |')
-for (const name of Object.keys(backlogs)) {
-  const samples = measure('depth', depth, name)
-  const least = spreadOf(figures(samples, '1000', 'hit')).median
-  for (const side of Object.keys(samples)) {
-    const hit = spreadOf(figures(samples, side, 'hit'))
-    const vain = figures(samples, side, 'vain')
-    const ratio = (hit.median / least).toFixed(2)
-    console.log(
-      `| ${name} | ${side} | ${written(hit, 3)} | ${ratio} | ` +
-        `${Math.max(...vain) === 0 ? '' : written(spreadOf(vain), 3)} |`,
-    )
+if (isWanted('depth')) {
+  console.log('\nclaiming one key and finishing it, by what there is besides, in milliseconds\n')
+  console.log('| besides | how many | claim and finish | of 1,000 | claim in vain |')
+  console.log('| --- | --- | --- | --- | --- |')
+  for (const name of Object.keys(backlogs)) {
+    const samples = measure('depth', depth, name)
+    const least = spreadOf(figures(samples, '1000', 'hit')).median
+    for (const side of Object.keys(samples)) {
+      const hit = spreadOf(figures(samples, side, 'hit'))
+      const vain = figures(samples, side, 'vain')
+      const ratio = (hit.median / least).toFixed(2)
+      console.log(
+        `| ${name} | ${side} | ${written(hit, 3)} | ${ratio} | ` +
+          `${Math.max(...vain) === 0 ? '' : written(spreadOf(vain), 3)} |`,
+      )
+    }
   }
 }
 
-const { latency = {} } = measure('latency', keys, '')
-const sorted = [...(latency['ms'] ?? [])].sort((a, b) => a - b)
-const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(1)
-console.log(
-  '\nfrom an add to the handler of a worker that waits in another process, in milliseconds\n',
-)
-console.log(`middle ${at(0.5)}, 9 of 10 within ${at(0.9)}, longest ${at(0.9999)}`)
+if (isWanted('latency')) {
+  const { latency = {} } = measure('latency', keys, '')
+  const sorted = [...(latency['ms'] ?? [])].sort((a, b) => a - b)
+  const at = (share: number): string =>
+    (sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(1)
+  console.log(
+    '\nfrom an add to the handler of a worker that waits in another process, in milliseconds\n',
+  )
+  console.log(`middle ${at(0.5)}, 9 of 10 within ${at(0.9)}, longest ${at(0.9999)}`)
+}

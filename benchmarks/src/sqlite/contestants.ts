@@ -45,11 +45,11 @@ function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[
 }
 
 /** Adds one key. */
-export const insertText: string =
+const insertText: string =
   'insert into jobs (key, item, priority, ready_at) values (?, ?, ?, ?) on conflict do nothing'
 
 /** The database of a loop written by hand. */
-export function openHandWritten(task: Task): RawDatabase {
+function openHandWritten(task: Task): RawDatabase {
   const database = openRaw(task, 'hand-written.db')
   database.exec(
     `create table jobs (
