@@ -162,10 +162,9 @@ try {
       await shootAll(page, scheme, key, folderOfAll)
       continue
     }
-    await shoot(page, 'key', scheme, 860)
-    await go(page, '')
-    await meanwhile(page.locator('.overview .spark-line').first().waitFor())
-    await shoot(page, 'overview', scheme, 720)
+    await go(page, 'failures', { code: 'HTTP_410' })
+    await meanwhile(page.locator('.failed-runs li').first().waitFor())
+    await shoot(page, 'failures', scheme, 900)
     await go(page, 'queue', { queue: 'pods' })
     await meanwhile(page.locator('.key-grid tbody .row').first().waitFor())
     await shoot(page, 'queue', scheme, 1020)
