@@ -1,6 +1,6 @@
 /** Each condition for a run of a key, as words that are true when it is met. */
 export const conditionStatements = {
-  NOT_FOUND: 'Key is stored',
+  NOT_FOUND: 'Stored',
   QUEUE_PAUSED: 'Queue not paused',
   QUEUE_SHUTTING_DOWN: 'Queue accepts keys',
   NO_WORKERS: 'Workers online',

@@ -28,6 +28,10 @@ function failureWords(failures: number): string {
 
 /** The change between two reads in a few words; `undefined` if there was none. */
 function noteOf(before: Seen, now: Seen): string | undefined {
+  if (now.state === 'absent') {
+    if (before.state === 'absent') return undefined
+    return before.token === undefined ? 'deleted' : 'done and deleted'
+  }
   const failed = now.failures - before.failures
   const words: string[] = []
   if (now.token !== undefined && now.token !== before.token)
@@ -36,8 +40,7 @@ function noteOf(before: Seen, now: Seen): string | undefined {
   if (failed > 0) words.push(failureWords(now.failures))
   if (failed < 0) words.push('failures cleared')
   if (words.length === 0 && now.state === before.state) return undefined
-  if (words.length === 0)
-    words.push(now.state === 'absent' ? 'done and deleted' : `now ${now.state}`)
+  if (words.length === 0) words.push(`now ${now.state}`)
   return words.join(', ')
 }
 
