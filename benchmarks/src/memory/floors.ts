@@ -21,6 +21,7 @@ class Handle {
 
 const added = Promise.resolve('added')
 const idle = Promise.resolve('idle')
+const forgotten = Promise.resolve('forgotten')
 
 /** What awaiting an add costs if the add itself costs nothing. */
 export const oneAwait: Contestant = async ({ count }) => {
@@ -36,4 +37,58 @@ export const threeAwaits: Contestant = async ({ keys }) => {
     await Promise.resolve(new Handle(key, 1, token))
     await idle
   }
+}
+
+/** What a delayed add costs if it only reads the clock. */
+export const clockAndAwait: Contestant = async ({ keys }) => {
+  let dueAt = 0
+  for (const _key of keys) {
+    dueAt = Math.max(dueAt, performance.now())
+    await added
+  }
+}
+
+/** What a rate-limited requeue costs if it only reads the clock and passes the key on. */
+export const clockAndFourAwaits: Contestant = async ({ keys }) => {
+  const produce = async (): Promise<void> => {
+    await clockAndAwait({ keys, count: keys.length, peak: () => undefined })
+  }
+  const consume = async (): Promise<void> => {
+    let token = 0
+    for (const key of keys) {
+      token += 1
+      await Promise.resolve(new Handle(key, 1, token))
+      await forgotten
+      await idle
+    }
+  }
+  await Promise.all([produce(), consume()])
+}
+
+/** What it costs to hand each key to the first of four workers that wait, with no queue between. */
+export const handOver: Contestant = async ({ keys }) => {
+  const waiting: ((handle: Handle) => void)[] = []
+  const early: Handle[] = []
+  let left = keys.length
+  let token = 0
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      const handle = early.shift()
+      await (handle === undefined
+        ? new Promise<Handle>((resolve) => waiting.push(resolve))
+        : Promise.resolve(handle))
+      await idle
+    }
+  }
+  const working = [work(), work(), work(), work()]
+  for (const key of keys) {
+    token += 1
+    const handle = new Handle(key, 1, token)
+    const resolve = waiting.shift()
+    if (resolve === undefined) early.push(handle)
+    else resolve(handle)
+    await added
+  }
+  await Promise.all(working)
 }

@@ -8,7 +8,7 @@ import {
   type Queue,
   tokenBucket,
 } from '../../../packages/queue/src/index.ts'
-import { oneAwait, threeAwaits } from './floors.ts'
+import { clockAndAwait, clockAndFourAwaits, handOver, oneAwait, threeAwaits } from './floors.ts'
 
 /** The keys to work on, and what to call where the most is in memory. */
 export interface Task {
@@ -76,6 +76,7 @@ const fillDrain: Workload = {
       await end(queue)
     },
   },
+  floor: { 'floor: three awaits': threeAwaits },
 }
 
 const addGetDone: Contestant = async ({ keys, peak }) => {
@@ -152,6 +153,7 @@ const producerAndWorkers: Workload = {
       await end(queue)
     },
   },
+  floor: { 'floor: handing over': handOver },
 }
 
 function requeue(limiter: () => Limiter<string>): Contestant {
@@ -180,6 +182,7 @@ const rateLimited: Workload = {
   title: 'addRateLimited, get, forget, done',
   goals: { awaited: 1.2 },
   ours: { awaited: requeue(backOff) },
+  floor: { 'floor: a clock and four awaits': clockAndFourAwaits },
 }
 
 // The shape of the default limiter of controllers, with a bucket that does not run out.
@@ -202,6 +205,7 @@ const delayed: Workload = {
       await end(queue)
     },
   },
+  floor: { 'floor: a clock and an await': clockAndAwait },
 }
 
 /** Everything that is measured in memory, by the name in `SLUICE_BENCH_ONLY` and in Go. */

@@ -6,6 +6,7 @@ import {
   type Claim,
   type DirectClaim,
   type DirectQueue,
+  type DueReason,
   type EpochMs,
   type Finish,
   type FinishOutcome,
@@ -15,7 +16,6 @@ import {
   SluiceError,
   transitions,
 } from '@sluice/core/driver'
-import type { RowCursor } from './rows/row-cursor.ts'
 import { list as listImported, noRow as noRowImported } from './rows/row-links.ts'
 import { RowStore } from './rows/row-store.ts'
 
@@ -23,6 +23,7 @@ import { RowStore } from './rows/row-store.ts'
 const never = neverImported
 const noRow = noRowImported
 const list = listImported
+const tokenMax = Number.MAX_SAFE_INTEGER
 
 /**
  * The verbs of a direct queue: each finds the row of its key, lets the transitions change it, and
@@ -33,6 +34,8 @@ export class DirectVerbs extends RowStore implements DirectQueue {
   private lastNoOp: number = noRow
   /** The row after it, if adds follow the order of rows: it is tried without a look-up. */
   private likelyNext: number = noRow
+  /** The row of the last claim without a lease. */
+  private lastClaimed: number = noRow
 
   now(): EpochMs {
     return this.store.time.exact()
@@ -49,23 +52,15 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
     const { cursor, table } = this
     const row = this.index.find(key)
+    if (row === noRow) return this.addNew(key, item, now, 'add', priority, 0, now)
     this.seq += 1
-    if (row === noRow) {
-      const created = this.create(key)
-      const outcome = transitions.add(created, priority, options.dedupe, now, this.seq)
-      table.setItem(created.row, item)
-      this.pending += 1
-      this.enlist(created, now)
-      this.visitor.rest()
-      return outcome
-    }
     if (this.links.isNoOp(row, priority) && item === undefined && !table.hasItems) {
       this.likelyNext = row === this.lastNoOp + 1 ? row + 1 : noRow
       this.lastNoOp = row
       return 'unchanged'
     }
     cursor.at(row)
-    return this.askFor(cursor, { key, item, priority, delayMs: 0 }, 0, options, now)
+    return this.askFor({ key, item, priority, delayMs: 0 }, 0, options, now)
   }
 
   isNoOp(key: string, priority: number): boolean {
@@ -86,7 +81,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
     this.advanceTo(now)
     if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
-    let { cursor } = this
+    const { cursor } = this
     const row = this.index.find(request.key)
     if (row !== noRow) cursor.at(row)
     const { maxPending } = options
@@ -99,11 +94,21 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       plan === undefined
         ? undefined
         : buckets.delay(plan, this.countedFailures(row, options, now), request.jitter, now)
-    if (row === noRow) cursor = this.create(request.key)
-    const outcome = this.askFor(cursor, request, plannedMs ?? request.delayMs, options, now)
+    const delayMs = plannedMs ?? request.delayMs
+    if (row === noRow) {
+      const { failed, item, key, maxWaitMs, priority } = request
+      const failures = failed === true ? 1 : 0
+      const dueAt = delayMs > 0 ? now + delayMs : now
+      const delayedBy = failed === true && maxWaitMs === undefined ? 'backoff' : 'delay'
+      const why = delayMs > 0 ? delayedBy : 'add'
+      const outcome = this.addNew(key, item, dueAt, why, priority, failures, now)
+      if (plannedMs === undefined) return { outcome, dueAt, failures }
+      buckets.charge()
+      return { outcome, dueAt, failures, plannedMs }
+    }
+    const outcome = this.askFor(request, delayMs, options, now)
     if (plannedMs !== undefined && outcome !== 'unchanged') buckets.charge()
     const { dueAt, failures } = cursor
-    this.visitor.rest()
     return plannedMs === undefined
       ? { outcome, dueAt, failures }
       : { outcome, dueAt, failures, plannedMs }
@@ -114,8 +119,20 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       // Only the claim of the driver reports expired leases.
       if (this.leases.firstAt <= this.store.time.exact()) return false
     }
-    if (!this.take(holder, never, dueBy, true)) return false
-    const { cursor } = this
+    const { cursor, store } = this
+    const row = this.nextRow(store.time.coarse())
+    if (row === noRow) return false
+    const isPlain = cursor.isPlain(row) && cursor.plainDueAt(row) <= dueBy
+    if (isPlain && store.lastToken < tokenMax) {
+      this.readyRows.remove(row)
+      this.heldCount += 1
+      this.pending -= 1
+      store.lastToken += 1
+      this.lastClaimed = row
+      cursor.claimPlain(row, store.lastToken, holder, into)
+      return true
+    }
+    if (!this.takeRow(row, holder, never, dueBy, true)) return false
     into.key = cursor.key
     into.itemText = this.table.itemAt(cursor.row)
     into.token = cursor.token
@@ -132,27 +149,41 @@ export class DirectVerbs extends RowStore implements DirectQueue {
    * crashed is handed out only if `isFirst` of a batch.
    */
   take(holder: string, leaseMs: number, dueBy: EpochMs, isFirst: boolean): boolean {
-    if (this.isPaused) return false
-    const { cursor, store } = this
-    let now = leaseMs === never ? store.time.coarse() : store.time.exact()
+    const { time } = this.store
+    const row = this.nextRow(leaseMs === never ? time.coarse() : time.exact())
+    return row !== noRow && this.takeRow(row, holder, leaseMs, dueBy, isFirst)
+  }
+
+  /** The next row to be claimed. */
+  private nextRow(now: EpochMs): number {
+    if (this.isPaused) return noRow
     this.advanceTo(now)
     if (this.readyRows.size === 0) {
-      if (this.delayed.size === 0) return false
-      now = store.time.exact()
-      this.advanceTo(now)
+      if (this.delayed.size === 0) return noRow
+      this.advanceTo(this.store.time.exact())
     }
-    let row = this.readyRows.peek()
-    if (row === noRow) return false
+    return this.readyRows.peek()
+  }
+
+  private takeRow(
+    next: number,
+    holder: string,
+    leaseMs: number,
+    dueBy: EpochMs,
+    isFirst: boolean,
+  ): boolean {
+    const { cursor, latest: now, store } = this
+    let row = next
     cursor.at(row)
     if (cursor.dueAt > dueBy) {
       row = this.readyRows.pick(dueBy)
       if (row === noRow) return false
       cursor.at(row)
     }
-    const isLastToken = store.lastToken >= Number.MAX_SAFE_INTEGER
+    const isLastToken = store.lastToken >= tokenMax
     if (!isFirst && (cursor.crashes > 0 || isLastToken)) return false
     if (isLastToken) throw new SluiceError('ERR_STORE', 'cannot claim: no greater token is left')
-    this.readyRows.remove()
+    this.readyRows.remove(row)
     this.heldCount += 1
     store.lastToken += 1
     this.seq += 1
@@ -188,6 +219,12 @@ export class DirectVerbs extends RowStore implements DirectQueue {
 
   done(handle: number, token: number, forget: boolean): FinishOutcome {
     const { cursor } = this
+    if (cursor.isPlain(handle) && cursor.endPlain(handle, token, forget)) {
+      if (this.leases.size > 0 && this.leases.has(handle)) this.leases.remove(handle)
+      this.heldCount -= 1
+      this.delete(handle)
+      return 'idle'
+    }
     cursor.at(handle)
     let now = this.latest
     if (cursor.dueAt !== never) {
@@ -219,9 +256,13 @@ export class DirectVerbs extends RowStore implements DirectQueue {
   }
 
   forget(key: string): ForgetOutcome {
-    const row = this.index.find(key)
+    // Nearly always that of a key whose run is about to end.
+    const { cursor, lastClaimed, table } = this
+    const row = table.keyAt(lastClaimed) === key ? lastClaimed : this.index.find(key)
     if (row === noRow) return 'unchanged'
-    const { cursor } = this
+    if (this.links.listOf(row) === list.none && cursor.isPlain(row)) {
+      return cursor.forgetPlain(row) ? 'forgotten' : 'unchanged'
+    }
     cursor.at(row)
     const outcome = transitions.forget(cursor)
     if (outcome === 'unchanged') return outcome
@@ -246,24 +287,48 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     return transitions.countedFailures(this.cursor, now, failuresExpireMs)
   }
 
-  /** `cursor`: the first one, or the visitor on a new row. */
-  private askFor(
-    cursor: RowCursor,
-    request: Ask,
-    delayMs: number,
-    options: AskOptions,
+  /** Adds a key of which nothing is stored. */
+  private addNew(
+    key: string,
+    item: string | undefined,
+    dueAt: EpochMs,
+    why: DueReason,
+    priority: number,
+    failures: number,
     now: EpochMs,
   ): AddOutcome {
+    const { cursor } = this
+    const row = this.create(key)
+    this.seq += 1
+    this.pending += 1
+    this.table.setItem(row, item)
+    if (dueAt > now) {
+      cursor.addPlain(row, dueAt, why, priority, failures, now, this.seq)
+      this.delayed.add(row, dueAt, this.seq)
+      this.links.setList(row, list.delayed)
+      return 'added'
+    }
+    if (cursor.row === noRow && why === 'add' && failures === 0) {
+      // Nothing else is worked on: the key will probably be claimed and done next.
+      cursor.atNew(row, key)
+      transitions.add(cursor, priority, 'earliest', now, this.seq)
+    } else cursor.addPlain(row, dueAt, why, priority, failures, now, this.seq)
+    this.readyRows.add(row, priority, dueAt, this.seq)
+    return 'added'
+  }
+
+  /** Adds the key of the cursor's row. */
+  private askFor(request: Ask, delayMs: number, options: AskOptions, now: EpochMs): AddOutcome {
+    const { cursor } = this
     const dueBefore = cursor.dueAt
     this.seq += 1
     const outcome = transitions.ask(cursor, request, delayMs, options, now, this.seq)
     cursor.isDirty = true
     this.table.setItem(cursor.row, request.item)
     if (dueBefore === never) this.pending += 1
-    if (cursor !== this.cursor) this.enlist(cursor, now)
-    else if (outcome !== 'unchanged') this.relist(now)
+    if (outcome !== 'unchanged') this.relist(now)
     else if (!(delayMs > 0) && this.links.listOf(cursor.row) === list.ready) {
-      if (this.readyRows.needsTouch) this.readyRows.touch()
+      if (this.readyRows.needsTouch) this.readyRows.touch(cursor.row)
       else if (cursor.laterAt === never) this.links.markNoOp(cursor.row, cursor.priority)
     }
     return outcome

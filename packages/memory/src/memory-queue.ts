@@ -72,9 +72,10 @@ export class MemoryQueue extends DirectVerbs {
     this.advanceTo(now)
     const { cursor } = this
     let row = this.index.find(key)
-    if (row === noRow) row = this.create(key).row
-    this.visitor.rest()
-    cursor.at(row)
+    if (row === noRow) {
+      row = this.create(key)
+      cursor.atNew(row, key)
+    } else cursor.at(row)
     const wasPending = cursor.dueAt !== never
     this.seq = Math.max(this.seq, seq)
     const outcome = verb(cursor, now)

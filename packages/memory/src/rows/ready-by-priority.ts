@@ -51,7 +51,7 @@ export class ReadyByPriority implements ReadyRows {
     this.levels = [this.plain]
   }
 
-  add({ row, priority, readyAt, seq }: RowCursor): void {
+  add(row: number, priority: number, readyAt: EpochMs, seq: number): void {
     this.size += 1
     const { links } = this
     const level = priority === 0 ? this.plain : this.levelOf(priority)
@@ -69,8 +69,7 @@ export class ReadyByPriority implements ReadyRows {
     if (level.index < this.first) this.first = level.index
   }
 
-  remove(): void {
-    const { row } = this.cursor
+  remove(row: number): void {
     this.size -= 1
     if (this.links.listOf(row) === list.ready) this.links.unlink(row)
     else this.removeFromSide(row)

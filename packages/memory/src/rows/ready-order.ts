@@ -1,7 +1,8 @@
 import { type EpochMs, never } from '@sluice/core/driver'
 import type { ReadyRows } from './ready-rows.ts'
 import type { RowCursor } from './row-cursor.ts'
-import { list, noRow, type RowLinks } from './row-links.ts'
+import { list, noRow } from './row-links.ts'
+import type { RowTable } from './row-table.ts'
 import type { StringIndex } from './string-index.ts'
 
 /**
@@ -25,7 +26,7 @@ export interface ReadyOrder {
 /** The ready rows in an order of the caller's. */
 export class OrderedRows implements ReadyRows {
   readonly needsTouch = true
-  readonly #links: RowLinks
+  readonly #table: RowTable
   readonly #index: Pick<StringIndex, 'find'>
   readonly #cursor: RowCursor
   readonly #order: ReadyOrder
@@ -39,12 +40,12 @@ export class OrderedRows implements ReadyRows {
   #popped: number = noRow
 
   constructor(
-    links: RowLinks,
+    table: RowTable,
     index: Pick<StringIndex, 'find'>,
     cursor: RowCursor,
     order: ReadyOrder,
   ) {
-    this.#links = links
+    this.#table = table
     this.#index = index
     this.#cursor = cursor
     this.#order = order
@@ -54,24 +55,23 @@ export class OrderedRows implements ReadyRows {
     return this.#rows.size
   }
 
-  add({ key, row }: RowCursor): void {
-    this.#links.setList(row, list.ready)
+  add(row: number): void {
+    const key = this.#table.keyAt(row)
+    this.#table.links.setList(row, list.ready)
     this.#rows.add(row)
     if (this.#withdrawn.delete(key)) this.#order.touch(key)
     else this.#order.push(key)
   }
 
-  remove(): void {
-    const { key, row } = this.#cursor
-    this.#links.setList(row, list.none)
+  remove(row: number): void {
+    this.#table.links.setList(row, list.none)
     this.#rows.delete(row)
     if (row === this.#popped) this.#popped = noRow
-    else this.#withdrawn.add(key)
+    else this.#withdrawn.add(this.#table.keyAt(row))
   }
 
-  touch(): void {
-    const { key, row } = this.#cursor
-    if (row !== this.#popped) this.#order.touch(key)
+  touch(row: number): void {
+    if (row !== this.#popped) this.#order.touch(this.#table.keyAt(row))
   }
 
   peek(): number {

@@ -1,20 +1,19 @@
 import type { EpochMs } from '@sluice/core/driver'
-import type { RowCursor } from './row-cursor.ts'
 
 /**
- * The rows that can be claimed, in the order of claims. It reads them through the cursor, which may
- * be on any row afterwards unless the verb says otherwise.
+ * The rows that can be claimed, in the order of claims. Verbs that compare rows read them through the
+ * cursor, which may be on any row afterwards.
  */
 export interface ReadyRows {
   readonly size: number
   /** Whether {@link touch} does anything. */
   readonly needsTouch: boolean
-  /** Adds the row that `cursor` is on. */
-  add(cursor: RowCursor): void
-  /** Removes the row of the cursor; the cursor stays on it. */
-  remove(): void
-  /** The key of the cursor's row, which is among the ready ones, was added again. */
-  touch(): void
+  /** Adds a row. */
+  add(row: number, priority: number, readyAt: EpochMs, seq: number): void
+  /** Removes a row. */
+  remove(row: number): void
+  /** The key of a row, which is among the ready ones, was added again. */
+  touch(row: number): void
   /** The row to be claimed next; `noRow` if there is none. */
   peek(): number
   /** The first row that was due at `dueBy`; `noRow` if there is none. May read every row. */

@@ -1,5 +1,7 @@
 import {
+  type DirectClaim,
   type DueReason,
+  type EpochMs,
   type KeyState,
   never as neverImported,
   noToken as noTokenImported,
@@ -34,6 +36,8 @@ const reasonMask = 3
 const parkedBit = 1 << 10
 /** The chunk's rare numbers hold `laterAt`, `readyAt`, `failedAt` and `crashes` of the row. */
 const rareBit = 1 << 11
+/** A row with one of these is not plain. */
+const specialBits = parkedBit | rareBit
 
 // Where the integers of a row are, from twice the index of its numbers.
 const failuresColumn = 6
@@ -256,5 +260,101 @@ export class RowCursor implements KeyState {
     this.slot = noHold
     const n = (this.row & rowMask) * numberWidth
     this.table.chunk(this.row).integers[2 * n + slotColumn] = noHold
+  }
+
+  /**
+   * Whether a row is plain: its key is not parked, has no second run, no crash and nothing else that
+   * few keys have, and is not the cursor's, of which the packed row may be out of date.
+   *
+   * The members below do the frequent steps of such a key on its packed row. They change what the
+   * transitions of the same names change, of which there is little.
+   */
+  isPlain(row: number): boolean {
+    return row !== this.row && (this.links.marks(row) & specialBits) === 0
+  }
+
+  plainDueAt(row: number): EpochMs {
+    return this.table.chunk(row).numbers[(row & rowMask) * numberWidth]!
+  }
+
+  plainPriority(row: number): number {
+    return this.links.marks(row) >> priorityShift
+  }
+
+  /** Adds a key of which nothing was stored, after so many failures. */
+  addPlain(
+    row: number,
+    dueAt: EpochMs,
+    why: DueReason,
+    priority: number,
+    failures: number,
+    now: EpochMs,
+    seq: number,
+  ): void {
+    const { integers, numbers } = this.table.chunk(row)
+    const n = (row & rowMask) * numberWidth
+    numbers[n] = dueAt
+    numbers[n + 1] = now
+    numbers[n + 2] = seq
+    integers[2 * n + failuresColumn] = failures
+    integers[2 * n + slotColumn] = noHold
+    this.links.setMarks(row, (priority << priorityShift) | (codeOf(why) << whyShift))
+  }
+
+  /** Claims without a lease. */
+  claimPlain(row: number, token: number, holder: string, into: DirectClaim): void {
+    const { holds, links } = this
+    const { integers, keys, numbers } = this.table.chunk(row)
+    const at = row & rowMask
+    const n = at * numberWidth
+    const marks = links.marks(row)
+    const askedAt = numbers[n + 1]!
+    const priority = marks >> priorityShift
+    const slot = holds.allocate(row)
+    const h = slot * holdWidth
+    const held = holds.numbers
+    held[h] = token
+    held[h + 1] = never
+    held[h + 2] = numbers[n]!
+    held[h + 3] = never
+    held[h + 4] = numbers[n]!
+    held[h + 5] = numbers[n + 2]!
+    held[h + 6] = priority
+    held[h + 7] = askedAt
+    holds.holders[slot] = holder
+    numbers[n] = never
+    integers[2 * n + slotColumn] = slot
+    const why = (marks >> whyShift) & reasonMask
+    links.setMarks(row, (marks & ~(reasonMask << claimedWhyShift)) | (why << claimedWhyShift))
+    into.key = keys[at]!
+    into.itemText = this.table.itemAt(row)
+    into.token = token
+    into.handle = row
+    into.failures = integers[2 * n + failuresColumn]!
+    into.crashes = 0
+    into.priority = priority
+    into.askedAt = askedAt
+  }
+
+  /** Sets the failures of a key to zero; false if they are. */
+  forgetPlain(row: number): boolean {
+    const { integers } = this.table.chunk(row)
+    const at = 2 * (row & rowMask) * numberWidth + failuresColumn
+    if (integers[at] === 0) return false
+    integers[at] = 0
+    return true
+  }
+
+  /** Ends a run of which nothing remains to be stored; false if it is not known to be one. */
+  endPlain(row: number, token: number, forgets: boolean): boolean {
+    const { integers, numbers } = this.table.chunk(row)
+    const n = (row & rowMask) * numberWidth
+    const slot = integers[2 * n + slotColumn]!
+    if (slot === noHold || numbers[n] !== never || token === noToken) return false
+    if (this.holds.numbers[slot * holdWidth] !== token) return false
+    if (!forgets && integers[2 * n + failuresColumn] !== 0) return false
+    integers[2 * n + slotColumn] = noHold
+    this.holds.release(slot)
+    return true
   }
 }

@@ -28,6 +28,11 @@ export class RowHeap {
     return this.instants[0]!
   }
 
+  /** The number that breaks ties of the earliest row, if there is one. */
+  get firstTie(): number {
+    return this.ties[0]!
+  }
+
   /** The earliest row; `noRow` if there is none. */
   get first(): number {
     return this.size === 0 ? noRow : this.rows[0]!

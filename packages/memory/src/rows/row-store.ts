@@ -15,7 +15,7 @@ import { OrderedRows, type ReadyOrder } from './ready-order.ts'
 import type { ReadyRows } from './ready-rows.ts'
 import { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
-import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
+import { list as listImported, type RowLinks } from './row-links.ts'
 import { RowTable } from './row-table.ts'
 import { StringIndex } from './string-index.ts'
 
@@ -27,7 +27,6 @@ const sweepAgainMs = 1_000
 const never = neverImported
 const noToken = noTokenImported
 const list = listImported
-const noRow = noRowImported
 
 /** What the queues of one store share. */
 export interface MemoryStore {
@@ -53,11 +52,6 @@ export class RowStore {
   isPaused = false
   readonly table: RowTable
   readonly cursor: RowCursor
-  /**
-   * A second cursor, for new rows and rows that become ready, so that the first stays on the key
-   * that is worked on. It rests between verbs: no row has both cursors.
-   */
-  protected readonly visitor: RowCursor
   readonly holds: HoldTable = new HoldTable()
   readonly workers: WorkerRegistry = new WorkerRegistry()
   readonly history: RecordedHistory = new RecordedHistory()
@@ -90,7 +84,6 @@ export class RowStore {
     this.table = new RowTable(expectedKeys)
     this.links = this.table.links
     this.cursor = new RowCursor(this.table, this.holds)
-    this.visitor = new RowCursor(this.table, this.holds)
     this.index = new StringIndex(this.table, expectedKeys)
     this.delayed = new RowHeap(this.links)
     this.leases = new RowHeap(this.links)
@@ -99,7 +92,7 @@ export class RowStore {
     this.readyRows =
       order === undefined
         ? new ReadyByPriority(this.table, this.cursor)
-        : new OrderedRows(this.links, this.index, this.cursor, order)
+        : new OrderedRows(this.table, this.index, this.cursor, order)
   }
 
   /** How many keys there are, in any state. */
@@ -187,28 +180,27 @@ export class RowStore {
   }
 
   private moveDue(now: EpochMs): void {
-    const { cursor, delayed, visitor } = this
+    const { cursor, delayed, readyRows } = this
     while (delayed.firstAt <= now) {
-      const row = delayed.first
+      const { first: row, firstAt, firstTie } = delayed
       delayed.remove(row)
-      if (row !== cursor.row) visitor.at(row)
-      this.readyRows.add(row === cursor.row ? cursor : visitor)
+      if (cursor.isPlain(row)) {
+        readyRows.add(row, cursor.plainPriority(row), firstAt, firstTie)
+      } else {
+        cursor.at(row)
+        readyRows.add(row, cursor.priority, cursor.readyAt, cursor.seq)
+      }
     }
-    visitor.rest()
   }
 
-  /**
-   * A cursor on a new row for a key that the index does not have: the first one if it has nothing
-   * to do, or if a late finish of an earlier key has left it on that row.
-   */
-  protected create(key: string): RowCursor {
+  /** A row for a key that the index does not have; its columns have old values. */
+  protected create(key: string): number {
     this.use()
     const row = this.table.allocate(key)
     this.index.addMissed(row)
-    const isFirstFree = this.cursor.row === noRow || this.cursor.row === row
-    const cursor = isFirstFree ? this.cursor : this.visitor
-    cursor.atNew(row, key)
-    return cursor
+    // A late finish of an earlier key may have left the cursor there.
+    if (row === this.cursor.row) this.cursor.leave()
+    return row
   }
 
   /** To be called after a transition that ends the hold of the cursor's row. */
@@ -217,10 +209,10 @@ export class RowStore {
     if (this.leases.size > 0 && this.leases.has(cursor.row)) this.leases.remove(cursor.row)
     this.heldCount -= 1
     if (transitions.isGone(cursor)) {
-      this.delete()
+      this.delete(cursor.row)
     } else {
       cursor.isDirty = true
-      this.enlist(cursor, now)
+      this.enlist(now)
     }
   }
 
@@ -229,8 +221,8 @@ export class RowStore {
     const { cursor } = this
     cursor.isDirty = true
     this.unlist()
-    if (transitions.isGone(cursor)) this.delete()
-    else this.enlist(cursor, now)
+    if (transitions.isGone(cursor)) this.delete(cursor.row)
+    else this.enlist(now)
   }
 
   /** Takes the cursor's row off its list. */
@@ -239,7 +231,7 @@ export class RowStore {
     const { row } = this.cursor
     const from = links.listOf(row)
     if (from === list.ready || from === list.readySide) {
-      this.readyRows.remove()
+      this.readyRows.remove(row)
     } else if (from === list.delayed) {
       this.delayed.remove(row)
       links.setList(row, list.none)
@@ -250,16 +242,16 @@ export class RowStore {
     }
   }
 
-  /** Puts the row of `cursor`, which is on no list, on the list of its state. */
-  protected enlist(cursor: RowCursor, now: EpochMs): void {
-    const { links } = this
+  /** Puts the cursor's row, which is on no list, on the list of its state. */
+  protected enlist(now: EpochMs): void {
+    const { cursor, links } = this
     const { row } = cursor
     if (cursor.token !== noToken) return
     if (cursor.parked) {
       links.append(this.parked, row, list.parked)
       this.parkedCount += 1
     } else if (cursor.dueAt <= now) {
-      this.readyRows.add(cursor)
+      this.readyRows.add(row, cursor.priority, cursor.readyAt, cursor.seq)
     } else if (cursor.dueAt === never) {
       links.append(this.idle, row, list.idle)
       this.idleCount += 1
@@ -269,12 +261,10 @@ export class RowStore {
     }
   }
 
-  /** Deletes the cursor's row, of which nothing remains to be stored. */
-  private delete(): void {
-    const { cursor } = this
-    const { row } = cursor
+  /** Deletes a row of which nothing remains to be stored. */
+  protected delete(row: number): void {
     this.index.remove(row)
-    cursor.leave()
+    if (row === this.cursor.row) this.cursor.leave()
     this.table.release(row)
   }
 }

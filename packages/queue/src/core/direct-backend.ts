@@ -167,25 +167,26 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     // Handing a key over may run code of the user's that comes back here.
     if (this.#isHandingOut) return
     this.#isHandingOut = true
-    const { inspection, phase, waiters } = this.#core
+    const core = this.#core
+    const { inspection, phase, waiters } = core
     try {
       for (;;) {
         const waiter = waiters.first()
         if (waiter === undefined) break
         if (waiter.limit === 1) {
-          const held = this.#claimOne(waiter.policy)
+          const held = core.claimNext(waiter.policy) ?? this.#claimOne(waiter.policy)
           if (held === undefined) break
           waiters.remove(waiter)
           if (inspection === undefined) waiter.answerOne(held)
           else inspection.deliver(waiter, [held])
           // Mostly that was all there was, and this costs less than to claim in vain.
-          if (this.direct().ready() === 0) break
+          if ((core.direct ?? this.direct()).ready() === 0) break
           continue
         }
         const helds = this.#claim(waiter)
         if (helds.length === 0) break
         waiters.remove(waiter)
-        this.#core.deliver(waiter, helds)
+        core.deliver(waiter, helds)
       }
       if (phase === 'shutting-down') {
         for (const waiter of waiters.takeAll()) waiter.answer([])
@@ -195,8 +196,8 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     } finally {
       this.#isHandingOut = false
     }
-    this.#core.alarm.set()
-    if (this.#core.lifecycle.isDraining) this.#core.lifecycle.check()
+    core.alarm.set()
+    if (core.lifecycle.isDraining) core.lifecycle.check()
   }
 
   #claim({ limit, policy }: Waiter): HeldKey<unknown>[] {

@@ -190,10 +190,14 @@ export class QueueCore implements HeldOwner {
    * Claims a key synchronously if there is one, the driver is direct and no waiter is before it.
    */
   claimDirect(policy: HeldPolicy): HeldKey<unknown> | undefined {
+    if (this.waiters.size > 0 || this.inspection !== undefined) return undefined
+    return this.claimNext(policy)
+  }
+
+  /** Claims a key synchronously, for the caller or waiter whose turn it is. */
+  claimNext(policy: HeldPolicy): HeldKey<unknown> | undefined {
     const { direct } = this
-    if (direct === undefined || this.waiters.size > 0 || this.inspection !== undefined) {
-      return undefined
-    }
+    if (direct === undefined) return undefined
     const held = this.blank.take(policy)
     if (!direct.claim(held, this.calls.holder, never)) {
       this.blank.keep(held)

@@ -47,6 +47,7 @@ export function checkAddAfter(
   options: AddAfterOptions | undefined,
 ): Pick<Ask, 'delayMs' | 'priority' | 'maxWaitMs'> {
   const delayMs = checkDelay('ms', ms)
+  if (options === undefined) return { delayMs, priority: priorityDefault, maxWaitMs: undefined }
   const priority = checkAddOptions(options, ['priority', 'when', 'maxWaitMs'])
   return { delayMs, priority, maxWaitMs: checkMaxWait(options) }
 }
