@@ -131,8 +131,10 @@ describe(`a store of ${queuesMax} queues and a million keys`, () => {
         const path = withQuery('/api/keys', { queue: 'big', ...query })
         lines = (await site.ask<KeyLines>(path)).body
       })
-      expect(statements, what).toBeLessThan(100)
-      expect(rows, what).toBeLessThan(12_000)
+      // A search reads 10,000 keys for each request, 200 at a time; a list of a store's own few hundred.
+      const isSearch = 'failuresMin' in query || 'errorCode' in query
+      expect(statements, what).toBeLessThan(isSearch ? 500 : 100)
+      expect(rows, what).toBeLessThan(isSearch ? 12_000 : 4_000)
       expect(lines?.keys.length, what).toBeLessThanOrEqual(100)
       // The search can continue from the cursor.
       if (lines?.keys.length === 0) expect(lines.cursor, what).toBeDefined()
