@@ -19,6 +19,8 @@ export interface Manifest {
   engines?: Record<string, string>
   files?: string[]
   exports?: Record<string, string | Record<string, string>>
+  /** What a package calls parts of itself, by condition. */
+  imports?: Record<string, unknown>
   bin?: Record<string, string>
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>

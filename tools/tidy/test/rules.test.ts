@@ -91,6 +91,17 @@ describe('arrows', () => {
     )
   })
 
+  test("an import of a package's own name for a part needs that name in its manifest", () => {
+    says(
+      arrows,
+      {
+        [coreFolder]: { ...core, imports: { '#clock': './src/clock.ts' } },
+        'packages/core/src/index.ts': "export { a } from '#clock'\nexport { b } from '#clocks'",
+      },
+      /src\/index\.ts:2: #clocks is not among the imports of @sluice\/core/,
+    )
+  })
+
   test('an import stays within its package and within the exports of others', () => {
     says(
       arrows,
@@ -264,6 +275,11 @@ test('reachable: what no export leads to is dead', () => {
   }
   says(reachable, files)
   says(reachable, { ...files, 'packages/core/src/c.ts': '' }, /src\/c\.ts: nothing/)
+  says(reachable, {
+    ...files,
+    [coreFolder]: { ...core, imports: { '#c': { browser: './src/c.ts', default: './dist/c.js' } } },
+    'packages/core/src/c.ts': '',
+  })
   says(
     reachable,
     { ...files, [coreFolder]: { ...core, exports: { './x': { 'sluice-source': './src/x.ts' } } } },

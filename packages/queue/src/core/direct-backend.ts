@@ -11,7 +11,7 @@ import type {
   TracedVerb,
 } from '@sluice/core'
 import { never, SluiceError, sluiceChannel } from '@sluice/core'
-import { LateModule } from '../environment/late.ts'
+import { leasesPart } from '#parts'
 import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
 import type { Leases } from '../leases/leases.ts'
@@ -19,9 +19,6 @@ import type { AlarmSetting } from './alarm.ts'
 import type { Adds, Backend, Claims, Finishes } from './backend.ts'
 import type { QueueCore } from './queue-core.ts'
 import type { Waiter } from './waiters.ts'
-
-/** The keys of a direct queue have no leases, unless others on its driver take some. */
-const lateLeases = new LateModule(() => import('../leases/leases.ts'))
 
 /** How many expired leases one tick reports, and how many stale rows it deletes. */
 const tickLimit = 100
@@ -265,7 +262,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const sentAt = handle.clock.monotonicMs()
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
-    const module = lateLeases.get()
+    const module = leasesPart.get()
     if (module instanceof Promise) {
       module.then(
         () => this.handOut(),

@@ -1,18 +1,16 @@
-import { LateModule } from '../environment/late.ts'
+import { batchedPart } from '#parts'
 import type { CheckedOptions } from '../queue/options.ts'
 import type { Backend } from './backend.ts'
 import { DirectBackend } from './direct-backend.ts'
 import { LateBackend } from './late-backend.ts'
 import { QueueCore } from './queue-core.ts'
 
-const batched = new LateModule(() => import('../batched/batched-backend.ts'))
-
 /** The backend for a driver that takes batches. */
 function batchedBackend(core: QueueCore): Backend {
-  const { loaded } = batched
+  const { loaded } = batchedPart
   if (loaded !== undefined) return new loaded.BatchedBackend(core)
   return new LateBackend(core, async () => {
-    const { BatchedBackend } = await batched.get()
+    const { BatchedBackend } = await batchedPart.get()
     return new BatchedBackend(core)
   })
 }

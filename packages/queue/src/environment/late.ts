@@ -1,8 +1,8 @@
 import { type Awaitable, SluiceError } from '@sluice/core'
 
 /**
- * A module of this package that is loaded when it is needed first: a page in a browser fetches it
- * only then. From the second time on it is there synchronously.
+ * A module of this package that a page in a browser fetches when it is needed first. From the second
+ * time on, and everywhere else, it is there synchronously.
  */
 export class LateModule<Module> {
   readonly #import: () => Promise<Module>
@@ -12,6 +12,13 @@ export class LateModule<Module> {
 
   constructor(importIt: () => Promise<Module>) {
     this.#import = importIt
+  }
+
+  /** A module that was loaded with the one that asks for it. */
+  static present<Module>(module: Module): LateModule<Module> {
+    const late = new LateModule<Module>(() => Promise.reject(new Error('it is present')))
+    late.loaded = module
+    return late
   }
 
   get(): Awaitable<Module> {

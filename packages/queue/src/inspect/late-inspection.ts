@@ -1,10 +1,9 @@
 import type { Awaitable } from '@sluice/core'
+import { inspectionPart } from '#parts'
 import type { QueueCore } from '../core/queue-core.ts'
-import { LateModule, lateCalls } from '../environment/late.ts'
+import { lateCalls } from '../environment/late.ts'
 import type { Inspect } from './inspect.ts'
 import { checkFilter, type KeyFilter, type Selection } from './selection.ts'
-
-const late = new LateModule(() => import('./queue-inspection.ts'))
 
 const calls = [
   ...(['counts', 'list', 'get', 'explain', 'workers', 'history', 'failedRuns', 'oldest'] as const),
@@ -17,13 +16,13 @@ const callsOnSelection = ['count', 'park', 'unpark', 'runNow', 'forget', 'remove
 /** The inspection of a queue, which is loaded by its first call. `core`: see `QueueInspection`. */
 export function lateInspection(core: () => QueueCore): Inspect {
   let made: Inspect | undefined
-  const make = ({ QueueInspection }: Awaited<ReturnType<typeof late.get>>): Inspect => {
+  const make = ({ QueueInspection }: Awaited<ReturnType<typeof inspectionPart.get>>): Inspect => {
     made ??= new QueueInspection(core)
     return made
   }
   const get = (): Awaitable<Inspect> => {
     if (made !== undefined) return made
-    const module = late.get()
+    const module = inspectionPart.get()
     return module instanceof Promise ? module.then(make) : make(module)
   }
   const select = (filter: KeyFilter): Selection => {

@@ -9,6 +9,9 @@ import { LateModule, lateCalls } from '../../src/environment/late.ts'
 import type * as Sluice from '../../src/index.ts'
 import { checkQueueOptions } from '../../src/queue/options.ts'
 
+// On a server these parts are read with the package; here they are loaded as in a browser.
+vi.mock('#parts', () => import('../../src/environment/fetched-parts.ts'))
+
 /** A copy of the package of which nothing was loaded that is loaded at its first use. */
 async function fresh(): Promise<typeof Sluice> {
   vi.resetModules()

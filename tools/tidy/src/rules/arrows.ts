@@ -124,6 +124,11 @@ function bareProblem(
   packages: readonly Package[],
 ): string | undefined {
   if (specifier.startsWith('node:')) return undefined
+  if (specifier.startsWith('#')) {
+    return Object.hasOwn(from.manifest.imports ?? {}, specifier)
+      ? undefined
+      : `${specifier} is not among the imports of ${from.manifest.name}`
+  }
   const parts = specifier.split('/')
   const name = specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '')
   const { manifest, folder } = from

@@ -13,6 +13,12 @@ function has(repository: Repository, folder: string): boolean {
   return repository.has(`${folder}/src/index.ts`)
 }
 
+/** The source files that any condition of a package's own imports leads to. */
+function sourcesIn(targets: unknown): string[] {
+  if (typeof targets === 'string') return targets.endsWith('.ts') ? [targets] : []
+  return Object.values(targets as Record<string, unknown>).flatMap(sourcesIn)
+}
+
 function orphans(repository: Repository, { folder, manifest }: Package): string[] {
   const waiting: string[] = []
   const problems: string[] = []
@@ -24,6 +30,7 @@ function orphans(repository: Repository, { folder, manifest }: Package): string[
     if (repository.has(path)) waiting.push(path)
     else problems.push(`${folder}/package.json: ${subpath} names ${entry}, which does not exist`)
   }
+  for (const path of sourcesIn(manifest.imports ?? {})) waiting.push(posix.join(folder, path))
   for (const entry of Object.values(manifest.bin ?? {})) {
     waiting.push(posix.join(folder, entry.replace('dist/', 'src/').replace(/\.js$/, '.ts')))
   }
