@@ -137,6 +137,7 @@ class FileDriver implements Driver {
       askedAt: state.claimedAskedAt,
       readyAt: state.claimedReadyAt,
       leaseUntil: state.leaseUntil,
+      trace: state.claimedTrace,
     }
   }
 

@@ -183,5 +183,6 @@ export type { Clock, EpochMs, Ticker, Timer } from './time/clock.ts'
 export { nextTurn } from './time/next-turn.ts'
 export { RisingTime } from './time/rising-time.ts'
 export { systemClock } from './time/system-clock.ts'
+export { callerTrace, type TraceRequest, traceChannel, traceChannelName } from './trace-channel.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './transitions/key-state.ts'
 export { transitions }

@@ -82,7 +82,8 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     this.advanceTo(now)
     if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
     const { cursor } = this
-    const row = this.index.find(request.key)
+    const { key, trace } = request
+    const row = this.index.find(key)
     if (row !== noRow) cursor.at(row)
     const { maxPending } = options
     if (maxPending !== undefined && this.pending >= maxPending) {
@@ -95,8 +96,8 @@ export class DirectVerbs extends RowStore implements DirectQueue {
         ? undefined
         : buckets.delay(plan, this.countedFailures(row, options, now), request.jitter, now)
     const delayMs = plannedMs ?? request.delayMs
-    if (row === noRow) {
-      const { failed, item, key, maxWaitMs, priority } = request
+    if (row === noRow && trace === undefined) {
+      const { failed, item, maxWaitMs, priority } = request
       const failures = failed === true ? 1 : 0
       const dueAt = delayMs > 0 ? now + delayMs : now
       const delayedBy = failed === true && maxWaitMs === undefined ? 'backoff' : 'delay'
@@ -106,6 +107,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       buckets.charge()
       return { outcome, dueAt, failures, plannedMs }
     }
+    if (row === noRow) cursor.atNew(this.create(key), key)
     const outcome = this.askFor(request, delayMs, options, now)
     if (plannedMs !== undefined && outcome !== 'unchanged') buckets.charge()
     const { dueAt, failures } = cursor
@@ -208,6 +210,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       askedAt: cursor.claimedAskedAt,
       readyAt: cursor.claimedReadyAt,
       leaseUntil: cursor.leaseUntil,
+      trace: cursor.claimedTrace,
     }
   }
 
@@ -215,6 +218,12 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const { cursor } = this
     cursor.at(handle)
     return cursor.token === token ? cursor.claimedReadyAt : never
+  }
+
+  trace(handle: number, token: number): string | undefined {
+    const { cursor } = this
+    cursor.at(handle)
+    return cursor.token === token ? cursor.claimedTrace : undefined
   }
 
   done(handle: number, token: number, forget: boolean): FinishOutcome {

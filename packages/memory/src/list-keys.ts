@@ -108,6 +108,7 @@ function keyRow({ cursor, table }: MemoryQueue, row: number, now: EpochMs): KeyR
     seq: cursor.seq,
     priority: cursor.priority,
     askedAt: cursor.askedAt,
+    trace: cursor.trace,
     token: cursor.token,
     leaseUntil: cursor.leaseUntil,
     // The claimed run is not stored after the claim has ended.
@@ -118,6 +119,7 @@ function keyRow({ cursor, table }: MemoryQueue, row: number, now: EpochMs): KeyR
     claimedSeq: isHeld ? cursor.claimedSeq : 0,
     claimedPriority: isHeld ? cursor.claimedPriority : 0,
     claimedAskedAt: isHeld ? cursor.claimedAskedAt : never,
+    claimedTrace: isHeld ? cursor.claimedTrace : undefined,
     failures: cursor.failures,
     crashes: cursor.crashes,
     failedAt: cursor.failedAt,

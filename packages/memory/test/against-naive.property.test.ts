@@ -86,6 +86,7 @@ function meaningOf(row: KeyRow): Partial<KeyRow> {
       readyAt: row.readyAt,
       priority: row.priority,
       askedAt: row.askedAt,
+      trace: row.trace,
     }),
     ...(laterAt !== never && { laterWhy: row.laterWhy }),
     ...(isHeld && {
@@ -96,6 +97,7 @@ function meaningOf(row: KeyRow): Partial<KeyRow> {
       claimedReadyAt: row.claimedReadyAt,
       claimedPriority: row.claimedPriority,
       claimedAskedAt: row.claimedAskedAt,
+      claimedTrace: row.claimedTrace,
     }),
   }
 }
@@ -121,6 +123,11 @@ const anyDelay = fc.constantFrom(-1, 0, 0, 0.5, 10, 10, 20, 50, 400)
 const anyPriority = fc.constantFrom(0, 0, 0, 0, 1, 7, -3, 1_000, -1_000)
 const anyDedupe = fc.constantFrom('client-go' as const, 'earliest' as const)
 
+/** Mostly none: the keys of adds without a context are plain. */
+const anyTrace = fc
+  .constantFrom('', '', '', '', '01', '02', '03')
+  .map((span) => (span === '' ? undefined : `00-${'ab'.repeat(16)}-${span.repeat(8)}-01`))
+
 const anyAsk: fc.Arbitrary<Ask> = fc.record({
   key: anyKey,
   item: fc.option(fc.constantFrom('1', '"two"'), { nil: undefined }),
@@ -130,6 +137,7 @@ const anyAsk: fc.Arbitrary<Ask> = fc.record({
   failed: fc.option(fc.boolean(), { nil: undefined }),
   plan: fc.option(fc.constant(plan), { nil: undefined, freq: 4 }),
   jitter: fc.constant(0.5),
+  trace: anyTrace,
 })
 
 /** Mostly one setting, as all users of a queue should have; but each verb goes by its own. */
@@ -217,7 +225,10 @@ const claim = step(
   },
 )
 
-const claimThroughTheDoor = step('claimThroughTheDoor', fc.constant(undefined), (pair) => {
+/** Mostly without asking for the trace, which unpacks the row. */
+const asksForTrace = fc.constantFrom(false, false, true)
+
+const claimThroughTheDoor = step('claimThroughTheDoor', asksForTrace, (pair, asksTrace) => {
   const into = {
     key: '',
     itemText: undefined,
@@ -244,9 +255,10 @@ const claimThroughTheDoor = step('claimThroughTheDoor', fc.constant(undefined), 
   }
   const request = { limit: 1, leaseMs: never, holder: 'h', claimId: 'c' }
   const [naiveClaim] = pair.naive.claim(request).claims
-  const { key, token: naiveToken, failures, crashes, priority, askedAt, item } = naiveClaim!
+  const { key, token: naiveToken, failures, crashes, priority, askedAt, item, trace } = naiveClaim!
   const { handle, token, ...rest } = into
   expect(rest).toEqual({ key, itemText: item, failures, crashes, priority, askedAt })
+  if (asksTrace) expect(pair.driver.direct!(queueName).trace!(handle, token)).toBe(trace)
   pair.held.push({ key, token, naiveToken, handle })
 })
 

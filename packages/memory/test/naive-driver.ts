@@ -96,6 +96,7 @@ export class NaiveQueue {
         askedAt: state.claimedAskedAt,
         readyAt: state.claimedReadyAt,
         leaseUntil: state.leaseUntil,
+        trace: state.claimedTrace,
       })
       if (state.crashes > 0) break
     }

@@ -3,11 +3,14 @@ import {
   type Attributes,
   context,
   type HrTime,
+  isSpanContextValid,
   type Link,
+  ROOT_CONTEXT,
   type Span,
   type SpanContext,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
@@ -15,7 +18,6 @@ import {
   type Ask,
   type Clock,
   checkFunction,
-  checkNumber,
   checkObject,
   type Driver,
   type Finish,
@@ -25,8 +27,10 @@ import {
   type SluiceEvent,
   sluiceChannel,
   systemClock,
+  type TraceRequest,
+  traceChannel,
+  transitions,
 } from '@sluice/core'
-import { KeyLinks } from './key-links.ts'
 import { listen } from './recorder/listener.ts'
 import { version } from './version.ts'
 
@@ -38,8 +42,6 @@ export interface TracingOptions {
   readonly driver?: Driver
   /** Returns the text to show for a key; `undefined` shows nothing. Default: the key. */
   readonly showKey?: (key: string) => string | undefined
-  /** The maximum number of adds that a run is linked to. Default 8. */
-  readonly linksMax?: number
   /** The clock of the queues, if they were given one. */
   readonly clock?: Clock
   /** Called with errors of tracing. Default: errors are dropped. */
@@ -70,8 +72,6 @@ interface Processing {
 
 /** The tracing state of one driver. */
 interface TracedDriver {
-  /** By queue. */
-  readonly links: Map<string, KeyLinks<SpanContext>>
   /** By token. */
   readonly processing: Map<number, Processing>
   /** The queue objects that use the driver; the state is dropped with the last one. */
@@ -79,7 +79,12 @@ interface TracedDriver {
 }
 
 interface SeenClaims {
-  readonly claims: readonly { key: string; token: number; failures: number }[]
+  readonly claims: readonly {
+    readonly key: string
+    readonly token: number
+    readonly failures: number
+    readonly trace?: string | undefined
+  }[]
 }
 
 function hrTime(ms: number): HrTime {
@@ -87,14 +92,36 @@ function hrTime(ms: number): HrTime {
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
 }
 
+/** A context as a W3C `traceparent`. */
+function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
+}
+
+/** The context of a `traceparent` that core has checked. */
+function contextOf(traceparent: string): SpanContext {
+  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
+}
+
+/** The contexts of which a stored text consists. */
+function contextsOf(stored: string | undefined): SpanContext[] {
+  return stored === undefined ? [] : stored.split(' ').map(contextOf)
+}
+
+/** What is stored of a span: nothing unless it is recorded. */
+function storedContext(span: Span | undefined): string | undefined {
+  const spanContext = span?.spanContext()
+  if (spanContext === undefined || !isSpanContextValid(spanContext)) return undefined
+  return spanContext.traceFlags & TraceFlags.SAMPLED ? traceparentOf(spanContext) : undefined
+}
+
 class ChannelTracing implements OpenTelemetryTracing {
   readonly #tracer: Tracer
   readonly #clock: Clock
   readonly #driver: Driver | undefined
   readonly #showKey: (key: string) => string | undefined
-  readonly #linksMax: number
   readonly #states = new Map<Driver, TracedDriver>()
-  readonly #adds = new WeakMap<SluiceEvent, Span>()
+  readonly #adds = new WeakMap<SluiceEvent, readonly Span[]>()
   readonly #claimsFrom = new WeakMap<SluiceEvent, HrTime>()
   /** The span of the run around the current code. */
   readonly #current = new AsyncLocalStorage<Span | undefined>()
@@ -105,7 +132,6 @@ class ChannelTracing implements OpenTelemetryTracing {
     this.#clock = options.clock ?? systemClock
     this.#driver = options.driver
     this.#showKey = options.showKey ?? ((key) => key)
-    this.#linksMax = options.linksMax ?? 8
     sluiceChannel.start.bindStore(this.#current as AsyncLocalStorage<unknown>, (event) =>
       this.#spanFor(event as SluiceEvent),
     )
@@ -118,6 +144,16 @@ class ChannelTracing implements OpenTelemetryTracing {
       },
       options.onError ?? (() => undefined),
     )
+    traceChannel.subscribe(this.#onTraceRequest)
+  }
+
+  /** Says in which context keys are added. */
+  readonly #onTraceRequest = (message: unknown): void => {
+    const request = message as TraceRequest
+    if (this.#driver !== undefined && this.#driver !== request.source) return
+    const spanContext = trace.getSpanContext(context.active())
+    if (spanContext === undefined || !isSpanContextValid(spanContext)) return
+    request.traceparent = traceparentOf(spanContext)
   }
 
   #stateOf({ source }: SluiceEvent): TracedDriver | undefined {
@@ -130,17 +166,11 @@ class ChannelTracing implements OpenTelemetryTracing {
     if (this.#driver !== undefined && this.#driver !== source) return undefined
     let state = this.#states.get(source)
     if (state === undefined) {
-      state = { links: new Map(), processing: new Map(), holders: new Set() }
+      state = { processing: new Map(), holders: new Set() }
       this.#states.set(source, state)
     }
     state.holders.add(holder)
     return state
-  }
-
-  #linksOf(state: TracedDriver, queue: string): KeyLinks<SpanContext> {
-    const links = state.links.get(queue) ?? new KeyLinks<SpanContext>(this.#linksMax)
-    state.links.set(queue, links)
-    return links
   }
 
   #now(): HrTime {
@@ -186,48 +216,68 @@ class ChannelTracing implements OpenTelemetryTracing {
 
   #startAdd(event: SluiceEvent): void {
     const { asks, merged = 0 } = event.request as { asks: readonly Ask[]; merged?: number }
+    // One statement may have the adds of several callers: each gets a span in its own trace.
+    const callers = new Map<string, Ask[]>()
+    for (const ask of asks) {
+      for (const caller of ask.trace?.split(' ') ?? ['']) {
+        const known = callers.get(caller)
+        if (known === undefined) callers.set(caller, [ask])
+        else known.push(ask)
+      }
+    }
+    const spans = new Map<string, Span>()
+    for (const [caller, added] of callers) {
+      const count = callers.size === 1 ? asks.length + merged : added.length
+      spans.set(caller, this.#startAddOf(event, caller, added, count))
+    }
+    for (const ask of asks) {
+      const [first = '', last = first] = ask.trace?.split(' ') ?? []
+      // What the run is linked to: the spans of its adds, not those around them.
+      ask.trace = transitions.mergeTraces(
+        storedContext(spans.get(first)),
+        storedContext(spans.get(last)),
+      )
+    }
+    this.#adds.set(event, [...spans.values()])
+  }
+
+  #startAddOf(event: SluiceEvent, caller: string, asks: readonly Ask[], count: number): Span {
     const [first] = asks
     const attributes = this.#attributes(event, 'add', 'send')
     if (asks.length === 1 && first !== undefined) {
       Object.assign(attributes, this.#keyAttributes(first.key))
     }
-    if (asks.length + merged > 1) attributes['messaging.batch.message_count'] = asks.length + merged
-    const span = this.#tracer.startSpan(`add ${event.queue}`, {
-      kind: SpanKind.PRODUCER,
-      attributes,
-      startTime: this.#now(),
-    })
-    this.#adds.set(event, span)
+    if (count > 1) attributes['messaging.batch.message_count'] = count
+    const parent = caller === '' ? undefined : { ...contextOf(caller), isRemote: false }
+    return this.#tracer.startSpan(
+      `add ${event.queue}`,
+      { kind: SpanKind.PRODUCER, attributes, startTime: this.#now() },
+      parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent),
+    )
   }
 
   #failed(event: SluiceEvent): void {
-    const span = this.#adds.get(event)
-    if (span === undefined) return
-    fail(span, event.error)
-    span.end(this.#now())
+    for (const span of this.#adds.get(event) ?? []) {
+      fail(span, event.error)
+      span.end(this.#now())
+    }
   }
 
   #answered(event: SluiceEvent): void {
     const state = this.#stateOf(event)
     if (state === undefined) return
-    if (event.verb === 'add') this.#endAdd(event, state)
+    if (event.verb === 'add') this.#endAdd(event)
     else if (event.verb === 'claim') this.#claimed(event, state, event.result as SeenClaims)
     else if (event.verb === 'finish') this.#finished(event, state)
     else if (event.verb === 'run') this.#ran(event, state)
   }
 
-  #endAdd(event: SluiceEvent, state: TracedDriver): void {
-    const span = this.#adds.get(event)
-    if (span === undefined) return
-    const { asks } = event.request as { readonly asks: readonly Ask[] }
+  #endAdd(event: SluiceEvent): void {
     const replies = event.result as readonly { readonly outcome: string }[]
-    const links = this.#linksOf(state, event.queue)
-    asks.forEach(({ key }, index) => {
-      const outcome = replies[index]?.outcome
-      if (outcome !== 'failed' && outcome !== 'full') links.add(key, span.spanContext())
-    })
-    if (replies.length === 1) span.setAttribute('sluice.outcome', replies[0]?.outcome ?? '')
-    span.end(this.#now())
+    for (const span of this.#adds.get(event) ?? []) {
+      if (replies.length === 1) span.setAttribute('sluice.outcome', replies[0]?.outcome ?? '')
+      span.end(this.#now())
+    }
   }
 
   #claimed(event: SluiceEvent, state: TracedDriver, { claims }: SeenClaims): void {
@@ -244,9 +294,8 @@ class ChannelTracing implements OpenTelemetryTracing {
       },
     })
     get.end(now)
-    const known = this.#linksOf(state, event.queue)
-    for (const { key, token, failures } of claims) {
-      const links: Link[] = [...known.take(key), get.spanContext()].map((to) => ({ context: to }))
+    for (const { key, token, failures, trace: added } of claims) {
+      const links: Link[] = [...contextsOf(added), get.spanContext()].map((to) => ({ context: to }))
       const span = this.#tracer.startSpan(`process ${event.queue}`, {
         kind: SpanKind.CONSUMER,
         // A run has any number of adds as its cause, and is a child of none.
@@ -339,6 +388,7 @@ class ChannelTracing implements OpenTelemetryTracing {
 
   close(): void {
     this.#stopListening()
+    traceChannel.unsubscribe(this.#onTraceRequest)
     sluiceChannel.start.unbindStore(this.#current as AsyncLocalStorage<unknown>)
     for (const state of this.#states.values()) {
       for (const token of [...state.processing.keys()]) this.#end(state, token)
@@ -358,13 +408,14 @@ function fail(span: Span, error: unknown): void {
  * Starts to trace the queues of this process with OpenTelemetry: a span for each add, for each
  * claim that found keys, and for each key from its claim to its finish.
  *
- * The span of a run is linked to its adds in this process and to the claim; it is never their
- * child, because one run may have any number of adds. Spans report statements, not commits: an add
+ * The span of a run is linked to the claim and to the first and the last of its adds, whatever process
+ * made them: their contexts are stored with the key. It is never their child, because one run may have
+ * any number of adds. Spans report statements, not commits: an add
  * in a caller's transaction is shown even if it is rolled back later.
  */
 export function openTelemetryTracing(options: TracingOptions = {}): OpenTelemetryTracing {
-  checkObject('options', options, ['tracer', 'driver', 'showKey', 'linksMax', 'clock', 'onError'])
-  const { tracer, driver, showKey, linksMax, onError } = options
+  checkObject('options', options, ['tracer', 'driver', 'showKey', 'clock', 'onError'])
+  const { tracer, driver, showKey, onError } = options
   if (tracer !== undefined) {
     checkObject('tracer', tracer)
     checkFunction('tracer.startSpan', tracer.startSpan)
@@ -372,6 +423,5 @@ export function openTelemetryTracing(options: TracingOptions = {}): OpenTelemetr
   if (driver !== undefined) checkObject('driver', driver)
   if (showKey !== undefined) checkFunction('showKey', showKey)
   if (onError !== undefined) checkFunction('onError', onError)
-  if (linksMax !== undefined) checkNumber('linksMax', linksMax, { min: 1, max: 128, integer: true })
   return new ChannelTracing(options)
 }

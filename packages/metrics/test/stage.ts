@@ -4,6 +4,7 @@ import {
   type AskReply,
   type Capabilities,
   type Counts,
+  callerTrace,
   contractVersion,
   type Driver,
   type EpochMs,
@@ -15,6 +16,7 @@ import {
   sluiceChannel,
   type TickRequest,
   type TracedVerb,
+  transitions,
   type WorkerRow,
 } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
@@ -176,6 +178,8 @@ export class StagedQueue {
   readonly name: string
   readonly holder: string
   #token = 0
+  /** What a store keeps of the adds of each key until it is claimed. */
+  readonly #traces = new Map<string, string | undefined>()
 
   constructor(clock: FakeClock, driver: Driver, name = 'q', holder = 'here') {
     this.clock = clock
@@ -207,10 +211,13 @@ export class StagedQueue {
     merged = 0,
     dedupe: AskOptions['dedupe'] = 'client-go',
   ): void {
-    const whole: Ask = { item: undefined, priority: 0, delayMs: 0, ...ask }
+    const trace = callerTrace(this.name, this.driver)
+    const whole: Ask = { item: undefined, priority: 0, delayMs: 0, trace, ...ask }
     const answer: AskReply = { outcome: 'added', dueAt: this.clock.now(), failures: 0, ...reply }
     const options = { dedupe, failuresExpireMs: 1 }
     this.publish('add', { asks: [whole], options, merged }, [answer])
+    const { key } = whole
+    this.#traces.set(key, transitions.mergeTraces(this.#traces.get(key), whole.trace))
   }
 
   /** An add, answered as the first of its key unless something else is said. */
@@ -227,7 +234,9 @@ export class StagedQueue {
   claim(key: string, more: { askedAt?: EpochMs; readyAt?: EpochMs } = {}): number {
     this.#token += 1
     const now = this.clock.now()
-    const claim = { key, token: this.#token, priority: 0, askedAt: now, ...more }
+    const trace = this.#traces.get(key)
+    this.#traces.delete(key)
+    const claim = { key, token: this.#token, priority: 0, askedAt: now, trace, ...more }
     this.publish('claim', { limit: 1 }, { claims: [claim], leaseEnds: [], now })
     return this.#token
   }

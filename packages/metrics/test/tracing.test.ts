@@ -1,15 +1,16 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
+  AlwaysOnSampler,
   BasicTracerProvider,
   InMemorySpanExporter,
+  ParentBasedSampler,
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { sluiceChannel } from '@sluice/core'
+import { type Ask, callerTrace, sluiceChannel, type TraceRequest, traceChannel } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { KeyLinks } from '../src/key-links.ts'
 import { openTelemetryTracing, type TracingOptions } from '../src/opentelemetry.ts'
 import { StagedQueue, storeDriver } from './stage.ts'
 
@@ -79,24 +80,89 @@ test('a reading that found nothing has no span', () => {
   expect(spans('get orders')).toEqual([])
 })
 
-test('links are bounded: the first add, and the last ones', () => {
-  const { queue, spans } = setUp({ linksMax: 3 })
+test('a run is linked to the first and the last of its adds, in this process or another', () => {
+  const { queue, spans } = setUp()
   for (let n = 0; n < 10; n += 1) queue.add('a', n === 0 ? 'added' : 'unchanged')
   queue.done('a', queue.claim('a'))
-  const adds = spans('add orders').map((span) => span.spanContext().spanId)
-  const links = spans('process orders')[0]?.links.map((link) => link.context.spanId)
-  expect(links?.slice(0, 3)).toEqual([adds[0], adds[8], adds[9]])
-  expect(links).toHaveLength(4)
+  const adds = spans('add orders').map((span) => span.spanContext())
+  const links = spans('process orders')[0]?.links.map(({ context: to }) => to)
+  expect(links?.slice(0, 2)).toEqual([
+    { ...adds[0], isRemote: true },
+    { ...adds[9], isRemote: true },
+  ])
+  expect(links).toHaveLength(3)
 })
 
-test('keys whose runs are elsewhere are forgotten, the first one first', () => {
-  const links = new KeyLinks<number>(1)
-  for (let n = 0; n < 10_001; n += 1) links.add(`k${n}`, n)
-  expect(links.take('k0')).toEqual([])
-  expect(links.take('k1')).toEqual([1])
-  expect(links.take('k1')).toEqual([])
-  links.add('k2', 7)
-  expect(links.take('k2')).toEqual([7])
+test('each caller of one statement gets a span in its own trace', () => {
+  const { queue, spans, tracer, driver } = setUp()
+  const traceIn = (name: string): string | undefined => {
+    const span = tracer.startSpan(name)
+    return context.with(trace.setSpan(context.active(), span), () => {
+      const traceparent = callerTrace('orders', driver)
+      span.end()
+      return traceparent
+    })
+  }
+  const [one = '', two = ''] = [traceIn('one'), traceIn('two')]
+  const asks: Pick<Ask, 'key' | 'trace'>[] = [
+    { key: 'a', trace: one },
+    { key: 'b', trace: `${one} ${two}` },
+    { key: 'c', trace: two },
+    { key: 'd' },
+  ]
+  queue.publish(
+    'add',
+    { asks, merged: 1 },
+    asks.map(() => ({ outcome: 'added' })),
+  )
+  const ofRequest = (name: string): string => {
+    const parentId = spans(name)[0]?.spanContext().spanId
+    const added = spans('add orders').filter((span) => span.parentSpanContext?.spanId === parentId)
+    expect(added).toHaveLength(1)
+    const [span] = added
+    expect(span?.attributes['messaging.batch.message_count']).toBe(2)
+    return `00-${span?.spanContext().traceId}-${span?.spanContext().spanId}-01`
+  }
+  const alone = spans('add orders').find((span) => span.parentSpanContext === undefined)
+  expect(spans('add orders')).toHaveLength(3)
+  expect(asks.map((ask) => ask.trace)).toEqual([
+    ofRequest('one'),
+    `${ofRequest('one')} ${ofRequest('two')}`,
+    ofRequest('two'),
+    `00-${alone?.spanContext().traceId}-${alone?.spanContext().spanId}-01`,
+  ])
+})
+
+test('contexts that are not sampled are not stored, and their adds not sampled', () => {
+  const exporter = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({
+    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+  })
+  const { queue } = setUp({ tracer: provider.getTracer('test') })
+  const unsampled = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 0 }
+  const asks: Pick<Ask, 'key' | 'trace'>[] = []
+  context.with(trace.setSpanContext(context.active(), unsampled), () => {
+    asks.push({ key: 'a', trace: callerTrace('orders', queue.driver) })
+  })
+  expect(asks[0]?.trace).toBe(`00-${unsampled.traceId}-${unsampled.spanId}-00`)
+  queue.publish('add', { asks }, [{ outcome: 'added' }])
+  expect(asks[0]?.trace).toBeUndefined()
+  expect(exporter.getFinishedSpans()).toEqual([])
+})
+
+test('without a tracer no context is asked for, and what is no context is not stored', () => {
+  const { driver, tracer } = setUp()
+  const span = tracer.startSpan('request')
+  const here = (): string | undefined =>
+    context.with(trace.setSpan(context.active(), span), () => callerTrace('orders', driver))
+  expect(here()).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+  const wrong = (message: unknown): void => {
+    ;(message as TraceRequest).traceparent = 'x'.repeat(100_000)
+  }
+  traceChannel.subscribe(wrong)
+  onTestFinished(() => void traceChannel.unsubscribe(wrong))
+  expect(here()).toBeUndefined()
 })
 
 test('a failed add and a failed run say so', () => {
@@ -187,7 +253,6 @@ test('only the given driver is traced, and bad options are refused by name', () 
   queue.add('a')
   expect(other.spans('add orders')).toEqual([])
   for (const [options, name] of [
-    [{ linksMax: 0 }, 'linksMax'],
     [{ showKey: 1 }, 'showKey'],
     [{ tracers: 1 }, 'tracers'],
     [{ tracer: {} }, 'tracer.startSpan'],

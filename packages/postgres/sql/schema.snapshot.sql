@@ -67,7 +67,9 @@ create table keys (
   item text,
   holder text collate "C",
   claim_id text collate "C",
-  last_error text
+  last_error text,
+  trace text,
+  claimed_trace text
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=50000);
 
 create table migrations (
@@ -131,21 +133,11 @@ CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::js
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_49b0c69b(
+select a.outcome from add_checked_ee67ecf2(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, dedupe text DEFAULT 'client-go'::text)
- RETURNS text
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-select a.outcome from add_checked_49b0c69b(
-  $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
-$function$;
-
-CREATE OR REPLACE FUNCTION add_c3578d70(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text)
+CREATE OR REPLACE FUNCTION add_a21ef09e(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -169,11 +161,11 @@ declare
 begin
   with written as (
     insert into keys as k
-      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
-      as i(key, item, priority, delay, index)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
+      as i(key, item, priority, delay, index, trace)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
@@ -214,6 +206,11 @@ begin
         else greatest(k.priority, excluded.priority) end,
       asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
       item = excluded.item,
+      trace = case
+        when k.due_at = 'Infinity' or k.trace is null then excluded.trace
+        when excluded.trace is null or right(excluded.trace, 55) = right(k.trace, 55) then k.trace
+        when right(excluded.trace, 55) = left(k.trace, 55) then left(k.trace, 55)
+        else left(k.trace, 55) || ' ' || right(excluded.trace, 55) end,
       failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
         and k.failed_at + in_expire <= t then 0 else k.failures end,
       crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
@@ -237,6 +234,8 @@ begin
     where k.due_at = 'Infinity'
       or excluded.priority > k.priority
       or k.item is distinct from excluded.item
+      or excluded.trace is not null
+        and (k.trace is null or right(excluded.trace, 55) <> right(k.trace, 55))
       or case when k.due_at <= t or by_server and k.why = 0
         then k.later_at <= t
           or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
@@ -263,7 +262,17 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION add_checked_49b0c69b(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, dedupe text DEFAULT 'client-go'::text)
+ RETURNS text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+select a.outcome from add_checked_ee67ecf2(
+  $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
+$function$;
+
+CREATE OR REPLACE FUNCTION add_checked_ee67ecf2(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -317,11 +326,11 @@ begin
         from part p
       ), written as materialized (
         select a.key, a.outcome, a.n
-        from batch b cross join lateral add_waiting_8b3965d6(
+        from batch b cross join lateral add_waiting_c0c71f82(
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('latest') / 1000.0::float8,
-          'sluice_16a0eeb0791b6c92451fd284', 'q' || in_queue) with ordinality as a(key, outcome, due_at, failures, n)
+          'sluice_16a0eeb0791b6c92451fd284', 'q' || in_queue, null) with ordinality as a(key, outcome, due_at, failures, n)
       ), firsts as materialized (
         select distinct on (w.key) w.key, w.outcome from written w where w.key is not null
         order by w.key, w.n
@@ -364,7 +373,7 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.key, a.outcome from add_checked_49b0c69b($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from add_checked_ee67ecf2($1, $2, $3, $4, $5, $6) a
 $function$;
 
 CREATE OR REPLACE FUNCTION add_record_0f6dfb05(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
@@ -442,7 +451,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION add_waiting_8b3965d6(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text)
+CREATE OR REPLACE FUNCTION add_waiting_c0c71f82(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -465,11 +474,11 @@ declare
 begin
   with written as (
     insert into keys as k
-      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
-      as i(key, item, priority, delay, index)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
+      as i(key, item, priority, delay, index, trace)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
@@ -510,6 +519,11 @@ begin
         else greatest(k.priority, excluded.priority) end,
       asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
       item = excluded.item,
+      trace = case
+        when k.due_at = 'Infinity' or k.trace is null then excluded.trace
+        when excluded.trace is null or right(excluded.trace, 55) = right(k.trace, 55) then k.trace
+        when right(excluded.trace, 55) = left(k.trace, 55) then left(k.trace, 55)
+        else left(k.trace, 55) || ' ' || right(excluded.trace, 55) end,
       failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
         and k.failed_at + in_expire <= t then 0 else k.failures end,
       crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
@@ -533,6 +547,8 @@ begin
     where k.due_at = 'Infinity'
       or excluded.priority > k.priority
       or k.item is distinct from excluded.item
+      or excluded.trace is not null
+        and (k.trace is null or right(excluded.trace, 55) <> right(k.trace, 55))
       or case when k.due_at <= t or by_server and k.why = 0
         then k.later_at <= t
           or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
@@ -591,7 +607,7 @@ begin
   if row.token is null and row.failures = 0 and row.crashes = 0 and not row.parked then
     delete from keys k where k.queue_id = this_queue and k.key = in_key;
   else
-    update keys k set due_at = 'Infinity', later_at = 'Infinity'
+    update keys k set due_at = 'Infinity', later_at = 'Infinity', trace = null
     where k.queue_id = this_queue and k.key = in_key;
   end if;
   return 'cancelled';
@@ -629,8 +645,8 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_657b98f5(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
- RETURNS TABLE(now double precision, until double precision, ords text, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text)
+CREATE OR REPLACE FUNCTION claim_114484d8(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, until double precision, ords text, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -690,19 +706,22 @@ begin
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
         seq = case when k.later_at < 'Infinity' then nextval('arrival') else k.seq end,
-        later_at = 'Infinity'
+        later_at = 'Infinity',
+        claimed_trace = k.trace, trace = null
       from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
       returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
-        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.claimed_trace
     )
     select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
       array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
-      array_agg(c.claimed_ready_at)
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
+      array_agg(c.claimed_ready_at),
+      case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
+      traces
     from claimed c;
   end if;
   select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
@@ -721,15 +740,15 @@ begin
   if not are_short then
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, k.item
+      null::bigint, k.item, null::text
     from unnest(written) with ordinality as i(row_id, nth) join keys k on k.ctid = i.row_id
     order by i.nth;
   end if;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_adopt_b1861782(in_queue text, in_claim_id text)
- RETURNS TABLE(key text, item text, token bigint, failures integer, crashes integer, priority integer, asked_at double precision, ready_at double precision, at double precision)
+CREATE OR REPLACE FUNCTION claim_adopt_7ce2d897(in_queue text, in_claim_id text)
+ RETURNS TABLE(key text, item text, token bigint, failures integer, crashes integer, priority integer, asked_at double precision, ready_at double precision, at double precision, trace text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -748,7 +767,7 @@ declare
 begin
   return query
     select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
-      k.claimed_ready_at, k.lease_until
+      k.claimed_ready_at, k.lease_until, k.claimed_trace
     from keys k
     where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
     order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
@@ -910,7 +929,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION finish_done_f04213ee(in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes integer[], in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION finish_done_d715e85f(in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes integer[], in_now double precision, in_least double precision)
  RETURNS TABLE(index integer, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -969,7 +988,7 @@ begin
     update keys k set
       token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
       claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
-      claimed_seq = null, claimed_priority = null, claimed_why = null,
+      claimed_seq = null, claimed_priority = null, claimed_why = null, claimed_trace = null,
       later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
         else k.later_at end,
       ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
@@ -1126,7 +1145,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION operate_purge_f01345cd(in_queue text, in_after text, in_limit integer)
+CREATE OR REPLACE FUNCTION operate_purge_b0f71e69(in_queue text, in_after text, in_limit integer)
  RETURNS TABLE(changed integer, next text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1151,7 +1170,7 @@ begin
   delete from keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
-    failed_at = null, parked = false
+    failed_at = null, parked = false, trace = null
   where k.ctid = any (picks) and k.token is not null
     and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
   get diagnostics taken = row_count;
@@ -1340,7 +1359,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION write_keys_fb2bfc03(in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[], in_due_at double precision[], in_why integer[], in_later_at double precision[], in_later_why integer[], in_ready_at double precision[], in_seq bigint[], in_priority integer[], in_asked_at double precision[], in_held boolean[], in_failures integer[], in_crashes integer[], in_failed_at double precision[], in_parked boolean[])
+CREATE OR REPLACE FUNCTION write_keys_52ae7efa(in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[], in_due_at double precision[], in_why integer[], in_later_at double precision[], in_later_why integer[], in_ready_at double precision[], in_seq bigint[], in_priority integer[], in_asked_at double precision[], in_held boolean[], in_failures integer[], in_crashes integer[], in_failed_at double precision[], in_parked boolean[], in_traces text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1363,6 +1382,7 @@ begin
       later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
       asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,
       failed_at = u.failed_at, parked = u.parked,
+      trace = u.trace, claimed_trace = case when u.held then k.claimed_trace end,
       token = case when u.held then k.token end,
       lease_until = case when u.held then k.lease_until end,
       holder = case when u.held then k.holder end,
@@ -1377,10 +1397,11 @@ begin
     from (
       select x.ctid, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
-        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked
+        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked,
+        in_traces
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
-        seq, priority, asked_at, held, failures, crashes, failed_at, parked
+        seq, priority, asked_at, held, failures, crashes, failed_at, parked, trace
       ) cross join lateral (
         select k.ctid from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
       offset 0

@@ -72,6 +72,9 @@ create table sluice.keys (
   holder text collate "C",
   claim_id text collate "C",
   last_error text,
+  -- The trace contexts of the first and the last add of the pending run, and of the claimed one.
+  trace text,
+  claimed_trace text,
   primary key (queue_id, key)
 ) with (
   -- Room on each page for renewed leases to stay where they are.
@@ -232,11 +235,11 @@ return coalesce(given, greatest(
   at_least));`,
   },
   {
-    name: 'add_waiting_8b3965d6',
-    sql: `create or replace function sluice.add_waiting_8b3965d6(
+    name: 'add_waiting_c0c71f82',
+    sql: `create or replace function sluice.add_waiting_c0c71f82(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
-  in_channel text, in_notice text
+  in_channel text, in_notice text, in_traces text[]
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -258,11 +261,11 @@ declare
 begin
   with written as (
     insert into sluice.keys as k
-      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
-      as i(key, item, priority, delay, index)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
+      as i(key, item, priority, delay, index, trace)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
@@ -303,6 +306,11 @@ begin
         else greatest(k.priority, excluded.priority) end,
       asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
       item = excluded.item,
+      trace = case
+        when k.due_at = 'Infinity' or k.trace is null then excluded.trace
+        when excluded.trace is null or right(excluded.trace, 55) = right(k.trace, 55) then k.trace
+        when right(excluded.trace, 55) = left(k.trace, 55) then left(k.trace, 55)
+        else left(k.trace, 55) || ' ' || right(excluded.trace, 55) end,
       failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
         and k.failed_at + in_expire <= t then 0 else k.failures end,
       crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
@@ -326,6 +334,8 @@ begin
     where k.due_at = 'Infinity'
       or excluded.priority > k.priority
       or k.item is distinct from excluded.item
+      or excluded.trace is not null
+        and (k.trace is null or right(excluded.trace, 55) <> right(k.trace, 55))
       or case when k.due_at <= t or by_server and k.why = 0
         then k.later_at <= t
           or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
@@ -353,8 +363,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_checked_49b0c69b',
-    sql: `create or replace function sluice.add_checked_49b0c69b(
+    name: 'add_checked_ee67ecf2',
+    sql: `create or replace function sluice.add_checked_ee67ecf2(
   in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority int, in_dedupe text
 ) returns table (key text, outcome text) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -408,11 +418,11 @@ begin
         from part p
       ), written as materialized (
         select a.key, a.outcome, a.n
-        from batch b cross join lateral sluice.add_waiting_8b3965d6(
+        from batch b cross join lateral sluice.add_waiting_c0c71f82(
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('sluice.latest') / 1000.0::float8,
-          'sluice_channel', 'q' || in_queue) with ordinality as a(key, outcome, due_at, failures, n)
+          'sluice_channel', 'q' || in_queue, null) with ordinality as a(key, outcome, due_at, failures, n)
       ), firsts as materialized (
         select distinct on (w.key) w.key, w.outcome from written w where w.key is not null
         order by w.key, w.n
@@ -612,11 +622,11 @@ end
 $body$;`,
   },
   {
-    name: 'add_c3578d70',
-    sql: `create or replace function sluice.add_c3578d70(
+    name: 'add_a21ef09e',
+    sql: `create or replace function sluice.add_a21ef09e(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
-  in_channel text, in_notice text
+  in_channel text, in_notice text, in_traces text[]
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -639,11 +649,11 @@ declare
 begin
   with written as (
     insert into sluice.keys as k
-      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
-      as i(key, item, priority, delay, index)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
+      as i(key, item, priority, delay, index, trace)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
@@ -684,6 +694,11 @@ begin
         else greatest(k.priority, excluded.priority) end,
       asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
       item = excluded.item,
+      trace = case
+        when k.due_at = 'Infinity' or k.trace is null then excluded.trace
+        when excluded.trace is null or right(excluded.trace, 55) = right(k.trace, 55) then k.trace
+        when right(excluded.trace, 55) = left(k.trace, 55) then left(k.trace, 55)
+        else left(k.trace, 55) || ' ' || right(excluded.trace, 55) end,
       failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
         and k.failed_at + in_expire <= t then 0 else k.failures end,
       crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
@@ -707,6 +722,8 @@ begin
     where k.due_at = 'Infinity'
       or excluded.priority > k.priority
       or k.item is distinct from excluded.item
+      or excluded.trace is not null
+        and (k.trace is null or right(excluded.trace, 55) <> right(k.trace, 55))
       or case when k.due_at <= t or by_server and k.why = 0
         then k.later_at <= t
           or in_twice and excluded.why > 0 and excluded.due_at < k.later_at
@@ -740,10 +757,10 @@ return cast(coalesce(pg_catalog.pg_sequence_last_value('sluice.ahead'), 0) as fl
   operator(pg_catalog./) cast(1000 as float8);`,
   },
   {
-    name: 'claim_adopt_b1861782',
-    sql: `create or replace function sluice.claim_adopt_b1861782(in_queue text, in_claim_id text) returns table (
+    name: 'claim_adopt_7ce2d897',
+    sql: `create or replace function sluice.claim_adopt_7ce2d897(in_queue text, in_claim_id text) returns table (
   key text, item text, token bigint, failures int, crashes int, priority int, asked_at float8,
-  ready_at float8, at float8
+  ready_at float8, at float8, trace text
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -762,7 +779,7 @@ declare
 begin
   return query
     select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
-      k.claimed_ready_at, k.lease_until
+      k.claimed_ready_at, k.lease_until, k.claimed_trace
     from sluice.keys k
     where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
     order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
@@ -770,14 +787,14 @@ end
 $body$;`,
   },
   {
-    name: 'claim_657b98f5',
-    sql: `create or replace function sluice.claim_657b98f5(
+    name: 'claim_114484d8',
+    sql: `create or replace function sluice.claim_114484d8(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
   now float8, until float8, ords text, keys text, items text, tokens text, failures text,
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
-  look_before bigint, item text
+  look_before bigint, item text, traces text
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -837,19 +854,22 @@ begin
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
         seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
-        later_at = 'Infinity'
+        later_at = 'Infinity',
+        claimed_trace = k.trace, trace = null
       from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
       returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
-        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.claimed_trace
     )
     select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
       array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
-      array_agg(c.claimed_ready_at)
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
+      array_agg(c.claimed_ready_at),
+      case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
+      traces
     from claimed c;
   end if;
   select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
@@ -868,7 +888,7 @@ begin
   if not are_short then
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, k.item
+      null::bigint, k.item, null::text
     from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
     order by i.nth;
   end if;
@@ -953,8 +973,8 @@ end
 $body$;`,
   },
   {
-    name: 'finish_done_f04213ee',
-    sql: `create or replace function sluice.finish_done_f04213ee(
+    name: 'finish_done_d715e85f',
+    sql: `create or replace function sluice.finish_done_d715e85f(
   in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes int[],
   in_now float8, in_least float8
 ) returns table (index int, outcome int, due_at float8, failures int) language plpgsql
@@ -1014,7 +1034,7 @@ begin
     update sluice.keys k set
       token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
       claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
-      claimed_seq = null, claimed_priority = null, claimed_why = null,
+      claimed_seq = null, claimed_priority = null, claimed_why = null, claimed_trace = null,
       later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
         else k.later_at end,
       ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,
@@ -1179,8 +1199,8 @@ end
 $body$;`,
   },
   {
-    name: 'operate_purge_f01345cd',
-    sql: `create or replace function sluice.operate_purge_f01345cd(in_queue text, in_after text, in_limit int)
+    name: 'operate_purge_b0f71e69',
+    sql: `create or replace function sluice.operate_purge_b0f71e69(in_queue text, in_after text, in_limit int)
 returns table (changed int, next text) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -1204,7 +1224,7 @@ begin
   delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
-    failed_at = null, parked = false
+    failed_at = null, parked = false, trace = null
   where k.ctid = any (picks) and k.token is not null
     and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
   get diagnostics taken = row_count;
@@ -1395,13 +1415,13 @@ end
 $body$;`,
   },
   {
-    name: 'write_keys_fb2bfc03',
-    sql: `create or replace function sluice.write_keys_fb2bfc03(
+    name: 'write_keys_52ae7efa',
+    sql: `create or replace function sluice.write_keys_52ae7efa(
   in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
   in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
   in_ready_at float8[], in_seq bigint[], in_priority int[], in_asked_at float8[],
   in_held boolean[], in_failures int[], in_crashes int[], in_failed_at float8[],
-  in_parked boolean[]
+  in_parked boolean[], in_traces text[]
 ) returns void language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -1423,6 +1443,7 @@ begin
       later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
       asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,
       failed_at = u.failed_at, parked = u.parked,
+      trace = u.trace, claimed_trace = case when u.held then k.claimed_trace end,
       token = case when u.held then k.token end,
       lease_until = case when u.held then k.lease_until end,
       holder = case when u.held then k.holder end,
@@ -1437,10 +1458,11 @@ begin
     from (
       select x.ctid, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
-        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked
+        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked,
+        in_traces
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
-        seq, priority, asked_at, held, failures, crashes, failed_at, parked
+        seq, priority, asked_at, held, failures, crashes, failed_at, parked, trace
       ) cross join lateral (
         select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
       offset 0
@@ -1467,14 +1489,14 @@ export const publicFunctions: readonly PublicFunction[] = [
     argumentTypes: 'text, text, interval, jsonb, int, text',
     summary: 'Adds a key to a queue, due after a delay: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: 'fd8f5f99',
+    hash: '705489bb',
     sql: `create or replace function sluice.add_after(
   queue text, key text, delay interval, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_49b0c69b(
+select a.outcome from sluice.add_checked_ee67ecf2(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $body$;`,
   },
@@ -1483,14 +1505,14 @@ $body$;`,
     argumentTypes: 'text, text[], jsonb[], interval, int, text',
     summary: 'Adds any number of keys to a queue: returns each key once, with its outcome.',
     interface: 1,
-    hash: '629e490c',
+    hash: 'e042d466',
     sql: `create or replace function sluice.add_many(
   queue text, keys text[], items jsonb[] default null, delay interval default '0',
   priority int default 0, dedupe text default 'client-go'
 ) returns table (key text, outcome text) language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.key, a.outcome from sluice.add_checked_49b0c69b($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from sluice.add_checked_ee67ecf2($1, $2, $3, $4, $5, $6) a
 $body$;`,
   },
   {
@@ -1498,14 +1520,14 @@ $body$;`,
     argumentTypes: 'text, text, jsonb, int, text',
     summary: 'Adds a key to a queue: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: '1c70795b',
+    hash: '9f45c03c',
     sql: `create or replace function sluice.add(
   queue text, key text, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_49b0c69b(
+select a.outcome from sluice.add_checked_ee67ecf2(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $body$;`,
   },
@@ -1514,7 +1536,7 @@ $body$;`,
     argumentTypes: 'text, text',
     summary: 'Removes the pending runs of a key: returns cancelled or unchanged.',
     interface: 1,
-    hash: '04496dfc',
+    hash: '9461c549',
     sql: `create or replace function sluice.cancel(queue text, key text)
 returns text language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -1540,7 +1562,7 @@ begin
   if row.token is null and row.failures = 0 and row.crashes = 0 and not row.parked then
     delete from sluice.keys k where k.queue_id = this_queue and k.key = in_key;
   else
-    update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity'
+    update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', trace = null
     where k.queue_id = this_queue and k.key = in_key;
   end if;
   return 'cancelled';
@@ -1550,16 +1572,16 @@ $body$;`,
 ]
 
 export const statementTexts = {
-  add: `select key, outcome, due_at, failures from sluice.add_c3578d70(
+  add: `select key, outcome, due_at, failures from sluice.add_a21ef09e(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
-  $8::float8, $9::float8, $10::float8, $11::text, $12::text)`,
+  $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])`,
   buckets: `select name, per_second, burst, tokens, at from sluice.buckets
 where tokens is not null order by name`,
-  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at
-from sluice.claim_adopt_b1861782($1::text, $2::text)`,
+  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace
+from sluice.claim_adopt_7ce2d897($1::text, $2::text)`,
   claim: `select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
-  ended_keys, ended_tokens, look_before, item
-from sluice.claim_657b98f5(
+  ended_keys, ended_tokens, look_before, item, traces
+from sluice.claim_114484d8(
   $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8,
   $10::float8)`,
   countPending: 'select sluice.count_pending_a03b21d2($1::text, $2::int, $3::boolean) as pending',
@@ -1602,7 +1624,7 @@ where queue_id = sluice.queue_number_6461402f($1::text)
 order by at desc, id desc`,
   findLockedKeys: `select b.key
 from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(key)`,
-  finishDone: `select index, outcome, due_at, failures from sluice.finish_done_f04213ee(
+  finishDone: `select index, outcome, due_at, failures from sluice.finish_done_d715e85f(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
   history: `select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed,
   h.held, h.parked, h.oldest_ms, h.capped, h.codes
@@ -1616,7 +1638,8 @@ order by h.at`,
   (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
   (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
   (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
-  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error
+  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace,
+  (l.state).claimed_trace
 from sluice.list_dc668bc6(
   $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l`,
   lockBuckets: 'select name, tokens, at from sluice.lock_buckets_e0943541($1::text[])',
@@ -1626,12 +1649,13 @@ from sluice.list_dc668bc6(
   (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
   (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
   (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
-  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error
+  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace,
+  (l.state).claimed_trace
 from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l`,
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
   operatePurge: `select changed, next
-from sluice.operate_purge_f01345cd($1::text, $2::text, $3::int)`,
+from sluice.operate_purge_b0f71e69($1::text, $2::text, $3::int)`,
   present: `select sluice.present_4c1f74c0(null, null) as now,
   pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest,
   sluice.ahead_ms_a3187b88() as ahead`,
@@ -1664,8 +1688,8 @@ from pg_catalog.generate_series(1, $1::int)`,
 where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder`,
   writeBuckets: `select true as written from sluice.write_buckets_66cb0fcd(
   $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,
-  writeKeys: `select true as written from sluice.write_keys_fb2bfc03(
+  writeKeys: `select true as written from sluice.write_keys_52ae7efa(
   $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[],
   $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[],
-  $16::int[], $17::float8[], $18::boolean[])`,
+  $16::int[], $17::float8[], $18::boolean[], $19::text[])`,
 } as const

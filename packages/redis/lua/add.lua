@@ -3,7 +3,8 @@
 --
 -- Arguments: dedupe, failuresExpireMs, maxPending or '', the plans, the number of asks; for each ask
 -- its key, its item or '', and '' for an ask of priority 0 without a delay, otherwise JSON:
--- [priority, delayMs, maxWaitMs or null, whether it failed, number of the plan or 0, jitter].
+-- [priority, delayMs, maxWaitMs or null, whether it failed, number of the plan or 0, jitter,
+-- the trace contexts or null].
 -- Reply: for each ask 0 (added, due now), 1 + dueAt (unchanged, without failures or plan), or
 -- "outcome dueAt failures plannedMs".
 -- @include begin
@@ -22,7 +23,7 @@ local names = {}
 for index = 1, count do names[index] = ARGV[first + index * 3 - 2] end
 local stored = readAll('HMGET', rowsKey, names)
 local pendingKeys = maxPending and countPending()
-local noOptions = { 0, 0, cjson.null, false, 0, 0 }
+local noOptions = { 0, 0, cjson.null, false, 0, 0, cjson.null }
 local lastText, lastOptions = '', noOptions
 local replies = {}
 
@@ -67,7 +68,7 @@ for index = 1, count do
       lastText = text
       lastOptions = text == '' and noOptions or cjson.decode(text)
     end
-    local priority, delayMs, maxWaitMs, hasFailed, planNumber, jitter = unpack(lastOptions)
+    local priority, delayMs, maxWaitMs, hasFailed, planNumber, jitter, trace = unpack(lastOptions)
     local state = decode(key, row)
     local isStale = hasStaleFailures(state, failuresExpireMs)
     local failures = isStale and 0 or state.failures
@@ -79,6 +80,7 @@ for index = 1, count do
       local wasPending = state.due ~= inf
       if isStale then forget(state) end
       if hasFailed then countFailure(state) end
+      if trace ~= cjson.null then state.trace = mergeTraces(state.trace, trace) end
       local outcome
       if not (delayMs > 0) then
         outcome = add(state, priority, dedupe, number)

@@ -4,8 +4,8 @@
 -- Arguments: number of the request, the end of the last lease that was looked at or '-inf', how many
 -- to skip of those that end then.
 -- Reply: where to continue ("lease skip") or '', then for each claim its key, item, and
--- "token readyAt askedAt priority failures crashes leaseUntil hasEnded"; the last is 1 for a lease that has ended
--- while another server became the primary.
+-- "token readyAt askedAt priority failures crashes leaseUntil hasEnded" and the trace contexts; hasEnded is 1
+-- for a lease that has ended while another server became the primary.
 -- @include begin
 -- @include rows
 local claimNumber = numberArgument()
@@ -33,6 +33,7 @@ for index, state in ipairs(readKeys(names)) do
     replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g %d', state.token,
       state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease,
       state.lease <= now and now < graceUntil and 1 or 0)
+    if state.claimedTrace then replies[#replies] = replies[#replies] .. ' ' .. state.claimedTrace end
   end
 end
 local continues = #found == looksMax * 2 and lastLease .. ' ' .. lastCount or ''

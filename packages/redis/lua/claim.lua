@@ -5,7 +5,7 @@
 -- the most bytes of items, the member of `ready` to continue after or ''.
 -- Reply: 1 if the claim has to be repeated at once, the member to continue after or '', the expired
 -- leases, the first token, the end of the leases, then for each key its name, item, and readyAt, or
--- "readyAt askedAt priority failures crashes".
+-- "readyAt askedAt priority failures crashes", and after these the trace contexts.
 -- @include begin
 -- @include rows
 -- @include writes
@@ -138,6 +138,8 @@ for index, position in ipairs(chosen) do
   else
     replies[base] = string.format('%.17g %.17g %d %.17g %.17g', state.ready, state.asked, state.priority,
       state.failures, state.crashes)
+    if state.trace then replies[base] = replies[base] .. ' ' .. state.trace end
+    state.claimedTrace, state.trace = state.trace, nil
     state.claimedDue, state.claimedWhy, state.claimedReady = state.due, state.why, state.ready
     state.claimedSeq, state.claimedPriority, state.claimedAsked = state.seq, state.priority, state.asked
     state.token, state.lease, state.holder, state.claim = token + index, leaseUntil, holder, claimNumber

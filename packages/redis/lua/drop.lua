@@ -18,6 +18,7 @@ local function isUnchanged(key, state, row)
   return state.why == row.why and state.later == row.later
     and (row.later == inf or state.laterWhy == row.laterWhy) and state.ready == row.ready
     and state.seq == row.seq and state.priority == row.priority and state.asked == row.asked
+    and state.trace == row.trace
 end
 
 local replies = {}

@@ -25,6 +25,7 @@ local function expire(state, delayMs, number)
   collapse(state)
   countFailure(state)
   if state.crashes < failuresMax then state.crashes = state.crashes + 1 end
+  state.trace = mergeTraces(state.claimedTrace, state.trace)
   local lostAt = state.lease + delayMs
   if state.due == inf then
     setDue(state, lostAt, WHY_BACKOFF, number)

@@ -41,6 +41,7 @@ end
 
 local function retry(state, delayMs, priority, number)
   countFailure(state)
+  state.trace = mergeTraces(state.claimedTrace, state.trace)
   if priority == nil or priority == cjson.null then priority = state.claimedPriority end
   return addAgain(state, delayMs, WHY_BACKOFF, priority, number)
 end
@@ -61,6 +62,7 @@ local function release(state, number)
   state.due = state.claimedDue
   state.why = state.claimedWhy
   state.asked = state.claimedAsked
+  state.trace = mergeTraces(state.claimedTrace, state.trace)
   if priorityRose then
     state.ready = now
     state.seq = number
@@ -71,6 +73,7 @@ local function release(state, number)
   end
   state.token = 0
   state.lease = inf
+  state.claimedTrace = nil
   return resting(state)
 end
 

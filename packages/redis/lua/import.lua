@@ -15,6 +15,12 @@ local function pendingRunsOf(row)
   return runs
 end
 
+local function mergedTrace(state, row)
+  if row.asked < state.asked then return mergeTraces(row.trace, state.trace) end
+  if row.asked > state.asked then return mergeTraces(state.trace, row.trace) end
+  return state.trace or row.trace
+end
+
 -- Keeps the two earliest of all pending runs, at the better position and priority.
 local function mergePending(state, row)
   if row.due == inf then return end
@@ -34,6 +40,7 @@ local function mergePending(state, row)
     state.ready = row.ready
     state.seq = row.seq
   end
+  if wasPending then state.trace = mergedTrace(state, row) else state.trace = row.trace end
   state.due = first.at
   state.why = first.why
   state.later = second and second.at or inf
@@ -51,7 +58,7 @@ local function lastOf(a, b)
 end
 
 local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'priority', 'asked', 'failures',
-  'crashes', 'failed', 'parked' }
+  'crashes', 'failed', 'parked', 'trace' }
 
 local isReplay = argument() == 'replay'
 -- A replica has a part of the history of its primary, from the beginning: what was numbered before the last

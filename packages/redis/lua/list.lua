@@ -4,7 +4,7 @@
 -- Arguments: the number of names, then the names, or 0 and: the sorted set to read (keys or parked),
 -- the lower bound of ZRANGEBYLEX, the most keys to look at.
 -- Reply: how many keys were looked at, then for each stored key its name, item, error, holder, and the
--- numbers of its state; an absent text is false.
+-- numbers of its state, the trace contexts of the pending and of the claimed run; an absent text is false.
 -- @include begin
 -- @include rows
 local count = numberArgument()
@@ -32,6 +32,8 @@ for index, state in ipairs(readKeys(names)) do
         state.due, state.later, state.ready, state.seq, state.priority, state.asked, state.token, state.lease,
         state.claimedDue, state.claimedLater, state.claimedReady, state.claimedSeq, state.claimedPriority,
         state.claimedAsked, state.failures, state.crashes, state.failed, state.parked and 1 or 0),
+      state.trace or false,
+      state.claimedTrace or false,
     }
   end
 end

@@ -8,6 +8,7 @@ import {
   type FinishReply,
   never,
   type TransferRow,
+  transitions,
 } from '@sluice/core/driver'
 
 /** The most keys that a journal remembers; then adds wait until replicas have them. */
@@ -40,6 +41,7 @@ interface KeptRun extends Entry {
   readonly seq: number
   readonly priority: number
   readonly askedAt: EpochMs
+  trace: string | undefined
 }
 
 interface KeptFinish extends Entry {
@@ -63,8 +65,8 @@ export interface Unconfirmed {
 }
 
 function promisedOf(run: KeptRun): Promised {
-  const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, lastSeq } = run
-  const due = { dueAt, why, laterAt, laterWhy, readyAt: dueAt, seq, priority, askedAt }
+  const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, trace, lastSeq } = run
+  const due = { dueAt, why, laterAt, laterWhy, readyAt: dueAt, seq, priority, askedAt, trace }
   const none = { failures: 0, crashes: 0, failedAt: never, parked: false, lastError: undefined }
   return { row: { key, item, ...due, ...none }, lastSeq }
 }
@@ -108,7 +110,7 @@ export class Journal {
   ): void {
     const { now, lastSeq, primary, at } = when
     for (let index = 0; index < asks.length; index += 1) {
-      const { key, item, priority, failed = false, delayMs } = asks[index]!
+      const { key, item, priority, failed = false, delayMs, trace } = asks[index]!
       const reply = replies[index]
       if (reply === undefined || reply.outcome === 'full' || reply.dueAt === never) continue
       const { dueAt, plannedMs = delayMs } = reply
@@ -120,6 +122,7 @@ export class Journal {
           before.nth = this.#nth
           before.lastSeq = lastSeq
           before.at = at
+          before.trace = transitions.mergeTraces(before.trace, trace)
           continue
         }
       }
@@ -139,7 +142,8 @@ export class Journal {
         laterWhy = before.laterWhy
       }
       const seq = lastSeq - asks.length + index + 1
-      this.#keepRun({ key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt: now }, when)
+      const run = { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt: now }
+      this.#keepRun({ ...run, trace: transitions.mergeTraces(before?.trace, trace) }, when)
     }
   }
 
@@ -233,7 +237,7 @@ export class Journal {
   }
 
   #keepRun(run: Omit<KeptRun, keyof Entry>, { primary, at, lastSeq }: Acknowledged): void {
-    const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt } = run
+    const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, trace } = run
     const before = this.#runs.get(key)
     if (before !== undefined) this.#strikeRun(before)
     const bytes = 2 * (key.length + (item?.length ?? 0))
@@ -254,6 +258,7 @@ export class Journal {
       seq,
       priority,
       askedAt,
+      trace,
     })
   }
 

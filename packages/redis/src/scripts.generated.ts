@@ -192,6 +192,7 @@ end
 local function free(state, number)
 state.token = 0
 state.lease = inf
+state.claimedTrace = nil
 if state.due <= now then
 state.ready = now
 state.seq = number
@@ -351,6 +352,11 @@ state.why = why
 state.ready = due
 state.seq = number
 end
+local function mergeTraces(earlier, later)
+if not earlier or not later then return earlier or later end
+local first, last = string.sub(earlier, 1, 55), string.sub(later, -55)
+return first == last and first or first .. ' ' .. last
+end
 local function countFailure(state)
 if state.failures < failuresMax then state.failures = state.failures + 1 end
 state.failed = now
@@ -366,6 +372,7 @@ local function cancel(state)
 if state.due == inf then return false end
 state.due = inf
 state.later = inf
+state.trace = nil
 return true
 end
 local function hasStaleFailures(state, failuresExpireMs)
@@ -513,6 +520,7 @@ end`,
   rows: `local NONE, READY, DELAYED, BACKOFF, HELD, PARKED, IDLE = 0, 1, 2, 3, 4, 5, 6
 local HAS_ITEM, HAS_ERROR, HAS_COUNTS, IS_PARKED, IS_HELD, IS_PENDING, HAS_LATER, IS_FLAT =
 1, 2, 4, 8, 16, 32, 64, 128
+local HAS_TRACE, HAS_CLAIMED_TRACE = 64, 128
 local WHY_ADD, WHY_DELAY, WHY_BACKOFF = 0, 1, 2
 local pack, unpackRow = struct.pack, struct.unpack
 local heldFormat = '>I7dddddI7hI7B'
@@ -530,6 +538,10 @@ failures = 0, crashes = 0, failed = inf, parked = false, hasItem = false, hasErr
 end
 local function decodeParts(state, row, flags, whys)
 local position = 4
+local hasClaimedTrace = whys >= HAS_CLAIMED_TRACE
+if hasClaimedTrace then whys = whys - HAS_CLAIMED_TRACE end
+local hasTrace = whys >= HAS_TRACE
+if hasTrace then whys = whys - HAS_TRACE end
 local claimedWhy = math.floor(whys / 16)
 whys = whys % 16
 state.laterWhy = math.floor(whys / 4)
@@ -579,6 +591,8 @@ if hasLater then state.later, position = unpackRow('>d', row, position) end
 if hasCounts then
 state.failures, state.crashes, state.failed, position = unpackRow('>I4I4d', row, position)
 end
+if hasTrace then state.trace, position = unpackRow('Bc0', row, position) end
+if hasClaimedTrace then state.claimedTrace, position = unpackRow('Bc0', row, position) end
 if position ~= #row + 1 then error('length') end
 end
 local function decode(key, row)
@@ -624,7 +638,16 @@ whys = whys + state.laterWhy * 4
 later = pack('>d', state.later)
 end
 end
-return string.char(place, flags, whys) .. held .. pending .. later .. counts
+local traces = ''
+if state.trace then
+whys = whys + HAS_TRACE
+traces = pack('Bc0', #state.trace, state.trace)
+end
+if state.claimedTrace then
+whys = whys + HAS_CLAIMED_TRACE
+traces = traces .. pack('Bc0', #state.claimedTrace, state.claimedTrace)
+end
+return string.char(place, flags, whys) .. held .. pending .. later .. counts .. traces
 end
 local function readyMember(key, ready, number)
 if ready >= 0 then return pack('>BdI7', 1, ready + 0, number) .. key end
@@ -661,10 +684,12 @@ local names, moved = {}, {}
 for index = 1, numberArgument() do
 names[index] = argument()
 local row = { item = argument(), error = argument() }
-local numbers = {}
-for text in string.gmatch(argument(), '%S+') do numbers[#numbers + 1] = tonumber(text) end
+local words, numbers = {}, {}
+for text in string.gmatch(argument(), '%S+') do words[#words + 1] = text end
+for place = 1, 13 do numbers[place] = tonumber(words[place]) end
+row.trace = words[14] and table.concat(words, ' ', 14)
 row.due, row.why, row.later, row.laterWhy, row.ready, row.seq, row.priority, row.asked, row.failures,
-row.crashes, row.failed, row.parked, row.lastSeq = unpack(numbers)
+row.crashes, row.failed, row.parked, row.lastSeq = unpack(numbers, 1, 13)
 row.parked = row.parked == 1
 moved[index] = row
 end
@@ -861,7 +886,7 @@ local names = {}
 for index = 1, count do names[index] = ARGV[first + index * 3 - 2] end
 local stored = readAll('HMGET', rowsKey, names)
 local pendingKeys = maxPending and countPending()
-local noOptions = { 0, 0, cjson.null, false, 0, 0 }
+local noOptions = { 0, 0, cjson.null, false, 0, 0, cjson.null }
 local lastText, lastOptions = '', noOptions
 local replies = {}
 local newRow, newReady, newKeys = pack('>BBB', READY, IS_PENDING + IS_FLAT, WHY_ADD), added[readyKey], added[keysKey]
@@ -901,7 +926,7 @@ if text ~= lastText then
 lastText = text
 lastOptions = text == '' and noOptions or cjson.decode(text)
 end
-local priority, delayMs, maxWaitMs, hasFailed, planNumber, jitter = unpack(lastOptions)
+local priority, delayMs, maxWaitMs, hasFailed, planNumber, jitter, trace = unpack(lastOptions)
 local state = decode(key, row)
 local isStale = hasStaleFailures(state, failuresExpireMs)
 local failures = isStale and 0 or state.failures
@@ -913,6 +938,7 @@ if planNumber ~= 0 then delayMs = delayOfPlan(plans[planNumber], failures, jitte
 local wasPending = state.due ~= inf
 if isStale then forget(state) end
 if hasFailed then countFailure(state) end
+if trace ~= cjson.null then state.trace = mergeTraces(state.trace, trace) end
 local outcome
 if not (delayMs > 0) then
 outcome = add(state, priority, dedupe, number)
@@ -964,6 +990,7 @@ replies[#replies + 1] = state.hasItem and call('HGET', itemsKey, key) or ''
 replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g %d', state.token,
 state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease,
 state.lease <= now and now < graceUntil and 1 or 0)
+if state.claimedTrace then replies[#replies] = replies[#replies] .. ' ' .. state.claimedTrace end
 end
 end
 local continues = #found == looksMax * 2 and lastLease .. ' ' .. lastCount or ''
@@ -1132,6 +1159,8 @@ or string.format('%.17g %.17g %d 0 0', due, due, priority)
 else
 replies[base] = string.format('%.17g %.17g %d %.17g %.17g', state.ready, state.asked, state.priority,
 state.failures, state.crashes)
+if state.trace then replies[base] = replies[base] .. ' ' .. state.trace end
+state.claimedTrace, state.trace = state.trace, nil
 state.claimedDue, state.claimedWhy, state.claimedReady = state.due, state.why, state.ready
 state.claimedSeq, state.claimedPriority, state.claimedAsked = state.seq, state.priority, state.asked
 state.token, state.lease, state.holder, state.claim = token + index, leaseUntil, holder, claimNumber
@@ -1173,6 +1202,7 @@ if row.due == inf then return true end
 return state.why == row.why and state.later == row.later
 and (row.later == inf or state.laterWhy == row.laterWhy) and state.ready == row.ready
 and state.seq == row.seq and state.priority == row.priority and state.asked == row.asked
+and state.trace == row.trace
 end
 local replies = {}
 for index, state in ipairs(readKeys(names)) do
@@ -1206,6 +1236,7 @@ local function expire(state, delayMs, number)
 collapse(state)
 countFailure(state)
 if state.crashes < failuresMax then state.crashes = state.crashes + 1 end
+state.trace = mergeTraces(state.claimedTrace, state.trace)
 local lostAt = state.lease + delayMs
 if state.due == inf then
 setDue(state, lostAt, WHY_BACKOFF, number)
@@ -1263,6 +1294,7 @@ return free(state, number)
 end
 local function retry(state, delayMs, priority, number)
 countFailure(state)
+state.trace = mergeTraces(state.claimedTrace, state.trace)
 if priority == nil or priority == cjson.null then priority = state.claimedPriority end
 return addAgain(state, delayMs, WHY_BACKOFF, priority, number)
 end
@@ -1281,6 +1313,7 @@ end
 state.due = state.claimedDue
 state.why = state.claimedWhy
 state.asked = state.claimedAsked
+state.trace = mergeTraces(state.claimedTrace, state.trace)
 if priorityRose then
 state.ready = now
 state.seq = number
@@ -1291,6 +1324,7 @@ state.priority = state.claimedPriority
 end
 state.token = 0
 state.lease = inf
+state.claimedTrace = nil
 return resting(state)
 end
 local function park(state, hasFailed, number)
@@ -1374,6 +1408,11 @@ if row.due ~= inf then runs[1] = { at = row.due, why = row.why } end
 if row.due ~= inf and row.later ~= inf then runs[2] = { at = row.later, why = row.laterWhy } end
 return runs
 end
+local function mergedTrace(state, row)
+if row.asked < state.asked then return mergeTraces(row.trace, state.trace) end
+if row.asked > state.asked then return mergeTraces(state.trace, row.trace) end
+return state.trace or row.trace
+end
 local function mergePending(state, row)
 if row.due == inf then return end
 local wasPending = state.due ~= inf
@@ -1391,6 +1430,7 @@ if not wasPending or row.ready < state.ready then
 state.ready = row.ready
 state.seq = row.seq
 end
+if wasPending then state.trace = mergedTrace(state, row) else state.trace = row.trace end
 state.due = first.at
 state.why = first.why
 state.later = second and second.at or inf
@@ -1405,7 +1445,7 @@ if b == inf then return a end
 return math.max(a, b)
 end
 local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'priority', 'asked', 'failures',
-'crashes', 'failed', 'parked' }
+'crashes', 'failed', 'parked', 'trace' }
 local isReplay = argument() == 'replay'
 local followed = isReplay and (storedSeq < term * termSize and storedSeq
 or tonumber(call('HGET', metaKey, 'followed') or -1)) or -1
@@ -1475,6 +1515,8 @@ string.format(
 state.due, state.later, state.ready, state.seq, state.priority, state.asked, state.token, state.lease,
 state.claimedDue, state.claimedLater, state.claimedReady, state.claimedSeq, state.claimedPriority,
 state.claimedAsked, state.failures, state.crashes, state.failed, state.parked and 1 or 0),
+state.trace or false,
+state.claimedTrace or false,
 }
 end
 end

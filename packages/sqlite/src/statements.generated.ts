@@ -92,12 +92,18 @@ create table sluice_keys (
   item text,
   last_error text,
 
+  -- The trace contexts of the first and the last add, if adds had any: of the run, and of the next
+  -- pending run of a held key.
+  trace text,
+  next_trace text,
+
   unique (queue, key),
   check ((due_at is null) = (ready_at is null)),
   check (due_at is not null or (later_at is null and token is null)),
   check ((token is null) = (holder is null)),
   check (token is not null or (lease_until is null and next_due_at is null)),
-  check (next_due_at is not null or next_later_at is null)
+  check (next_due_at is not null or (next_later_at is null and next_trace is null)),
+  check (due_at is not null or trace is null)
 ) strict;
 
 -- Pending keys in the order of claims. due_at and due_why are included so that counting, and looking
@@ -178,20 +184,20 @@ export const statementTexts = {
   addInserted: `select key
 from sluice_keys
 where id between ? and ?`,
-  addItems: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item)
-select ?, j.value ->> 0, t.due_at, ?, t.due_at, ? + j.key, ?, ?, j.value ->> 1
+  addItems: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, trace, item)
+select ?, j.value ->> 0, t.due_at, ?, t.due_at, ? + j.key, ?, ?, ?, j.value ->> 1
 from (select ? as due_at) t
 cross join json_each(?) j
 where true
 on conflict (queue, key) do nothing`,
-  addKeys: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at)
-select ?, j.value, t.due_at, ?, t.due_at, ? + j.key, ?, ?
+  addKeys: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, trace)
+select ?, j.value, t.due_at, ?, t.due_at, ? + j.key, ?, ?, ?
 from (select ? as due_at) t
 cross join json_each(?) j
 where true
 on conflict (queue, key) do nothing`,
-  addOne: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  addOne: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item, trace)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (queue, key) do nothing`,
   bucketsFind: `select tokens, at
 from sluice_buckets
@@ -205,11 +211,11 @@ on conflict (name) do update
 set
   per_second = excluded.per_second, burst = excluded.burst,
   tokens = excluded.tokens, at = excluded.at`,
-  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until
+  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until, trace
 from sluice_keys indexed by sluice_keys_held
 where queue = +? and claim = +? and token is not null
 order by token`,
-  claimCandidates: `select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at
+  claimCandidates: `select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at, trace
 from sluice_keys indexed by sluice_keys_waiting
 where
   queue = +? and priority = +? and ready_at <= +? and due_at <= +?
@@ -389,36 +395,38 @@ where id = +?`,
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error
+  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
 from sluice_keys
 where queue = +? and key = +?`,
   keysFind: `select
   k.id, k.key, k.due_at, k.due_why, k.later_at, k.later_why, k.ready_at, k.seq, k.priority,
   k.asked_at, k.token, k.lease_until, k.holder, k.claim,
   k.next_due_at, k.next_why, k.next_seq, k.next_priority, k.next_asked_at, k.next_later_at,
-  k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error
+  k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error,
+  k.trace, k.next_trace
 from json_each(?) j
 cross join sluice_keys k on k.queue = +? and k.key = j.value`,
   keysInsert: `insert into sluice_keys (
   queue, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error
+  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
 )
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   keysUpdate: `update sluice_keys
 set
   due_at = ?, due_why = ?, later_at = ?, later_why = ?, ready_at = ?, seq = ?, priority = ?,
   asked_at = ?, token = ?, lease_until = ?, holder = ?, claim = ?,
   next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
   next_later_at = ?, next_later_why = ?,
-  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?
+  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?,
+  trace = ?, next_trace = ?
 where id = +?`,
   listHeld: `select
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error
+  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
 from sluice_keys indexed by sluice_keys_held
 where queue = +? and key >= +? and token is not null
 order by key
@@ -427,7 +435,7 @@ limit +?`,
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error
+  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
 from sluice_keys
 where queue = +? and key >= +?
 order by key
@@ -436,7 +444,7 @@ limit +?`,
   id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
   token, lease_until, holder, claim,
   next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error
+  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
 from sluice_keys indexed by sluice_keys_parked
 where queue = +? and key >= +? and token is null and parked = 1
 order by key
@@ -449,7 +457,7 @@ where queue = +? and token is null`,
   operatePurgeHeld: `update sluice_keys
 set
   next_due_at = null, next_why = null, next_seq = null, next_priority = null,
-  next_asked_at = null, next_later_at = null, next_later_why = null,
+  next_asked_at = null, next_later_at = null, next_later_why = null, next_trace = null,
   failures = 0, crashes = 0, failed_at = null, parked = 0
 where
   queue = +? and token is not null

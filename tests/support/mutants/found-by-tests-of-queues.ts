@@ -374,8 +374,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/queue/plain-queue.ts',
-        find: 'Array.from(items, (item) => this.#encoded(item, priority))',
-        replace: 'items.map((item) => this.#encoded(item, priority))',
+        find: 'Array.from(items, (item) => this.#encoded(item, priority, trace))',
+        replace: 'items.map((item) => this.#encoded(item, priority, trace))',
       },
     ],
     finder: {

@@ -11,6 +11,7 @@ import { parkedCases } from './keys/parked.ts'
 import { planCases } from './keys/plan.ts'
 import { retryCases } from './keys/retry.ts'
 import { tableCases } from './keys/table.ts'
+import { traceCases } from './keys/trace.ts'
 import { crashCases } from './leases/crash.ts'
 import { fenceCases } from './leases/fence.ts'
 import { leaseCases } from './leases/lease.ts'
@@ -45,6 +46,7 @@ export const allCases: readonly Case[] = [
   ...priorityCases,
   ...delayCases,
   ...latestCases,
+  ...traceCases,
   ...batchCases,
   ...leaseCases,
   ...fenceCases,

@@ -37,6 +37,18 @@ function planOf(kind: string, run: ModelRun, queue: string): LimiterPlan | undef
   return kind === 'both' ? { kind: 'maxOf', of: [doubling, bucket] } : undefined
 }
 
+const delays = [0, -5, 0.5, 1, 5, 10, 50, 1_000]
+
+/**
+ * The trace context of an ask: one of three, or none. It follows from the other members, so that a
+ * history is drawn as it would be without.
+ */
+function traceOf({ delayMs, priority }: Pick<Ask, 'delayMs' | 'priority'>): string | undefined {
+  const digit = (delays.indexOf(delayMs) + (priority === 0 ? 0 : 1)) % 4
+  if (digit === 0) return undefined
+  return `00-${String(digit).repeat(32)}-${String(digit).repeat(16)}-01`
+}
+
 const askParts = fc.record({
   key,
   item: fc.constantFrom(undefined, '1', '"two"', '{"three":3}'),
@@ -81,6 +93,7 @@ const add = fc
         const asks = parts.asks.map(
           ({ planKind: kind, ...ask }): Ask => ({
             ...ask,
+            trace: traceOf(ask),
             plan: planOf(kind, run, queue),
             jitter: 0,
           }),

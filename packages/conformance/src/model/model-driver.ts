@@ -392,5 +392,6 @@ function claimOf({ key, item, state }: ModelKey): Claim {
     askedAt: state.claimedAskedAt,
     readyAt: state.claimedReadyAt,
     leaseUntil: state.leaseUntil,
+    trace: state.claimedTrace,
   }
 }

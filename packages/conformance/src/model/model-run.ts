@@ -61,7 +61,8 @@ function essence(row: KeyRow): Readonly<Record<string, unknown>> {
     leaseUntil: row.leaseUntil,
     dueAt: row.dueAt,
     laterAt: row.laterAt,
-    ...(isOwed && { why: row.why, priority: row.priority, askedAt: row.askedAt }),
+    ...(isOwed && { why: row.why, priority: row.priority, askedAt: row.askedAt, trace: row.trace }),
+    ...(isHeld && { claimedTrace: row.claimedTrace }),
     ...(row.laterAt !== never && { laterWhy: row.laterWhy }),
     ...(isOwed && !isHeld && { readyAt: row.readyAt }),
   }

@@ -67,8 +67,7 @@ export function throughDirect(driver: Driver): Driver {
       if (!isFor || !direct.claim(into, holder, dueBy)) return await driver.claim(queue, request)
       handles.set(into.token, { handle: into.handle, direct })
       const { now } = await driver.tick(queue, tickRequest)
-      const readyAt = direct.readyAt?.(into.handle, into.token)
-      return { claims: [await wholeClaim(driver, queue, into, readyAt)], leaseEnds: [], now }
+      return { claims: [await wholeClaim(driver, queue, direct, into)], leaseEnds: [], now }
     },
     async finish(
       queue: string,
@@ -114,6 +113,7 @@ function isPlain(ask: Ask, options: AskOptions): boolean {
     !(ask.delayMs > 0) &&
     ask.plan === undefined &&
     ask.failed !== true &&
+    ask.trace === undefined &&
     options.maxPending === undefined
   )
 }
@@ -137,14 +137,17 @@ function emptyClaim(): DirectClaim {
   }
 }
 
-/** The claim, completed from the row: the direct queue does not fill in every member. */
+/** The claim, completed: the direct queue tells some members only if asked, or only in the row. */
 async function wholeClaim(
   driver: Driver,
   queue: string,
-  filled: DirectClaim,
-  known: number | undefined,
+  direct: DirectQueue,
+  { handle, itemText: item, ...filled }: DirectClaim,
 ): Promise<Claim> {
-  const { key, itemText: item, token, failures, crashes, priority, askedAt } = filled
-  const readyAt = known ?? (await rowOf(driver, queue, key))?.claimedReadyAt ?? never
-  return { key, item, token, failures, crashes, priority, askedAt, readyAt, leaseUntil: Infinity }
+  const { key, token } = filled
+  const isTold = direct.readyAt !== undefined && direct.trace !== undefined
+  const row = isTold ? undefined : await rowOf(driver, queue, key)
+  const readyAt = direct.readyAt?.(handle, token) ?? row?.claimedReadyAt ?? never
+  const trace = direct.trace === undefined ? row?.claimedTrace : direct.trace(handle, token)
+  return { ...filled, item, readyAt, leaseUntil: Infinity, trace }
 }

@@ -6,6 +6,7 @@ import { finishMutants } from './keys/finish-mutants.ts'
 import { operateMutants } from './keys/operate-mutants.ts'
 import { parkingMutants } from './keys/parking-mutants.ts'
 import { planMutants } from './keys/plan-mutants.ts'
+import { traceMutants } from './keys/trace-mutants.ts'
 import { verbMutants } from './keys/verb-mutants.ts'
 import { leaseMutants } from './lease-mutants.ts'
 import type { Mutant } from './mutant.ts'
@@ -26,6 +27,7 @@ export const allMutants: readonly Mutant[] = [
   ...addingMutants,
   ...orderMutants,
   ...finishMutants,
+  ...traceMutants,
   ...leaseMutants,
   ...failureMutants,
   ...parkingMutants,

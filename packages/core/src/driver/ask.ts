@@ -36,6 +36,12 @@ export interface Ask {
    * randomness.
    */
   readonly jitter?: number | undefined
+  /**
+   * The trace contexts of this add, as `mergeTraces` joins them. It is stored with the pending
+   * run, with every outcome but `full`. A subscriber of the `add` event may set it when the event
+   * starts: the driver is called afterwards.
+   */
+  trace?: string | undefined
 }
 
 /** The options of every ask of a batch. */

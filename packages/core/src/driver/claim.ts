@@ -38,6 +38,8 @@ export interface Claim {
   /** When the key became ready, by which claims are ordered. */
   readonly readyAt: EpochMs
   readonly leaseUntil: EpochMs
+  /** The trace contexts of the first and the last add of the run; see `KeyState.trace`. */
+  readonly trace?: string | undefined
 }
 
 /** The reply to a claim. */

@@ -29,7 +29,7 @@ export interface DirectQueue {
   /** The store's time. */
   now(): EpochMs
 
-  /** An ask without a delay, a plan, a limit or a failure. */
+  /** An ask without a delay, a plan, a limit, a failure or a trace context. */
   add(
     key: string,
     item: string | undefined,
@@ -55,6 +55,9 @@ export interface DirectQueue {
 
   /** See `Claim.readyAt`, for the claim that filled `handle` and `token`. */
   readyAt?(handle: number, token: number): EpochMs
+
+  /** See `Claim.trace`, for the claim that filled `handle` and `token`. */
+  trace?(handle: number, token: number): string | undefined
 
   /** Finishes the claim that filled `handle` and `token`. */
   done(handle: number, token: number, forget: boolean): FinishOutcome

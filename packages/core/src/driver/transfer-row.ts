@@ -16,6 +16,7 @@ export type TransferMember =
   | 'crashes'
   | 'failedAt'
   | 'parked'
+  | 'trace'
 
 /** Every {@link TransferMember}. */
 export const transferMembers: readonly TransferMember[] = [
@@ -31,6 +32,7 @@ export const transferMembers: readonly TransferMember[] = [
   'crashes',
   'failedAt',
   'parked',
+  'trace',
 ]
 
 /** One key as it moves from store to store, not held. */
@@ -49,7 +51,7 @@ export function transferRow(row: KeyRow): TransferRow {
     release(free, free.token, 'client-go', free.claimedReadyAt, free.claimedSeq)
   }
   const { dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt } = free
-  const { failures, crashes, failedAt, parked } = free
+  const { failures, crashes, failedAt, parked, trace } = free
   return {
     key,
     dueAt,
@@ -64,6 +66,7 @@ export function transferRow(row: KeyRow): TransferRow {
     crashes,
     failedAt,
     parked,
+    trace,
     item,
     lastError,
   }

@@ -20,6 +20,8 @@ export function claim(
   state.claimedSeq = state.seq
   state.claimedPriority = state.priority
   state.claimedAskedAt = state.askedAt
+  state.claimedTrace = state.trace
+  state.trace = undefined
   state.token = token
   state.leaseUntil = leaseUntil
   const laterAt = state.laterAt

@@ -4,6 +4,7 @@ import type { EpochMs } from '../time/clock.ts'
 import { free, isHeldBy } from './finish.ts'
 import { type KeyState, never } from './key-state.ts'
 import { collapse, countFailure, setDue } from './pending.ts'
+import { mergeTraces } from './trace.ts'
 
 /** Merges the priority of the claimed run into the pending one. */
 function bringBackPriority(state: KeyState): void {
@@ -27,6 +28,7 @@ export function expire(
   collapse(state, now)
   countFailure(state, now)
   if (state.crashes < failuresMax) state.crashes += 1
+  state.trace = mergeTraces(state.claimedTrace, state.trace)
   const lostAt = state.leaseUntil + delayMs
   if (state.dueAt === never) {
     setDue(state, lostAt, 'backoff', seq)

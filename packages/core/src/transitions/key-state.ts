@@ -34,6 +34,11 @@ export interface KeyState {
   priority: number
   /** When the pending run was first added. */
   askedAt: EpochMs
+  /**
+   * The trace contexts of the first and the last add since a claim last took the pending run, as
+   * `mergeTraces` joins them. Absent if no run is pending, or if no add had a context.
+   */
+  trace: string | undefined
 
   /** The fencing number of the holder; `noToken` = not held. */
   token: number
@@ -48,6 +53,8 @@ export interface KeyState {
   claimedSeq: number
   claimedPriority: number
   claimedAskedAt: EpochMs
+  /** See {@link trace}. */
+  claimedTrace: string | undefined
 
   /** Failed runs since the last forget. */
   failures: number
@@ -73,6 +80,7 @@ export function emptyKeyState(): KeyState {
     seq: 0,
     priority: 0,
     askedAt: never,
+    trace: undefined,
     token: noToken,
     leaseUntil: never,
     claimedDueAt: never,
@@ -82,6 +90,7 @@ export function emptyKeyState(): KeyState {
     claimedSeq: 0,
     claimedPriority: 0,
     claimedAskedAt: never,
+    claimedTrace: undefined,
     failures: 0,
     crashes: 0,
     failedAt: never,

@@ -3,6 +3,7 @@ import { type TransferRow, transferMembers } from '../driver/transfer-row.ts'
 import type { EpochMs } from '../time/clock.ts'
 import { type KeyState, never, noToken } from './key-state.ts'
 import { isGone } from './pending.ts'
+import { mergeTraces } from './trace.ts'
 
 /** A pending run, and why it is due then. */
 interface PendingRun {
@@ -29,6 +30,16 @@ function lastOf(a: EpochMs, b: EpochMs): EpochMs {
   return b === never ? a : Math.max(a, b)
 }
 
+/**
+ * The contexts of the first and the last add of both. Which adds came first is known by `askedAt`;
+ * after a merge it is the same in both, and merging again changes nothing.
+ */
+function mergedTrace(state: KeyState, row: TransferRow): string | undefined {
+  if (row.askedAt < state.askedAt) return mergeTraces(row.trace, state.trace)
+  if (row.askedAt > state.askedAt) return mergeTraces(state.trace, row.trace)
+  return state.trace ?? row.trace
+}
+
 /** Keeps the two earliest of all pending runs, at the better position and priority. */
 function mergePending(state: KeyState, row: TransferRow, now: EpochMs): void {
   if (row.dueAt === never) return
@@ -40,6 +51,7 @@ function mergePending(state: KeyState, row: TransferRow, now: EpochMs): void {
     state.readyAt = row.readyAt
     state.seq = row.seq
   }
+  state.trace = wasPending ? mergedTrace(state, row) : row.trace
   state.dueAt = first.at
   state.why = first.why
   state.laterAt = second?.at ?? never

@@ -108,5 +108,6 @@ export function cancel(state: KeyState): CancelOutcome {
   if (state.dueAt === never) return 'unchanged'
   state.dueAt = never
   state.laterAt = never
+  state.trace = undefined
   return 'cancelled'
 }

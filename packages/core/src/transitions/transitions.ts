@@ -31,3 +31,4 @@ export {
   stateWord,
 } from './pending.ts'
 export { renew } from './renew.ts'
+export { isTrace, mergeTraces } from './trace.ts'

@@ -1,4 +1,5 @@
 import { noRow } from './row-links.ts'
+import { put } from './row-table.ts'
 
 /** How many numbers a slot has. */
 export const holdWidth = 8
@@ -15,6 +16,8 @@ const capacityInitial = 16
 export class HoldTable {
   numbers: Float64Array = new Float64Array(capacityInitial * holdWidth)
   readonly holders: string[] = ['']
+  /** The trace contexts of claimed runs that have any; see `RowCursor`. */
+  readonly traces: (string | undefined)[] = []
   /** The row that each slot belongs to; `noRow` if it is free. */
   private rows: Int32Array = new Int32Array(capacityInitial)
   private free: Int32Array = new Int32Array(capacityInitial)
@@ -38,9 +41,14 @@ export class HoldTable {
 
   release(slot: number): void {
     this.holders[slot] = ''
+    if (slot < this.traces.length) this.traces[slot] = undefined
     this.rows[slot] = noRow
     this.free[this.freeCount] = slot
     this.freeCount += 1
+  }
+
+  setTrace(slot: number, trace: string): void {
+    put(this.traces, slot, trace)
   }
 
   /** At most `limit` of the rows that have a slot, in no particular order. */

@@ -36,8 +36,11 @@ const reasonMask = 3
 const parkedBit = 1 << 10
 /** The chunk's rare numbers hold `laterAt`, `readyAt`, `failedAt` and `crashes` of the row. */
 const rareBit = 1 << 11
+/** The chunk holds trace contexts of the pending run; the hold, those of the claimed run. */
+const traceBit = 1 << 12
+const claimedTraceBit = 1 << 13
 /** A row with one of these is not plain. */
-const specialBits = parkedBit | rareBit
+const specialBits = parkedBit | rareBit | traceBit | claimedTraceBit
 
 // Where the integers of a row are, from twice the index of its numbers.
 const failuresColumn = 6
@@ -76,6 +79,7 @@ export class RowCursor implements KeyState {
   seq = 0.5
   priority = 0
   askedAt = 0.5
+  trace: string | undefined = undefined
   token = 0.5
   leaseUntil = 0.5
   claimedDueAt = 0.5
@@ -85,6 +89,7 @@ export class RowCursor implements KeyState {
   claimedSeq = 0.5
   claimedPriority = 0
   claimedAskedAt = 0.5
+  claimedTrace: string | undefined = undefined
   failures = 0
   crashes = 0
   failedAt = 0.5
@@ -126,6 +131,8 @@ export class RowCursor implements KeyState {
     this.crashes = 0
     this.failedAt = never
     this.parked = false
+    this.trace = undefined
+    this.claimedTrace = undefined
     this.slot = noHold
   }
 
@@ -167,6 +174,11 @@ export class RowCursor implements KeyState {
       rare[n + 2] = this.failedAt
       rare[n + 3] = this.crashes
     }
+    if (this.trace !== undefined) {
+      marks |= traceBit
+      this.table.setTrace(this.row, this.trace)
+    }
+    if (this.claimedTrace !== undefined) marks |= claimedTraceBit
     this.links.setMarks(this.row, marks)
     integers[2 * n + failuresColumn] = this.failures
     if (this.token !== noToken) this.packHold()
@@ -206,10 +218,15 @@ export class RowCursor implements KeyState {
     this.priority = marks >> priorityShift
     this.parked = (marks & parkedBit) !== 0
     this.claimedWhy = reasons[(marks >> claimedWhyShift) & reasonMask]!
+    this.trace = (marks & traceBit) === 0 ? undefined : chunk.traces![row & rowMask]
+    this.claimedTrace = undefined
     if (this.slot === noHold) {
       this.token = noToken
       this.leaseUntil = never
-    } else this.unpackHold()
+    } else {
+      this.unpackHold()
+      if ((marks & claimedTraceBit) !== 0) this.claimedTrace = this.holds.traces[this.slot]
+    }
     if ((marks & rareBit) === 0) {
       this.laterAt = never
       this.readyAt = this.usualReadyAt
@@ -239,6 +256,7 @@ export class RowCursor implements KeyState {
     numbers[h + 5] = this.claimedSeq
     numbers[h + 6] = this.claimedPriority
     numbers[h + 7] = this.claimedAskedAt
+    if (this.claimedTrace !== undefined) holds.setTrace(this.slot, this.claimedTrace)
   }
 
   private unpackHold(): void {
@@ -263,8 +281,8 @@ export class RowCursor implements KeyState {
   }
 
   /**
-   * Whether a row is plain: its key is not parked, has no second run, no crash and nothing else that
-   * few keys have, and is not the cursor's, of which the packed row may be out of date.
+   * Whether a row is plain: its key is not parked, has no second run, no crash, no trace context and
+   * nothing else that few keys have, and is not the cursor's, of which the packed row may be out of date.
    *
    * The members below do the frequent steps of such a key on its packed row. They change what the
    * transitions of the same names change, of which there is little.

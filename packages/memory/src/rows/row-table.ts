@@ -28,6 +28,8 @@ export class RowChunk {
   readonly keys: string[]
   items: (string | undefined)[] | undefined
   errors: (string | undefined)[] | undefined
+  /** The trace contexts of pending runs that have any; see `RowCursor`. */
+  traces: (string | undefined)[] | undefined
   /** What few rows have, with the width of `numbers`: see `RowCursor`. */
   rare: Float64Array | undefined
 
@@ -44,6 +46,7 @@ export class RowChunk {
     for (let at = 0; at < this.keys.length; at += 1) wide.keys[at] = this.keys[at]!
     wide.items = this.items
     wide.errors = this.errors
+    wide.traces = this.traces
     if (this.rare !== undefined) {
       wide.rare = new Float64Array(wide.numbers.length)
       wide.rare.set(this.rare)
@@ -68,6 +71,7 @@ export class RowTable {
   /** Whether any row ever had an item: most queues store none. */
   hasItems = false
   private hasErrors = false
+  private hasTraces = false
   private free: number = noRow
 
   constructor(expectedRows: number) {
@@ -118,6 +122,7 @@ export class RowTable {
     chunk.keys[at] = ''
     if (this.hasItems && chunk.items !== undefined) chunk.items[at] = undefined
     if (this.hasErrors && chunk.errors !== undefined) chunk.errors[at] = undefined
+    if (this.hasTraces && chunk.traces !== undefined) chunk.traces[at] = undefined
     this.links.setNext(row, this.free)
     this.free = row
   }
@@ -145,6 +150,13 @@ export class RowTable {
     put(chunk.errors, row & rowMask, error)
   }
 
+  setTrace(row: number, trace: string): void {
+    this.hasTraces = true
+    const chunk = this.chunk(row)
+    chunk.traces ??= []
+    put(chunk.traces, row & rowMask, trace)
+  }
+
   private grow(): void {
     const [first] = this.chunks
     if (this.capacity < chunkRows) {
@@ -160,7 +172,7 @@ export class RowTable {
 }
 
 /** Sets an element of an array that may be shorter, without leaving holes in it. */
-function put(texts: (string | undefined)[], at: number, text: string | undefined): void {
+export function put(texts: (string | undefined)[], at: number, text: string | undefined): void {
   while (texts.length < at) texts.push(undefined)
   texts[at] = text
 }

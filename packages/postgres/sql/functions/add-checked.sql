@@ -62,7 +62,7 @@ begin
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('sluice.latest') / 1000.0::float8,
-          'sluice_channel', 'q' || in_queue) with ordinality as a(key, outcome, due_at, failures, n)
+          'sluice_channel', 'q' || in_queue, null) with ordinality as a(key, outcome, due_at, failures, n)
       ), firsts as materialized (
         select distinct on (w.key) w.key, w.outcome from written w where w.key is not null
         order by w.key, w.n

@@ -3,7 +3,7 @@
 create or replace function sluice.add_waiting(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
-  in_channel text, in_notice text
+  in_channel text, in_notice text, in_traces text[]
 ) returns table (key text, outcome int, due_at float8, failures int) language plpgsql
 -- @include settings
 as $body$

@@ -2,7 +2,7 @@
 -- held keys, which has at most as many entries as workers can hold.
 create or replace function sluice.claim_adopt(in_queue text, in_claim_id text) returns table (
   key text, item text, token bigint, failures int, crashes int, priority int, asked_at float8,
-  ready_at float8, at float8
+  ready_at float8, at float8, trace text
 ) language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
@@ -13,7 +13,7 @@ declare
 begin
   return query
     select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
-      k.claimed_ready_at, k.lease_until
+      k.claimed_ready_at, k.lease_until, k.claimed_trace
     from sluice.keys k
     where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
     order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;

@@ -9,7 +9,8 @@
 -- their columns, all in the same order, with their positions in the order of claims in ords; the
 -- expired leases as two lists; and the token below which to look at leases next, if not all were looked
 -- at. Lists are texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a
--- fraction of the time that thousands of short ones take. An empty list is null. If one of the items is
+-- fraction of the time that thousands of short ones take. An empty list is null, and so is
+-- that of trace contexts if no run has any. If one of the items is
 -- long, the items follow in rows of their own, one for each claim, in the same order.
 create or replace function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
@@ -17,7 +18,7 @@ create or replace function sluice.claim(
 ) returns table (
   now float8, until float8, ords text, keys text, items text, tokens text, failures text,
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
-  look_before bigint, item text
+  look_before bigint, item text, traces text
 ) language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
@@ -60,11 +61,12 @@ begin
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
         seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
-        later_at = 'Infinity'
+        later_at = 'Infinity',
+        claimed_trace = k.trace, trace = null
       from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
       returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
-        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at
+        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.claimed_trace
     )
     select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
       -- Making JSON of a text takes time in proportion to its length.
@@ -72,8 +74,10 @@ begin
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
       array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
-      array_agg(c.claimed_ready_at)
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready
+      array_agg(c.claimed_ready_at),
+      case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
+      traces
     from claimed c;
   end if;
   -- Each claim looks at the next few of the held keys, so that frequent claims stay cheap. From the
@@ -94,7 +98,7 @@ begin
   if not are_short then
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, k.item
+      null::bigint, k.item, null::text
     from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
     order by i.nth;
   end if;

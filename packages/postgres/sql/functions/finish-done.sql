@@ -62,7 +62,7 @@ begin
     update sluice.keys k set
       token = null, lease_until = null, holder = null, claim_id = null, claimed_due_at = null,
       claimed_later_at = null, claimed_ready_at = null, claimed_asked_at = null,
-      claimed_seq = null, claimed_priority = null, claimed_why = null,
+      claimed_seq = null, claimed_priority = null, claimed_why = null, claimed_trace = null,
       later_at = case when k.later_at <= m.t and k.due_at <= m.t then 'Infinity'
         else k.later_at end,
       ready_at = case when k.due_at <= m.t then m.t else k.ready_at end,

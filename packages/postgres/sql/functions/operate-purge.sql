@@ -16,7 +16,7 @@ begin
   delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
-    failed_at = null, parked = false
+    failed_at = null, parked = false, trace = null
   where k.ctid = any (picks) and k.token is not null
     and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
   get diagnostics taken = row_count;

@@ -4,7 +4,7 @@ create or replace function sluice.write_keys(
   in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
   in_ready_at float8[], in_seq bigint[], in_priority int[], in_asked_at float8[],
   in_held boolean[], in_failures int[], in_crashes int[], in_failed_at float8[],
-  in_parked boolean[]
+  in_parked boolean[], in_traces text[]
 ) returns void language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
@@ -18,6 +18,7 @@ begin
       later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
       asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,
       failed_at = u.failed_at, parked = u.parked,
+      trace = u.trace, claimed_trace = case when u.held then k.claimed_trace end,
       token = case when u.held then k.token end,
       lease_until = case when u.held then k.lease_until end,
       holder = case when u.held then k.holder end,
@@ -32,10 +33,11 @@ begin
     from (
       select x.ctid, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
-        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked
+        in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked,
+        in_traces
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
-        seq, priority, asked_at, held, failures, crashes, failed_at, parked
+        seq, priority, asked_at, held, failures, crashes, failed_at, parked, trace
       ) cross join lateral (
         select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
       offset 0

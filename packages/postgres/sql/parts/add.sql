@@ -17,11 +17,11 @@ declare
 begin
   with written as (
     insert into sluice.keys as k
-      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change)
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
     select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes)
-      as i(key, item, priority, delay, index)
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
+      as i(key, item, priority, delay, index, trace)
     on conflict (queue_id, key) do update set
       due_at = case
         when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at
@@ -62,6 +62,11 @@ begin
         else greatest(k.priority, excluded.priority) end,
       asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end,
       item = excluded.item,
+      trace = case
+        when k.due_at = 'Infinity' or k.trace is null then excluded.trace
+        when excluded.trace is null or right(excluded.trace, 55) = right(k.trace, 55) then k.trace
+        when right(excluded.trace, 55) = left(k.trace, 55) then left(k.trace, 55)
+        else left(k.trace, 55) || ' ' || right(excluded.trace, 55) end,
       failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked
         and k.failed_at + in_expire <= t then 0 else k.failures end,
       crashes = case when k.due_at = 'Infinity' and k.token is null and not k.parked
@@ -85,6 +90,8 @@ begin
     where k.due_at = 'Infinity'
       or excluded.priority > k.priority
       or k.item is distinct from excluded.item
+      or excluded.trace is not null
+        and (k.trace is null or right(excluded.trace, 55) <> right(k.trace, 55))
       or case when k.due_at <= t or by_server and k.why = 0
         then k.later_at <= t
           or in_twice and excluded.why > 0 and excluded.due_at < k.later_at

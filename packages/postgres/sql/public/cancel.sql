@@ -17,7 +17,7 @@ begin
   if row.token is null and row.failures = 0 and row.crashes = 0 and not row.parked then
     delete from sluice.keys k where k.queue_id = this_queue and k.key = in_key;
   else
-    update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity'
+    update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', trace = null
     where k.queue_id = this_queue and k.key = in_key;
   end if;
   return 'cancelled';

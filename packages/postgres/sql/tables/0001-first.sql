@@ -64,6 +64,9 @@ create table sluice.keys (
   holder text collate "C",
   claim_id text collate "C",
   last_error text,
+  -- The trace contexts of the first and the last add of the pending run, and of the claimed one.
+  trace text,
+  claimed_trace text,
   primary key (queue_id, key)
 ) with (
   -- Room on each page for renewed leases to stay where they are.

@@ -33,6 +33,7 @@ export function storedKey(row: Row): StoredKey {
   state.seq = number(row['seq'])
   state.priority = number(row['priority'])
   state.askedAt = instant(row['asked_at'])
+  state.trace = text(row['trace'])
   state.failures = number(row['failures'])
   state.crashes = number(row['crashes'])
   state.failedAt = instant(row['failed_at'])
@@ -48,6 +49,7 @@ export function storedKey(row: Row): StoredKey {
     state.claimedSeq = orZero(row['claimed_seq'])
     state.claimedPriority = orZero(row['claimed_priority'])
     state.claimedAskedAt = instant(row['claimed_asked_at'])
+    state.claimedTrace = text(row['claimed_trace'])
   }
   return {
     key: String(row['key']),

@@ -114,8 +114,8 @@ interface LockedKey extends StoredKey {
 
 function fingerprint({ state, item, lastError }: StoredKey): string {
   const { dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt } = state
-  const { token, failures, crashes, failedAt, parked } = state
-  const pending = [dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt]
+  const { token, failures, crashes, failedAt, parked, trace } = state
+  const pending = [dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt, trace]
   const rest = [token, failures, crashes, failedAt, parked]
   return `${pending.join()}|${rest.join()}|${item === undefined}|${item}|${lastError}`
 }
@@ -186,5 +186,6 @@ async function writePart(
     column((state) => state.crashes),
     column((state) => orNull(state.failedAt)),
     column((state) => state.parked),
+    column((state) => state.trace),
   ])
 }

@@ -102,6 +102,7 @@ async function addPlain(
     moment.least,
     notice?.channel,
     notice?.payload,
+    tracesOf(sorted.map(({ entry }) => entry)),
   ])
   const [head, ...rest] = rows
   const now = number(head?.['due_at'])
@@ -118,6 +119,12 @@ async function addPlain(
     if (!replies.has(key)) replies.set(key, askReply(row))
   }
   return asks.map(({ key }) => replies.get(key) as AskReply)
+}
+
+/** The trace contexts of asks as an array; null, which costs nothing, if none has any. */
+function tracesOf(asks: readonly Ask[]): string | null {
+  if (asks.every(({ trace }) => trace === undefined)) return null
+  return arrayLiteral(asks.map(({ trace }) => trace))
 }
 
 function askReply(row: Row): AskReply {

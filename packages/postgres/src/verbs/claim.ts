@@ -26,6 +26,7 @@ function claimOf(row: Row): Claim {
     askedAt: instant(row['asked_at']),
     readyAt: instant(row['ready_at']),
     leaseUntil: instant(row['at']),
+    trace: text(row['trace']),
   }
 }
 
@@ -71,6 +72,7 @@ function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
   const priorities = numbers(row['priorities'])
   const asked = numbers(row['asked'])
   const ready = numbers(row['ready'])
+  const traces = texts(row['traces'])
   const leaseUntil = number(row['until'])
   const claims = new Array<Claim | undefined>(positions.length)
   for (let at = 0; at < positions.length; at += 1) {
@@ -85,6 +87,7 @@ function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
       askedAt: asked[at]!,
       readyAt: ready[at]!,
       leaseUntil,
+      trace: traces[at] ?? undefined,
     }
   }
   // A position stays empty if its row was deleted in between.

@@ -33,8 +33,9 @@ let create: CreateSubject
 let calls = 0
 
 /** Whether the public functions can express an add. */
-function isExpressible({ plan, failed, maxWaitMs, item }: Ask): boolean {
+function isExpressible({ plan, failed, maxWaitMs, item, trace }: Ask): boolean {
   const isPlain = plan === undefined && failed !== true && maxWaitMs === undefined
+  if (trace !== undefined) return false
   if (item !== undefined && item.length > itemBytesMax) return false
   // The functions write JSON as Postgres does.
   return isPlain && (item === undefined || /^("[^"\\]*"|-?\d{1,15}|true|false|null)$/.test(item))

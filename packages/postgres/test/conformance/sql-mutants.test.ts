@@ -279,8 +279,8 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
   },
   {
     name: 'adds lock keys in the order of the call',
-    from: 'as i(key, item, priority, delay, index)\n    on conflict',
-    to: 'as i(key, item, priority, delay, index) order by i.index\n    on conflict',
+    from: 'as i(key, item, priority, delay, index, trace)\n    on conflict',
+    to: 'as i(key, item, priority, delay, index, trace) order by i.index\n    on conflict',
     probe: locksInTheOrderOfKeys,
   },
   {

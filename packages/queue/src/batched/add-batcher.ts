@@ -1,4 +1,12 @@
-import type { Ask, AskReply, Awaitable, CancelOutcome, Failure, ForgetOutcome } from '@sluice/core'
+import {
+  type Ask,
+  type AskReply,
+  type Awaitable,
+  type CancelOutcome,
+  type Failure,
+  type ForgetOutcome,
+  transitions,
+} from '@sluice/core'
 import type { Adds } from '../core/backend.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { Answers, BatchJob } from './batch-job.ts'
@@ -117,7 +125,8 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
     if (first === undefined || second === undefined) return undefined
     // The store decides which of the two runs a higher priority moves: it needs a batch of its own.
     if (!isPlain(first) || !isPlain(second) || second.priority > first.priority) return undefined
-    earlier.request = { ...first, item: second.item }
+    const trace = transitions.mergeTraces(first.trace, second.trace)
+    earlier.request = { ...first, item: second.item, trace }
     return afterwards
   }
 }

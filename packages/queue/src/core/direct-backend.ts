@@ -30,9 +30,11 @@ const sweepTicksMax = 50
 const probePolicy: HeldPolicy = { disposeAs: 'release', retryAs: () => ({ delayMs: 0 }) }
 
 /** A claim as it is traced; a direct queue does not report its position in the order. */
-function claimOf(held: HeldKey<unknown>): Omit<Claim, 'readyAt'> {
+function claimOf(held: HeldKey<unknown>, direct: DirectQueue): Omit<Claim, 'readyAt'> {
   const { key, itemText, token, failures, crashes, priority, askedAt } = held
-  return { key, item: itemText, token, failures, crashes, priority, askedAt, leaseUntil: never }
+  const trace = direct.trace?.(held.handle, token)
+  const said = { key, item: itemText, token, failures, crashes, priority, askedAt, trace }
+  return { ...said, leaseUntil: never }
 }
 
 /**
@@ -240,7 +242,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     }
     const reply = this.#call('claim', request, () => ({
       // Not the Held itself: a subscriber that keeps the event would keep it alive.
-      claims: direct.claim(held, holder, dueBy) ? [claimOf(held)] : [],
+      claims: direct.claim(held, holder, dueBy) ? [claimOf(held, direct)] : [],
       leaseEnds: [],
       now: direct.now(),
     }))

@@ -4,6 +4,7 @@
 import {
   type AskOptions,
   type Awaitable,
+  callerTrace,
   type Driver,
   type RunRequest,
   type RunResult,
@@ -123,6 +124,11 @@ export class DriverCalls implements HandleUser, GateUser {
   ): Awaitable<RunResult> {
     if (!sluiceChannel.hasSubscribers) return run()
     return traced(this.#event('run', traceable.request()), run)
+  }
+
+  /** The trace context of the code that adds keys, to be stored with them. */
+  callerTrace(): string | undefined {
+    return callerTrace(this.name, this.driver)
   }
 
   /** Publishes an event that is no call. */

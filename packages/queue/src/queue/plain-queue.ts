@@ -139,6 +139,8 @@ export class PlainQueue<T> implements Queue<T> {
    */
   protected ask(item: T, draft: AddDraft, givesBack: boolean): Promise<AddOutcome> {
     const { keyOf, schema } = this.#options
+    const trace = this.core.calls.callerTrace()
+    if (trace !== undefined) draft.trace = trace
     if (keyOf === undefined && schema === undefined) {
       if (draft.key === '') draft.key = keyOfItem(item)
       return this.core.add(draft, givesBack)
@@ -155,8 +157,8 @@ export class PlainQueue<T> implements Queue<T> {
     return draft
   }
 
-  #encoded(item: T, priority: number): Ask {
-    return this.#encode(item, { key: '', item: undefined, priority, delayMs: 0 })
+  #encoded(item: T, priority: number, trace: string | undefined): Ask {
+    return this.#encode(item, { key: '', item: undefined, priority, delayMs: 0, trace })
   }
 
   /** Calls `go`, after checking the items if there is a schema. */
@@ -210,7 +212,8 @@ export class PlainQueue<T> implements Queue<T> {
 
   #addMany(items: readonly T[], priority: number): Promise<AddOutcome[]> {
     // Not map, which leaves out the holes of an array: each is refused as an item like any other.
-    const asks = Array.from(items, (item) => this.#encoded(item, priority))
+    const trace = this.core.calls.callerTrace()
+    const asks = Array.from(items, (item) => this.#encoded(item, priority, trace))
     return this.#admitted(items, () => {
       const { backend, phase } = this.core
       return backend.addMany === undefined || phase !== 'open'
@@ -222,7 +225,7 @@ export class PlainQueue<T> implements Queue<T> {
   addSoon(item: T, options?: AddOptions): void {
     try {
       const priority = checkAddOptions(options)
-      const ask = this.#encoded(item, priority)
+      const ask = this.#encoded(item, priority, this.core.calls.callerTrace())
       this.core.refuseWhenEnding(ask.key, false)
       const { core } = this
       const admitted = (go: () => Promise<AddOutcome>): Promise<AddOutcome> =>
@@ -230,9 +233,11 @@ export class PlainQueue<T> implements Queue<T> {
       this.#soon.push({
         key: ask.key,
         priority,
+        trace: ask.trace,
         // An add that was accepted before a shutdown is stored even after it.
         store(user) {
-          return admitted(() => core.addAccepted({ ...ask, priority: this.priority }, user))
+          const { priority: highest, trace } = this
+          return admitted(() => core.addAccepted({ ...ask, priority: highest, trace }, user))
         },
       })
     } catch (error) {

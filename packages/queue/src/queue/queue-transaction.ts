@@ -100,7 +100,7 @@ export class QueueTransaction<T> {
     if (result?.issues !== undefined) {
       throw new SluiceTypeError('item', `must match the schema: ${issueText(result.issues)}`)
     }
-    return { ...details, key, item: text }
+    return { ...details, key, item: text, trace: this.#core.calls.callerTrace() }
   }
 
   #one(ask: Ask): Awaitable<AddOutcome> {

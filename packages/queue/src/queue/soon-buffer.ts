@@ -1,4 +1,4 @@
-import { type AddOutcome, addSoonKeysMax, SluiceError } from '@sluice/core'
+import { type AddOutcome, addSoonKeysMax, SluiceError, transitions } from '@sluice/core'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 
@@ -6,6 +6,7 @@ import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 export interface SoonAdd {
   readonly key: string
   priority: number
+  trace: string | undefined
   /** Stores it: when it is the turn of `user` at the gate of the store, or now. */
   store(user: GateUser | undefined): Promise<AddOutcome>
 }
@@ -126,6 +127,9 @@ function take(line: Line): SoonAdd | undefined {
 
 /** The later of two adds of a key, at the higher priority of both. */
 function replacing(earlier: SoonAdd | undefined, later: SoonAdd): SoonAdd {
-  if (earlier !== undefined) later.priority = Math.max(earlier.priority, later.priority)
+  if (earlier !== undefined) {
+    later.priority = Math.max(earlier.priority, later.priority)
+    later.trace = transitions.mergeTraces(earlier.trace, later.trace)
+  }
   return later
 }

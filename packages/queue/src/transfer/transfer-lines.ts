@@ -18,6 +18,7 @@ import {
   priorityMin,
   SluiceTypeError,
   type TransferRow,
+  transitions,
 } from '@sluice/core'
 
 /** The version of the format that is written, and the only one that is read. */
@@ -122,7 +123,8 @@ function readBucket(where: string, value: unknown): BucketRow {
 
 function readRow(where: string, record: Record<string, unknown>): TransferRow {
   const row = record as unknown as TransferRow
-  const { key, item, lastError, why, laterWhy, seq, priority, failures, crashes, parked } = row
+  const { key, item, lastError, why, laterWhy, seq, priority, failures, crashes, parked, trace } =
+    row
   checkKey(`${where}.key`, key)
   if (item !== undefined) readItem(`${where}.item`, item)
   if (lastError !== undefined)
@@ -151,7 +153,13 @@ function readRow(where: string, record: Record<string, unknown>): TransferRow {
     failures: checkNumber(`${where}.failures`, failures, counts),
     crashes: checkNumber(`${where}.crashes`, crashes, counts),
     parked: checkBoolean(`${where}.parked`, parked),
+    trace: trace === undefined ? undefined : checkTrace(`${where}.trace`, trace),
   }
+}
+
+function checkTrace(where: string, trace: string): string {
+  if (transitions.isTrace(checkString(where, trace))) return trace
+  throw new SluiceTypeError(where, 'must be one or two W3C traceparents of version 00')
 }
 
 function readItem(where: string, item: string): void {

@@ -10,6 +10,7 @@ end
 local function free(state, number)
   state.token = 0
   state.lease = inf
+  state.claimedTrace = nil
   if state.due <= now then
     state.ready = now
     state.seq = number

@@ -14,6 +14,13 @@ local function setDue(state, due, why, number)
   state.seq = number
 end
 
+-- The trace contexts of two sequences of adds as one: packages/core/src/transitions/trace.ts.
+local function mergeTraces(earlier, later)
+  if not earlier or not later then return earlier or later end
+  local first, last = string.sub(earlier, 1, 55), string.sub(later, -55)
+  return first == last and first or first .. ' ' .. last
+end
+
 local function countFailure(state)
   if state.failures < failuresMax then state.failures = state.failures + 1 end
   state.failed = now
@@ -31,6 +38,7 @@ local function cancel(state)
   if state.due == inf then return false end
   state.due = inf
   state.later = inf
+  state.trace = nil
   return true
 end
 

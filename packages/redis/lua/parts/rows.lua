@@ -2,15 +2,19 @@
 --
 --   place  B   the sorted set that the key is in, see below
 --   flags  B   which parts follow
---   whys   B   why + 4 * why of the second run + 16 * why of the claimed run
+--   whys   B   why + 4 * why of the second run + 16 * why of the claimed run + 64 if trace follows
+--              + 128 if claimed trace follows
 --   held       I7 token, d lease end, d due, d later, d ready, d asked, I7 seq, h priority, I7 claim,
 --              B length of the holder, holder
 --   pending    flat: d due, I7 seq, h priority; otherwise d due, d ready, d asked, I7 seq, h priority
 --   later      d
 --   counts     I4 failures, I4 crashes, d failed at
+--   trace      B length, the trace contexts of the pending run
+--   claimed trace   the same of the claimed run
 local NONE, READY, DELAYED, BACKOFF, HELD, PARKED, IDLE = 0, 1, 2, 3, 4, 5, 6
 local HAS_ITEM, HAS_ERROR, HAS_COUNTS, IS_PARKED, IS_HELD, IS_PENDING, HAS_LATER, IS_FLAT =
   1, 2, 4, 8, 16, 32, 64, 128
+local HAS_TRACE, HAS_CLAIMED_TRACE = 64, 128
 local WHY_ADD, WHY_DELAY, WHY_BACKOFF = 0, 1, 2
 local pack, unpackRow = struct.pack, struct.unpack
 local heldFormat = '>I7dddddI7hI7B'
@@ -32,6 +36,10 @@ end
 
 local function decodeParts(state, row, flags, whys)
   local position = 4
+  local hasClaimedTrace = whys >= HAS_CLAIMED_TRACE
+  if hasClaimedTrace then whys = whys - HAS_CLAIMED_TRACE end
+  local hasTrace = whys >= HAS_TRACE
+  if hasTrace then whys = whys - HAS_TRACE end
   local claimedWhy = math.floor(whys / 16)
   whys = whys % 16
   state.laterWhy = math.floor(whys / 4)
@@ -82,6 +90,8 @@ local function decodeParts(state, row, flags, whys)
   if hasCounts then
     state.failures, state.crashes, state.failed, position = unpackRow('>I4I4d', row, position)
   end
+  if hasTrace then state.trace, position = unpackRow('Bc0', row, position) end
+  if hasClaimedTrace then state.claimedTrace, position = unpackRow('Bc0', row, position) end
   if position ~= #row + 1 then error('length') end
 end
 
@@ -130,7 +140,16 @@ local function encode(state, place)
       later = pack('>d', state.later)
     end
   end
-  return string.char(place, flags, whys) .. held .. pending .. later .. counts
+  local traces = ''
+  if state.trace then
+    whys = whys + HAS_TRACE
+    traces = pack('Bc0', #state.trace, state.trace)
+  end
+  if state.claimedTrace then
+    whys = whys + HAS_CLAIMED_TRACE
+    traces = traces .. pack('Bc0', #state.claimedTrace, state.claimedTrace)
+  end
+  return string.char(place, flags, whys) .. held .. pending .. later .. counts .. traces
 end
 
 -- The member of a ready key: in the order of bytes, members of one score are in the order of claims.

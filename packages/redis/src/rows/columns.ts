@@ -19,6 +19,19 @@ export function numbers(reply: Reply | undefined): number[] {
   return String(reply).split(' ').map(number)
 }
 
+/**
+ * The numbers of a text of which at most `count` words are numbers, and the trace contexts that follow
+ * them.
+ */
+export function numbersAndTrace(
+  reply: Reply | undefined,
+  count: number,
+): readonly [number[], string | undefined] {
+  const words = String(reply).split(' ')
+  const trace = words.length > count ? words.slice(count).join(' ') : undefined
+  return [words.slice(0, count).map(number), trace]
+}
+
 /** An instant, or another number that may be infinite, as an argument. */
 export function instant(value: EpochMs): string {
   if (value === Infinity) return 'inf'

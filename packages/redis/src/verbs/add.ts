@@ -7,11 +7,20 @@ import { Plans } from './plans.ts'
 const outcomes: readonly AddOutcome[] = ['added', 'moved', 'unchanged', 'parked', 'full']
 
 function optionsOf(ask: Ask, plans: Plans): string {
-  const { priority, delayMs, maxWaitMs, failed = false, plan, jitter = 0 } = ask
-  const isPlain = priority === 0 && delayMs <= 0 && !failed && plan === undefined
+  const { priority, delayMs, maxWaitMs, failed = false, plan, jitter = 0, trace } = ask
+  const isPlain =
+    priority === 0 && delayMs <= 0 && !failed && plan === undefined && trace === undefined
   if (isPlain) return ''
   const number = plans.numberOf(plan)
-  return JSON.stringify([priority, delayMs, maxWaitMs ?? null, failed, number, jitter])
+  return JSON.stringify([
+    priority,
+    delayMs,
+    maxWaitMs ?? null,
+    failed,
+    number,
+    jitter,
+    trace ?? null,
+  ])
 }
 
 /** Keys that were added. */

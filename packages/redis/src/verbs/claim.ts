@@ -8,7 +8,7 @@ import {
 } from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
 import { claimNumber } from '../rows/claim-number.ts'
-import { instant, number, numbers, text } from '../rows/columns.ts'
+import { instant, number, numbersAndTrace, text } from '../rows/columns.ts'
 import { type RunOptions, type Store, verbStart } from '../store.ts'
 import { type Finished, repeatFinishes } from './finish.ts'
 
@@ -30,8 +30,8 @@ function claimsOf(reply: readonly Reply[]): Claim[] {
     const position = reply[at + 2]
     // A whole number is the position of a key that has only that.
     const plain = typeof position === 'number' ? position : undefined
-    const [readyAt = 0, askedAt = readyAt, priority = 0, failures = 0, crashes = 0] =
-      plain === undefined ? numbers(position) : [plain]
+    const [cells, trace] = plain === undefined ? numbersAndTrace(position, 5) : [[plain]]
+    const [readyAt = 0, askedAt = readyAt, priority = 0, failures = 0, crashes = 0] = cells
     claims.push({
       key: String(reply[at]),
       item: text(reply[at + 1]),
@@ -42,6 +42,7 @@ function claimsOf(reply: readonly Reply[]): Claim[] {
       askedAt,
       readyAt,
       leaseUntil,
+      trace,
     })
   }
   return claims
@@ -131,6 +132,7 @@ export async function adopt(
     const reply = await store.run('adopt', queue, [String(claimNumber(claimId)), from, skip])
     for (let at = verbStart + 1; at < reply.length; at += 3) {
       const key = String(reply[at])
+      const [cells, trace] = numbersAndTrace(reply[at + 2], 8)
       const [
         token = 0,
         readyAt = 0,
@@ -140,7 +142,7 @@ export async function adopt(
         crashes = 0,
         leaseUntil = 0,
         hasEnded = 0,
-      ] = numbers(reply[at + 2])
+      ] = cells
       if (hasEnded === 1) ended.set(key, { as: 'release', key, token })
       if (hasEnded === 1) continue
       const item = text(reply[at + 1])
@@ -154,6 +156,7 @@ export async function adopt(
         askedAt,
         readyAt,
         leaseUntil,
+        trace,
       })
     }
     const position = text(reply[verbStart])

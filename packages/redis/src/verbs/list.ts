@@ -9,7 +9,7 @@ import {
   transitions,
 } from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
-import { number, numbers } from '../rows/columns.ts'
+import { number, numbers, text } from '../rows/columns.ts'
 import { type Store, verbStart } from '../store.ts'
 
 /** The most keys that one page looks at: a page of a rare state may be short, and not the last. */
@@ -19,7 +19,8 @@ const looksMax = 2_000
 const scriptKeysMax = 500
 
 function rowOf(reply: Reply, now: number): KeyRow {
-  const [key, item, error, holder, why, laterWhy, claimedWhy, cells] = reply as readonly Reply[]
+  const [key, item, error, holder, why, laterWhy, claimedWhy, cells, trace, claimedTrace] =
+    reply as readonly Reply[]
   const [
     dueAt = 0,
     laterAt = 0,
@@ -49,6 +50,7 @@ function rowOf(reply: Reply, now: number): KeyRow {
     seq,
     priority,
     askedAt,
+    trace: text(trace),
     token,
     leaseUntil,
     claimedDueAt,
@@ -58,6 +60,7 @@ function rowOf(reply: Reply, now: number): KeyRow {
     claimedSeq,
     claimedPriority,
     claimedAskedAt,
+    claimedTrace: text(claimedTrace),
     failures,
     crashes,
     failedAt,

@@ -17,7 +17,7 @@ const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 const importOutcomes: readonly ImportOutcome[] = ['imported', 'merged', 'unchanged']
 const dropOutcomes: readonly DropOutcome[] = ['dropped', 'changed', 'missing']
 
-function rowArgs(row: TransferRow, ...more: readonly number[]): string[] {
+function rowArgs(row: TransferRow, lastSeq?: number): string[] {
   const cells = [
     row.dueAt,
     reasons.indexOf(row.why),
@@ -31,9 +31,13 @@ function rowArgs(row: TransferRow, ...more: readonly number[]): string[] {
     row.crashes,
     row.failedAt,
     row.parked ? 1 : 0,
-    ...more,
+  ].map(instant)
+  return [
+    row.key,
+    row.item ?? '',
+    row.lastError ?? '',
+    [...cells, lastSeq ?? '-', row.trace ?? ''].join(' '),
   ]
-  return [row.key, row.item ?? '', row.lastError ?? '', cells.map(instant).join(' ')]
 }
 
 /** What the script says of a run that the new primary knew already. */

@@ -7,5 +7,6 @@ set
   asked_at = ?, token = ?, lease_until = ?, holder = ?, claim = ?,
   next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
   next_later_at = ?, next_later_why = ?,
-  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?
+  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?,
+  trace = ?, next_trace = ?
 where id = +?

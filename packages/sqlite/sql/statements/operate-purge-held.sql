@@ -4,7 +4,7 @@
 update sluice_keys
 set
   next_due_at = null, next_why = null, next_seq = null, next_priority = null,
-  next_asked_at = null, next_later_at = null, next_later_why = null,
+  next_asked_at = null, next_later_at = null, next_later_why = null, next_trace = null,
   failures = 0, crashes = 0, failed_at = null, parked = 0
 where
   queue = +? and token is not null

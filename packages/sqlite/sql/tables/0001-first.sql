@@ -84,12 +84,18 @@ create table sluice_keys (
   item text,
   last_error text,
 
+  -- The trace contexts of the first and the last add, if adds had any: of the run, and of the next
+  -- pending run of a held key.
+  trace text,
+  next_trace text,
+
   unique (queue, key),
   check ((due_at is null) = (ready_at is null)),
   check (due_at is not null or (later_at is null and token is null)),
   check ((token is null) = (holder is null)),
   check (token is not null or (lease_until is null and next_due_at is null)),
-  check (next_due_at is not null or next_later_at is null)
+  check (next_due_at is not null or (next_later_at is null and next_trace is null)),
+  check (due_at is not null or trace is null)
 ) strict;
 
 -- Pending keys in the order of claims. due_at and due_why are included so that counting, and looking

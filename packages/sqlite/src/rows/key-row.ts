@@ -32,6 +32,8 @@ export interface KeyColumns {
   readonly parked: number
   readonly item: string | null
   readonly last_error: string | null
+  readonly trace: string | null
+  readonly next_trace: string | null
 }
 
 /** One key: the state that the transitions change, and the columns that they do not know. */
@@ -93,6 +95,7 @@ function readPending(state: KeyState, row: KeyColumns): void {
   state.seq = row.seq ?? 0
   state.priority = row.priority
   state.askedAt = instantOf(row.asked_at)
+  state.trace = row.trace ?? undefined
 }
 
 function readHeld(state: KeyState, row: KeyColumns, token: number): void {
@@ -105,6 +108,8 @@ function readHeld(state: KeyState, row: KeyColumns, token: number): void {
   state.claimedSeq = row.seq ?? 0
   state.claimedPriority = row.priority
   state.claimedAskedAt = instantOf(row.asked_at)
+  state.claimedTrace = row.trace ?? undefined
+  state.trace = row.next_trace ?? undefined
   // Without a pending run these members mean nothing; they have the values that a claim leaves.
   const isPending = row.next_due_at !== null
   state.dueAt = instantOf(row.next_due_at)
@@ -129,7 +134,12 @@ export function columnsOf(stored: StoredKey): SqliteValue[] {
     state.parked ? 1 : 0,
     stored.item,
     stored.lastError,
+    ...(state.token === noToken ? [state.trace ?? null, null] : heldTraces(state)),
   ]
+}
+
+function heldTraces({ claimedTrace, trace }: KeyState): SqliteValue[] {
+  return [claimedTrace ?? null, trace ?? null]
 }
 
 const notHeld: readonly SqliteValue[] = Array<null>(4).fill(null)
@@ -218,6 +228,7 @@ export function isSame(a: KeyState, b: KeyState): boolean {
     a.seq === b.seq &&
     a.priority === b.priority &&
     a.askedAt === b.askedAt &&
+    a.trace === b.trace &&
     a.token === b.token &&
     a.leaseUntil === b.leaseUntil &&
     a.claimedDueAt === b.claimedDueAt &&
@@ -227,6 +238,7 @@ export function isSame(a: KeyState, b: KeyState): boolean {
     a.claimedSeq === b.claimedSeq &&
     a.claimedPriority === b.claimedPriority &&
     a.claimedAskedAt === b.claimedAskedAt &&
+    a.claimedTrace === b.claimedTrace &&
     a.failures === b.failures &&
     a.crashes === b.crashes &&
     a.failedAt === b.failedAt &&

@@ -58,7 +58,8 @@ function readKnown(tx: WriteTransaction, asks: readonly Ask[]): Map<string, Stor
 
 function isUniform([first, ...others]: readonly Ask[]): boolean {
   return others.every((ask) => {
-    return ask.priority === first?.priority && ask.delayMs === first.delayMs
+    const { priority, delayMs, trace } = ask
+    return priority === first?.priority && delayMs === first.delayMs && trace === first.trace
   })
 }
 
@@ -85,6 +86,7 @@ function insertUniform(
     firstSeq,
     first.priority,
     now,
+    first.trace ?? null,
     dueAt,
     JSON.stringify(rows),
   )
@@ -125,6 +127,7 @@ function insertEach(
       ask.priority,
       now,
       ask.item ?? null,
+      ask.trace ?? null,
     )
     if (Number(changes) === 0) continue
     inserted += 1

@@ -25,6 +25,7 @@ interface Candidate {
   readonly asked_at: number | null
   readonly ready_at: number
   readonly later_at: number | null
+  readonly trace: string | null
 }
 
 /** A priority that has pending keys, and when the first of them is ready. */
@@ -128,6 +129,7 @@ function take(tx: WriteTransaction, found: readonly Candidate[], request: ClaimR
       askedAt: instantOf(row.asked_at),
       readyAt: row.ready_at,
       leaseUntil: hold.leaseUntil,
+      trace: row.trace ?? undefined,
     }
   })
 }
@@ -185,6 +187,7 @@ interface HeldRow {
   readonly asked_at: number | null
   readonly ready_at: number
   readonly lease_until: number | null
+  readonly trace: string | null
 }
 
 /** The claims of a request that are still held. */
@@ -202,5 +205,6 @@ export function adoptVerb(statements: Statements, queue: string, claimId: string
     askedAt: instantOf(each.asked_at),
     readyAt: each.ready_at,
     leaseUntil: instantOf(each.lease_until),
+    trace: each.trace ?? undefined,
   }))
 }

@@ -28,16 +28,26 @@ function ready(key: string, at: number, seq: number, parts: Partial<TransferRow>
   return row(key, { dueAt: at, why: 'add', readyAt: at, seq, askedAt: at, ...parts })
 }
 
+/** A trace context; each digit gives another one. */
+function trace(digit: number): string {
+  return `00-${String(digit).repeat(32)}-${String(digit).repeat(16)}-01`
+}
+
 /** A row of every state in which a key is not held. */
 function rowsOfAllStates(now: number): readonly TransferRow[] {
   const later = { why: 'delay', laterWhy: 'add', askedAt: now - 50.25 } as const
   return [
     ready('backoff', now + 700, 5, { why: 'backoff', failures: 4, failedAt: now - 100 }),
-    ready('delayed', now + 900.5, 4, { ...later, priority: -7 }),
+    ready('delayed', now + 900.5, 4, { ...later, priority: -7, trace: `${trace(1)} ${trace(2)}` }),
     row('idle', { failures: 2, crashes: 1, failedAt: now - 60_000, lastError: '{"message":"no"}' }),
     ready('parked', now - 10, 3, { parked: true, failures: 9, failedAt: now - 5 }),
     row('parked/idle', { parked: true }),
-    ready('ready', now - 20, 2, { priority: 3, item: '{"id":1}', askedAt: now - 30 }),
+    ready('ready', now - 20, 2, {
+      priority: 3,
+      item: '{"id":1}',
+      askedAt: now - 30,
+      trace: trace(3),
+    }),
     ready('twice', now - 30, 1, { laterAt: now + 400, laterWhy: 'backoff' }),
   ]
 }
@@ -167,6 +177,31 @@ export const transferCases: readonly Case[] = [
     },
   },
   {
+    id: 'transfer.import.traces',
+    title: 'the trace contexts of two rows are merged in the order of their first adds, once',
+    needs,
+    async run(s) {
+      for (const key of ['before', 'after', 'none']) {
+        await s.add(key, key === 'none' ? {} : { trace: trace(1) })
+        await s.add(key, key === 'none' ? {} : { trace: trace(2) })
+      }
+      const now = s.now()
+      const both = `${trace(3)} ${trace(4)}`
+      const rows = [
+        ready('before', now, 1, { askedAt: now - 5, trace: both }),
+        ready('after', now, 2, { askedAt: now + 5, trace: both }),
+        ready('none', now, 3, { askedAt: now - 5, trace: both }),
+      ]
+      const traces = async (): Promise<readonly (string | undefined)[]> => {
+        await imported(s, rows)
+        return await Promise.all(rows.map(async ({ key }) => (await s.row(key)).trace))
+      }
+      const merged = [`${trace(3)} ${trace(2)}`, `${trace(1)} ${trace(4)}`, both]
+      assert.deepEqual(await traces(), merged)
+      assert.deepEqual(await traces(), merged, 'merged again')
+    },
+  },
+  {
     id: 'transfer.import.item-stays',
     title: 'a stored item stays, and so does an error; those of a new key are imported',
     needs,
@@ -263,13 +298,14 @@ export const transferCases: readonly Case[] = [
     title: 'a row that has changed since it was listed stays',
     needs,
     async run(s) {
-      const asked = ['failed', 'item', 'later', 'priority']
+      const asked = ['failed', 'item', 'later', 'priority', 'trace']
       await s.addAll(asked)
       const rows = await stored(s)
       await s.add('failed', { failed: true })
       await s.add('item', { item: '"new"' })
       await s.addAfter('later', 500)
       await s.add('priority', { priority: 1 })
+      await s.add('trace', { trace: trace(1) })
       const before = await stored(s)
       assert.deepEqual(
         await verbs(s).dropRows(s.queue, rows),

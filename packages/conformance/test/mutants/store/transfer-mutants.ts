@@ -31,6 +31,18 @@ export const transferMutants: readonly Mutant[] = [
     ...row,
     lastError: undefined,
   })),
+  rowMutant('import-no-trace', 'the trace contexts are lost', (row) => ({
+    ...row,
+    trace: undefined,
+  })),
+  ruleMutant('import-trace-stays', 'the stored trace contexts stay', (rules) => ({
+    mergeRow(state, row, now) {
+      const { trace } = state
+      const outcome = rules.mergeRow(state, row, now)
+      state.trace = trace ?? state.trace
+      return outcome
+    },
+  })),
   rowMutant('import-unparked', 'parked keys are imported unparked', (row) => ({
     ...row,
     parked: false,
