@@ -1,11 +1,13 @@
 import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
 import { foundByTestsOfStores } from './found-by-tests-of-stores.ts'
+import { foundByTestsOfWorkers } from './found-by-tests-of-workers.ts'
 import type { SourceMutant } from './source-mutant.ts'
 
 /** Known defects, put back one at a time. */
 export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfQueues,
+  ...foundByTestsOfWorkers,
   ...foundByTestsOfStores,
   ...foundByRuns,
 ]

@@ -65,20 +65,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a key that was claimed ahead is handed out after its lease',
-    edits: [
-      {
-        file: 'packages/queue/src/batched/prefetch-buffer.ts',
-        find: 'if (key.held.mayStart()) return',
-        replace: 'if (!key.held.isLost) return',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/held/late-hand-outs.test.ts',
-      title: 'a key that was claimed ahead is not handed out',
-    },
-  },
-  {
     name: 'what a late claim brings is handed out',
     edits: [
       {
@@ -90,20 +76,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/held/late-hand-outs.test.ts',
       title: 'the answer of a claim that comes too late',
-    },
-  },
-  {
-    name: 'a handler is called for a key whose lease ended after it was handed over',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'if (!held.mayStart()) return true',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/held/late-hand-outs.test.ts',
-      title: 'a handler is not called for a key that was handed over before it',
     },
   },
   {
@@ -191,21 +163,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'requeue wins over requeueAfterMs',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/handler-result.ts',
-        find: 'if (delayMs !== undefined && delayMs > 0) return',
-        replace:
-          "if (requeue === true) return { as: 'requeue', priority }\n  if (delayMs !== undefined && delayMs > 0) return",
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/worker.test.ts',
-      title: 'lets requeueAfterMs win over requeue',
-    },
-  },
-  {
     name: 'a slow answer makes the time of the store seem earlier',
     edits: [
       {
@@ -281,34 +238,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a thrown value that cannot be read takes a slot of the worker for good',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/handler-run.ts',
-        find: 'try {\n    return error instanceof TerminalError\n  } catch {\n    return false\n  }',
-        replace: 'return error instanceof TerminalError',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/queue/hostile-values.test.ts',
-      title: 'gives slot and key back when a handler throws',
-    },
-  },
-  {
-    name: 'a result that cannot be read leaves its key held',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/handler-run.ts',
-        find: 'this.#report(error, this.#endOf(error))\n      return this.#failed(error)',
-        replace: 'this.#report(error, this.#endOf(error))\n      throw error',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/queue/hostile-values.test.ts',
-      title: 'gives slot and key back when a handler returns',
-    },
-  },
-  {
     name: 'idle processes on one SQLite file wake each other',
     edits: [
       {
@@ -381,132 +310,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/queue/adding-many.test.ts',
       title: 'an array with holes is refused, and nothing of it is added',
-    },
-  },
-  {
-    name: 'a slot is taken until the finish is acknowledged',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax',
-        replace: 'return tally.finishing.size === 0',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/acknowledging.test.ts',
-      title: 'holds no slot, and is counted',
-    },
-  },
-  {
-    name: 'finishes without an acknowledgement are not bounded',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax',
-        replace: 'return tally.active < tally.slots + claims.beyondSlotsMax',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/acknowledging.test.ts',
-      title: 'is bounded: a store that does not answer stops the worker',
-    },
-  },
-  {
-    name: 'a key runs again before its finish is acknowledged',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'if (last !== undefined) await last.acknowledgement()',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/acknowledging.test.ts',
-      title: 'keeps its key from running again until it is acknowledged',
-    },
-  },
-  {
-    name: 'a finish that is given up aborts a signal',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/handler-run.ts',
-        find: 'held.noteReturned()',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/acknowledging.test.ts',
-      title: 'is given up by stop after the grace and a second',
-    },
-  },
-  {
-    name: 'a worker stops before its finishes are acknowledged',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'while (this.#finishing.size > 0) await this.#nextAcknowledgement()',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/acknowledging.test.ts',
-      title: 'is waited for by stop, drain, close and runUntilIdle',
-    },
-  },
-  {
-    name: 'as much as possible is claimed ahead of slow handlers',
-    edits: [
-      {
-        file: 'packages/queue/src/batched/prefetch-amount.ts',
-        find: 'return 2 * this.#medianMs * startsPerMs',
-        replace: 'return 1e6 * startsPerMs',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/prefetching.test.ts',
-      title: 'claims nothing ahead of slow handlers',
-    },
-  },
-  {
-    name: 'a pause leaves what was claimed ahead to be started',
-    edits: [
-      {
-        file: 'packages/queue/src/inspect/queue-inspection.ts',
-        find: "verb === 'pause' || verb === 'park'",
-        replace: "verb === 'park'",
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/prefetching.test.ts',
-      title: 'releases them at once',
-    },
-  },
-  {
-    name: 'a key that has crashed is claimed ahead',
-    edits: [
-      {
-        file: 'packages/queue/src/batched/prefetching.ts',
-        find: "phase === 'open' && held.crashes === 0",
-        replace: "phase === 'open'",
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/prefetching.test.ts',
-      title: 'a key that has crashed is never claimed ahead',
-    },
-  },
-  {
-    name: 'keys that are not started are kept for long',
-    edits: [
-      {
-        file: 'packages/queue/src/batched/prefetch-amount.ts',
-        find: 'const keepMsMin = 100',
-        replace: 'const keepMsMin = 10_000',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/prefetching.test.ts',
-      title: 'keys that no handler starts within 100 ms',
     },
   },
 ]
