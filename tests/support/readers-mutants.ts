@@ -6,11 +6,11 @@ import type { DriverMutant } from './driver-mutants.ts'
  */
 export const readersMutants: readonly DriverMutant[] = [
   {
-    id: 'memory-keys-behind-a-hole',
+    id: 'memory-keys-behind-a-removed-one',
     driver: 'memory',
     file: 'rows/string-index.ts',
-    from: 'if (((slot - home) & mask) >= ((slot - hole) & mask)) {',
-    to: 'if (((slot - home) & mask) > ((slot - hole) & mask)) {',
+    from: '    cells[(at << 1) | 1] = next\n',
+    to: '    cells[(at << 1) | 1] = noRow\n',
     caughtBy: 'size.come-and-go',
   },
   {
