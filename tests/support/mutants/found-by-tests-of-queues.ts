@@ -242,8 +242,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/next-due.ts',
-        find: 'registers ? tally.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined',
-        replace: 'tally.worker()',
+        find: 'registers ? tally?.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined',
+        replace: 'tally?.worker()',
       },
       {
         file: 'packages/sqlite/src/connection/wake-signal.ts',

@@ -78,8 +78,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax',
-        replace: 'return tally.finishing.size === 0',
+        find: 'return active + finishing.size < slots + this.#core.claims.beyondSlotsMax',
+        replace: 'return finishing.size === 0',
       },
     ],
     finder: {
@@ -92,8 +92,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'return tally.active + tally.finishing.size < tally.slots + claims.beyondSlotsMax',
-        replace: 'return tally.active < tally.slots + claims.beyondSlotsMax',
+        find: 'return active + finishing.size < slots + this.#core.claims.beyondSlotsMax',
+        replace: 'return active < slots + this.#core.claims.beyondSlotsMax',
       },
     ],
     finder: {
