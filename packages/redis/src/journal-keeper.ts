@@ -110,6 +110,9 @@ export class JournalKeeper {
     const { clock } = this.#environment
     const endAt = clock.monotonicMs() + graceMs
     while (this.#waitsForReplicas() && clock.monotonicMs() < endAt) {
+      await this.#promptReplicas(Math.min(askMs, endAt - clock.monotonicMs()))
+      // What the first look asks for is confirmed by the second.
+      await this.look()
       await this.look()
       if (!this.#waitsForReplicas()) break
       await new Promise<void>((resolve) => void clock.startTimer(50, resolve).ref())
@@ -118,6 +121,18 @@ export class JournalKeeper {
     this.#timer?.stop()
     this.#timer = undefined
     this.#journals.clear()
+  }
+
+  /** Replicas say how far they are once a second, and at once when a barrier asks for it. */
+  async #promptReplicas(withinMs: number): Promise<void> {
+    const { connections, layout } = this.#store
+    const slots = [...this.#journals.keys()].map((queue) => layout.of(queue).slot)
+    const prompts = slots.map(async (slot) => {
+      const barrier = await connections.barrier(slot)
+      await barrier.confirmed(connections.replicasOf(slot), withinMs)
+    })
+    // Whether they have everything is what the looks tell.
+    await Promise.allSettled(prompts)
   }
 
   #waitsForReplicas(): boolean {
