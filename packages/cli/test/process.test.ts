@@ -180,12 +180,14 @@ describe('only what is needed is loaded', () => {
 })
 
 test('without the conformance suite, the command says how to install it', async () => {
-  const hook = `import { registerHooks } from 'node:module'
-registerHooks({ resolve(name, context, next) {
+  const script = (text: string) => `data:text/javascript,${encodeURIComponent(text)}`
+  // `registerHooks`, which needs no second script, is not in the oldest Node.
+  const hook = script(`export async function resolve(name, context, next) {
   if (name.startsWith('@sluice/conformance')) throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' })
   return next(name, context)
-} })`
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` }
+}`)
+  const loader = script(`import { register } from 'node:module'; register(${JSON.stringify(hook)})`)
+  const env = { NODE_OPTIONS: `--import=${loader}` }
   const { code, err } = await start(['conformance', './driver.js'], env).ended
   expect({ code, err }).toMatchObject({
     code: 1,
