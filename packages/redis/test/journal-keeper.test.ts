@@ -95,7 +95,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
     await stopReplica()
     await addKeys('late', 300)
     for (let round = 0; round < 20; round += 1) {
-      clock.step(6_000)
+      void clock.step(6_000)
       await keeper.look()
     }
     await failOver()
@@ -122,7 +122,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
     await stopReplica()
     await addKeys('late', 100)
     primary.pause()
-    clock.step(30 * minute)
+    void clock.step(30 * minute)
     const looking = keeper.look()
     primary.resume()
     await looking

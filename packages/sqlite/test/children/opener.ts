@@ -11,7 +11,6 @@ try {
   if (!SluiceError.is(error)) throw error
   process.send?.({ code: error.code, retryable: error.retryable, message: error.message })
 }
-process.on('message', async () => {
-  await driver.close()
-  process.disconnect?.()
+process.on('message', () => {
+  void driver.close().then(() => process.disconnect?.())
 })
