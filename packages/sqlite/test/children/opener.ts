@@ -11,6 +11,8 @@ try {
   if (!SluiceError.is(error)) throw error
   process.send?.({ code: error.code, retryable: error.retryable, message: error.message })
 }
-process.on('message', () => {
-  void driver.close().then(() => process.disconnect?.())
-})
+async function end(): Promise<void> {
+  await driver.close()
+  process.disconnect?.()
+}
+process.on('message', () => void end())
