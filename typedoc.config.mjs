@@ -26,7 +26,13 @@ export default {
   out: 'docs/api',
   readme: 'README.md',
   projectDocuments: globSync('docs/**/*.md', { exclude: (path) => path.includes('docs/api') }),
-  highlightLanguages: [...OptionDefaults.highlightLanguages, 'markdown', 'sql'],
+  highlightLanguages: [
+    ...OptionDefaults.highlightLanguages,
+    'markdown',
+    'sql',
+    'dockerfile',
+    'ini',
+  ],
   treatWarningsAsErrors: true,
   validation: { notDocumented: true, invalidLink: true, notExported: true },
 }
