@@ -8,28 +8,38 @@ import { root, say } from './toolbox.mjs'
 const report = join(root, '.reports', 'vitest.json')
 rmSync(report, { force: true })
 
-const parts = [
-  'test',
-  'test:oldest',
-  'test:mutants',
-  'lint',
-  'types',
-  'check:package',
-  'docs',
-  'compat',
-  'site:check',
-]
+// Tests measure time, among other things, and keep both cores busy.
+const alone = ['test', 'test:oldest', 'test:mutants']
+// Each of these keeps little more than one core busy, so two of them run at the same time; those
+// that take longest come first.
+const inPairs = ['compat', 'site:check', 'lint', 'check:package', 'types', 'docs']
+
 const outcomes = []
-for (const part of parts) {
+for (const part of alone) {
   say(`=== ${part} ===`)
-  const started = Date.now()
-  const code = await npm('run', '--silent', part)
-  outcomes.push({ part, code, minutes: (Date.now() - started) / 60_000 })
+  outcomes.push(await outcome(part, true))
 }
+const waiting = [...inPairs]
+const lane = async () => {
+  for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+    say(`${part} has started; what it prints is shown when it has ended`)
+    const ended = await outcome(part, false)
+    say(`=== ${part} ===`)
+    process.stdout.write(ended.output)
+    outcomes.push(ended)
+  }
+}
+await Promise.all([lane(), lane()])
 
 const tests = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
 const { passed, failed, remarks } = count(tests, outcomes)
 
+// Where nobody has to look for it in a long log.
+for (const { part, code, output } of outcomes) {
+  if (code === 0 || part === 'test') continue
+  say(`=== the end of what ${part} printed, which failed ===`)
+  console.log(output.toString().slice(-6_000))
+}
 say('=== summary ===')
 for (const { part, code, minutes } of outcomes) {
   say(`${part.padEnd(13)} ${code === 0 ? 'passed' : 'FAILED'}  ${minutes.toFixed(2)} minutes`)
@@ -38,11 +48,26 @@ for (const remark of remarks) say(remark)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
+/** Runs one part; `isShown`: what it prints is shown at once. */
+async function outcome(part, isShown) {
+  const started = Date.now()
+  const ended = await npm(isShown, 'run', '--silent', part)
+  return { part, ...ended, minutes: (Date.now() - started) / 60_000 }
+}
+
 // As a user would, with whatever Node is here: the pinned tools are the callee's business.
-function npm(...args) {
+function npm(isShown, ...args) {
   return new Promise((resolve) => {
-    const child = spawn('npm', args, { cwd: root, stdio: 'inherit' })
-    child.on('error', () => resolve(127))
-    child.on('exit', (code) => resolve(code ?? 1))
+    const child = spawn('npm', args, { cwd: root, stdio: ['inherit', 'pipe', 'pipe'] })
+    const printed = []
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data) => {
+        printed.push(data)
+        if (isShown) process.stdout.write(data)
+      })
+    }
+    const end = (code) => resolve({ code, output: Buffer.concat(printed) })
+    child.on('error', () => end(127))
+    child.on('close', (code) => end(code ?? 1))
   })
 }
