@@ -1,4 +1,5 @@
 import { foundByRuns } from './found-by-runs.ts'
+import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
 import { foundByTestsOfStores } from './found-by-tests-of-stores.ts'
 import { foundByTestsOfWorkers } from './found-by-tests-of-workers.ts'
@@ -9,5 +10,6 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfQueues,
   ...foundByTestsOfWorkers,
   ...foundByTestsOfStores,
+  ...foundByTestsOfControllers,
   ...foundByRuns,
 ]

@@ -56,6 +56,9 @@ export class KubernetesServer {
   /** How many lists and watches were answered with success. */
   readonly served = { list: 0, watch: 0 }
   #onServed: (() => void) | undefined
+  #stall: Promise<void> | undefined
+  /** How many requests to change an object wait, or were cut while they waited. */
+  stalled = 0
 
   /** Starts the server. */
   async start(): Promise<this> {
@@ -140,6 +143,18 @@ export class KubernetesServer {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  /** Neither carries out nor answers requests that change an object, until the result is called. */
+  stallWrites(): () => void {
+    let goOn = (): void => {}
+    this.#stall = new Promise((resolve) => {
+      goOn = resolve
+    })
+    return () => {
+      this.#stall = undefined
+      goOn()
+    }
+  }
+
   /** Forgets all events: a watch from an earlier version is answered with 410 Gone. */
   compact(): void {
     this.#events = []
@@ -209,6 +224,11 @@ export class KubernetesServer {
   ): Promise<void> {
     let text = ''
     for await (const chunk of request) text += String(chunk)
+    if (this.#stall !== undefined && request.method !== 'GET') {
+      this.stalled += 1
+      await this.#stall
+      if (response.destroyed) return
+    }
     const body = text === '' ? undefined : (JSON.parse(text) as ApiObject)
     const id = `${namespace}/${name ?? body?.metadata.name ?? ''}`
     const former = this.#collection(collection).get(id)

@@ -1,0 +1,138 @@
+import type { FoundByTest } from './source-mutant.ts'
+
+const enqueueOn = 'packages/kubernetes/src/enqueue-on.ts'
+const mapping = 'packages/kubernetes/src/mapping.ts'
+const resync = 'packages/queue/src/schedule/resync.ts'
+
+function ofKubernetes(name: string, file: string, find: string, replace: string, title: string) {
+  const finder = { file: 'packages/kubernetes/test/enqueue-on.test.ts', title }
+  return { name, edits: [{ file, find, replace }], finder }
+}
+
+function ofResync(name: string, find: string, replace: string, title: string) {
+  const finder = { file: 'packages/queue/test/schedule/resync.test.ts', title }
+  return { name, edits: [{ file: resync, find, replace }], finder }
+}
+
+/** Defects of informers and resyncs, and the tests of the suite that find them. */
+export const foundByTestsOfControllers: readonly FoundByTest[] = [
+  ofKubernetes(
+    'a deleted object adds no key',
+    enqueueOn,
+    "informer.on('delete', changed)",
+    '',
+    'objects that are listed, added, changed and deleted become keys',
+  ),
+  ofKubernetes(
+    'a changed object adds no key',
+    enqueueOn,
+    "informer.on('update', changed)",
+    '',
+    'objects that are listed, added, changed and deleted become keys',
+  ),
+  ofKubernetes(
+    'a watch that failed is not begun again',
+    enqueueOn,
+    'if (!isStopped) start()',
+    '',
+    'a server that fails is asked again',
+  ),
+  ofKubernetes(
+    'the pauses of a watch that fails do not grow',
+    enqueueOn,
+    'failures += 1',
+    '',
+    'a server that fails is asked again',
+  ),
+  ofKubernetes(
+    'a resync of an informer lists nothing',
+    enqueueOn,
+    'new Set(informer.list().flatMap(keysOf))',
+    'new Set<string>()',
+    'a resync adds every object of the cache once in each period',
+  ),
+  ofKubernetes(
+    'a mapping that throws is not reported',
+    enqueueOn,
+    'onError(error)\n      return []',
+    'return []',
+    'a mapping that throws is reported',
+  ),
+  ofKubernetes(
+    'an informer goes on after stop',
+    enqueueOn,
+    'await informer.stop()\n    // A watch that was being opened meanwhile is open after all.\n' +
+      '    void starting.then(() => informer.stop())',
+    '',
+    'after stop nothing is watched and nothing is added',
+  ),
+  ofKubernetes(
+    'owners count that do not control',
+    mapping,
+    '(all || reference.controller === true)',
+    'true',
+    'changed pods add their owners',
+  ),
+  ofKubernetes(
+    'owners of every group count',
+    mapping,
+    '(group === undefined || groupOf(reference.apiVersion) === group)',
+    'true',
+    'changed pods add their owners',
+  ),
+  ofKubernetes(
+    'a key is split after its name',
+    mapping,
+    "key.indexOf('/')",
+    "key.indexOf('-')",
+    'keys are split as they are put together',
+  ),
+  ofResync(
+    'a resync adds everything at once',
+    '(hashOf(text) / 2 ** 32) * everyMs',
+    '0',
+    'every item runs once in each period',
+  ),
+  ofResync(
+    'every process has phases of its own',
+    '(hashOf(text) / 2 ** 32) * everyMs',
+    '(everyMs / 7) * (now % 5)',
+    'several processes ask for the same runs',
+  ),
+  ofResync(
+    'a resync comes before changes',
+    'delayMs, { priority })',
+    'delayMs, { priority: 100 })',
+    'a change comes before the resync',
+  ),
+  ofResync(
+    'a pass adds its first batch only',
+    'adds = []\n      await allOf(batch)',
+    'adds = []\n      await allOf(batch)\n      break',
+    'objects and lists that are read piece by piece',
+  ),
+  ofResync(
+    'a list that fails ends the resync',
+    'onError(error)\n        const ms',
+    'return onError(error)\n        const ms',
+    'a list that fails is tried again',
+  ),
+  ofResync(
+    'a list that fails is tried again in the next period',
+    'Math.min(retryMs.first * 2 ** failures, retryMs.longest, everyMs)',
+    'everyMs',
+    'a list that fails is tried again',
+  ),
+  ofResync(
+    'a resync reports that its queue has ended',
+    'if (isOver(error)) return',
+    '',
+    'it ends with the queue, and by stop',
+  ),
+  ofResync(
+    'a resync goes on after stop',
+    'state.isStopped = true',
+    '',
+    'it ends with the queue, and by stop',
+  ),
+]
