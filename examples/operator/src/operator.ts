@@ -14,8 +14,11 @@ export interface Operator {
   stop(): Promise<void>
 }
 
-/** Keeps a config map for each deployment. */
-export function startOperator(config: KubeConfig, queue: RateLimitingQueue<string>): Operator {
+/** Keeps a config map for each deployment. Resolves when it has read all of them, and works. */
+export async function startOperator(
+  config: KubeConfig,
+  queue: RateLimitingQueue<string>,
+): Promise<Operator> {
   const apps = config.makeApiClient(AppsV1Api)
   const core = config.makeApiClient(CoreV1Api)
   const deployments = makeInformer<V1Deployment>(config, '/apis/apps/v1/deployments', () =>
@@ -61,6 +64,8 @@ export function startOperator(config: KubeConfig, queue: RateLimitingQueue<strin
     enqueueOn(deployments, queue, undefined, { resyncMs: 600_000 }),
     enqueueOn(configMaps, queue, ownerKeys({ kind: 'Deployment', group: 'apps' })),
   ]
+  // Until everything is listed, a deployment that is not in the cache may exist: its config map must stay.
+  await Promise.all(watched.map(({ synced }) => synced))
   const worker = createWorker<string>({ queue, concurrency: 4, handler: reconcile })
   return {
     async stop() {

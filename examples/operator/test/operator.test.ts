@@ -23,7 +23,7 @@ beforeEach(async () => {
     contexts: [{ name: 'test', cluster: 'test', user: 'test' }],
     currentContext: 'test',
   })
-  const operators = queues.map((queue) => startOperator(config, queue))
+  const operators = await Promise.all(queues.map((queue) => startOperator(config, queue)))
   await server.untilWatches(6)
   return async () => {
     await Promise.all(operators.map((operator) => operator.stop()))

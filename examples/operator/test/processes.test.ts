@@ -1,23 +1,24 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteDriver } from '@sluice/sqlite'
 import { type KubernetesServer, testKubernetes } from '@sluice/test-kubernetes'
-import { createRateLimitingQueue, type RateLimitingQueue } from 'sluice'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
 const deployments = '/apis/apps/v1/deployments'
 const configMaps = '/api/v1/configmaps'
 const patience = { timeout: 45_000 }
+const leaseMs = 2_000
 
 let server: KubernetesServer
 let folder: string
-let queue: RateLimitingQueue<string>
+/** The replicas of each deployment. */
+let wanted: Map<string, number>
 
 beforeEach(async () => {
   server = await testKubernetes()
+  wanted = new Map()
   folder = mkdtempSync(join(tmpdir(), 'sluice-operator-'))
   const kubeConfig = {
     apiVersion: 'v1',
@@ -28,28 +29,43 @@ beforeEach(async () => {
     'current-context': 'test',
   }
   writeFileSync(join(folder, 'config'), JSON.stringify(kubeConfig))
-  const driver = sqliteDriver({ file: join(folder, 'operator.db') })
-  queue = createRateLimitingQueue<string>({ name: 'sizes', driver })
-  await queue.len()
   return async () => {
-    await queue.close()
     await server.stop()
     rmSync(folder, { recursive: true })
   }
 })
 
-function startProcess(): ChildProcess {
-  const program = new URL('../src/main.ts', import.meta.url)
-  const child = fork(program, [join(folder, 'operator.db'), '1000'], {
-    execArgv: ['--conditions=sluice-source', '--no-warnings'],
-    env: { ...process.env, KUBECONFIG: join(folder, 'config') },
+/** Starts so many operators on the one file; resolves when they watch. */
+async function startProcesses(count: number): Promise<ChildProcess[]> {
+  const before = server.served.watch
+  const program = new URL('../src/run-operator.ts', import.meta.url)
+  const recorder = new URL('record-runs.ts', import.meta.url)
+  const children = Array.from({ length: count }, () => {
+    const child = fork(program, [join(folder, 'operator.db'), String(leaseMs)], {
+      execArgv: ['--conditions=sluice-source', '--no-warnings', `--import=${recorder}`],
+      env: { ...process.env, KUBECONFIG: join(folder, 'config'), RUNS: join(folder, 'runs') },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    return child
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return child
+  await server.untilWatches(before + 2 * count)
+  return children
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
 }
 
 function setDeployment(name: string, replicas: number): void {
+  wanted.set(name, replicas)
   server.set(deployments, { metadata: { name, namespace: 'shop' }, spec: { replicas } })
+}
+
+function deleteDeployment(name: string): void {
+  wanted.delete(name)
+  server.delete(deployments, 'shop', name)
 }
 
 /** The replicas that the config maps hold. */
@@ -59,38 +75,71 @@ function sizes(): Record<string, unknown> {
   )
 }
 
-/** The process that holds a key. */
-async function holderOf(key: string): Promise<number | undefined> {
-  const { held } = (await queue.inspect.get(key)) ?? {}
-  const workers = await queue.inspect.workers()
-  return workers.find(({ holder }) => holder === held?.holder)?.pid
+async function untilReconciled(): Promise<void> {
+  const entries = [...wanted].map(([name, replicas]) => [
+    `${name}-size`,
+    { replicas: String(replicas) },
+  ])
+  // real time: the leases of a killed process end in processes that have no other clock.
+  await vi.waitFor(() => expect(sizes()).toEqual(Object.fromEntries(entries)), patience)
 }
 
-test('processes without a leader: one is killed at work, and another goes on', async () => {
-  const children = [startProcess(), startProcess(), startProcess()]
-  await vi.waitFor(() => expect(server.watches).toBe(6), patience)
-  const goOn = server.stallWrites()
-  setDeployment('web', 1)
-  await vi.waitFor(() => expect(server.stalled).toBe(1), patience)
-  const pid = await holderOf('shop/web')
-  const victim = children.find((child) => child.pid === pid)
-  expect(victim).toBeDefined()
-  victim?.kill('SIGKILL')
-  await once(victim as ChildProcess, 'exit')
-  goOn()
-  expect(sizes()).toEqual({})
-  // real time: the lease of the killed process ends after a second, in processes that have no other clock
-  await vi.waitFor(() => expect(sizes()).toEqual({ 'web-size': { replicas: '1' } }), patience)
+/** The processes that began a run; rejects two that have one key at the same time. */
+function runners(dead: readonly (number | undefined)[]): Set<number> {
+  const holders = new Map<string, number>()
+  const seen = new Set<number>()
+  for (const line of readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n')) {
+    const [sign, pid, key = ''] = line.split(' ')
+    const holder = holders.get(key)
+    if (sign === '-') {
+      expect([key, holder]).toEqual([key, Number(pid)])
+      holders.delete(key)
+      continue
+    }
+    // What a killed process held is free when its lease has ended.
+    if (holder !== undefined) expect(dead).toContain(holder)
+    holders.set(key, Number(pid))
+    seen.add(Number(pid))
+  }
+  return seen
+}
 
-  // One that is left stops in order, and the last one goes on.
-  const [first, last] = children.filter((child) => child !== victim)
-  first?.kill('SIGTERM')
-  expect(await once(first as ChildProcess, 'exit')).toEqual([0, null])
-  setDeployment('web', 4)
-  setDeployment('api', 2)
-  await vi.waitFor(
-    () => expect(sizes()).toEqual({ 'web-size': { replicas: '4' }, 'api-size': { replicas: '2' } }),
-    patience,
-  )
-  expect(last?.exitCode).toBe(null)
+test('killed processes are replaced, and no object is forgotten', {
+  timeout: 120_000,
+}, async () => {
+  const first = await startProcesses(3)
+  const goOn = server.stallWrites()
+  for (let n = 0; n < 30; n += 1) setDeployment(`d${n}`, n)
+  // Each of the three has four keys in its hands.
+  await vi.waitFor(() => expect(server.stalled).toBe(12), patience)
+  const [victim, ...others] = first
+  await killed(victim!)
+  const [joined] = await startProcesses(1)
+  for (let n = 0; n < 30; n += 3) setDeployment(`d${n}`, 100 + n)
+  for (let n = 1; n < 30; n += 3) deleteDeployment(`d${n}`)
+  goOn()
+  await untilReconciled()
+
+  // The others end in order, and the one that came later goes on alone.
+  const exits = others.map((child) => once(child, 'exit'))
+  for (const child of others) child.kill('SIGTERM')
+  expect(await Promise.all(exits)).toEqual(others.map(() => [0, null]))
+  for (let n = 0; n < 60; n += 2) setDeployment(`d${n}`, 200 + n)
+  await untilReconciled()
+
+  // Nobody runs while this changes, and the server forgets that it did.
+  const stalled = server.stalled
+  server.stallWrites()
+  setDeployment('d0', 300)
+  await vi.waitFor(() => expect(server.stalled).toBeGreaterThan(stalled), patience)
+  await killed(joined!)
+  setDeployment('d1', 301)
+  deleteDeployment('d2')
+  server.compact()
+  server.stallWrites()()
+  const [last] = await startProcesses(1)
+  await untilReconciled()
+
+  const pids = [...first, joined, last].map((child) => child?.pid)
+  expect(runners([victim?.pid, joined?.pid])).toEqual(new Set(pids))
 })

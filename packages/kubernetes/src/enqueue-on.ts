@@ -22,6 +22,12 @@ export interface EnqueueOptions {
 
 /** Keys that are being added. */
 export interface Enqueueing {
+  /**
+   * Resolves to true when the cache of the informer holds all objects, after its first list, and to false
+   * if `stop` was called earlier. Start workers after it: until then, an object that is missing in the
+   * cache may exist.
+   */
+  readonly synced: Promise<boolean>
   /** Ends it: the informer is stopped, and its callbacks are removed. */
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -81,10 +87,17 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   }
 
   let starting: Promise<void> = Promise.resolve()
+  let resolveSynced: (isSynced: boolean) => void = () => {}
+  const synced = new Promise<boolean>((resolve) => {
+    resolveSynced = resolve
+  })
 
   function start(): void {
     startedAt = clock.monotonicMs()
-    starting = informer.start().catch(failed)
+    starting = informer.start().then(() => {
+      // It also resolves after a list that failed: then it has called `failed`.
+      if (restart === undefined) resolveSynced(true)
+    }, failed)
   }
 
   const failed = (error?: unknown): void => {
@@ -121,6 +134,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
 
   async function stop(): Promise<void> {
     isStopped = true
+    resolveSynced(false)
     restart?.stop()
     informer.off('add', changed)
     informer.off('update', changed)
@@ -131,5 +145,5 @@ export function enqueueOn<T extends KubernetesObjectLike>(
     // A watch that was being opened meanwhile is open after all.
     void starting.then(() => informer.stop())
   }
-  return { stop, [Symbol.asyncDispose]: stop }
+  return { synced, stop, [Symbol.asyncDispose]: stop }
 }

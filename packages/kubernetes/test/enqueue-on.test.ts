@@ -153,13 +153,16 @@ test('a server that fails is asked again, with growing pauses, until it answers'
   server.set(deployments, deployment('web'))
   server.fail({ of: 'list', status: 500, times: 2 })
   server.fail({ of: 'watch', status: 503 })
-  enqueue(deploymentInformer(), queue, undefined, { clock, onError })
+  const informer = deploymentInformer()
+  const starts = vi.spyOn(informer, 'start')
+  enqueue(informer, queue, undefined, { clock, onError })
   await vi.waitFor(() => expect(errors).toHaveLength(1))
   await clock.step(500)
   await vi.waitFor(() => expect(errors).toHaveLength(2))
   await clock.step(999)
-  expect(errors).toHaveLength(2)
+  expect(starts).toHaveBeenCalledTimes(2)
   await clock.step(1)
+  expect(starts).toHaveBeenCalledTimes(3)
   await vi.waitFor(() => expect(errors).toHaveLength(3))
   await clock.step(2_000)
   await server.untilWatches(1)
@@ -177,16 +180,21 @@ test('changed pods add their owners', async () => {
   const owned = (name: string, owner: object): ApiObject => ({
     metadata: { name, namespace: 'shop', ownerReferences: [{ uid: '1', ...owner }] },
   })
-  const web = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
+  const owner = (name: string, rest: object = {}): object => ({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, controller: true },
+    ...rest,
+  })
   await server.untilWatches(1)
-  server.set(pods, owned('other-kind', { ...web, kind: 'Job', controller: true }))
-  server.set(pods, owned('other-group', { ...web, apiVersion: 'v1', controller: true }))
-  server.set(pods, owned('no-controller', web))
+  server.set(pods, owned('other-kind', owner('job', { kind: 'Job' })))
+  server.set(pods, owned('other-group', owner('core', { apiVersion: 'v1' })))
+  server.set(pods, owned('no-controller', owner('guest', { controller: false })))
   server.set(pods, { metadata: { name: 'nobody', namespace: 'shop' } })
-  server.set(pods, owned('api-1', { ...web, name: 'api', controller: true }))
-  server.set(pods, owned('web-1', { ...web, controller: true }))
-  await vi.waitFor(async () => expect(await queue.len()).toBe(2))
-  await taken('shop/api', 'shop/web')
+  server.set(pods, owned('api-1', owner('api')))
+  server.set(pods, owned('web-1', owner('web')))
+  await vi.waitFor(async () => expect(await queue.len()).toBeGreaterThan(1))
+  const held = await queue.getMany(10)
+  expect(held.map(({ item }) => item)).toEqual(['shop/api', 'shop/web'])
+  await queue.doneMany(held)
 })
 
 test('a resync adds every object of the cache once in each period', async () => {
@@ -227,6 +235,34 @@ test('a mapping that throws is reported, and the others go on', async () => {
   server.set(deployments, deployment('web'))
   await taken('web')
   expect(errors).toEqual([new Error('odd')])
+})
+
+test('it is synced when the first list is in the cache', async () => {
+  const clock = fakeClock()
+  server.set(deployments, deployment('web'))
+  server.fail({ of: 'list', status: 500 })
+  server.fail({ of: 'watch', status: 503 })
+  const informer = deploymentInformer()
+  const { synced } = enqueue(informer, queue, undefined, { clock, onError })
+  let isSynced: boolean | undefined
+  void synced.then((is) => {
+    isSynced = is
+  })
+  await vi.waitFor(() => expect(errors).toHaveLength(1))
+  expect([isSynced, informer.list()]).toEqual([undefined, []])
+  await clock.step(500)
+  await vi.waitFor(() => expect(errors).toHaveLength(2))
+  await clock.step(1_000)
+  expect(await synced).toBe(true)
+  expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(['web'])
+})
+
+test('an informer that is stopped before is not synced', async () => {
+  server.fail({ of: 'list', status: 500 })
+  const enqueueing = enqueueOn(deploymentInformer(), queue, undefined, { onError })
+  await vi.waitFor(() => expect(errors).toHaveLength(1))
+  await enqueueing.stop()
+  expect(await enqueueing.synced).toBe(false)
 })
 
 test('after stop nothing is watched and nothing is added', async () => {

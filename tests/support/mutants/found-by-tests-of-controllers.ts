@@ -45,6 +45,20 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'a server that fails is asked again',
   ),
   ofKubernetes(
+    'an informer whose first list failed counts as synced',
+    enqueueOn,
+    'if (restart === undefined) resolveSynced(true)',
+    'resolveSynced(true)',
+    'it is synced when the first list is in the cache',
+  ),
+  ofKubernetes(
+    'a worker waits forever for an informer that was stopped',
+    enqueueOn,
+    'resolveSynced(false)',
+    '',
+    'an informer that is stopped before is not synced',
+  ),
+  ofKubernetes(
     'a resync of an informer lists nothing',
     enqueueOn,
     'new Set(informer.list().flatMap(keysOf))',
@@ -94,9 +108,9 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'every item runs once in each period',
   ),
   ofResync(
-    'every process has phases of its own',
-    '(hashOf(text) / 2 ** 32) * everyMs',
-    '(everyMs / 7) * (now % 5)',
+    'turns are counted from each pass, and not from a moment that all processes share',
+    'msUntilTurn(item, everyMs, clock.now())',
+    'msUntilTurn(item, everyMs, 0)',
     'several processes ask for the same runs',
   ),
   ofResync(

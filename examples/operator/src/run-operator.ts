@@ -1,11 +1,11 @@
 /**
- * `node src/main.ts FILE`: the operator, with its queue in a SQLite file. Several processes on one file
+ * `node src/run-operator.ts FILE`: the operator, with its queue in a SQLite file. Several processes on one file
  * are all active; a key that a killed process held runs in another one when its lease has ended.
  */
 import process from 'node:process'
 import { KubeConfig } from '@kubernetes/client-node'
 import { sqliteDriver } from '@sluice/sqlite'
-import { createRateLimitingQueue } from 'sluice'
+import { createRateLimitingQueue, stopOnSignals } from 'sluice'
 import { startOperator } from './operator.ts'
 
 const [, , file = 'operator.db', leaseMs = '30000'] = process.argv
@@ -17,8 +17,4 @@ const queue = createRateLimitingQueue<string>({
   driver: sqliteDriver({ file }),
   leaseMs: Number(leaseMs),
 })
-const operator = startOperator(config, queue)
-process.once('SIGTERM', async () => {
-  await operator.stop()
-  await queue.close()
-})
+stopOnSignals([await startOperator(config, queue), queue])
