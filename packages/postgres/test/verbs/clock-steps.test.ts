@@ -54,6 +54,17 @@ describe.skipIf(!canStep)('the server is stepped', () => {
     server = await startSteppedServer()
   }, 60_000)
 
+  /**
+   * By how much a process knows the store's time to be ahead. The process that is answered with a
+   * time of the past sets it forward after it has passed that answer on, not before.
+   */
+  function aheadOf(driver: Driver) {
+    return expect.poll(async () => {
+      await presentOf(driver)
+      return driver.ahead ?? 0
+    })
+  }
+
   afterAll(async () => {
     await server.stop()
   })
@@ -102,8 +113,7 @@ describe.skipIf(!canStep)('the server is stepped', () => {
       await late.add('q', [ask('new'), ask('newer', 30_000)], options)
       expect((await claimOf(driver)).claims.map(({ key }) => key)).toEqual(['new'])
       for (const one of [driver, other, late]) {
-        await presentOf(one)
-        expect(one.ahead).toBeGreaterThan(stepMs - slackMs)
+        await aheadOf(one).toBeGreaterThan(stepMs - slackMs)
         expect(one.ahead).toBeLessThan(stepMs + slackMs)
       }
     })
@@ -124,8 +134,7 @@ describe.skipIf(!canStep)('the server is stepped', () => {
     expect(reply.now).toBeGreaterThan(before - 0.01)
     // Known to others, and to the next.
     const third = await opened()
-    await presentOf(third)
-    expect(third.ahead).toBeGreaterThan(3_590_000)
+    await aheadOf(third).toBeGreaterThan(3_590_000)
     expect((await claimOf(third)).now).toBeGreaterThanOrEqual(reply.now)
   })
 
@@ -148,8 +157,7 @@ describe.skipIf(!canStep)('the server is stepped', () => {
         expect(performance.now() - startedAt).toBeLessThan(100 + slackMs)
       }
       expect(keys).toEqual(['b'])
-      await presentOf(driver)
-      expect(driver.ahead).toBeGreaterThan(stepMs - slackMs)
+      await aheadOf(driver).toBeGreaterThan(stepMs - slackMs)
     })
   }
 
