@@ -69,7 +69,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/claim-loop.ts',
-        find: 'const claims = brought.filter((held) => held.mayStart())',
+        find: 'const claims = brought.filter(mayStart)',
         replace: 'const claims = brought',
       },
     ],

@@ -6,9 +6,9 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'a key that was claimed ahead is handed out after its lease',
     edits: [
       {
-        file: 'packages/queue/src/batched/prefetch-buffer.ts',
-        find: 'if (key.held.mayStart()) return',
-        replace: 'if (!key.held.isLost) return',
+        file: 'packages/queue/src/held/give-back.ts',
+        find: 'if (isTrusted && !isLost) return true',
+        replace: 'if (isTrusted || !isLost) return true',
       },
     ],
     finder: {
@@ -21,13 +21,41 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'if (!held.mayStart()) return true',
+        find: 'if (!mayStart(held as HeldKey<unknown>)) return true',
         replace: '',
       },
     ],
     finder: {
       file: 'packages/queue/test/held/late-hand-outs.test.ts',
       title: 'a handler is not called for a key that was handed over before it',
+    },
+  },
+  {
+    name: 'a key that was never started is left to its lease once that is not trusted',
+    edits: [
+      {
+        file: 'packages/queue/src/held/give-back.ts',
+        find: "if (owner.phase !== 'closed' && isTransient(error)) {",
+        replace: "if (owner.phase !== 'closed' && !held.isLost && isTransient(error)) {",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/past-deadlines.test.ts',
+      title: 'a key that was claimed ahead and never started is given back',
+    },
+  },
+  {
+    name: 'a run that has ended is left to its lease once that is not trusted',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'if (isTransient(error)) continue',
+        replace: 'if (isTransient(error) && !this.#held.isLost) continue',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/past-deadlines.test.ts',
+      title: 'a run that has ended is finished',
     },
   },
   {

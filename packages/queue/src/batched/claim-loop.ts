@@ -4,7 +4,7 @@ import type { Claims } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { isPermanent, retryDelayMs } from '../driver/retryable.ts'
 import { instantSlackMs } from '../environment/timing.ts'
-import { giveBack } from '../held/give-back.ts'
+import { giveBack, mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { type ClaimCaller, type ClaimResult, ClaimsInFlight, claimOnce } from './claim-once.ts'
 import type { FinishBatcher } from './finish-batcher.ts'
@@ -332,7 +332,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   /** Hands out the keys of a claim; as many as `aheadMax` may stay for workers. */
   #deliver(brought: HeldKey<unknown>[], aheadMax: number): void {
     const { waiters } = this.#core
-    const claims = brought.filter((held) => held.mayStart())
+    const claims = brought.filter(mayStart)
     // The store has to report when the leases of claims that came too late expire.
     if (claims.length < brought.length) this.#nextDue.isStale = true
     let at = 0

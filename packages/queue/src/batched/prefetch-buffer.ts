@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '@sluice/core'
 import { instantSlackMs } from '../environment/timing.ts'
+import { mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
 /** A key that was claimed before a slot was free. */
@@ -47,7 +48,7 @@ export class PrefetchBuffer {
     for (;;) {
       const key = this.#keys.shift()
       if (key === undefined) return undefined
-      if (key.held.mayStart()) return key.held
+      if (mayStart(key.held)) return key.held
     }
   }
 

@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { DriverCalls } from '../driver/driver-calls.ts'
-import { giveBack } from '../held/give-back.ts'
+import { giveBack, mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { issueText, type StandardSchema, validate } from '../queue/schema.ts'
 import type { Claims } from './backend.ts'
@@ -39,7 +39,7 @@ export class ItemInspection {
       if (await this.#fits(held)) fitting.push(held)
     }
     // Checking may have taken long.
-    const good = fitting.filter((held) => held.mayStart())
+    const good = fitting.filter(mayStart)
     if (waiter.isAborted) {
       for (const held of good) void giveBack(held)
       waiter.giveUp()

@@ -1,4 +1,5 @@
 import { SluiceError } from '@sluice/core'
+import { leaseLost } from '../core/queue-errors.ts'
 import { isTransient } from '../driver/retryable.ts'
 import type { HeldKey } from './held-key.ts'
 
@@ -13,6 +14,9 @@ function notGivenBack(key: string, cause: unknown): SluiceError {
 /**
  * Gives back a key that does not run in this process, however long that takes while the queue is
  * open. A key that cannot be given back is no longer renewed, so that its lease expires.
+ *
+ * It goes on after the local deadline: the store may still have the key under this token, for which
+ * it would count a crash, and a token that is not the key's any more changes nothing.
  */
 export async function giveBack(
   held: HeldKey<unknown>,
@@ -24,7 +28,7 @@ export async function giveBack(
       await owner.calls.attempt(finish)
       return
     } catch (error) {
-      if (owner.phase !== 'closed' && !held.isLost && isTransient(error)) {
+      if (owner.phase !== 'closed' && isTransient(error)) {
         owner.calls.reportTrouble(error)
         continue
       }
@@ -34,4 +38,17 @@ export async function giveBack(
       return
     }
   }
+}
+
+/**
+ * Whether the run of a key may begin. A key whose lease may have expired is lost, and given back in
+ * case it has not.
+ */
+export function mayStart(held: HeldKey<unknown>): boolean {
+  const { owner, deadline, isLost } = held
+  const isTrusted = deadline === Infinity || deadline > owner.calls.handle.clock.monotonicMs()
+  if (isTrusted && !isLost) return true
+  owner.lose(held, leaseLost(held.key, 'it ended before work on it could begin'))
+  void giveBack(held)
+  return false
 }

@@ -11,7 +11,6 @@ import {
   type SluiceError,
 } from '@sluice/core'
 import type { Phase } from '../core/queue-errors.ts'
-import { leaseLost } from '../core/queue-errors.ts'
 import { resolvedFinish } from '../core/resolved.ts'
 import type { RetryPlans } from '../core/retry-plans.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
@@ -114,20 +113,6 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       if (typeof this.abortedWith === 'object') this.controller.abort(this.abortedWith)
     }
     return this.controller.signal
-  }
-
-  /**
-   * Whether its run may begin. A key whose lease may have expired is lost, and left to that lease.
-   */
-  mayStart(): boolean {
-    if (this.isLost) return false
-    const { owner, deadline } = this
-    if (deadline === Infinity || deadline > owner.calls.handle.clock.monotonicMs()) return true
-    owner.lose(
-      this as HeldKey<unknown>,
-      leaseLost(this.key, 'it ended before work on it could begin'),
-    )
-    return false
   }
 
   /** Aborts the signal; the first reason stays. */

@@ -337,11 +337,10 @@ export class HandlerRun<T> implements UnacknowledgedRun {
 
   /**
    * Awaits the acknowledgement of the finish, and repeats it: the work is done, only the finish has
-   * to reach the store, which the lease leaves time for.
+   * to reach the store.
    */
   async #awaitAcknowledgement(first: Promise<FinishOutcome>): Promise<void> {
     const { calls } = this.#core
-    const held = this.#held
     const send = (): Promise<FinishOutcome> => this.#send()
     let isReported = false
     for (let answer = first; ; answer = Promise.resolve(calls.attempt(send))) {
@@ -354,7 +353,8 @@ export class HandlerRun<T> implements UnacknowledgedRun {
         if (this.#isGivenUp || this.#core.phase === 'closed') break
         if (!isReported) this.#report(error)
         isReported = true
-        if (isTransient(error) && !held.isLost) continue
+        // Also after the local deadline: the token guards the key, which may still be held under it.
+        if (isTransient(error)) continue
         // Perhaps not given back: the lease must expire, so that it is not renewed.
         this.giveUp()
         break
