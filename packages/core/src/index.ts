@@ -1,14 +1,12 @@
 /**
  * What all packages of Sluice share. The driver contract is `Driver`, with its requests and outcomes;
- * what a verb does to one key is in `transitions`. Keys and items are checked and encoded here, errors
+ * what a verb does to one key is in `transitions` of `@sluice/core/driver`. Keys and items are checked and encoded here, errors
  * are `SluiceError` with a stable `code`, and time comes from a `Clock`. Tracing events are published on
  * `sluiceChannel`. Programs that use queues need the package `sluice` only; authors of drivers begin with
  * `Driver`, and test with `@sluice/conformance`. `@sluice/core/testing` has the fake clock.
  *
  * @packageDocumentation
  */
-
-import * as transitions from './transitions/transitions.ts'
 
 export {
   checkBoolean,
@@ -36,6 +34,7 @@ export type {
   Lease,
   RenewReply,
 } from './driver/claim.ts'
+export { addCodes, type CodeCounts, historyCodesMax } from './driver/code-counts.ts'
 export type { DirectClaim, DirectQueue } from './driver/direct-queue.ts'
 export {
   type Awaitable,
@@ -47,24 +46,14 @@ export {
   type Operate,
   type Transfer,
 } from './driver/driver.ts'
-export {
-  addCodes,
-  type CodeCounts,
-  type Depth,
-  depthOf,
-  type FailedRun,
-  failedRunsMax,
-  failedRunsMsMax,
-  failedRunsOfCodeMax,
-  type HistoryReply,
-  type HistoryResolution,
-  type HistoryStep,
-  historyCodesMax,
-  historyDepthCap,
-  historyResolutions,
-  stepStart,
-  type WorkCounts,
-  type WorkRecord,
+export type {
+  Depth,
+  FailedRun,
+  HistoryReply,
+  HistoryResolution,
+  HistoryStep,
+  WorkCounts,
+  WorkRecord,
 } from './driver/history.ts'
 export type { BucketRow, Counts, KeyRow, ListReply, ListRequest } from './driver/inspection.ts'
 export {
@@ -83,13 +72,7 @@ export {
   type RenewOutcome,
 } from './driver/outcomes.ts'
 export type { TickReply, TickRequest } from './driver/tick.ts'
-export {
-  isUnchanged,
-  type TransferMember,
-  type TransferRow,
-  transferMembers,
-  transferRow,
-} from './driver/transfer-row.ts'
+export type { TransferMember, TransferRow } from './driver/transfer-row.ts'
 export {
   durationBoundsMs,
   type WorkerInfo,
@@ -168,6 +151,7 @@ export {
   itemBytesMax,
   jsonDepthMax,
   keyBytesMax,
+  leaseEndsMax,
   leaseMsDefault,
   leaseMsMax,
   leaseMsMin,
@@ -178,6 +162,7 @@ export {
   priorityMin,
   queueNameBytesMax,
   timeoutMsDefault,
+  workerMsMax,
 } from './limits.ts'
 export type { Clock, EpochMs, Ticker, Timer } from './time/clock.ts'
 export { nextTurn } from './time/next-turn.ts'
@@ -185,4 +170,4 @@ export { RisingTime } from './time/rising-time.ts'
 export { systemClock } from './time/system-clock.ts'
 export { callerTrace, type TraceRequest, traceChannel, traceChannelName } from './trace-channel.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './transitions/key-state.ts'
-export { transitions }
+export { isTrace, mergeTraces } from './transitions/trace.ts'

@@ -8,7 +8,7 @@ import {
   type TransferRow,
   transferRow,
   transitions,
-} from '../src/index.ts'
+} from '../src/driver/index.ts'
 
 const now = 1_000
 

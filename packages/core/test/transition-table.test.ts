@@ -8,7 +8,7 @@ import {
   never,
   noToken,
   transitions,
-} from '../src/index.ts'
+} from '../src/driver/index.ts'
 
 const now = 100_000
 const token = 77

@@ -7,7 +7,7 @@ import {
   type KeyState,
   noToken,
   transitions,
-} from '../src/index.ts'
+} from '../src/driver/index.ts'
 
 test('the token of a key that is not held finishes nothing', () => {
   const state = emptyKeyState()

@@ -1,8 +1,8 @@
-import { checkFunction, checkNumber, checkObject } from '@sluice/core'
 import {
   type Ask,
   type AskOptions,
   type AskReply,
+  type Awaitable,
   type BucketRow,
   type CancelOutcome,
   type Capabilities,
@@ -10,10 +10,12 @@ import {
   type ClaimReply,
   type ClaimRequest,
   type Counts,
+  checkFunction,
+  checkNumber,
+  checkObject,
   contractVersion,
   type DirectQueue,
   type Driver,
-  depthOf,
   type EpochMs,
   type ExpireOptions,
   type ExpireOutcome,
@@ -22,7 +24,6 @@ import {
   type FinishReply,
   type ForgetOutcome,
   type HistoryReply,
-  historyDepthCap,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -36,19 +37,16 @@ import {
   systemClock,
   type TickReply,
   type TickRequest,
-  TokenBuckets,
   type Transfer,
-  transitions,
   type WorkerRow,
   workerMsMax,
-} from '@sluice/core/driver'
-import { countKeys, listKeys } from './list-keys.ts'
-import { MemoryQueue } from './memory-queue.ts'
+} from '@sluice/core'
+import { loadTables, tables } from '#tables'
+import type { MemoryQueue } from './memory-queue.ts'
 import type { ReadyOrder } from './rows/ready-order.ts'
 import type { RowCursor } from './rows/row-cursor.ts'
 import type { MemoryStore } from './rows/row-store.ts'
 import { StoreTime } from './store-time.ts'
-import { memoryTransfer } from './transfer.ts'
 import { type OnWake, WakeSignal } from './wake-signal.ts'
 
 /** Options of the memory driver. */
@@ -96,7 +94,8 @@ class MemoryDriver implements Driver {
   readonly capabilities: Capabilities
   readonly operate: Operate
   readonly transfer: Transfer
-  readonly #store: MemoryStore
+  readonly #time: StoreTime = new StoreTime()
+  #made: MemoryStore | undefined
   readonly #wakeSignal: WakeSignal = new WakeSignal()
   readonly #queues: Map<string, WeakRef<MemoryQueue>> = new Map()
   /** At this many names, the names of queues that store nothing are dropped. */
@@ -107,12 +106,6 @@ class MemoryDriver implements Driver {
   constructor(expectedKeys: number, order: MemoryDriverOptions['order']) {
     this.#expectedKeys = expectedKeys
     this.#order = order
-    this.#store = {
-      time: new StoreTime(),
-      buckets: new TokenBuckets(),
-      inUse: new Set(),
-      lastToken: 0,
-    }
     this.capabilities = {
       durable: false,
       shared: false,
@@ -130,37 +123,61 @@ class MemoryDriver implements Driver {
       buckets: true,
       transact: false,
     }
-    this.transfer = memoryTransfer(
-      this.#store,
-      (queue) => this.#queue(queue),
-      (queue) => this.#wake(queue),
-    )
+    this.transfer = {
+      importRows: (queue, rows) => this.#wakeEach(queue, rows, tables.importTransferRow),
+      dropRows: (queue, rows) => this.#each(queue, rows, tables.dropTransferRow),
+      importBuckets: (buckets) =>
+        buckets.map((bucket) => (this.#store.buckets.put(bucket) ? 'imported' : 'unchanged')),
+      lastToken: () => this.#store.lastToken,
+      raiseTokens: (floor) => this.#raiseTokens(floor),
+    }
     this.operate = {
       pause: (queue) => this.#pause(queue, true),
       resume: (queue) => this.#pause(queue, false),
-      park: (queue, keys) => this.#change(queue, keys, transitions.park),
+      park: (queue, keys) => this.#change(queue, keys, tables.park),
       unpark: (queue, keys, { forget }) =>
-        this.#change(queue, keys, (row, now, seq) => transitions.unpark(row, forget, now, seq)),
-      runNow: (queue, keys) => this.#change(queue, keys, transitions.runNow),
-      remove: (queue, keys) => this.#change(queue, keys, transitions.remove),
+        this.#change(queue, keys, (row, now, seq) => tables.unpark(row, forget, now, seq)),
+      runNow: (queue, keys) => this.#change(queue, keys, tables.runNow),
+      remove: (queue, keys) => this.#change(queue, keys, tables.remove),
       purge: (queue) => {
         const keys = this.#queue(queue).table.keys()
-        const outcomes = this.#change(queue, keys, transitions.remove)
+        const outcomes = this.#change(queue, keys, tables.remove)
         return outcomes.filter((outcome) => outcome === 'changed').length
       },
     }
   }
 
-  get ahead(): number {
-    return this.#store.time.ahead
+  /** Made when a verb needs it, since a browser fetches the tables with the first opening. */
+  get #store(): MemoryStore {
+    this.#made ??= {
+      time: this.#time,
+      buckets: new tables.TokenBuckets(),
+      inUse: new Set(),
+      lastToken: 0,
+    }
+    return this.#made
   }
 
-  open({ clock }: OpenOptions): void {
-    const store = this.#store
-    store.time.follow(clock)
+  get ahead(): number {
+    return this.#time.ahead
+  }
+
+  /** Waits only in a browser, and only for the first driver: the tables are fetched then. */
+  open(options: OpenOptions): Awaitable<void> {
+    const loading = loadTables()
+    return loading === undefined ? this.#open(options) : loading.then(() => this.#open(options))
+  }
+
+  #open({ clock }: OpenOptions): void {
+    this.#time.follow(clock)
     // By the clock of the process, whatever clock was given: the tokens of an earlier process must
     // stay below those of this one.
-    store.lastToken = Math.max(store.lastToken, Math.floor(systemClock.now() * 1_000))
+    this.#raiseTokens(Math.floor(systemClock.now() * 1_000))
+  }
+
+  #raiseTokens(floor: number): void {
+    const store = this.#store
+    store.lastToken = Math.max(store.lastToken, floor)
   }
 
   close(): void {
@@ -172,9 +189,7 @@ class MemoryDriver implements Driver {
   }
 
   cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
-    return this.#each(queue, keys, (target, key) =>
-      target.change(key, 'unchanged', transitions.cancel),
-    )
+    return this.#each(queue, keys, (target, key) => target.change(key, 'unchanged', tables.cancel))
   }
 
   claim(queue: string, request: ClaimRequest): ClaimReply {
@@ -186,7 +201,7 @@ class MemoryDriver implements Driver {
       claims.push(claim)
       if (claim.crashes > 0) break
     }
-    const now = this.#store.time.exact()
+    const now = this.#time.exact()
     return { claims, leaseEnds: target.leaseEnds(now, leaseEndsMax), now }
   }
 
@@ -211,12 +226,12 @@ class MemoryDriver implements Driver {
     const target = this.#queue(queue)
     // Read before `now`: a key that is ready must not seem to be due later.
     const nextAt = target.nextAt()
-    const now = this.#store.time.exact()
+    const now = this.#time.exact()
     if (worker !== undefined) target.workers.register({ ...worker, holder }, now)
     target.workers.deleteBefore(now - workerMsMax)
     if (record !== undefined) {
       target.history.record(record, now, () =>
-        depthOf(countKeys(target, historyDepthCap, now), now),
+        tables.depthOf(tables.countKeys(target, tables.historyDepthCap, now), now),
       )
     }
     return {
@@ -230,11 +245,11 @@ class MemoryDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Counts {
-    return countKeys(this.#existing(queue), cap, this.#store.time.exact())
+    return tables.countKeys(this.#existing(queue), cap, this.#time.exact())
   }
 
   list(queue: string, request: ListRequest): ListReply {
-    return listKeys(this.#existing(queue), request, this.#store.time.exact())
+    return tables.listKeys(this.#existing(queue), request, this.#time.exact())
   }
 
   watch(onWake: OnWake): () => void {
@@ -246,16 +261,16 @@ class MemoryDriver implements Driver {
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
-    return this.#existing(queue).workers.seenSince(this.#store.time.exact() - withinMs)
+    return this.#existing(queue).workers.seenSince(this.#time.exact() - withinMs)
   }
 
   history(queue: string, stepMs: number): HistoryReply {
-    const now = this.#store.time.exact()
+    const now = this.#time.exact()
     return { now, steps: this.#existing(queue).history.steps(stepMs, now) }
   }
 
   failedRuns(queue: string): readonly FailedRun[] {
-    return this.#existing(queue).history.failedRuns(this.#store.time.exact())
+    return this.#existing(queue).history.failedRuns(this.#time.exact())
   }
 
   buckets(): readonly BucketRow[] {
@@ -270,7 +285,7 @@ class MemoryDriver implements Driver {
     let queue = this.#queues.get(name)?.deref()
     if (queue === undefined) {
       if (this.#queues.size >= this.#namesMax) this.#dropUnused()
-      queue = new MemoryQueue(name, this.#store, this.#expectedKeys, this.#orderFor(name))
+      queue = new tables.MemoryQueue(name, this.#store, this.#expectedKeys, this.#orderFor(name))
       this.#queues.set(name, new WeakRef(queue))
     }
     queue.use()
@@ -279,7 +294,7 @@ class MemoryDriver implements Driver {
 
   /** Drops queues that store nothing. A direct queue that is still referenced keeps its name. */
   #dropUnused(): void {
-    const workersSince = this.#store.time.exact() - workerMsMax
+    const workersSince = this.#time.exact() - workerMsMax
     for (const [name, queue] of this.#queues) {
       queue.deref()?.releaseIfEmpty(workersSince)
       if (queue.deref() === undefined) this.#queues.delete(name)
@@ -289,7 +304,9 @@ class MemoryDriver implements Driver {
 
   /** For verbs that only read: they do not create a queue that does not exist. */
   #existing(name: string): MemoryQueue {
-    return this.#queues.get(name)?.deref() ?? new MemoryQueue(name, this.#store, 0, undefined)
+    return (
+      this.#queues.get(name)?.deref() ?? new tables.MemoryQueue(name, this.#store, 0, undefined)
+    )
   }
 
   #orderFor(name: string): ReadyOrder | undefined {

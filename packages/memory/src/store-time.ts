@@ -1,4 +1,4 @@
-import { type Clock, type EpochMs, nextTurn, systemClock } from '@sluice/core/driver'
+import { type Clock, type EpochMs, nextTurn, systemClock } from '@sluice/core'
 
 /** How many consecutive readings may share one reading of the clock. */
 const readingsPerLook = 32

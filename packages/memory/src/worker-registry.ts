@@ -1,4 +1,4 @@
-import type { EpochMs, WorkerInfo, WorkerRow } from '@sluice/core/driver'
+import type { EpochMs, WorkerInfo, WorkerRow } from '@sluice/core'
 
 /** The workers of a queue. */
 export class WorkerRegistry {

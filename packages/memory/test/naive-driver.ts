@@ -24,8 +24,8 @@ import {
   perKeyDelay,
   planDelay,
   type RenewReply,
-  transitions,
 } from '@sluice/core'
+import { transitions } from '@sluice/core/driver'
 
 interface Entry {
   readonly key: string

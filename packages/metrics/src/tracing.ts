@@ -22,6 +22,7 @@ import {
   type Driver,
   type Finish,
   type FinishReply,
+  mergeTraces,
   type RunRequest,
   type RunResult,
   type SluiceEvent,
@@ -29,7 +30,6 @@ import {
   systemClock,
   type TraceRequest,
   traceChannel,
-  transitions,
 } from '@sluice/core'
 import { listen } from './recorder/listener.ts'
 import { version } from './version.ts'
@@ -233,10 +233,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     for (const ask of asks) {
       const [first = '', last = first] = ask.trace?.split(' ') ?? []
       // What the run is linked to: the spans of its adds, not those around them.
-      ask.trace = transitions.mergeTraces(
-        storedContext(spans.get(first)),
-        storedContext(spans.get(last)),
-      )
+      ask.trace = mergeTraces(storedContext(spans.get(first)), storedContext(spans.get(last)))
     }
     this.#adds.set(event, [...spans.values()])
   }

@@ -16,9 +16,9 @@ import {
   sluiceChannel,
   type TickRequest,
   type TracedVerb,
-  transitions,
   type WorkerRow,
 } from '@sluice/core'
+import { transitions } from '@sluice/core/driver'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { onTestFinished } from 'vitest'
 import {

@@ -8,8 +8,8 @@ import {
   itemBytesMax,
   type LimiterPlan,
   type TransferRow,
-  transferRow,
 } from '@sluice/core'
+import { transferRow } from '@sluice/core/driver'
 import {
   assertAlike,
   type BothSides,

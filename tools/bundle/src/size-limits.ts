@@ -34,11 +34,17 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
-  atFirst: 41,
+  atFirst: 29,
   inOneFile: 55,
   /** What is not fetched at first. */
   later: [
+    'core/src/driver/history.ts',
+    'core/src/driver/token-buckets.ts',
+    'core/src/transitions/add.ts',
+    'memory/src/memory-queue.ts',
+    'memory/src/rows/',
     'queue/src/batched/',
+    'queue/src/core/direct-backend.ts',
     'queue/src/leases/',
     'queue/src/inspect/queue-inspection.ts',
     'queue/src/inspect/explain.ts',

@@ -26,6 +26,8 @@ export function changedCopy(packageFolder: string, change: Change): ChangedCopy 
   remove()
   mkdirSync(place, { recursive: true })
   cpSync(join(packageFolder, 'src'), join(place, 'src'), { recursive: true })
+  // Its own manifest, so that the imports of the package lead into the copy.
+  cpSync(join(packageFolder, 'package.json'), join(place, 'package.json'))
   const path = join(place, 'src', change.file)
   const parts = readFileSync(path, 'utf8').split(change.from)
   if (parts.length !== 2) {

@@ -1,4 +1,5 @@
-import { type EpochMs, emptyKeyState, type KeyState, noToken, transitions } from '@sluice/core'
+import { type EpochMs, emptyKeyState, type KeyState, noToken } from '@sluice/core'
+import { transitions } from '@sluice/core/driver'
 import type { Sequential } from './linearizable.ts'
 import type { Action, Operation } from './operation.ts'
 

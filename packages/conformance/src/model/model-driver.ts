@@ -12,7 +12,6 @@ import {
   contractVersion,
   type Driver,
   type DriverTransaction,
-  depthOf,
   type ExpireOptions,
   type ExpireOutcome,
   type FailedRun,
@@ -21,7 +20,6 @@ import {
   type FinishReply,
   type ForgetOutcome,
   type HistoryReply,
-  historyDepthCap,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -38,6 +36,7 @@ import {
   type WorkerRow,
   type WorkRecord,
 } from '@sluice/core'
+import { depthOf, historyDepthCap } from '@sluice/core/driver'
 import { countKeys, listKeys } from './list-keys.ts'
 import { modelHistory } from './model-history.ts'
 import { modelOperate } from './model-operate.ts'

@@ -1,15 +1,11 @@
+import type { CodeCounts, EpochMs, FailedRun, HistoryStep, WorkCounts } from '@sluice/core'
 import {
   addCodes,
-  type CodeCounts,
-  type EpochMs,
-  type FailedRun,
   failedRunsMax,
   failedRunsMsMax,
   failedRunsOfCodeMax,
-  type HistoryStep,
   historyResolutions,
-  type WorkCounts,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import type { ModelQueue, ModelRecord } from './model-store.ts'
 
 const countNames: readonly (keyof WorkCounts)[] = [

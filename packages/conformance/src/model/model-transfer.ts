@@ -1,11 +1,5 @@
-import {
-  type DropOutcome,
-  type EpochMs,
-  type ImportOutcome,
-  isUnchanged,
-  type Transfer,
-  type TransferRow,
-} from '@sluice/core'
+import type { DropOutcome, EpochMs, ImportOutcome, Transfer, TransferRow } from '@sluice/core'
+import { isUnchanged } from '@sluice/core/driver'
 import type { ModelStore } from './model-store.ts'
 import type { Rules } from './rules.ts'
 

@@ -1,4 +1,5 @@
-import { type EpochMs, type KeyState, transitions } from '@sluice/core'
+import type { EpochMs, KeyState } from '@sluice/core'
+import { transitions } from '@sluice/core/driver'
 import { perKeyPart, planned } from './model-plan.ts'
 import { storeTime } from './store-time.ts'
 

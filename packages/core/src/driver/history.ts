@@ -1,6 +1,6 @@
-import { compareKeys } from '../keys/compare-keys.ts'
 import type { EpochMs } from '../time/clock.ts'
 import { never } from '../transitions/key-state.ts'
+import { addCodes, type CodeCounts } from './code-counts.ts'
 import type { Counts } from './inspection.ts'
 
 /** How long the steps of a history are, and how many of them are kept. */
@@ -22,9 +22,6 @@ export const historyResolutions: readonly HistoryResolution[] = [
 
 /** Up to how many keys of a state are counted for a history. */
 export const historyDepthCap = 10_000
-
-/** How many codes of errors a step has; those with fewer failed runs are dropped. */
-export const historyCodesMax = 8
 
 /** How many failed runs of a queue are kept, and how many of them with the same code. */
 export const failedRunsMax = 60
@@ -48,9 +45,6 @@ export interface WorkCounts {
   /** Expired leases that were ended. */
   readonly expired: number
 }
-
-/** How many failed runs had which code, most first; the name of an error stands for a missing code. */
-export type CodeCounts = readonly (readonly [code: string, failed: number])[]
 
 /** How many keys were in a queue at one moment. */
 export interface Depth {
@@ -116,14 +110,6 @@ export function depthOf(counts: Counts, now: EpochMs): Depth {
     oldestMs,
     capped,
   }
-}
-
-/** The sum of two lists, no longer than {@link historyCodesMax}. */
-export function addCodes(a: CodeCounts, b: CodeCounts): CodeCounts {
-  const sums = new Map(a)
-  for (const [code, failed] of b) sums.set(code, (sums.get(code) ?? 0) + failed)
-  const most = [...sums].sort((x, y) => y[1] - x[1] || compareKeys(x[0], y[0]))
-  return most.slice(0, historyCodesMax)
 }
 
 /** The step that begins at `at` after a record; `before` is the step as it was, if there was one. */

@@ -31,6 +31,7 @@ export type {
   Lease,
   RenewReply,
 } from './claim.ts'
+export { addCodes, type CodeCounts, historyCodesMax } from './code-counts.ts'
 export type { DirectClaim, DirectQueue } from './direct-queue.ts'
 export {
   type Awaitable,
@@ -44,9 +45,7 @@ export {
 } from './driver.ts'
 export { type Environment, systemEnvironment } from './environment.ts'
 export {
-  addCodes,
   addToStep,
-  type CodeCounts,
   type Depth,
   depthOf,
   type FailedRun,
@@ -56,7 +55,6 @@ export {
   type HistoryReply,
   type HistoryResolution,
   type HistoryStep,
-  historyCodesMax,
   historyDepthCap,
   historyResolutions,
   RecordedHistory,
@@ -83,6 +81,12 @@ export {
 } from './outcomes.ts'
 export type { TickReply, TickRequest } from './tick.ts'
 export { TokenBuckets } from './token-buckets.ts'
-export { isUnchanged, type TransferRow } from './transfer-row.ts'
+export {
+  isUnchanged,
+  type TransferMember,
+  type TransferRow,
+  transferMembers,
+  transferRow,
+} from './transfer-row.ts'
 export type { WorkerInfo, WorkerRow, WorkerStats } from './worker-row.ts'
 export { transitions }

@@ -5,7 +5,7 @@ import {
   type CancelOutcome,
   type Failure,
   type ForgetOutcome,
-  transitions,
+  mergeTraces,
 } from '@sluice/core'
 import type { Adds } from '../core/backend.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
@@ -125,7 +125,7 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
     if (first === undefined || second === undefined) return undefined
     // The store decides which of the two runs a higher priority moves: it needs a batch of its own.
     if (!isPlain(first) || !isPlain(second) || second.priority > first.priority) return undefined
-    const trace = transitions.mergeTraces(first.trace, second.trace)
+    const trace = mergeTraces(first.trace, second.trace)
     earlier.request = { ...first, item: second.item, trace }
     return afterwards
   }

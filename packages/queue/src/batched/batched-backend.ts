@@ -6,8 +6,8 @@ import {
   batchKeysMax,
   type EpochMs,
   type FinishOutcome,
-  transitions,
 } from '@sluice/core'
+import { transitions } from '@sluice/core/driver'
 import type { Backend } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'

@@ -6,6 +6,10 @@ export const batchedPart: typeof present.batchedPart = /* @__PURE__ */ new LateM
   () => import('../batched/batched-backend.ts'),
 )
 
+export const directPart: typeof present.directPart = /* @__PURE__ */ new LateModule(
+  () => import('../core/direct-backend.ts'),
+)
+
 export const inspectionPart: typeof present.inspectionPart = /* @__PURE__ */ new LateModule(
   () => import('../inspect/queue-inspection.ts'),
 )

@@ -9,6 +9,8 @@ export class LateModule<Module> {
   #loading: Promise<Module> | undefined
   /** The module, once it was loaded. */
   loaded: Module | undefined
+  /** Whether it was loaded with the module that asks for it. */
+  isPresent = false
 
   constructor(importIt: () => Promise<Module>) {
     this.#import = importIt
@@ -18,6 +20,7 @@ export class LateModule<Module> {
   static present<Module>(module: Module): LateModule<Module> {
     const late = new LateModule<Module>(() => Promise.reject(new Error('it is present')))
     late.loaded = module
+    late.isPresent = true
     return late
   }
 

@@ -1,4 +1,4 @@
-import { type AddOutcome, addSoonKeysMax, SluiceError, transitions } from '@sluice/core'
+import { type AddOutcome, addSoonKeysMax, mergeTraces, SluiceError } from '@sluice/core'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 
@@ -129,7 +129,7 @@ function take(line: Line): SoonAdd | undefined {
 function replacing(earlier: SoonAdd | undefined, later: SoonAdd): SoonAdd {
   if (earlier !== undefined) {
     later.priority = Math.max(earlier.priority, later.priority)
-    later.trace = transitions.mergeTraces(earlier.trace, later.trace)
+    later.trace = mergeTraces(earlier.trace, later.trace)
   }
   return later
 }

@@ -1,4 +1,5 @@
-import { batchKeysMax, SluiceTypeError, transferRow } from '@sluice/core'
+import { batchKeysMax, SluiceTypeError } from '@sluice/core'
+import { transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'

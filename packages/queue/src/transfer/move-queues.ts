@@ -18,8 +18,8 @@ import {
   SluiceError,
   SluiceTypeError,
   type Transfer,
-  transferRow,
 } from '@sluice/core'
+import { transferRow } from '@sluice/core/driver'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'

@@ -11,6 +11,7 @@ import {
   type EpochMs,
   errorBytesMax,
   failuresMax,
+  isTrace,
   itemBytesMax,
   never,
   parseJson,
@@ -18,7 +19,6 @@ import {
   priorityMin,
   SluiceTypeError,
   type TransferRow,
-  transitions,
 } from '@sluice/core'
 
 /** The version of the format that is written, and the only one that is read. */
@@ -158,7 +158,7 @@ function readRow(where: string, record: Record<string, unknown>): TransferRow {
 }
 
 function checkTrace(where: string, trace: string): string {
-  if (transitions.isTrace(checkString(where, trace))) return trace
+  if (isTrace(checkString(where, trace))) return trace
   throw new SluiceTypeError(where, 'must be one or two W3C traceparents of version 00')
 }
 

@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/core'
+import { type Driver, nextTurn, SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -9,18 +9,32 @@ import { LateModule, lateCalls } from '../../src/environment/late.ts'
 import type * as Sluice from '../../src/index.ts'
 import { checkQueueOptions } from '../../src/queue/options.ts'
 
-// On a server these parts are read with the package; here they are loaded as in a browser.
-vi.mock('#parts', () => import('../../src/environment/fetched-parts.ts'))
+/** A driver in memory that opens later, as the first of a page does. */
+function openedLater(): Driver {
+  const driver = memoryDriver()
+  const open = driver.open.bind(driver)
+  driver.open = async (options) => {
+    await nextTurns()
+    await open(options)
+  }
+  return driver
+}
+
+const nextTurns = (): Promise<void> => new Promise((resolve) => void nextTurn(resolve))
 
 /** A copy of the package of which nothing was loaded that is loaded at its first use. */
 async function fresh(): Promise<typeof Sluice> {
   vi.resetModules()
+  // On a server these parts are read with the package; here they are loaded as in a browser. The copy
+  // gets its own, of which nothing was loaded either.
+  vi.doMock('#parts', () => import('../../src/environment/fetched-parts.ts'))
   return await import('../../src/index.ts')
 }
 
-const leaseMs = 30_000
-
-describe('the first calls of a queue, made while its backend is loaded', () => {
+describe.each([
+  ['a direct backend', Infinity],
+  ['a batched backend', 30_000],
+])('the first calls of a queue, made while %s is loaded', (_, leaseMs) => {
   let sluice: typeof Sluice
   beforeEach(async () => {
     sluice = await fresh()
@@ -28,6 +42,7 @@ describe('the first calls of a queue, made while its backend is loaded', () => {
 
   test('reach the store in their order', async () => {
     const queue = sluice.createDelayingQueue<{ id: string; version: number }>({
+      driver: openedLater(),
       leaseMs,
       keyOf: ({ id }) => id,
     })
@@ -54,6 +69,7 @@ describe('the first calls of a queue, made while its backend is loaded', () => {
 
   test('an item that its caller changes meanwhile is stored as it was', async () => {
     const queue = sluice.createQueue<{ id: string; version: number }>({
+      driver: openedLater(),
       leaseMs,
       keyOf: ({ id }) => id,
     })
@@ -68,7 +84,7 @@ describe('the first calls of a queue, made while its backend is loaded', () => {
   })
 
   test('waiters are answered in their order, and one can be aborted', async () => {
-    const queue = sluice.createQueue({ leaseMs })
+    const queue = sluice.createQueue({ driver: openedLater(), leaseMs })
     const leaving = new AbortController()
     const aborted = queue.get({ signal: leaving.signal })
     const first = queue.get()
@@ -82,21 +98,21 @@ describe('the first calls of a queue, made while its backend is loaded', () => {
     await queue.close()
   })
 
-  test('a worker runs keys, under leases that are renewed', async () => {
+  test('a worker runs keys, for ten lease durations', async () => {
     const clock = fakeClock()
-    const queue = sluice.createQueue({ leaseMs, clock })
+    const queue = sluice.createQueue({ driver: openedLater(), leaseMs, clock })
     const ran: string[] = []
     const worker = sluice.createWorker({
       queue,
       concurrency: 2,
       handler: async (item) => {
-        await new Promise<void>((resolve) => clock.startTimer(10 * leaseMs, resolve))
+        await new Promise<void>((resolve) => clock.startTimer(300_000, resolve))
         ran.push(item)
       },
     })
     void queue.addMany(['a', 'b'])
     await vi.waitFor(async () => expect((await queue.inspect.counts()).processing).toBe(2))
-    await clock.step(10 * leaseMs)
+    await clock.step(300_000)
     await worker.stop()
     expect(ran).toEqual(['a', 'b'])
     expect(await queue.len()).toBe(0)
@@ -104,24 +120,42 @@ describe('the first calls of a queue, made while its backend is loaded', () => {
   })
 
   test('a close waits for adds, and ends waiters', async () => {
-    const queue = sluice.createQueue({ leaseMs })
-    const added = queue.add('a')
+    const driver = openedLater()
+    const queue = sluice.createDelayingQueue({ leaseMs, driver })
     const waiting = queue.get()
-    queue.addSoon('b')
+    const added = queue.addAfter('a', 60_000)
     await queue.close()
     expect(await added).toBe('added')
     expect(await waiting).toBeUndefined()
     await expect(queue.add('c')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    const next = sluice.createQueue({ leaseMs, driver })
+    expect(await next.inspect.counts()).toMatchObject({ delayed: 1 })
+    next.addSoon('b')
+    await next.close()
+    const last = sluice.createQueue({ leaseMs, driver })
+    expect(await last.len()).toBe(1)
+    await last.close()
+  })
+
+  test('a queue whose driver is not open waits for it, also after others have loaded', async () => {
+    const first = sluice.createQueue({ leaseMs })
+    await first.add('a')
+    const second = sluice.createQueue({ driver: openedLater(), leaseMs })
+    expect(await second.add('b')).toBe('added')
+    await first.close()
+    await second.close()
   })
 
   test('a queue that was not used closes without being loaded', async () => {
-    const queue = sluice.createQueue({ leaseMs })
+    const queue = sluice.createQueue({ driver: openedLater(), leaseMs })
+    const { core } = queue as unknown as { readonly core: QueueCore }
+    expect(core.backend.constructor.name).toBe('LateBackend')
     await queue.close()
     await expect(queue.len()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
   test('a drain waits for what was due', async () => {
-    const queue = sluice.createQueue({ leaseMs })
+    const queue = sluice.createQueue({ driver: openedLater(), leaseMs })
     void queue.add('a')
     const drained = queue.shutDownWithDrain()
     await (await queue.get())?.done()
@@ -131,7 +165,7 @@ describe('the first calls of a queue, made while its backend is loaded', () => {
   })
 
   test('wrong calls fail at once', async () => {
-    const queue = sluice.createQueue({ leaseMs })
+    const queue = sluice.createQueue({ driver: openedLater(), leaseMs })
     await expect(queue.add('x'.repeat(600))).rejects.toMatchObject({ code: 'ERR_INVALID_INPUT' })
     await expect(queue.getMany(0)).rejects.toMatchObject({ code: 'ERR_INVALID_INPUT' })
     await expect(queue.inspect.get('')).rejects.toMatchObject({ code: 'ERR_INVALID_INPUT' })

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
-import {
-  type Claim,
-  emptyKeyState,
-  never,
-  SluiceError,
-  transferRow,
-  type WorkerInfo,
-} from '@sluice/core'
+import { type Claim, emptyKeyState, never, SluiceError, type WorkerInfo } from '@sluice/core'
+import { transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import {
   addMany,

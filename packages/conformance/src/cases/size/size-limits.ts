@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
-import {
-  errorBytesMax,
-  itemBytesMax,
-  keyBytesMax,
-  priorityMax,
-  priorityMin,
-  transferRow,
-} from '@sluice/core'
+import { errorBytesMax, itemBytesMax, keyBytesMax, priorityMax, priorityMin } from '@sluice/core'
+import { transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import {
   addMany,

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
+import type {
+  CodeCounts,
+  Depth,
+  FailedRun,
+  HistoryStep,
+  TickReply,
+  WorkCounts,
+  WorkerInfo,
+  WorkRecord,
+} from '@sluice/core'
 import {
-  type CodeCounts,
-  type Depth,
-  type FailedRun,
   failedRunsMax,
   failedRunsMsMax,
   failedRunsOfCodeMax,
-  type HistoryStep,
   historyCodesMax,
   historyResolutions,
-  type TickReply,
-  type WorkCounts,
-  type WorkerInfo,
-  type WorkRecord,
-} from '@sluice/core'
+} from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
 

@@ -6,9 +6,8 @@ import {
   type LimiterPlan,
   type Transfer,
   type TransferRow,
-  transferMembers,
-  transferRow,
 } from '@sluice/core'
+import { transferMembers, transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
 import { wakes } from '../../scene/wakes.ts'
