@@ -25,16 +25,16 @@ const prefix = 'a script names its keys itself'
 export function checkClient(client: RedisClient): void {
   switch (kindOf(client)) {
     case 'node-redis':
-      checkNodeRedis(client as NodeRedisClient)
+      checkNodeRedis(client as unknown as NodeRedisClient)
       break
     case 'node-redis-cluster':
-      checkNodeRedisCluster(client as NodeRedisCluster)
+      checkNodeRedisCluster(client as unknown as NodeRedisCluster)
       break
     case 'ioredis':
-      checkIoredis(client as IoredisClient)
+      checkIoredis(client as unknown as IoredisClient)
       break
     case 'ioredis-cluster':
-      checkIoredisCluster(client as IoredisCluster)
+      checkIoredisCluster(client as unknown as IoredisCluster)
       break
     case 'sentinel':
       throw new SluiceTypeError(

@@ -14,7 +14,7 @@ export interface NodeRedisClient {
   sSubscribe(channel: string, listener: (message: string) => void): Promise<void>
   unsubscribe(channel: string): Promise<void>
   sUnsubscribe(channel: string): Promise<void>
-  on(event: string, listener: (value: never) => void): unknown
+  on(event: string, listener: (value: unknown) => void): unknown
   destroy(): void
   ref(): void
   unref(): void
@@ -39,20 +39,29 @@ export interface IoredisClient {
   ssubscribe(channel: string): Promise<unknown>
   unsubscribe(channel: string): Promise<unknown>
   sunsubscribe(channel: string): Promise<unknown>
-  on(event: string, listener: (...values: never[]) => void): unknown
+  on(event: string, listener: (...values: unknown[]) => void): unknown
   disconnect(): void
+  readonly constructor: {
+    /** What the library knows of commands. */
+    readonly Command?: { checkFlag?(flag: string, command: string): boolean }
+  }
 }
 
 /** A client of ioredis: `Cluster`. */
 export interface IoredisCluster {
   readonly options: object
-  readonly isCluster: boolean
   nodes(role: 'master'): readonly IoredisClient[]
   connect(): Promise<void>
 }
 
-/** A client that the driver accepts. */
-export type RedisClient = NodeRedisClient | NodeRedisCluster | IoredisClient | IoredisCluster
+/**
+ * A client that the driver accepts: of node-redis, made by `createClient` or `createCluster`, or of ioredis,
+ * `Redis` or `Cluster`. Only what tells them apart, so that the types of every version are assignable.
+ */
+export type RedisClient =
+  | { readonly sSubscribe: unknown; readonly duplicate: unknown }
+  | { readonly nodeClient: unknown; readonly masters: unknown }
+  | { readonly call: unknown; readonly duplicate: unknown }
 
 /** Which client a value is; undefined if it is none that the driver knows. */
 export function kindOf(
@@ -61,7 +70,6 @@ export function kindOf(
   if ('getSentinelNode' in client) return 'sentinel'
   if ('nodeClient' in client) return 'node-redis-cluster'
   if ('sSubscribe' in client && 'duplicate' in client) return 'node-redis'
-  if ('ssubscribe' in client)
-    return 'isCluster' in client && client.isCluster === true ? 'ioredis-cluster' : 'ioredis'
+  if ('ssubscribe' in client) return 'nodes' in client ? 'ioredis-cluster' : 'ioredis'
   return undefined
 }

@@ -26,6 +26,11 @@ export function ioredisOpener(template: IoredisClient): OpenClient {
   }
 }
 
+/** An older version takes the messages for replies to other commands. */
+function knowsShardedMessages({ constructor: { Command } }: IoredisClient): boolean {
+  return Command?.checkFlag?.('ENTER_SUBSCRIBER_MODE', 'ssubscribe') ?? true
+}
+
 async function connected(client: IoredisClient, events: ClientEvents): Promise<LibraryClient> {
   let cause: unknown = new Error('the connection was closed')
   const listeners = new Map<string, (message: string) => void>()
@@ -33,7 +38,8 @@ async function connected(client: IoredisClient, events: ClientEvents): Promise<L
     cause = error
   })
   client.on('end', () => events.onClose(cause))
-  const onMessage = (channel: string, message: string): void => listeners.get(channel)?.(message)
+  const onMessage = (channel: unknown, message: unknown): void =>
+    listeners.get(String(channel))?.(String(message))
   client.on('message', onMessage)
   client.on('smessage', onMessage)
   client.on('moved', () => events.onUnsubscribed())
@@ -54,6 +60,9 @@ async function connected(client: IoredisClient, events: ClientEvents): Promise<L
     isShareable: false,
     send: ([name = '', ...args]) => client.call(name, args),
     async subscribe(channel, isSharded, listener) {
+      if (isSharded && !knowsShardedMessages(client)) {
+        throw new Error('ioredis receives messages of a cluster from version 5.3 on')
+      }
       listeners.set(channel, listener)
       await (isSharded ? client.ssubscribe(channel) : client.subscribe(channel))
     },

@@ -110,13 +110,16 @@ async function topologyLike(
   switch (kindOf(client)) {
     case 'node-redis':
       return new OnePrimary(
-        linked(nodeRedisOpener(client as NodeRedisClient)),
+        linked(nodeRedisOpener(client as unknown as NodeRedisClient)),
         async () => undefined,
       )
     case 'ioredis':
-      return new OnePrimary(linked(ioredisOpener(client as IoredisClient)), async () => undefined)
+      return new OnePrimary(
+        linked(ioredisOpener(client as unknown as IoredisClient)),
+        async () => undefined,
+      )
     case 'node-redis-cluster': {
-      const { masters, nodeClient } = client as NodeRedisCluster
+      const { masters, nodeClient } = client as unknown as NodeRedisCluster
       const [first] = masters
       if (first === undefined) throw notConnected()
       const node = await nodeClient.call(client, first)
@@ -124,7 +127,7 @@ async function topologyLike(
       return new Cluster(linked(nodeRedisOpener(node)), [rootOf(node.options, 'socket')])
     }
     default: {
-      const cluster = client as IoredisCluster
+      const cluster = client as unknown as IoredisCluster
       if (cluster.nodes('master').length === 0) await cluster.connect().catch(() => {})
       const [node] = cluster.nodes('master')
       if (node === undefined) throw notConnected()
@@ -168,7 +171,11 @@ async function openerFor(
     }
   }
   try {
-    const { Redis } = await import('ioredis')
+    // Before version 5.3, the class is the default export alone.
+    const module = await import('ioredis')
+    type Module = Partial<Pick<typeof module, 'Redis'>> & Pick<typeof module, 'default'>
+    const { default: byDefault, Redis = byDefault as unknown as typeof module.Redis } =
+      module as Module
     const secure = withTls === undefined ? {} : { tls: withTls }
     const template = new Redis({ ...credentials, ...secure, db: database, lazyConnect: true })
     return ioredisOpener(template as unknown as IoredisClient)
