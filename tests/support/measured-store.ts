@@ -24,7 +24,8 @@ export interface MeasuredStore {
   close(): Promise<void>
 }
 
-const isHistory = /history|failed_runs/
+/** Tables of histories, and the counts of keys, which only histories need in what is measured. */
+const isHistory = /history|failed_runs|from sluice_keys indexed by sluice_keys_idle\b[\s\S]*\) idle/
 
 /** A file of SQLite that counts the statements that are executed. */
 export class HistoryOnSqlite implements MeasuredStore {

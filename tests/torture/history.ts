@@ -15,8 +15,11 @@ import {
 /** The most of the statements of a worker that the history may be, at 10 runs a second and more. */
 const shareMax = 0.02
 
-/** The most bytes of a queue that its history may have. */
-const bytesMax = 100_000
+/**
+ * The most bytes of a queue that its history may have. On Postgres a fifth of each page is free for the
+ * next versions of the current steps, and most of the failed runs are dead rows.
+ */
+const bytesMax = { SQLite: 100_000, Postgres: 200_000 } as const
 
 /** How many runs end between two heartbeats, in the order in which they are tried. */
 const loads = [10, 100, 1_000]
@@ -164,10 +167,10 @@ export async function main(): Promise<void> {
         console.log('Postgres: no statement more, as a record is an argument of the heartbeat')
       }
       const bytes = await bytesOfDay(store, clock)
-      if (bytes > bytesMax) tooMuch += 1
+      if (bytes > bytesMax[kind]) tooMuch += 1
       console.log(
         `${kind}: ${bytes.toLocaleString('en')} bytes per queue after a day of full records` +
-          (bytes > bytesMax ? ' (too much)' : ''),
+          (bytes > bytesMax[kind] ? ' (too much)' : ''),
       )
       await store.close()
     }

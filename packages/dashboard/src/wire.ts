@@ -8,6 +8,7 @@ import type {
   QueueCounts,
   ReasonCode,
   Severity,
+  SeveritySince,
   WorkRates,
 } from 'sluice'
 
@@ -57,6 +58,18 @@ export interface ChartStep {
   readonly capped?: boolean
 }
 
+/** What happened in a step of a chart, as far as workers have recorded it. */
+export interface ChartMark {
+  /** When the step began. */
+  readonly at: number
+  /**
+   * Leases that expired, keys that were parked, workers that started, and queues that were paused or
+   * resumed.
+   */
+  readonly what: 'expired' | 'parked' | 'started' | 'paused' | 'resumed'
+  readonly count: number
+}
+
 /** What was recorded of a range of time. A step without a record is missing: it is unknown. */
 export interface Chart {
   readonly stepMs: number
@@ -65,6 +78,8 @@ export interface Chart {
   readonly count: number
   /** Oldest first; the last one may not be over. */
   readonly steps: readonly ChartStep[]
+  /** Oldest first. */
+  readonly marks: readonly ChartMark[]
 }
 
 /** One queue in the overview. */
@@ -168,6 +183,8 @@ export interface QueueView extends QueueRow {
   readonly at: number
   readonly range: HistoryRange
   readonly chart: Chart
+  /** Since when the queue is in its state, as far as that is known. */
+  readonly since?: SeveritySince
   /** Whether the store lists the queue; then what is listed, and similar names if it does not. */
   readonly exists: boolean
   readonly similar: readonly string[]

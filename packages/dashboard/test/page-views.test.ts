@@ -25,7 +25,7 @@ const row = (queue: string, ready = 0, more: Partial<QueueRow> = {}): QueueRow =
 const names = ({ queues }: Overview): string[] => queues.map(({ queue }) => queue)
 
 describe('a change of a view', () => {
-  const chart = { stepMs: 10_000, from: 0, count: 0, steps: [] }
+  const chart = { stepMs: 10_000, from: 0, count: 0, steps: [], marks: [] }
   const always = { range: '5m', chart } as const
   const queues = [row('a'), row('b'), row('c')]
   const before: Overview = { ...always, at: 1, queues, more: false }

@@ -6,7 +6,7 @@ create table buckets (
   burst double precision,
   tokens double precision,
   at double precision
-) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
+) with (fillfactor=80, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
 
 create table failed_runs (
   queue_id bigint not null,
@@ -35,6 +35,7 @@ create table history (
   held integer not null,
   parked integer not null,
   capped boolean not null,
+  paused boolean not null,
   codes text not null
 ) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
 
@@ -376,7 +377,7 @@ AS $function$
 select a.key, a.outcome from add_checked_ee67ecf2($1, $2, $3, $4, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_record_0f6dfb05(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
+CREATE OR REPLACE FUNCTION add_record_e632eb8f(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -401,11 +402,11 @@ begin
     return false;
   end if;
   first_at := floor(in_now / in_steps[1]) * in_steps[1];
-  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped into depth from history h
+  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused into depth from history h
   where h.queue_id = this_queue and h.step_ms = in_steps[1] and h.at = first_at;
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
-      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped
+      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
     into depth from counts_3c858474(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
@@ -413,12 +414,13 @@ begin
     kept := in_kept[n];
     first_at := floor(in_now / step) * step;
     insert into history as h (queue_id, step_ms, at, started, done, failed, added, merged,
-      expired, ready, delayed, held, parked, oldest_ms, capped, codes)
+      expired, ready, delayed, held, parked, oldest_ms, capped, paused,
+      codes)
     values (this_queue, step, first_at, (work ->> 'started')::bigint,
       (work ->> 'done')::bigint, (work ->> 'failed')::bigint, (work ->> 'added')::bigint,
       (work ->> 'merged')::bigint, (work ->> 'expired')::bigint,
       depth.ready, depth.delayed, depth.held, depth.parked, depth.oldest_ms,
-      depth.capped,
+      depth.capped, depth.paused,
       add_codes_424b135c('[]', work -> 'codes', in_codes))
     on conflict (queue_id, step_ms, at) do update set
       started = h.started + excluded.started, done = h.done + excluded.done,
@@ -426,6 +428,7 @@ begin
       merged = h.merged + excluded.merged, expired = h.expired + excluded.expired,
       ready = excluded.ready, delayed = excluded.delayed, held = excluded.held,
       parked = excluded.parked, oldest_ms = excluded.oldest_ms, capped = excluded.capped,
+      paused = excluded.paused,
       codes = case when work -> 'codes' = '[]' then h.codes
         else add_codes_424b135c(h.codes::jsonb, work -> 'codes', in_codes) end;
     delete from history h
@@ -1277,7 +1280,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_895c9d44(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_732260b3(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, paused boolean, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1309,7 +1312,7 @@ begin
     delete from workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := add_record_0f6dfb05(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := add_record_e632eb8f(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from keys k where k.ctid = any (array(

@@ -120,7 +120,7 @@ create table sluice.buckets (
   -- Null in a row that was created only to be locked.
   tokens float8,
   at float8
-) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+) with (fillfactor = 80, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
 -- The workers of each queue.
 create table sluice.workers (
@@ -155,6 +155,7 @@ create table sluice.history (
   held int not null,
   parked int not null,
   capped boolean not null,
+  paused boolean not null,
   -- The codes of the errors of failed runs with their counts, as JSON.
   codes text not null,
   primary key (queue_id, step_ms, at)
@@ -544,8 +545,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_record_0f6dfb05',
-    sql: `create or replace function sluice.add_record_0f6dfb05(
+    name: 'add_record_e632eb8f',
+    sql: `create or replace function sluice.add_record_e632eb8f(
   in_queue text, in_record text, in_steps int[], in_kept int[], in_cap int, in_codes int,
   in_runs int, in_runs_of_code int, in_runs_ms float8, in_now float8
 ) returns boolean language plpgsql
@@ -571,11 +572,11 @@ begin
     return false;
   end if;
   first_at := floor(in_now / in_steps[1]) * in_steps[1];
-  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped into depth from sluice.history h
+  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused into depth from sluice.history h
   where h.queue_id = this_queue and h.step_ms = in_steps[1] and h.at = first_at;
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
-      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped
+      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
     into depth from sluice.counts_3c858474(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
@@ -583,12 +584,13 @@ begin
     kept := in_kept[n];
     first_at := floor(in_now / step) * step;
     insert into sluice.history as h (queue_id, step_ms, at, started, done, failed, added, merged,
-      expired, ready, delayed, held, parked, oldest_ms, capped, codes)
+      expired, ready, delayed, held, parked, oldest_ms, capped, paused,
+      codes)
     values (this_queue, step, first_at, (work ->> 'started')::bigint,
       (work ->> 'done')::bigint, (work ->> 'failed')::bigint, (work ->> 'added')::bigint,
       (work ->> 'merged')::bigint, (work ->> 'expired')::bigint,
       depth.ready, depth.delayed, depth.held, depth.parked, depth.oldest_ms,
-      depth.capped,
+      depth.capped, depth.paused,
       sluice.add_codes_424b135c('[]', work -> 'codes', in_codes))
     on conflict (queue_id, step_ms, at) do update set
       started = h.started + excluded.started, done = h.done + excluded.done,
@@ -596,6 +598,7 @@ begin
       merged = h.merged + excluded.merged, expired = h.expired + excluded.expired,
       ready = excluded.ready, delayed = excluded.delayed, held = excluded.held,
       parked = excluded.parked, oldest_ms = excluded.oldest_ms, capped = excluded.capped,
+      paused = excluded.paused,
       codes = case when work -> 'codes' = '[]' then h.codes
         else sluice.add_codes_424b135c(h.codes::jsonb, work -> 'codes', in_codes) end;
     delete from sluice.history h
@@ -1323,8 +1326,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_895c9d44',
-    sql: `create or replace function sluice.tick_895c9d44(
+    name: 'tick_732260b3',
+    sql: `create or replace function sluice.tick_732260b3(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1361,7 +1364,7 @@ begin
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := sluice.add_record_0f6dfb05(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := sluice.add_record_e632eb8f(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
@@ -1627,7 +1630,8 @@ from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(ke
   finishDone: `select index, outcome, due_at, failures from sluice.finish_done_d715e85f(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
   history: `select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed,
-  h.held, h.parked, h.oldest_ms, h.capped, h.codes
+  h.held, h.parked, h.oldest_ms, h.capped, h.paused,
+  h.codes
 from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p
 left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int
   and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int
@@ -1667,12 +1671,12 @@ from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::f
   tickOverListener: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text)
     as listens
-from sluice.tick_895c9d44(
+from sluice.tick_732260b3(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,
   tick: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead
-from sluice.tick_895c9d44(
+from sluice.tick_732260b3(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,

@@ -79,16 +79,6 @@ export type {
   RetryArithmetic,
 } from './inspect/inspect.ts'
 export { inspectStore } from './inspect/inspect-store.ts'
-export {
-  isGone,
-  judgeQueue,
-  type QueueJudgement,
-  type QueueSigns,
-  type Severity,
-  severities,
-  thresholds,
-  urgencies,
-} from './inspect/judge-queue.ts'
 export type {
   BulkOptions,
   BulkResult,
@@ -101,7 +91,18 @@ export type {
   OperatorAsk,
   StoreInspection,
 } from './inspect/store-inspection.ts'
-export { isCapped, type WorkRates, workRates } from './inspect/work-rates.ts'
+export {
+  isGone,
+  judgeQueue,
+  type QueueJudgement,
+  type QueueSigns,
+  type Severity,
+  severities,
+  thresholds,
+  urgencies,
+} from './judge/judge-queue.ts'
+export { type SeveritySince, severitySince } from './judge/severity-since.ts'
+export { isCapped, type WorkRates, workRates } from './judge/work-rates.ts'
 export { createQueue } from './queue/create-queue.ts'
 export { createDelayingQueue, type WrapOptions } from './queue/delaying-queue.ts'
 export type { JsonChecked, QueueOptions } from './queue/options.ts'

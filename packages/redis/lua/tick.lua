@@ -26,7 +26,7 @@ if version and registered and (primary == '' or primary == lastPrimary) and ahea
   if not isPaused and waitsUntil < inf then call('HSET', metaKey, 'waits', 'inf') end
   call('HSET', scopeKey, 'latest', now)
   register()
-  if hasRecord then addRecord(function() return '0 0 0 0 0 0' end) end
+  if hasRecord then addRecord(function() return isPaused and '0 0 0 0 0 0 1' or '0 0 0 0 0 0 0' end) end
   return answer('inf', isPaused and 1 or 0, {}, 0)
 end
 -- @include rows
@@ -79,9 +79,9 @@ if hasRecord then
     local oldest, ready, delayed, backoff, processing, dirty, parked, idle = countStates()
     local function capped(count) return math.min(count, historyDepthMax) end
     local isCapped = math.max(ready, delayed, backoff, processing, dirty, parked, idle) > historyDepthMax
-    return string.format('%d %d %d %d %.17g %d', capped(ready), capped(delayed) + capped(backoff),
+    return string.format('%d %d %d %d %.17g %d %d', capped(ready), capped(delayed) + capped(backoff),
       capped(processing) + capped(dirty), capped(parked), oldest == inf and 0 or math.max(0, now - oldest),
-      isCapped and 1 or 0)
+      isCapped and 1 or 0, isPaused and 1 or 0)
   end)
 end
 return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)

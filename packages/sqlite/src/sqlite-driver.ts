@@ -179,7 +179,7 @@ export class SqliteDriver implements Driver {
       if (!mustWrite) return reply
       const swept = this.#write((statements, store) => {
         const tx = new WriteTransaction(statements, queue, store)
-        return tickWrite(tx, queue, request)
+        return tickWrite(tx, request)
       })
       const recorded = request.record === undefined ? undefined : true
       return swept instanceof Promise

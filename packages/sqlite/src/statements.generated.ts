@@ -151,6 +151,7 @@ create table sluice_history (
   -- For how long the key that had been ready longest had been so.
   oldest_ms real not null,
   capped integer not null check (capped in (0, 1)),
+  paused integer not null check (paused in (0, 1)),
   -- The codes of the errors of failed runs with their counts, as JSON.
   codes text not null,
   primary key (queue, step_ms, at)
@@ -241,6 +242,47 @@ where id = +?`,
 set token = ? + j.key, lease_until = ?, holder = ?, claim = ?
 from json_each(?) j
 where sluice_keys.id = j.value`,
+  countsAll: `select
+  waiting.n as waiting, waiting.ready, waiting.backoff, waiting.first_at,
+  held.n as held, held.dirty, parked.n as parked, idle.n as idle
+from (
+  select
+    count(*) as n, min(ready_at) as first_at, coalesce(sum(ready_at <= +?), 0) as ready,
+    coalesce(sum(due_why = +? and ready_at > +?), 0) as backoff
+  from (
+    select ready_at, due_why
+    from sluice_keys indexed by sluice_keys_waiting
+    where queue = +? and token is null and parked = 0 and due_at is not null
+    limit +?
+  )
+) waiting
+cross join (
+  select count(*) as n, coalesce(sum(is_dirty), 0) as dirty
+  from (
+    select coalesce(next_due_at <= +?, 0) as is_dirty
+    from sluice_keys indexed by sluice_keys_held
+    where queue = +? and token is not null
+    limit +?
+  )
+) held
+cross join (
+  select count(*) as n
+  from (
+    select 1
+    from sluice_keys indexed by sluice_keys_parked
+    where queue = +? and token is null and parked = 1
+    limit +?
+  )
+) parked
+cross join (
+  select count(*) as n
+  from (
+    select 1
+    from sluice_keys indexed by sluice_keys_idle
+    where queue = +? and token is null and parked = 0 and due_at is null
+    limit +?
+  )
+) idle`,
   countsDelayed: `select due_why, count(*) as n
 from (
   select due_why
@@ -252,27 +294,6 @@ from (
   limit +?
 )
 group by due_why`,
-  countsHeld: `select count(*) as held, coalesce(sum(is_dirty), 0) as dirty
-from (
-  select coalesce(next_due_at <= +?, 0) as is_dirty
-  from sluice_keys indexed by sluice_keys_held
-  where queue = +? and token is not null
-  limit +?
-)`,
-  countsIdle: `select count(*) as n
-from (
-  select 1
-  from sluice_keys indexed by sluice_keys_idle
-  where queue = +? and token is null and parked = 0 and due_at is null
-  limit +?
-)`,
-  countsParked: `select count(*) as n
-from (
-  select 1
-  from sluice_keys indexed by sluice_keys_parked
-  where queue = +? and token is null and parked = 1
-  limit +?
-)`,
   countsReady: `select count(*) as n
 from (
   select 1
@@ -341,20 +362,16 @@ from sluice_failed_runs
 where queue = +? and at > +?
 order by at desc, id desc`,
   failedRunsSweep: `delete from sluice_failed_runs
-where id in (
-  select id from (
+where queue = +? and id not in (
+  select id
+  from (
     select id, at, row_number() over (partition by code order by at desc, id desc) as rank
     from sluice_failed_runs
     where queue = +?
   )
-  where at <= +? or rank > +?
-)`,
-  failedRunsTrim: `delete from sluice_failed_runs
-where id in (
-  select id from sluice_failed_runs
-  where queue = +?
+  where at > +? and rank <= +?
   order by at desc, id desc
-  limit -1 offset ?
+  limit +?
 )`,
   finishDoneForget: `delete from sluice_keys
 where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0`,
@@ -362,15 +379,35 @@ where queue = +? and key = +? and token = +? and next_due_at is null and parked 
 where
   queue = +? and key = +? and token = +?
   and next_due_at is null and failures = 0 and parked = 0`,
-  historyFind: `select * from sluice_history
-where queue = +? and step_ms = +? and at = +?`,
+  historyFind: `select h.*
+from json_each(?) j
+cross join sluice_history h
+where h.queue = +? and h.step_ms = j.value ->> 0 and h.at = j.value ->> 1`,
   historyList: `select * from sluice_history
 where queue = +? and step_ms = +? and at > +?
 order by at`,
-  historySave: `insert or replace into sluice_history (
-  queue, step_ms, at, started, done, failed, added, merged, expired, ready, delayed, held, parked,
-  oldest_ms, capped, codes
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  historySave: `insert into sluice_history (
+  queue, started, done, failed, added, merged, expired,
+  ready, delayed, held, parked, oldest_ms, capped, paused, step_ms, at, codes
+)
+select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, j.value ->> 0, j.value ->> 1, j.value ->> 2
+from json_each(?) j
+where true
+on conflict (queue, step_ms, at) do update set
+  started = started + excluded.started,
+  done = done + excluded.done,
+  failed = failed + excluded.failed,
+  added = added + excluded.added,
+  merged = merged + excluded.merged,
+  expired = expired + excluded.expired,
+  ready = excluded.ready,
+  delayed = excluded.delayed,
+  held = excluded.held,
+  parked = excluded.parked,
+  oldest_ms = excluded.oldest_ms,
+  capped = excluded.capped,
+  paused = excluded.paused,
+  codes = excluded.codes`,
   historySweep: `delete from sluice_history
 where queue = +? and step_ms = +? and at <= +?`,
   holdersAdd: `insert into sluice_holders (name)

@@ -55,7 +55,6 @@ const maySort: Readonly<Partial<Record<StatementName, string>>> = {
   countsDelayed: 'two reasons',
   workersList: 'the workers are few',
   failedRunsSweep: 'the failed runs of a queue are few',
-  failedRunsTrim: 'the failed runs of a queue are few',
 }
 
 function planOf(database: SqliteDatabase, name: StatementName): string[] {

@@ -57,6 +57,8 @@ export interface Depth {
   readonly oldestMs: number
   /** True if counting stopped at {@link historyDepthCap}: the counts are lower bounds then. */
   readonly capped: boolean
+  /** Whether the queue was paused. */
+  readonly paused: boolean
 }
 
 /** One step of a history. A step during which no worker recorded anything is missing. */
@@ -100,7 +102,8 @@ export interface HistoryReply {
 
 /** The depth of a queue whose keys were counted at `now`, up to {@link historyDepthCap}. */
 export function depthOf(counts: Counts, now: EpochMs): Depth {
-  const { ready, delayed, backoff, processing, dirty, parked, capped, oldestReadyAt } = counts
+  const { ready, delayed, backoff, processing, dirty, parked, capped, paused, oldestReadyAt } =
+    counts
   const oldestMs = oldestReadyAt === never ? 0 : Math.max(0, now - oldestReadyAt)
   return {
     ready,
@@ -109,6 +112,7 @@ export function depthOf(counts: Counts, now: EpochMs): Depth {
     parked,
     oldestMs,
     capped,
+    paused,
   }
 }
 

@@ -21,3 +21,25 @@ export function durationWords(ms: number): string {
   if (days < 365) return pair(days, 'd', hours % 24, 'h')
   return `${(days / 365).toFixed(1)} years`
 }
+
+/** Since when something has been so, as far as that is known. */
+export interface KnownSince {
+  readonly at: number
+  /** How inexact that is, in milliseconds. */
+  readonly withinMs: number
+  /** True if it may have begun earlier. */
+  readonly orEarlier: boolean
+}
+
+/**
+ * For how long something has been so, no more exactly than is known: `for 42 s`, `for 12 min`,
+ * `for more than 5 min`, `for about 2 h`.
+ */
+export function sinceWords({ at, withinMs, orEarlier }: KnownSince, now: number): string {
+  const ms = Math.max(0, now - at)
+  const isCoarse = withinMs > 60_000 && ms >= 3_600_000
+  const unit = ms < 60_000 ? 1_000 : isCoarse ? 3_600_000 : 60_000
+  const words = durationWords(Math.floor(ms / unit) * unit).replace('.0 s', ' s')
+  if (orEarlier) return `for more than ${words}`
+  return `for ${withinMs >= 60_000 ? 'about ' : ''}${words}`
+}

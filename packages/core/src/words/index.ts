@@ -10,6 +10,6 @@ export {
   conditionStatements,
   conditionWords,
 } from './condition-words.ts'
-export { durationWords } from './duration-words.ts'
+export { durationWords, type KnownSince, sinceWords } from './duration-words.ts'
 export { atLeastWords, countWords, manyWords, percentWords, rateWords } from './number-words.ts'
 export { quantile } from './quantile.ts'

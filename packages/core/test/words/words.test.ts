@@ -8,6 +8,7 @@ import {
   manyWords,
   percentWords,
   rateWords,
+  sinceWords,
 } from '../../src/words/index.ts'
 
 const minute = 60_000
@@ -62,4 +63,16 @@ test('conditions have positive words, a code if they are not met, and evidence t
   expect(conditionWords(unknown)).toEqual({ statement: 'Its turn', evidence: 'not asked' })
   // Words that deny what fails read as a double negative.
   for (const words of Object.values(conditionStatements)) expect(words).not.toMatch(/^No |nobody/)
+})
+
+test.each([
+  ['for 4 s', 4_300, 0, false],
+  ['for 12 min', 12 * minute + 42_000, 10_000, false],
+  ['for 2 h 5 min', 2 * hour + 5 * minute + 29_000, 10_000, false],
+  ['for more than 5 min', 5 * minute + 3_000, 10_000, true],
+  ['for about 25 min', 25 * minute, 10 * minute, false],
+  ['for about 3 h', 3 * hour + 50 * minute, 10 * minute, false],
+  ['for 0 ms', -5, 0, false],
+])('%s', (words, ms, withinMs, orEarlier) => {
+  expect(sinceWords({ at: day, withinMs, orEarlier }, day + ms)).toBe(words)
 })

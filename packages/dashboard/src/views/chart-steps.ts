@@ -1,5 +1,6 @@
-import type { HistoryStep, QueueHistory } from 'sluice'
+import type { HistoryStep, QueueHistory, WorkerRow } from 'sluice'
 import type { Chart, ChartStep } from '../wire.ts'
+import { marksOf, sumOfMarks } from './chart-marks.ts'
 
 /** How many steps each range has: its time, and the one that is not over. */
 const stepsOf: Readonly<Record<number, number>> = { 10000: 31, 60000: 61, 600000: 145 }
@@ -16,12 +17,14 @@ function chartStep({ at, done, failed, merged, depth }: HistoryStep): ChartStep 
   return { at, done, failed, merged, ready, parked, ...(capped ? { capped } : {}) }
 }
 
-/** A history as a chart shows it: a fixed axis, and steps where something was recorded. */
-export function chartOf(history: QueueHistory): Chart {
+/** A history as a chart shows it: a fixed axis, steps where something was recorded, and incidents. */
+export function chartOf(history: QueueHistory, workers: readonly WorkerRow[]): Chart {
   const { stepMs, steps } = history
   const { from, count } = axisOf(history)
   // The axis of an empty chart stands still, so that nothing is sent for it.
-  return { stepMs, from: steps.length === 0 ? 0 : from, count, steps: steps.map(chartStep) }
+  if (steps.length === 0) return { stepMs, from: 0, count, steps: [], marks: [] }
+  const marks = marksOf(history, workers, from)
+  return { stepMs, from, count, steps: steps.map(chartStep), marks }
 }
 
 /** The sum of several charts of the same axis. A step that no queue has is missing. */
@@ -45,7 +48,8 @@ export function sumOf(charts: readonly Chart[], empty: Chart): Chart {
     }
   }
   const from = charts.find(({ steps }) => steps.length > 0)?.from ?? empty.from
-  return { ...empty, from, steps: [...sums.values()].sort((a, b) => a.at - b.at) }
+  const marks = sumOfMarks(charts.flatMap((chart) => chart.marks))
+  return { ...empty, from, steps: [...sums.values()].sort((a, b) => a.at - b.at), marks }
 }
 
 /** The ready keys at each step of a chart's axis; null where nothing was recorded. */

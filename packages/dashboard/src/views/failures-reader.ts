@@ -69,8 +69,9 @@ export class FailuresReader {
 
   async #read(queue: string, at: number): Promise<Read> {
     const inspect = this.#storeView.store.queue(queue)
-    const [counts, history, runs] = await Promise.all([
+    const [counts, workers, history, runs] = await Promise.all([
       inspect.counts({ cap: overviewCap }),
+      inspect.workers(),
       this.#storeView.history(queue, this.#range, at),
       inspect.failedRuns(),
     ])
@@ -81,7 +82,7 @@ export class FailuresReader {
     this.#searches.set(queue, search)
     const { keys, more } = search.found
     return {
-      chart: history === undefined ? undefined : chartOf(history),
+      chart: history === undefined ? undefined : chartOf(history, workers),
       groups: failureGroups({ queue, history, runs, keys, more }, this.#display, runsMax),
     }
   }

@@ -7,6 +7,9 @@ import {
   isGone,
   type KeyInfo,
   type QueueCounts,
+  type Severity,
+  type SeveritySince,
+  severitySince,
   type WorkerRow,
 } from 'sluice'
 import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
@@ -15,7 +18,7 @@ import { failureGroups } from './failure-groups.ts'
 import { findFailingKeys } from './find-keys.ts'
 import type { KeyDisplay } from './key-display.ts'
 import { similarNames } from './similar-names.ts'
-import { emptyChart, type StoreView } from './store-view.ts'
+import { emptyChart, type QueueSnapshot, type StoreView } from './store-view.ts'
 
 /** The cap up to which keys of a state are counted for the page of a queue. */
 const queueCap = 10_000
@@ -69,6 +72,7 @@ export class QueueViewReader {
     const { counts, workers, history } = snapshot
     const { row, chart, durations } = this.#storeView.row(snapshot, at)
     const { waitHistogram, workHistogram } = durations
+    const since = await this.#since(row.severity, { now: at, counts, workers })
     const held = await this.#leases(inspect, counts)
     const search = await this.#searched(inspect, counts, at)
     const plan = planOf(workers)
@@ -83,6 +87,7 @@ export class QueueViewReader {
       at,
       range,
       chart: chart ?? emptyChart(range, at),
+      ...(since === undefined ? {} : { since }),
       exists,
       similar: exists ? [] : similarNames(this.#queue, names),
       ...(waitHistogram === undefined ? {} : { waitHistogram }),
@@ -98,6 +103,17 @@ export class QueueViewReader {
       failureGroups: failureGroups(failures, this.#display, runsMax),
       more: failures.more,
     }
+  }
+
+  async #since(
+    severity: Severity,
+    signs: Pick<QueueSnapshot, 'counts' | 'workers'> & { readonly now: number },
+  ): Promise<SeveritySince | undefined> {
+    const none = { now: signs.now, stepMs: 10_000, steps: [] }
+    return await severitySince(severity, signs, {
+      history: async ({ range = '5m' } = {}) =>
+        (await this.#storeView.history(this.#queue, range, signs.now)) ?? none,
+    })
   }
 
   async #leases(

@@ -107,7 +107,7 @@ export class StoreView {
     kept.record(at, workers)
     const durations = kept.figures(at)
     const { wait, work } = durations
-    const chart = snapshot.history === undefined ? undefined : chartOf(snapshot.history)
+    const chart = snapshot.history === undefined ? undefined : chartOf(snapshot.history, workers)
     const known = this.store.capabilities.workers ? workers : undefined
     const { rates, oldestMs, ...judgement } = judgeQueue({
       now: at,
@@ -192,5 +192,5 @@ function worstFirst(a: QueueRow, b: QueueRow): number {
 /** A chart of nothing. */
 export function emptyChart(range: HistoryRange, at: number): Chart {
   const stepMs = { '5m': 10_000, '1h': 60_000, '24h': 600_000 }[range]
-  return chartOf({ now: at, stepMs, steps: [] })
+  return chartOf({ now: at, stepMs, steps: [] }, [])
 }

@@ -22,11 +22,11 @@ begin
     return false;
   end if;
   first_at := floor(in_now / in_steps[1]) * in_steps[1];
-  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped into depth from sluice.history h
+  select h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused into depth from sluice.history h
   where h.queue_id = this_queue and h.step_ms = in_steps[1] and h.at = first_at;
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
-      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped
+      case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
     into depth from sluice.counts(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
@@ -34,12 +34,13 @@ begin
     kept := in_kept[n];
     first_at := floor(in_now / step) * step;
     insert into sluice.history as h (queue_id, step_ms, at, started, done, failed, added, merged,
-      expired, ready, delayed, held, parked, oldest_ms, capped, codes)
+      expired, ready, delayed, held, parked, oldest_ms, capped, paused,
+      codes)
     values (this_queue, step, first_at, (work ->> 'started')::bigint,
       (work ->> 'done')::bigint, (work ->> 'failed')::bigint, (work ->> 'added')::bigint,
       (work ->> 'merged')::bigint, (work ->> 'expired')::bigint,
       depth.ready, depth.delayed, depth.held, depth.parked, depth.oldest_ms,
-      depth.capped,
+      depth.capped, depth.paused,
       sluice.add_codes('[]', work -> 'codes', in_codes))
     on conflict (queue_id, step_ms, at) do update set
       started = h.started + excluded.started, done = h.done + excluded.done,
@@ -47,6 +48,7 @@ begin
       merged = h.merged + excluded.merged, expired = h.expired + excluded.expired,
       ready = excluded.ready, delayed = excluded.delayed, held = excluded.held,
       parked = excluded.parked, oldest_ms = excluded.oldest_ms, capped = excluded.capped,
+      paused = excluded.paused,
       codes = case when work -> 'codes' = '[]' then h.codes
         else sluice.add_codes(h.codes::jsonb, work -> 'codes', in_codes) end;
     delete from sluice.history h

@@ -47,6 +47,7 @@ function stepOf(row: Readonly<Record<string, unknown>>): HistoryStep {
       parked: count('parked'),
       oldestMs: count('oldest_ms'),
       capped: flag(row['capped']),
+      paused: flag(row['paused']),
     },
     codes: JSON.parse(String(row['codes'])) as CodeCounts,
   }

@@ -1,8 +1,8 @@
 import type { Counts, EpochMs, KeyStateWord, LimiterPlan, WorkerRow } from '@sluice/core'
 import { atLeastWords, durationWords, manyWords } from '@sluice/core/words'
+import { isGone } from '../judge/judge-queue.ts'
 import { estimate } from './estimate.ts'
 import type { Condition, Explanation, KeyInfo, ReasonCode, RetryArithmetic } from './inspect.ts'
-import { isGone } from './judge-queue.ts'
 import { retryArithmetic } from './retry-arithmetic.ts'
 
 /** The state of the queue around a key. */

@@ -39,7 +39,15 @@ describe.each(setups)('the history of a queue, over $way', (setup) => {
     })
     expect(steps.at(-1)).toMatchObject({
       at: 1_010_000,
-      depth: { ready: 0, delayed: 3, held: 0, parked: 0, oldestMs: 0, capped: false },
+      depth: {
+        ready: 0,
+        delayed: 3,
+        held: 0,
+        parked: 0,
+        oldestMs: 0,
+        capped: false,
+        paused: false,
+      },
       codes: [['ECONNREFUSED', 2]],
     })
 

@@ -1,7 +1,7 @@
 -- What workers record of a queue: packages/core/src/driver/history.ts.
 --
 -- `history`: a field "stepMs:at" for each step of each resolution, with "started done failed added merged
--- expired ready delayed held parked oldestMs capped", a space and the codes as JSON. `failed`: a field for each
+-- expired ready delayed held parked oldestMs capped paused", a space and the codes as JSON. `failed`: a field for each
 -- failed run, which are numbered, with "at length code" and the run as JSON.
 local historyKey, failedKey = KEYS[16], KEYS[17]
 local historyDepthMax = 10000
@@ -101,7 +101,8 @@ local function addOldSteps(gone, lengths)
   end
 end
 
--- Reads the arguments of a record, and adds it. `depthOf` returns "ready delayed held parked oldestMs capped".
+-- Reads the arguments of a record, and adds it. `depthOf` returns "ready delayed held parked oldestMs
+-- capped paused".
 local function addRecord(depthOf)
   local lengths, names = {}, {}
   for text in string.gmatch(argument(), '%S+') do lengths[#lengths + 1] = tonumber(text) end

@@ -48,10 +48,10 @@ function stepOf(at: number, text: Reply): HistoryStep {
   const [, counts, codes = '[]'] = /^(.*?) (\[.*)$/s.exec(String(text)) ?? []
   const all = numbers(counts)
   const [started = 0, done = 0, failed = 0, added = 0, merged = 0, expired = 0, ...depth] = all
-  const [ready = 0, delayed = 0, held = 0, parked = 0, oldestMs = 0, capped = 0] = depth
+  const [ready = 0, delayed = 0, held = 0, parked = 0, oldestMs = 0, capped = 0, paused = 0] = depth
   return {
     ...{ at, started, done, failed, added, merged, expired },
-    depth: { ready, delayed, held, parked, oldestMs, capped: capped === 1 },
+    depth: { ready, delayed, held, parked, oldestMs, capped: capped === 1, paused: paused === 1 },
     codes: JSON.parse(codes) as CodeCounts,
   }
 }

@@ -1,5 +1,7 @@
--- One step of the history of a queue.
--- Parameters: queue, step_ms, at.
--- Why this plan: by primary key.
-select * from sluice_history
-where queue = +? and step_ms = +? and at = +?
+-- The current steps of the history of a queue, one of each length.
+-- Parameters: a JSON array of pairs [step_ms, at], queue.
+-- Why this plan: each by primary key.
+select h.*
+from json_each(?) j
+cross join sluice_history h
+where h.queue = +? and h.step_ms = j.value ->> 0 and h.at = j.value ->> 1

@@ -143,6 +143,7 @@ create table sluice_history (
   -- For how long the key that had been ready longest had been so.
   oldest_ms real not null,
   capped integer not null check (capped in (0, 1)),
+  paused integer not null check (paused in (0, 1)),
   -- The codes of the errors of failed runs with their counts, as JSON.
   codes text not null,
   primary key (queue, step_ms, at)

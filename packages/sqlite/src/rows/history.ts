@@ -1,5 +1,5 @@
 import {
-  addToStep,
+  addCodes,
   type CodeCounts,
   type Counts,
   type Depth,
@@ -14,6 +14,7 @@ import {
   historyResolutions,
   stepStart,
   stepsGoneAt,
+  type WorkCounts,
   type WorkRecord,
 } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
@@ -21,6 +22,7 @@ import { findQueue } from './queue-row.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 
 interface StepColumns {
+  readonly step_ms: number
   readonly at: number
   readonly started: number
   readonly done: number
@@ -34,6 +36,7 @@ interface StepColumns {
   readonly parked: number
   readonly oldest_ms: number
   readonly capped: number
+  readonly paused: number
   readonly codes: string
 }
 
@@ -48,46 +51,48 @@ interface FailedRunColumns {
 
 function stepOf(row: StepColumns): HistoryStep {
   const { at, started, done, failed, added, merged, expired } = row
-  const { ready, delayed, held, parked, oldest_ms: oldestMs, capped, codes } = row
+  const { ready, delayed, held, parked, oldest_ms: oldestMs, capped, paused, codes } = row
   return {
     ...{ at, started, done, failed, added, merged, expired },
-    depth: { ready, delayed, held, parked, oldestMs, capped: capped === 1 },
+    depth: { ready, delayed, held, parked, oldestMs, capped: capped === 1, paused: paused === 1 },
     codes: JSON.parse(codes) as CodeCounts,
   }
 }
 
-function columnsOf({ at, depth, codes, ...counts }: HistoryStep): readonly (number | string)[] {
+/** The columns of what is the same in the steps of all lengths. */
+function columnsOf(counts: WorkCounts, depth: Depth): readonly number[] {
   const { started, done, failed, added, merged, expired } = counts
-  const { ready, delayed, held, parked, oldestMs, capped } = depth
+  const { ready, delayed, held, parked, oldestMs, capped, paused } = depth
   return [
-    ...[at, started, done, failed, added, merged, expired],
-    ...[ready, delayed, held, parked, oldestMs, Number(capped)],
-    JSON.stringify(codes),
+    ...[started, done, failed, added, merged, expired],
+    ...[ready, delayed, held, parked, oldestMs, Number(capped), Number(paused)],
   ]
 }
 
 /** Adds what a worker did to the history of its queue. `count` is called once in each short step. */
 export function addRecord(tx: WriteTransaction, record: WorkRecord, count: () => Counts): void {
   const { statements, queueId, now } = tx
-  let depth: Depth | undefined
-  for (const resolution of historyResolutions) {
-    const { stepMs } = resolution
-    const at = stepStart(now, stepMs)
-    const row = statements.historyFind.get(queueId, stepMs, at) as StepColumns | undefined
-    const before = row && stepOf(row)
-    depth ??= before?.depth ?? depthOf(count(), now)
-    const after = addToStep(before, at, record, depth)
-    statements.historySave.run(queueId, stepMs, ...columnsOf(after))
-    if (before === undefined) {
-      statements.historySweep.run(queueId, stepMs, stepsGoneAt(now, resolution))
+  const starts = historyResolutions.map(({ stepMs }) => [stepMs, stepStart(now, stepMs)] as const)
+  const stored = statements.historyFind.all(JSON.stringify(starts), queueId) as StepColumns[]
+  const before = starts.map(([stepMs]) => stored.find((row) => row.step_ms === stepMs))
+  const depth = before[0] === undefined ? depthOf(count(), now) : stepOf(before[0]).depth
+  const steps = starts.map(([stepMs, at], index) => {
+    const codes = JSON.parse(before[index]?.codes ?? '[]') as CodeCounts
+    return [stepMs, at, JSON.stringify(addCodes(codes, record.codes))]
+  })
+  statements.historySave.run(queueId, ...columnsOf(record, depth), JSON.stringify(steps))
+  // Old steps are deleted with the first record of each minute, and not read meanwhile.
+  if (before[1] === undefined) {
+    for (const resolution of historyResolutions) {
+      statements.historySweep.run(queueId, resolution.stepMs, stepsGoneAt(now, resolution))
     }
   }
   if (record.failedRuns.length === 0) return
   for (const { at, key, code, holder, failures, lastError } of record.failedRuns) {
     statements.failedRunsAdd.run(queueId, at, key, code, holder, failures, lastError)
   }
-  statements.failedRunsSweep.run(queueId, now - failedRunsMsMax, failedRunsOfCodeMax)
-  statements.failedRunsTrim.run(queueId, failedRunsMax)
+  const since = now - failedRunsMsMax
+  statements.failedRunsSweep.run(queueId, queueId, since, failedRunsOfCodeMax, failedRunsMax)
 }
 
 /** The steps of one length that are kept of a queue. */

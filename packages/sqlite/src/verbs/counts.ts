@@ -1,7 +1,7 @@
 import { type Counts, type EpochMs, never } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import { storedReason } from '../rows/columns.ts'
-import { findQueue } from '../rows/queue-row.ts'
+import { findQueue, type QueueRow } from '../rows/queue-row.ts'
 import type { Level } from './claim.ts'
 
 /** Every priority that has pending keys, and when the first key of each is ready. */
@@ -47,7 +47,14 @@ const nothing: Counts = {
   oldestReadyAt: never,
 }
 
-/** Counts keys by state, reading at most about `cap` of each. */
+/** Up to how many waiting keys are counted in one statement; more are counted by priority. */
+const fewMax = 1_000
+
+type AllColumns = Readonly<
+  Record<'waiting' | 'ready' | 'backoff' | 'held' | 'dirty' | 'parked' | 'idle', number>
+> & { readonly first_at: number | null }
+
+/** Counts the keys of a queue by state, reading at most about `cap` of each. */
 export function countVerb(
   statements: Statements,
   queue: string,
@@ -55,14 +62,28 @@ export function countVerb(
   now: EpochMs,
 ): Counts {
   const row = findQueue(statements, queue)
-  if (row === undefined) return nothing
-  const waiting = countWaiting(statements, row.id, now, cap)
-  const held = statements.countsHeld.get(now, row.id, cap + 1) as Record<'held' | 'dirty', number>
-  const processing = counted(cap, held.held - held.dirty)
-  const dirty = counted(cap, held.dirty)
-  const parked = counted(cap, (statements.countsParked.get(row.id, cap + 1) as { n: number }).n)
-  const idle = counted(cap, (statements.countsIdle.get(row.id, cap + 1) as { n: number }).n)
-  const all = [waiting.ready, waiting.delayed, waiting.backoff, processing, dirty, parked, idle]
+  return row === undefined ? nothing : countKeys(statements, row, cap, now)
+}
+
+/** The same for a queue that is known. */
+export function countKeys(
+  statements: Statements,
+  { id, isPaused }: QueueRow,
+  cap: number,
+  now: EpochMs,
+): Counts {
+  const few = Math.min(fewMax, 3 * cap)
+  const most = cap + 1
+  const all = statements.countsAll.get(
+    ...[now, storedReason('backoff'), now, id, few + 1],
+    ...[now, id, most, id, most, id, most],
+  ) as AllColumns
+  const waiting = all.waiting > few ? countWaiting(statements, id, now, cap) : waitingOf(all, cap)
+  const processing = counted(cap, all.held - all.dirty)
+  const dirty = counted(cap, all.dirty)
+  const parked = counted(cap, all.parked)
+  const idle = counted(cap, all.idle)
+  const each = [waiting.ready, waiting.delayed, waiting.backoff, processing, dirty, parked, idle]
   return {
     ready: waiting.ready.value,
     delayed: waiting.delayed.value,
@@ -71,8 +92,8 @@ export function countVerb(
     dirty: dirty.value,
     parked: parked.value,
     idle: idle.value,
-    capped: held.held > cap || waiting.isCut || all.some(({ isCapped }) => isCapped),
-    paused: row.isPaused,
+    capped: all.held > cap || waiting.isCut || each.some(({ isCapped }) => isCapped),
+    paused: isPaused,
     oldestReadyAt: waiting.oldestReadyAt,
   }
 }
@@ -90,6 +111,17 @@ interface Waiting {
   /** Whether some keys that are due later were not read. */
   readonly isCut: boolean
   readonly oldestReadyAt: EpochMs
+}
+
+function waitingOf(columns: AllColumns, cap: number): Waiting {
+  const { waiting, ready, backoff, first_at: firstAt } = columns
+  return {
+    ready: counted(cap, ready),
+    delayed: counted(cap, waiting - ready - backoff),
+    backoff: counted(cap, backoff),
+    isCut: false,
+    oldestReadyAt: ready === 0 ? never : (firstAt ?? never),
+  }
 }
 
 function countWaiting(statements: Statements, queueId: number, now: EpochMs, cap: number): Waiting {

@@ -10,7 +10,7 @@ import { addRecord } from '../rows/history.ts'
 import { findQueue, type QueueRow } from '../rows/queue-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
 import { expiredLeases } from './claim.ts'
-import { countVerb, levelsOf } from './counts.ts'
+import { countKeys, levelsOf } from './counts.ts'
 import { registerWorker } from './workers.ts'
 
 function nextDue(statements: Statements, queue: QueueRow): EpochMs {
@@ -49,12 +49,13 @@ export function tickRead(
 }
 
 /** The part of a tick that writes: worker, record and sweep. Returns how many rows were swept. */
-export function tickWrite(tx: WriteTransaction, queue: string, request: TickRequest): number {
+export function tickWrite(tx: WriteTransaction, request: TickRequest): number {
   const { statements, queueId, now } = tx
   const { worker, record, holder, limit, failuresExpireMs } = request
   if (worker !== undefined) registerWorker(tx, holder, worker)
   if (record !== undefined) {
-    addRecord(tx, record, () => countVerb(statements, queue, historyDepthCap, now))
+    const row = { id: queueId, isPaused: tx.isPaused }
+    addRecord(tx, record, () => countKeys(statements, row, historyDepthCap, now))
   }
   const { changes } = statements.tickSweepIdle.run(queueId, now - failuresExpireMs, limit)
   return Number(changes)

@@ -1,4 +1,4 @@
-import { durationWords, percentWords, rateWords } from '@sluice/core/words'
+import { durationWords, percentWords, rateWords, sinceWords } from '@sluice/core/words'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { safeJson, shown } from '../../output/escape.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
@@ -13,14 +13,14 @@ export const describe: CommandSpec = {
   group: 'Inspect',
   positionals: [queueArgument],
   examples: [{ line: 'sluice describe orders', does: 'all that is known of the queue' }],
-  json: '{ queue, severity, reason, counts, rates, workers: [], limiters: [], failedRuns: [] }',
+  json: '{ queue, severity, reason, since, counts, rates, workers: [], limiters: [], failedRuns: [] }',
   async run(context) {
     const { input, print } = context
     const queue = input.queue()
     const { inspection } = await context.store('existing')
     const inspect = await knownQueue(context, inspection, queue)
     const { capabilities } = inspection
-    const { judgeQueue } = await import('sluice')
+    const { judgeQueue, severitySince } = await import('sluice')
     const [counts, workers, history, failedRuns, now, buckets] = await Promise.all([
       inspect.counts(),
       inspect.workers(),
@@ -31,19 +31,31 @@ export const describe: CommandSpec = {
     ])
     const signs = { now, counts, workers: capabilities.workers ? workers : undefined, history }
     const { severity, reason, rates, slots, gone, oldestMs, workers: live } = judgeQueue(signs)
+    const since = await severitySince(severity, signs, inspect)
     const limiters = [...new Set(workers.map(({ settings }) => settings['limiter']))].filter(
       (plan) => plan !== undefined,
     )
     const own = buckets.filter(({ name }) => limiters.some((plan) => String(plan).includes(name)))
     if (print.isDocument) {
       await print.document({
-        ...{ queue, severity, reason, counts, rates, workers, limiters, buckets: own, failedRuns },
+        ...{
+          queue,
+          severity,
+          reason,
+          since,
+          counts,
+          rates,
+          workers,
+          limiters,
+          buckets: own,
+          failedRuns,
+        },
       })
       return undefined
     }
     const { ready, delayed, backoff, processing, dirty, parked, idle } = counts
     const facts: readonly (readonly [string, string])[] = [
-      ['state', `${severity}: ${reason}`],
+      ['state', `${severity}${since === undefined ? '' : ` ${sinceWords(since, now)}`}: ${reason}`],
       ['keys', safeJson({ ready, delayed, backoff, processing, dirty, parked, idle }).slice(1, -1)],
       ['oldest ready', oldestMs === undefined ? 'none' : durationWords(oldestMs)],
       ['in, out', `${rateWords(rates.inPerSecond)}, ${rateWords(rates.outPerSecond)} per second`],

@@ -36,7 +36,10 @@ const nothing: WorkRecord = {
   failedRuns: [],
 }
 
-const empty: Depth = { ready: 0, delayed: 0, held: 0, parked: 0, oldestMs: 0, capped: false }
+const empty: Depth = {
+  ...{ ready: 0, delayed: 0, held: 0, parked: 0, oldestMs: 0 },
+  ...{ capped: false, paused: false },
+}
 
 function worker(holder: string): WorkerInfo {
   return { holder, host: 'host', pid: 1, concurrency: 1, settings: {} }
@@ -142,7 +145,7 @@ export const historyCasesOfQueues: readonly Case[] = [
       await s.operate.park(s.queue, ['f'])
       await s.step(250.5)
       await record(s, {})
-      const counted = { ready: 3, delayed: 2, held: 2, parked: 1, capped: false }
+      const counted = { ready: 3, delayed: 2, held: 2, parked: 1, capped: false, paused: false }
       const depth: Depth = { ...counted, oldestMs: 250.5 }
       assert.deepEqual((await stepsOf(s)).at(-1)?.depth, depth)
       await s.add('g')
@@ -154,6 +157,30 @@ export const historyCasesOfQueues: readonly Case[] = [
       for (const resolution of historyResolutions) {
         const last = (await stepsOf(s, resolution)).at(-1)
         assert.deepEqual(last?.depth, { ...depth, ready: 4, oldestMs: fine.stepMs })
+      }
+    },
+  },
+  {
+    id: 'history.paused',
+    title: 'the first record of each ten seconds tells whether the queue is paused',
+    needs: { history: true, operate: true },
+    async run(s) {
+      await toStepStart(s)
+      // With a key and without one.
+      for (const n of [0, 1]) {
+        await record(s, {})
+        await s.operate.pause(s.queue)
+        await record(s, {})
+        await s.step(fine.stepMs)
+        await record(s, {})
+        await s.operate.resume(s.queue)
+        await s.step(fine.stepMs)
+        await record(s, {})
+        const paused = (await stepsOf(s)).map(({ depth }) => depth.paused)
+        assert.deepEqual(paused.slice(-3), [false, true, false])
+        assert.equal((await stepsOf(s, coarse)).at(-1)?.depth.paused, false)
+        if (n === 0) await s.addAfter('later', 500_000)
+        await s.step(fine.stepMs)
       }
     },
   },

@@ -69,6 +69,9 @@ export const historyMutants: readonly Mutant[] = [
   stepsMutant('history-depth-held', 'held keys are not counted', (steps) =>
     steps.map((step) => ({ ...step, depth: { ...step.depth, held: 0 } })),
   ),
+  stepsMutant('history-never-paused', 'a pause is not recorded', (steps) =>
+    steps.map((step) => ({ ...step, depth: { ...step.depth, paused: false } })),
+  ),
   verbMutant('history-depth-again', 'every record counts the keys again', (driver, store) => ({
     history(queue, stepMs) {
       const reply = driver.history(queue, stepMs)

@@ -2,11 +2,14 @@
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
-import type { Chart } from '../../../src/wire.ts'
+import type { Chart, ChartMark } from '../../../src/wire.ts'
 import { clockTime, duration } from '../text/durations.ts'
 import { atLeast, grouped, rate } from '../text/figures.ts'
+import { Icon } from '../ui/icon.tsx'
 import { type Bar, barsOf, gapsOf, linePieces, topOf } from './chart-shapes.ts'
+import { markKinds, markNames, markWords } from './mark-words.ts'
 import { RangeSwitch } from './range-switch.tsx'
+import { StepPicture } from './step-picture.tsx'
 
 /** How far back a chart with steps of a length goes. */
 const reaches: Readonly<Record<number, string>> = {
@@ -63,6 +66,48 @@ function Stack({ bar, top }: { readonly bar: Bar; readonly top: number }): JSX.E
   )
 }
 
+/** The marks of a chart below it, each at its step. */
+function Marks({ chart }: { readonly chart: Chart }): JSX.Element {
+  const { from, stepMs, count, marks } = chart
+  return (
+    <div class="chart-marks" aria-hidden="true">
+      {[...new Set(marks.map(({ at }) => at))].map((at) => {
+        const index = Math.round((at - from) / stepMs)
+        const here = marks.filter((mark) => mark.at === at)
+        return (
+          <span
+            key={at}
+            class="chart-mark"
+            style={{ left: `${((index + 0.5) / count) * 100}%` }}
+            title={here.map(markWords).join('; ')}
+          >
+            {markNames
+              .filter((name) => here.some(({ what }) => what === name))
+              .map((name) => (
+                <Icon key={name} name={markKinds[name].icon} class={`mark-${name}`} />
+              ))}
+          </span>
+        )
+      })}
+    </div>
+  )
+}
+
+/** What the marks mean that the chart has. */
+function MarkLegend({ marks }: { readonly marks: readonly ChartMark[] }): JSX.Element {
+  return (
+    <span class="mark-legend">
+      {markNames
+        .filter((name) => marks.some(({ what }) => what === name))
+        .map((name) => (
+          <span key={name}>
+            <Icon name={markKinds[name].icon} class={`mark-${name}`} /> {markKinds[name].title}
+          </span>
+        ))}
+    </span>
+  )
+}
+
 /** Done, failed and merged per second in stacks, ready keys as a line, and gaps where it is unknown. */
 export function WorkChart({
   chart,
@@ -77,28 +122,26 @@ export function WorkChart({
   readonly none: ComponentChildren
 }): JSX.Element {
   const pointed = useSignal<number | undefined>(undefined)
-  const { from, count, stepMs } = chart
+  const { from, count, stepMs, marks } = chart
   const bars = barsOf(chart, now)
   const top = topOf(bars, ({ done, failed, merged }) => done + failed + merged)
   const readyTop = topOf(bars, ({ ready }) => ready)
   const at = pointed.value
-  const shown = at === undefined ? bars.at(-1) : bars.find(({ index }) => index === at)
-  const note =
-    bars.length === 0
-      ? ''
-      : at === undefined
-        ? 'latest'
-        : `${clockTime(from + at * stepMs, now).slice(-12, -4)}${shown === undefined ? ', not recorded' : ''}`
-  const point = (event: PointerEvent & { readonly currentTarget: SVGSVGElement }) => {
-    const box = event.currentTarget.getBoundingClientRect()
-    const index = Math.floor(((event.clientX - box.left) / box.width) * count)
-    pointed.value = Math.max(0, Math.min(count - 1, index))
+  const barAt = (index: number | undefined) =>
+    index === undefined ? bars.at(-1) : bars.find((bar) => bar.index === index)
+  const noteOf = (index: number | undefined) => {
+    if (bars.length === 0) return ''
+    if (index === undefined) return 'latest'
+    const time = clockTime(from + index * stepMs, now).slice(-12, -4)
+    const here = marks.filter((mark) => Math.round((mark.at - from) / stepMs) === index)
+    const isKnown = barAt(index) !== undefined
+    return [time, ...(isKnown ? [] : ['not recorded']), ...here.map(markWords)].join(', ')
   }
   return (
     <figure class="work-chart">
       <figcaption>
         <h2>{title}</h2>
-        <Figures bar={shown} note={note} />
+        <Figures bar={barAt(at)} note={noteOf(at)} />
         <RangeSwitch />
       </figcaption>
       <div class="chart-box">
@@ -108,43 +151,43 @@ export function WorkChart({
             <span class="chart-top-ready figures">{grouped(readyTop)}</span>
           </>
         )}
-        <svg
+        <StepPicture
           class="chart"
-          viewBox={`0 0 ${count} ${height}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={summary(bars)}
-          onPointerMove={point}
-          onPointerLeave={() => {
-            pointed.value = undefined
-          }}
+          label={`${title}, last ${reaches[stepMs] ?? duration(count * stepMs)}`}
+          count={count}
+          wordsOf={(index) => summary(barAt(index), noteOf(index))}
+          pointed={pointed}
         >
-          {gapsOf(bars, count).map(([start, end]) => (
-            <rect key={start} class="chart-gap" x={start} width={end - start} height={height} />
-          ))}
-          {(bars.length === 0 ? [] : [0, 0.5, 1]).map((share) => (
-            <path key={share} class="chart-rule" d={`M0 ${share * height}H${count}`} />
-          ))}
-          {bars.map((bar) => (
-            <Stack key={bar.index} bar={bar} top={top} />
-          ))}
-          {linePieces(bars, readyTop, height).map((piece, index) => (
-            <path key={index} class="line-ready" d={piece} />
-          ))}
-          {at !== undefined && <rect class="chart-point" x={at} width={1} height={height} />}
-        </svg>
+          <svg viewBox={`0 0 ${count} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+            {gapsOf(bars, count).map(([start, end]) => (
+              <rect key={start} class="chart-gap" x={start} width={end - start} height={height} />
+            ))}
+            {(bars.length === 0 ? [] : [0, 0.5, 1]).map((share) => (
+              <path key={share} class="chart-rule" d={`M0 ${share * height}H${count}`} />
+            ))}
+            {bars.map((bar) => (
+              <Stack key={bar.index} bar={bar} top={top} />
+            ))}
+            {linePieces(bars, readyTop, height).map((piece, index) => (
+              <path key={index} class="line-ready" d={piece} />
+            ))}
+            {at !== undefined && <rect class="chart-point" x={at} width={1} height={height} />}
+          </svg>
+        </StepPicture>
         {bars.length === 0 && <p class="chart-none faint">{none}</p>}
       </div>
+      {marks.length > 0 && <Marks chart={chart} />}
       <div class="chart-axis figures">
         <span>{reaches[stepMs] ?? duration(count * stepMs)} ago</span>
+        <MarkLegend marks={marks} />
         <span>now</span>
       </div>
     </figure>
   )
 }
 
-function summary(bars: readonly Bar[]): string {
-  const last = bars.at(-1)
-  if (last === undefined) return 'nothing recorded'
-  return `latest: ${rate(last.done)} done, ${rate(last.failed)} failed and ${rate(last.merged)} merged per second, ${grouped(last.ready)} ready`
+function summary(bar: Bar | undefined, note: string): string {
+  if (bar === undefined) return note === '' ? 'nothing recorded' : note
+  const { done, failed, merged, ready } = bar
+  return `${note}: ${rate(done)} done, ${rate(failed)} failed and ${rate(merged)} merged per second, ${grouped(ready)} ready`
 }

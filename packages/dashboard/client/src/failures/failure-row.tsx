@@ -150,7 +150,7 @@ export function FailureRow({
         <span class="failure-message">
           {runs[0] !== undefined && <Visible text={runs[0].message} lengthMax={300} />}
         </span>
-        <FailureBars perStep={perStep} />
+        <FailureBars perStep={perStep} range={location.range ?? '5m'} />
         <dl class="failure-figures">
           <div>
             <dt>failed runs</dt>

@@ -180,7 +180,7 @@ function Rows({ location, view }: { location: OverviewLocation; view: OverviewVi
         </thead>
         <tbody role="rowgroup" {...hold.on}>
           {rows.map(({ id, row, isGone }) => (
-            <QueueRowView key={id} row={row} isGone={isGone} range={rangeWords[view.range]} />
+            <QueueRowView key={id} row={row} isGone={isGone} range={view.range} />
           ))}
         </tbody>
       </table>

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import type { QueueRow } from '../../../src/wire.ts'
+import type { HistoryRange, QueueRow } from '../../../src/wire.ts'
 import { goTo } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
-import { duration } from '../text/durations.ts'
+import { duration, rangeWords } from '../text/durations.ts'
 import { counted, percent, rate } from '../text/figures.ts'
 import { alarms } from '../text/state-words.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -35,8 +35,8 @@ export function QueueRowView({
 }: {
   readonly row: QueueRow
   readonly isGone: boolean
-  /** How the range of the sparkline is called. */
-  readonly range: string
+  /** The range of the sparkline. */
+  readonly range: HistoryRange
 }): JSX.Element {
   const { queue, counts, flow, severity, reason } = row
   const location = { at: 'queue', queue, keys: {}, cursors: [] } as const
@@ -49,7 +49,10 @@ export function QueueRowView({
       data-row={queue}
       class={`row alarm-${alarm} ${isGone ? 'gone' : ''}`}
       onClick={(event) => {
-        if (event.target instanceof Element && event.target.closest('a, button') === null) {
+        if (
+          event.target instanceof Element &&
+          event.target.closest('a, button, [role=slider]') === null
+        ) {
           goTo(location)
         }
       }}
@@ -88,7 +91,7 @@ export function QueueRowView({
       />
       <Figure title="Wait p95" text={row.wait === undefined ? '–' : duration(row.wait.p95)} />
       <Figure title="Work p95" text={row.work === undefined ? '–' : duration(row.work.p95)} />
-      <td role="cell" class="spark-cell" data-title={`Ready, ${range}`}>
+      <td role="cell" class="spark-cell" data-title={`Ready, ${rangeWords[range]}`}>
         <Sparkline depths={row.depths} range={range} />
       </td>
     </tr>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { FailureGroup, QueueView } from '../../../src/wire.ts'
+import type { FailureGroup, HistoryRange, QueueView } from '../../../src/wire.ts'
 import { FailureBars } from '../failures/failure-bars.tsx'
 import { hashOf } from '../location/location.ts'
 import { many } from '../text/figures.ts'
@@ -12,9 +12,11 @@ import { Name, Visible } from '../ui/visible.tsx'
 function FailureItem({
   queue,
   group,
+  range,
 }: {
   readonly queue: string
   readonly group: FailureGroup
+  readonly range: HistoryRange
 }): JSX.Element {
   const { code, failed, perStep, keys, runs, isRedacted } = group
   const [newest] = runs
@@ -38,7 +40,7 @@ function FailureItem({
           )}
         </span>
       </div>
-      <FailureBars perStep={perStep} />
+      <FailureBars perStep={perStep} range={range} />
       {newest !== undefined && (
         <div class="failure-message">
           <Visible text={newest.message} lengthMax={300} />
@@ -79,7 +81,7 @@ export function FailurePanel({ view }: { readonly view: QueueView }): JSX.Elemen
       <Scroll name="Failures by code">
         <ul class="failures">
           {groups.map((group) => (
-            <FailureItem key={group.code} queue={view.queue} group={group} />
+            <FailureItem key={group.code} queue={view.queue} group={group} range={view.range} />
           ))}
         </ul>
       </Scroll>

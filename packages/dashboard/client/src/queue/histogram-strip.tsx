@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import type { Histogram, Quantiles } from '../../../src/wire.ts'
+import { StepPicture } from '../chart/step-picture.tsx'
 import { duration } from '../text/durations.ts'
 import { many } from '../text/figures.ts'
 
@@ -35,6 +36,8 @@ function position(ms: number, { bins }: Strip): number | undefined {
   return undefined
 }
 
+const quantileNames = ['p50', 'p95', 'p99'] as const
+
 const height = 44
 
 /** A histogram of durations; each bar covers twice the duration of the one before. */
@@ -56,7 +59,7 @@ export function HistogramStrip({
           <span class="faint">nothing seen yet</span>
         ) : (
           <dl class="quantiles">
-            {(['p50', 'p95', 'p99'] as const).map((name) => (
+            {quantileNames.map((name) => (
               <div key={name} class={name}>
                 <dt>{name}</dt>
                 <dd>{duration(quantiles[name])}</dd>
@@ -90,44 +93,50 @@ function Bars({
   const { bins, top, total } = strip
   const width = bins.length * 10
   const label = `${title} of ${many(total, 'run')}, by powers of two`
+  const words = (at: number | undefined) => {
+    const bin = at === undefined ? undefined : bins[at]
+    if (bin !== undefined) {
+      const bound = bin.until === undefined ? 'longer' : `up to ${duration(bin.until)}`
+      return `${bound}: ${many(bin.count, 'run')}`
+    }
+    if (quantiles === undefined) return many(total, 'run')
+    return quantileNames.map((name) => `${name}: ${duration(quantiles[name])}`).join(', ')
+  }
   const ends = [bins[0]?.until, bins[Math.floor(bins.length / 2)]?.until, bins.at(-1)?.until]
   return (
     <>
-      <svg
-        class="strip-bars"
-        viewBox={`0 0 ${width} ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={label}
-      >
-        {bins.map(({ until, count }, index) => {
-          const tall = count === 0 ? 0 : Math.max(1.5, (count / top) * (height - 2))
-          return (
-            <rect
-              key={until ?? 'more'}
-              x={index * 10 + 0.6}
-              y={height - tall}
-              width="8.800"
-              height={tall}
-            >
-              <title>
-                {until === undefined ? 'longer' : `up to ${duration(until)}`}: {many(count, 'run')}
-              </title>
-            </rect>
-          )
-        })}
-        {quantiles !== undefined &&
-          (['p50', 'p95', 'p99'] as const).map((name) => {
-            const at = position(quantiles[name], strip)
+      <StepPicture class="strip-bars" label={label} count={bins.length} wordsOf={words}>
+        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+          {bins.map(({ until, count }, index) => {
+            const tall = count === 0 ? 0 : Math.max(1.5, (count / top) * (height - 2))
             return (
-              at !== undefined && (
-                <line key={name} class={name} x1={at * width} x2={at * width} y1="0" y2={height}>
-                  <title>{`${name}: ${duration(quantiles[name])}`}</title>
-                </line>
-              )
+              <rect
+                key={until ?? 'more'}
+                x={index * 10 + 0.6}
+                y={height - tall}
+                width="8.800"
+                height={tall}
+              />
             )
           })}
-      </svg>
+          {quantiles !== undefined &&
+            quantileNames.map((name) => {
+              const at = position(quantiles[name], strip)
+              return (
+                at !== undefined && (
+                  <line
+                    key={name}
+                    class={name}
+                    x1={at * width}
+                    x2={at * width}
+                    y1="0"
+                    y2={height}
+                  />
+                )
+              )
+            })}
+        </svg>
+      </StepPicture>
       <div class="strip-axis" aria-hidden="true">
         {ends.map((end, index) => (
           <span key={index}>{boundWords(end)}</span>

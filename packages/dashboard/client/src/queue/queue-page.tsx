@@ -1,6 +1,7 @@
 // This folder is the screen of one queue; its keys are in `keys/`.
 
 import { useSignal } from '@preact/signals'
+import { type KnownSince, sinceWords } from '@sluice/core/words'
 import type { JSX } from 'preact'
 import type { KeyQuery, QueueView } from '../../../src/wire.ts'
 import { noChart } from '../chart/no-chart.ts'
@@ -9,7 +10,9 @@ import { KeySection } from '../keys/key-section.tsx'
 import { act } from '../live/act.ts'
 import { useView } from '../live/live.ts'
 import { session } from '../live/session.ts'
+import { storeTime } from '../live/store-time.ts'
 import { hashOf, type QueueLocation } from '../location/location.ts'
+import { clockTime, duration, isoTime } from '../text/durations.ts'
 import { atLeast, counted } from '../text/figures.ts'
 import { alarms, keyStates } from '../text/state-words.ts'
 import { ActionButton } from '../ui/action-button.tsx'
@@ -107,6 +110,21 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
   )
 }
 
+/** Since when the queue is in its state; the exact time on hover. */
+function Since({ since }: { readonly since: KnownSince }): JSX.Element {
+  const { at, withinMs } = since
+  const exact = withinMs === 0 ? '' : `, give or take ${duration(withinMs)}`
+  return (
+    <time
+      class="verdict-since"
+      dateTime={isoTime(at)}
+      title={`since ${clockTime(at, storeTime.peek()).slice(0, -4)}${exact}`}
+    >
+      {sinceWords(since, storeTime.value)}
+    </time>
+  )
+}
+
 /** Where to look for the cause of the state. */
 function NextStep({ view }: { readonly view: QueueView }): JSX.Element | null {
   const { queue, severity } = view
@@ -191,6 +209,7 @@ export function QueuePage({ location }: { readonly location: QueueLocation }): J
         <p class={`verdict alarm-${alarm}`}>
           <Icon name={alarm} class={`glyph-${alarm}`} />
           <strong class={`glyph-${alarm}`}>{view.severity}</strong>
+          {view.since !== undefined && <Since since={view.since} />}
           {view.reason !== '' && view.reason !== view.severity && (
             <span class="faint">
               <Visible text={view.reason} />

@@ -3,6 +3,14 @@ import { durationWords } from '@sluice/core/words'
 /** How a range is called in a heading. */
 export const rangeWords = { '5m': '5 min', '1h': '1 h', '24h': '24 h' } as const
 
+/** How long the steps of a range are. */
+const stepsMs = { '5m': 10_000, '1h': 60_000, '24h': 600_000 } as const
+
+/** When a step of a range was, so many steps before the present one: `now`, `20 s ago`. */
+export function stepWords(back: number, range: keyof typeof stepsMs): string {
+  return back === 0 ? 'now' : `${duration(back * stepsMs[range])} ago`
+}
+
 const gap = '\u00a0'
 
 const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')

@@ -1,5 +1,5 @@
 import { type HistoryStep, SluiceTypeError } from '@sluice/core'
-import type { QueueCounts, QueueHistory } from './inspect.ts'
+import type { QueueCounts, QueueHistory } from '../inspect/inspect.ts'
 
 /** The window of rates, in milliseconds: several heartbeats. */
 const windowMs = 60_000

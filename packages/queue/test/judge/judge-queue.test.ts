@@ -31,7 +31,14 @@ interface Minute {
 function minute(given: Minute): QueueSigns['history'] {
   const { out = 0, failed = 0, expired = 0, capped = false, until = now } = given
   const steps = Array.from({ length: 6 }, (_, n): HistoryStep => {
-    const depth = { delayed: 0, held: 0, parked: 0, capped, oldestMs: given.oldestMs?.(n) ?? 0 }
+    const depth = {
+      delayed: 0,
+      held: 0,
+      parked: 0,
+      capped,
+      paused: false,
+      oldestMs: given.oldestMs?.(n) ?? 0,
+    }
     return {
       at: until - (6 - n) * 10_000,
       started: 10 * out,

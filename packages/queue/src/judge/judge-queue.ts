@@ -1,6 +1,8 @@
+// This folder judges queues: their state, its reason, and since when it lasts.
+
 import { type EpochMs, heartbeatMs, type WorkerRow } from '@sluice/core'
 import { atLeastWords, durationWords, manyWords, rateWords } from '@sluice/core/words'
-import type { QueueCounts, QueueHistory } from './inspect.ts'
+import type { QueueCounts, QueueHistory } from '../inspect/inspect.ts'
 import { isCapped, readAnswer, type WorkRates, workRates } from './work-rates.ts'
 
 /** The state of a queue in one or two words, worst first in {@link severities}. */
@@ -135,7 +137,7 @@ function keysWord(count: number, counts: QueueCounts): string {
 
 function troubleOf(figures: Figures): Found | undefined {
   const { counts, rates, workers, oldestMs = 0, held } = figures
-  const { leasesExpired = 0, errorRatio = 0, outPerSecond = 0 } = rates
+  const { leasesExpired = 0, errorRatio = 0 } = rates
   const ready = keysWord(counts.ready, counts)
   if (leasesExpired > 0) {
     const lost = manyWords(leasesExpired, 'lease')
@@ -149,12 +151,11 @@ function troubleOf(figures: Figures): Found | undefined {
   if (workers === 0 && counts.ready > 0 && held === 0) {
     return ['no workers', `${ready} ready, and no worker is online.`]
   }
-  const isBehind = behindReason(figures)
-  if (isBehind !== undefined) return ['falling behind', isBehind]
+  if (isBehind(counts.ready, rates)) return ['falling behind', behindReason(figures)]
   if (oldestMs >= thresholds.waitingLongMs) {
     return ['waiting long', `A key has been ready for ${durationWords(oldestMs)}.`]
   }
-  if (errorRatio >= thresholds.errorRatio && outPerSecond >= perSecondMin) {
+  if (isFailing(rates)) {
     return ['failing', `${Math.round(errorRatio * 100)} % of the runs of the last minute failed.`]
   }
   if (counts.parked > 0) {
@@ -167,18 +168,27 @@ function troubleOf(figures: Figures): Found | undefined {
   return undefined
 }
 
-function behindReason({ counts, rates }: Figures): string | undefined {
+/** Whether too many of the runs failed. */
+export function isFailing({ errorRatio = 0, outPerSecond = 0 }: WorkRates): boolean {
+  return errorRatio >= thresholds.errorRatio && outPerSecond >= perSecondMin
+}
+
+/** Whether keys arrive faster than they are worked on. */
+export function isBehind(ready: number, rates: WorkRates): boolean {
   const { inPerSecond, outPerSecond = 0, agingPerSecond = 0 } = rates
-  if (counts.ready < behind.ready) return undefined
-  if (inPerSecond === undefined) {
-    // More keys than are counted: the queue falls behind if its oldest key grows older.
-    return agingPerSecond > behind.agingPerSecond
-      ? `${keysWord(counts.ready, counts)} ready, and the oldest waits longer and longer.`
-      : undefined
-  }
+  if (ready < behind.ready) return false
+  // More keys than are counted: the queue falls behind if its oldest key grows older.
+  if (inPerSecond === undefined) return agingPerSecond > behind.agingPerSecond
   const excess = inPerSecond - outPerSecond
-  if (inPerSecond <= outPerSecond * behind.factor || excess <= behind.perSecond) return undefined
-  return `${rateWords(excess)} more keys per second arrive than finish.`
+  return inPerSecond > outPerSecond * behind.factor && excess > behind.perSecond
+}
+
+function behindReason({ counts, rates }: Figures): string {
+  const { inPerSecond, outPerSecond = 0 } = rates
+  if (inPerSecond === undefined) {
+    return `${keysWord(counts.ready, counts)} ready, and the oldest waits longer and longer.`
+  }
+  return `${rateWords(inPerSecond - outPerSecond)} more keys per second arrive than finish.`
 }
 
 function calmReason({ counts, workers, held }: Figures): string {

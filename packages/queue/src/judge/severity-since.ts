@@ -1,0 +1,131 @@
+import type { EpochMs, HistoryStep, WorkerRow } from '@sluice/core'
+import type { HistoryRange, Inspect, QueueHistory } from '../inspect/inspect.ts'
+import { isBehind, isFailing, type QueueSigns, type Severity, thresholds } from './judge-queue.ts'
+import { readAnswer, type WorkRates, workRates } from './work-rates.ts'
+
+/** Since when a queue has been in a state, as far as that is known. */
+export interface SeveritySince {
+  readonly at: EpochMs
+  /** How inexact that is. */
+  readonly withinMs: number
+  /** True if the state may have begun earlier: nothing older is known. */
+  readonly orEarlier: boolean
+}
+
+/** Workers report every 10 s. A state is taken as lasting between reports that are no further apart. */
+const apartMs = 30_000
+
+/** The window of the rates by which a queue is judged. */
+const windowMs = 60_000
+
+const ranges: readonly HistoryRange[] = ['5m', '1h', '24h']
+
+/** Whether a queue was in a state at the end of the last step; `undefined` if that is unknown. */
+type Was = (steps: readonly HistoryStep[], stepMs: number) => boolean | undefined
+
+function endOf(steps: readonly HistoryStep[], stepMs: number): EpochMs {
+  return (steps.at(-1)?.at ?? 0) + stepMs
+}
+
+/** A count of the minute that ended with the last step, or of that step if it is longer. */
+function lately(steps: readonly HistoryStep[], stepMs: number) {
+  const since = endOf(steps, stepMs) - Math.max(windowMs, stepMs)
+  const recent = steps.filter(({ at }) => at >= since)
+  return (name: 'done' | 'failed' | 'expired'): number =>
+    recent.reduce((sum, step) => sum + step[name], 0)
+}
+
+function failureRates(steps: readonly HistoryStep[], stepMs: number): WorkRates {
+  const count = lately(steps, stepMs)
+  const ended = count('done') + count('failed')
+  if (ended === 0) return {}
+  const seconds = Math.max(windowMs, stepMs) / 1_000
+  return { errorRatio: count('failed') / ended, outPerSecond: ended / seconds }
+}
+
+function wasBehind(steps: readonly HistoryStep[], stepMs: number): boolean | undefined {
+  // Longer steps do not tell how fast keys were added.
+  if (stepMs >= windowMs) return undefined
+  const rates = workRates({ now: endOf(steps, stepMs), stepMs, steps })
+  if (rates.agingPerSecond === undefined) return undefined
+  return isBehind(steps.at(-1)?.depth.ready ?? 0, rates)
+}
+
+const states: Readonly<Partial<Record<Severity, Was>>> = {
+  paused: (steps) => steps.at(-1)?.depth.paused,
+  parked: (steps) => (steps.at(-1)?.depth.parked ?? 0) > 0,
+  failing: (steps, stepMs) => isFailing(failureRates(steps, stepMs)),
+  'leases lost': (steps, stepMs) => lately(steps, stepMs)('expired') > 0,
+  'falling behind': wasBehind,
+}
+
+/**
+ * Since when a queue has been in the state that {@link judgeQueue} found, from what its workers have
+ * recorded; `undefined` if that tells nothing. Reads the history as far back as it takes.
+ */
+export async function severitySince(
+  severity: Severity,
+  signs: Omit<QueueSigns, 'history'>,
+  inspect: Pick<Inspect, 'history'>,
+): Promise<SeveritySince | undefined> {
+  const { now, counts, workers } = readAnswer('signs', () => signs)
+  if (severity === 'waiting long') {
+    if (counts.oldestReadyAt === undefined) return undefined
+    const at = counts.oldestReadyAt + thresholds.waitingLongMs
+    return { at, withinMs: 0, orEarlier: false }
+  }
+  if (severity === 'no workers') return await lastSeen(workers ?? [], inspect)
+  const was = states[severity]
+  if (was === undefined) return undefined
+  let since: SeveritySince = { at: now, withinMs: 0, orEarlier: true }
+  for (const range of ranges) {
+    const walked = goBack(await inspect.history({ range }), was, since.at)
+    if (walked.at < since.at || !walked.orEarlier) since = walked
+    if (!walked.reachedFirst) break
+  }
+  const { at, withinMs, orEarlier } = since
+  return at === now && orEarlier ? undefined : { at, withinMs, orEarlier }
+}
+
+interface Walked extends SeveritySince {
+  /** Whether the queue was in the state at every step. */
+  readonly reachedFirst: boolean
+}
+
+/** Goes back from an instant at which a queue was in a state, as far as it was in it before. */
+function goBack({ stepMs, steps }: QueueHistory, was: Was, until: EpochMs): Walked {
+  const over = steps.filter(({ at }) => at + stepMs <= until)
+  let since = until
+  for (let last = over.length - 1; last >= 0; last -= 1) {
+    const end = (over[last]?.at ?? 0) + stepMs
+    const wasSo =
+      since - end > Math.max(apartMs, stepMs) ? undefined : was(over.slice(0, last + 1), stepMs)
+    if (wasSo !== true) {
+      const isKnown = wasSo === false
+      // It began between the end of this step and the state that was found after it.
+      return {
+        at: isKnown && since === until ? end : since,
+        withinMs: Math.max(stepMs, isKnown ? since - end : 0),
+        orEarlier: !isKnown,
+        reachedFirst: false,
+      }
+    }
+    since = end - stepMs
+  }
+  return { at: since, withinMs: stepMs, orEarlier: true, reachedFirst: true }
+}
+
+/** When a worker of the queue was seen last: those on the list, or the latest that was recorded. */
+async function lastSeen(
+  workers: readonly WorkerRow[],
+  inspect: Pick<Inspect, 'history'>,
+): Promise<SeveritySince | undefined> {
+  const seen = workers.filter(({ concurrency }) => concurrency > 0).map(({ seenAt }) => seenAt)
+  if (seen.length > 0) return { at: Math.max(...seen), withinMs: 0, orEarlier: false }
+  for (const range of ranges) {
+    const { steps, stepMs } = await inspect.history({ range })
+    const last = steps.at(-1)
+    if (last !== undefined) return { at: last.at, withinMs: stepMs, orEarlier: false }
+  }
+  return undefined
+}
