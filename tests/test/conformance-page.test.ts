@@ -45,7 +45,7 @@ const hooks = {
 const columns: readonly Column[] = [
   { name: 'memory', subject: { driver: memoryDriver(), clock } },
   {
-    name: 'memory, direct door',
+    name: 'memory, direct queue',
     subject: { driver: throughDirect(memoryDriver()), clock },
   },
   {
@@ -100,7 +100,8 @@ those tests.
 
 *kept*: the driver keeps the promise. *–*: the promise is about something that the driver declares
 not to do. *not asked*: nothing was set up to ask it, such as a second process. *not met*: the driver
-breaks the promise, and the reason is below.
+breaks the promise, and the reason is below. *memory, direct queue* is the same driver as *memory*, called
+as queues of its own process call it: one key at a time, without a promise or a batch.
 
 A driver of your own is examined in the same way: [Writing a driver](../guides/writing-a-driver.md).
 What steps of a wall clock do to keys is measured: [Steps of the wall clock](../operating/clock-steps.md).

@@ -4,7 +4,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 
 examine(
-  'memory, through its direct door',
+  'memory, through its direct queue',
   () => ({ driver: throughDirect(memoryDriver()), clock: fakeClock() }),
   { leaseMs: Infinity },
 )

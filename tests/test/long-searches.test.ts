@@ -35,7 +35,7 @@ search('memory', () => ({ driver: memoryDriver(), clock: fakeClock() }), {
 })
 
 search(
-  'memory, through its direct door',
+  'memory, through its direct queue',
   () => ({ driver: throughDirect(memoryDriver()), clock: fakeClock() }),
   { usual: 250, torture: 20_000 },
   Infinity,

@@ -72,7 +72,7 @@ const worked = 'workqueue_work_duration_seconds_sum'
 const retries = 'workqueue_retries_total'
 const deduplicated = 'workqueue_deduplicated_total'
 
-// Through the door of the driver, through lanes, and to a store that outlives the process.
+// Through the direct queue of the driver, in batches, and to a store that outlives the process.
 const ways = [
   ['memory', depth, () => ({ driver: memoryDriver() })],
   ['memory with leases', depth, () => ({ driver: memoryDriver(), leaseMs: 30_000 })],

@@ -13,7 +13,7 @@ const factories = {
 
 const inMemory = (): Subject => ({ driver: memoryDriver(), clock: fakeClock() })
 
-examine('through the queue, in memory, by the direct door', inMemory, {
+examine('through the queue, in memory, by the direct queue', inMemory, {
   cases: queueCases(factories),
 })
 

@@ -25,7 +25,7 @@ interface Held {
   readonly key: string
   readonly token: number
   readonly naiveToken: number
-  /** If it was claimed through the door. */
+  /** If it was claimed through the direct queue. */
   readonly handle?: number
 }
 
@@ -184,11 +184,11 @@ const addInARow = step(
   'addInARow',
   fc.tuple(anyKeys, fc.integer({ min: 1, max: 4 }), anyPriority, anyDedupe),
   ({ driver, naive }, [keys, times, priority, dedupe]) => {
-    const door = driver.direct!(queueName)
+    const direct = driver.direct!(queueName)
     for (const key of Array.from({ length: times }, () => keys).flat()) {
-      const isNoOp = door.isNoOp!(key, priority)
+      const isNoOp = direct.isNoOp!(key, priority)
       const options = { dedupe, failuresExpireMs }
-      const outcome = isNoOp ? 'unchanged' : door.add(key, undefined, priority, options)
+      const outcome = isNoOp ? 'unchanged' : direct.add(key, undefined, priority, options)
       const ask = { key, item: undefined, priority, delayMs: 0 }
       expect(outcome).toBe(naive.add([ask], options)[0]!.outcome)
     }
@@ -290,12 +290,12 @@ const finishThroughTheDoor = step(
   (pair, { index, as, forget }) => {
     const { handle, key, naiveToken, token } = pair.pick(index) ?? { key: '' }
     if (handle === undefined) return
-    const door = pair.driver.direct!(queueName)
+    const direct = pair.driver.direct!(queueName)
     const options = { dedupe: 'client-go', failuresExpireMs } as const
     const request = { as, key, forget } as { as: 'done'; key: string; forget: boolean }
     const [reply] = pair.naive.finish([{ ...request, token: naiveToken! }], options)
-    if (as === 'done') expect(door.done(handle, token!, forget)).toBe(reply!.outcome)
-    else expect(door.finish(handle, { ...request, token: token! }, options)).toEqual(reply)
+    if (as === 'done') expect(direct.done(handle, token!, forget)).toBe(reply!.outcome)
+    else expect(direct.finish(handle, { ...request, token: token! }, options)).toEqual(reply)
   },
 )
 

@@ -321,29 +321,29 @@ test('an add through the direct queue uses the expiry of its own caller', () => 
 })
 
 test('adds in the order of earlier ones are known to be no-ops, until one would change a key', () => {
-  const door = open().driver.direct!('q')
+  const direct = open().driver.direct!('q')
   const keys = ['a', 'b', 'c', 'd', 'e', 'f']
   const addAll = (): number => {
-    const moot = keys.filter((key) => door.isNoOp!(key, 0))
-    for (const key of keys) if (!moot.includes(key)) door.add(key, undefined, 0, options)
+    const moot = keys.filter((key) => direct.isNoOp!(key, 0))
+    for (const key of keys) if (!moot.includes(key)) direct.add(key, undefined, 0, options)
     return moot.length
   }
   expect([addAll(), addAll(), addAll(), addAll()]).toEqual([0, 0, 0, 6])
-  expect(door.isNoOp!('', 0), 'no key at all').toBe(false)
+  expect(direct.isNoOp!('', 0), 'no key at all').toBe(false)
   addAll()
-  expect(door.isNoOp!('a', 1), 'a higher priority').toBe(false)
+  expect(direct.isNoOp!('a', 1), 'a higher priority').toBe(false)
   addAll()
-  expect(door.add('a', '1', 0, options), 'an item is stored').toBe('unchanged')
+  expect(direct.add('a', '1', 0, options), 'an item is stored').toBe('unchanged')
   expect(addAll()).toBe(0)
 })
 
 test('an add is no no-op once the key is claimed', () => {
   const { driver } = open()
-  const door = driver.direct!('q')
-  for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) door.add(key, undefined, 0, options)
-  expect(door.isNoOp!('a', 0)).toBe(true)
+  const direct = driver.direct!('q')
+  for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) direct.add(key, undefined, 0, options)
+  expect(direct.isNoOp!('a', 0)).toBe(true)
   claim(driver, 2)
-  expect(door.isNoOp!('b', 0)).toBe(false)
+  expect(direct.isNoOp!('b', 0)).toBe(false)
 })
 
 test('a forged token, a stale one and that of another key finish nothing', () => {

@@ -230,7 +230,7 @@ export class StagedQueue {
     this.ask({ key, delayMs, maxWaitMs: undefined }, { outcome, dueAt })
   }
 
-  /** A claim, as through the door of a driver; or as in a batch, with where it stood in line. */
+  /** A claim, as through the direct queue of a driver; or as in a batch, with where it stood in line. */
   claim(key: string, more: { askedAt?: EpochMs; readyAt?: EpochMs } = {}): number {
     this.#token += 1
     const now = this.clock.now()

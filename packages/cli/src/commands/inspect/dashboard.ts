@@ -14,12 +14,12 @@ const tokenCharactersMin = 16
 const foreverMs = 86_400_000
 
 /** The authentication of the dashboard, and whether its token was generated. */
-interface Door {
+interface SignIn {
   readonly token: string | undefined
   readonly isMadeUp: boolean
 }
 
-async function doorOf(context: Context, host: string): Promise<Door> {
+async function signInOf(context: Context, host: string): Promise<SignIn> {
   const { input, print, secrets, terminal } = context
   const file = input.text('tokenFile')
   const given = file === undefined ? terminal.env['SLUICE_DASHBOARD_TOKEN'] : tokenIn(context, file)
@@ -84,7 +84,7 @@ export const dashboard: CommandSpec = {
     const host = input.text('host') ?? '127.0.0.1'
     const port = input.whole('port', { min: 0, max: 65_535 }) ?? 0
     const hosts = input.texts('allowHost')
-    const { token, isMadeUp } = await doorOf(context, host)
+    const { token, isMadeUp } = await signInOf(context, host)
     const store =
       url === undefined ? await context.store('existing') : await context.storeAt(url, 'existing')
     // A store that cannot be opened is reported here rather than in a browser.
