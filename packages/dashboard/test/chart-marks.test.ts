@@ -1,6 +1,6 @@
 import { createQueue, createWorker, type HistoryStep, type WorkerRow } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
-import { marksOf, sumOfMarks } from '../src/views/chart-marks.ts'
+import { chartMarks, sumOfMarks } from '../src/views/chart-marks.ts'
 import { chartOf } from '../src/views/chart-steps.ts'
 import type { Overview, QueueView } from '../src/wire.ts'
 import { Site } from './site.ts'
@@ -33,7 +33,7 @@ describe('the marks of a chart', () => {
       step(970_000, { parked: 5 }),
       step(990_000, { parked: 1, paused: true }),
     ]
-    expect(marksOf({ now, stepMs: 10_000, steps }, [], from)).toEqual([
+    expect(chartMarks({ now, stepMs: 10_000, steps }, [], from)).toEqual([
       { at: 960_000, what: 'expired', count: 3 },
       { at: 970_000, what: 'parked', count: 3 },
       { at: 970_000, what: 'resumed', count: 1 },
@@ -43,12 +43,12 @@ describe('the marks of a chart', () => {
 
   test('do not tell how many keys were parked where they were not all counted', () => {
     const steps = [step(980_000, { parked: 9_990 }), step(990_000, { parked: 10_000 })]
-    expect(marksOf({ now, stepMs: 10_000, steps }, [], from)).toEqual([])
+    expect(chartMarks({ now, stepMs: 10_000, steps }, [], from)).toEqual([])
   })
 
   test('tell when workers started that take keys, within the axis', () => {
     const workers = [worker(981_234), worker(985_000), worker(950_000, 0), worker(from - 1)]
-    expect(marksOf({ now, stepMs: 10_000, steps: [] }, workers, from)).toEqual([
+    expect(chartMarks({ now, stepMs: 10_000, steps: [] }, workers, from)).toEqual([
       { at: 980_000, what: 'started', count: 2 },
     ])
   })

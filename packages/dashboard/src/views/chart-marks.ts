@@ -1,4 +1,4 @@
-import { historyDepthCap } from '@sluice/core'
+import { historyDepthCap } from '@sluice/core/driver'
 import type { HistoryStep, QueueHistory, WorkerRow } from 'sluice'
 import type { ChartMark } from '../wire.ts'
 
@@ -21,7 +21,7 @@ function marksOfStep(step: HistoryStep, before: HistoryStep | undefined): readon
  * The incidents in the history of a queue: what changed from one record to the next, and the starts of
  * the workers that are still on its list. What happened and was undone between two records is unknown.
  */
-export function marksOf(
+export function chartMarks(
   { now, stepMs, steps }: QueueHistory,
   workers: readonly WorkerRow[],
   from: number,

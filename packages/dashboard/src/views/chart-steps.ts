@@ -1,6 +1,6 @@
 import type { HistoryStep, QueueHistory, WorkerRow } from 'sluice'
 import type { Chart, ChartStep } from '../wire.ts'
-import { marksOf, sumOfMarks } from './chart-marks.ts'
+import { chartMarks, sumOfMarks } from './chart-marks.ts'
 
 /** How many steps each range has: its time, and the one that is not over. */
 const stepsOf: Readonly<Record<number, number>> = { 10000: 31, 60000: 61, 600000: 145 }
@@ -23,7 +23,7 @@ export function chartOf(history: QueueHistory, workers: readonly WorkerRow[]): C
   const { from, count } = axisOf(history)
   // The axis of an empty chart stands still, so that nothing is sent for it.
   if (steps.length === 0) return { stepMs, from: 0, count, steps: [], marks: [] }
-  const marks = marksOf(history, workers, from)
+  const marks = chartMarks(history, workers, from)
   return { stepMs, from, count, steps: steps.map(chartStep), marks }
 }
 

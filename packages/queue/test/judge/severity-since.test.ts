@@ -73,7 +73,7 @@ describe('since when a queue is in its state', () => {
     expect(await secondsOf('paused', pausedFor(2 * minute))).toEqual([113, 10, false, 1])
   })
 
-  test('a pause that no report has told of yet began after the last one', async () => {
+  test('a pause that is in no report yet began after the last one', async () => {
     expect(await secondsOf('paused', pausedFor(0))).toEqual([3, 10, false, 1])
   })
 

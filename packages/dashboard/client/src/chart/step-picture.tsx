@@ -19,7 +19,7 @@ export function StepPicture({
   readonly count: number
   /** The words for a step, and without one for all of them. */
   readonly wordsOf: (at: number | undefined) => string
-  /** Set to the chosen step; whoever gives it shows the words. */
+  /** Set to the chosen step. With it, the words are shown elsewhere. */
   readonly pointed?: Signal<number | undefined>
   readonly children: ComponentChildren | ((at: number | undefined) => ComponentChildren)
 }): JSX.Element {
