@@ -1,12 +1,15 @@
 /** The programs of the page on frameworks, with the real frameworks. */
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sqliteDriver } from '@sluice/sqlite'
 import { inspectStore } from 'sluice'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { compiled, complaintsAbout, layOutPage } from '../pages/laid-out.ts'
+import { compiled, complaintsAbout, installBuilt, layOutPage } from '../pages/laid-out.ts'
 import { eventually, freePort, type Program, startProgram } from '../pages/program.ts'
 
 const page = layOutPage('docs/guides/frameworks.md')
+const modules = new URL('../node_modules/', import.meta.url).pathname
 afterAll(() => page.remove())
 
 const token = 'a token of more than sixteen letters'
@@ -73,5 +76,48 @@ describe('a program adds keys, works, shows the dashboard, and stops', { timeout
     expect(await program.terminate()).toBe(name === 'nest' ? 'SIGTERM' : 0)
     expect(program.output()).not.toContain('rror')
     await expectStopped(`${name}.db`)
+  })
+
+  test('Next.js', { timeout: 240_000 }, async () => {
+    const write = (name: string, text: string): void => {
+      mkdirSync(dirname(join(page.folder, name)), { recursive: true })
+      writeFileSync(join(page.folder, name), text)
+    }
+    write(
+      'app/layout.tsx',
+      'export default ({ children }: { children: React.ReactNode }) => <html><body>{children}</body></html>\n',
+    )
+    // Next.js fills it in; without one it would read that of `compat`, which names our sources.
+    write('tsconfig.json', '{}\n')
+    write('app/page.tsx', 'export default () => <p>orders</p>\n')
+    // An application of Next.js has only its own files, all of which it checks.
+    for (const other of ['express', 'fastify', 'hono', 'nest', 'shared-queue']) {
+      rmSync(join(page.folder, `${other}.ts`))
+    }
+    installBuilt(page)
+    const next = join(modules, 'next', 'dist', 'bin', 'next')
+    execFileSync(process.execPath, [next, 'build'], {
+      cwd: page.folder,
+      env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', QUEUE_FILE: 'build.db' },
+      stdio: 'pipe',
+    })
+    const port = await freePort()
+    const program = startProgram([next, 'start', '--port', String(port)], {
+      cwd: page.folder,
+      env: {
+        QUEUE_FILE: 'next.db',
+        DASHBOARD_TOKEN: token,
+        NEXT_MANUAL_SIG_HANDLE: '1',
+        NEXT_TELEMETRY_DISABLED: '1',
+      },
+    })
+    onTestFinished(program.kill)
+    const url = `http://localhost:${port}`
+    await Promise.race([eventually(`${url}/queues/healthz`), program.said('never')])
+    await use(url, program)
+    const drained = await fetch(`${url}/drain`, { method: 'POST' })
+    expect(drained.status).toBe(204)
+    expect(await program.terminate()).toBe(0)
+    await expectStopped('next.db')
   })
 })

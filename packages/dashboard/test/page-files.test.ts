@@ -51,6 +51,13 @@ describe('the files of the page', () => {
     expect(font?.headers.get('content-type')).toBe('font/woff2')
   })
 
+  test('are not compressed in a route of Next.js, which drops the header that says so', () => {
+    const request = ask({ 'accept-encoding': 'gzip' })
+    Object.defineProperty(request, 'nextUrl', { value: new URL(request.url) })
+    const script = new PageFiles([built]).asset(request, 'page-abc123.js')
+    expect(script?.headers.get('content-encoding')).toBeNull()
+  })
+
   test('are only those of the page, whatever name is requested', () => {
     const files = new PageFiles([built])
     for (const name of ['', '..', '../secret.txt', '..%2fsecret.txt', 'index.html', '__proto__']) {

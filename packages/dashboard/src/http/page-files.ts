@@ -96,6 +96,10 @@ export class PageFiles {
   }
 }
 
+/**
+ * A file, compressed if the client takes that. Not in a route of Next.js, whose requests have a
+ * `nextUrl`: it drops the header that says so, and compresses what is compressed once more.
+ */
 function answer(request: Request, file: PageFile, cacheControl: string): Response {
   const { type, bytes, zipped, etag } = file
   const headers = { etag, vary: 'accept-encoding', 'cache-control': cacheControl }
@@ -103,7 +107,7 @@ function answer(request: Request, file: PageFile, cacheControl: string): Respons
     return new Response(null, { status: 304, headers })
   }
   const takesZipped = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
-  if (zipped === undefined || !takesZipped) {
+  if (zipped === undefined || !takesZipped || 'nextUrl' in request) {
     return new Response(bytes, { headers: { ...headers, 'content-type': type } })
   }
   return new Response(zipped, {
