@@ -79,14 +79,33 @@ console.log(`Sluice: seven work queues of a shop, in ${isFile ? 'the file ' : ''
 say(`from the last time: ${await status()}`)
 if (opensBrowser) openInBrowser(address)
 
+/** Keys that were run again after their worker was killed: all with how often, and those not said yet. */
+const returns = new Map<string, number>()
+let unsaid: string[] = []
+
+function noteReturn(key: string, crashes: number): void {
+  if (crashes <= (returns.get(key) ?? 0)) return
+  returns.set(key, crashes)
+  unsaid.push(key)
+}
+
+function sayReturns(): void {
+  const [first] = unsaid
+  if (first === undefined) return
+  const others = unsaid.length === 1 ? '' : ` and ${unsaid.length - 1} more`
+  say(`back after their worker was killed: ${first}${others}`)
+  unsaid = []
+}
+
 const workers = [1, 2].map(
   (number) =>
     new WorkerProcess({
       name: `worker ${number}`,
       args: [store, String(number), customers.url],
       say,
-      onRun: () => {
+      onRun: (key, crashes) => {
         runs += 1
+        noteReturn(key, crashes)
       },
     }),
 )
@@ -147,6 +166,7 @@ for (let second = 1; !stopping.signal.aborted; second += 1) {
   const added = queues.map(({ life, queue }) => addChanges(life, queue, second, Math.random))
   for (const count of await Promise.all(added)) changes += count
   if (second % 20 === 4) kill()
+  if (second % 5 === 0) sayReturns()
   if (customers.isBroken && second % 5 === 0) attempt(explainWebhook)
   if (second < 6 || second % 10 === 0) say(await status())
 }

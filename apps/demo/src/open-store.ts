@@ -16,6 +16,8 @@ async function tryOut(driver: Driver): Promise<void> {
       await inspect.counts()
       await inspect.list({ limit: 1 })
       await inspect.workers()
+      await inspect.history()
+      await inspect.failedRuns()
     }
   } finally {
     await store.close()

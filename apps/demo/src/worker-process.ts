@@ -5,20 +5,25 @@ import { sendWebhook } from './customers-server.ts'
 import { lives } from './lives.ts'
 import { demoLeaseMs, driverOf } from './open-store.ts'
 import { queueOf, workOn } from './shop.ts'
+import type { WorkerMessage } from './worker-processes.ts'
 
 const [store, number, url] = process.argv.slice(2)
 if (store === undefined || number === undefined || url === undefined) {
   throw new Error('worker-process.ts needs a store, a number and the URL of the customers')
 }
 
-const tell = (text: string): void => {
-  process.send?.(text)
+const tell = (message: WorkerMessage): void => {
+  process.send?.(message)
 }
 
 const driver = driverOf(store)
 const mine = lives.filter(({ workers }) => workers >= Number(number))
 const works = mine.map((life) => {
-  const logger = { info: () => undefined, warn: () => undefined, error: tell }
+  const logger = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (text: string) => tell({ error: text }),
+  }
   const queue = queueOf(life, driver, { leaseMs: demoLeaseMs, logger })
   const worker = workOn(life, queue, {
     clock: systemClock,
@@ -26,8 +31,7 @@ const works = mine.map((life) => {
     call: (key, signal) => sendWebhook(url, key, signal),
     onRun: ({ key, crashes }) => {
       // Sent before the work: a worker that is killed now has taken the key and not given it back.
-      tell('run')
-      if (crashes > 0) tell(`${life.name}: ${key} came back after its worker was killed`)
+      tell({ run: `${life.name}: ${key}`, crashes })
     },
   })
   return { queue, worker }

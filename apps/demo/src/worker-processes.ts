@@ -1,13 +1,18 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 
+/** What a worker process tells: an error, or a run that begins, of a key that came back so often. */
+export type WorkerMessage =
+  | { readonly error: string }
+  | { readonly run: string; readonly crashes: number }
+
 /** What a worker process of the demo is made of. */
 interface WorkerProcessOptions {
   readonly name: string
   /** The arguments of its program. */
   readonly args: readonly string[]
   say(text: string): void
-  onRun(): void
+  onRun(key: string, crashes: number): void
 }
 
 /** A worker in a process of its own, which is started again when it was killed. */
@@ -36,15 +41,16 @@ export class WorkerProcess {
         this.start()
       })
     })
-    child.on('message', (text) => {
-      if (text === 'run') this.#ran(child)
-      else say(`${name}: ${String(text)}`)
+    child.on('message', (message) => {
+      const told = message as WorkerMessage
+      if ('error' in told) say(`${name}: ${told.error}`)
+      else this.#ran(child, told.run, told.crashes)
     })
   }
 
-  #ran(child: ChildProcess): void {
+  #ran(child: ChildProcess, key: string, crashes: number): void {
     const { name, say, onRun } = this.#options
-    onRun()
+    onRun(key, crashes)
     if (!this.#killsNextRun) return
     this.#killsNextRun = false
     say(`${name} is killed while it holds a key`)

@@ -55,7 +55,7 @@ function show(...args: readonly string[]): Show {
 test('a server is broken, a worker is killed, and the queues survive a restart', async () => {
   const file = join(folder, 'demo.db')
   const first = show('--port=0', file)
-  await first.line('came back after its worker was killed')
+  await first.line('back after their worker was killed: ')
   first.child.stdin?.write('b')
   await first.line('answers 503 now')
   expect(await first.line('why does customer/')).toMatch(/back-off for .* answered 503$/)
@@ -128,7 +128,7 @@ test.skipIf(!needs('redis-server', hasRedis))(
     onTestFinished(() => server.dispose())
     const demo = show('--port=0', '--no-open', `--store=${server.url}`)
     await demo.line(`in ${server.url}`)
-    await demo.line('came back after its worker was killed')
+    await demo.line('back after their worker was killed: ')
     demo.child.stdin?.write('q')
     expect(await demo.ended).toBe(0)
     expect(demo.lines.at(-1)).toMatch(/\d+ changes cost [1-9]\d* runs/)

@@ -383,7 +383,10 @@ where
 from json_each(?) j
 cross join sluice_history h
 where h.queue = +? and h.step_ms = j.value ->> 0 and h.at = j.value ->> 1`,
-  historyList: `select * from sluice_history
+  historyList: `select
+  step_ms, at, started, done, failed, added, merged, expired,
+  ready, delayed, held, parked, oldest_ms, capped, paused, codes
+from sluice_history
 where queue = +? and step_ms = +? and at > +?
 order by at`,
   historySave: `insert into sluice_history (
