@@ -25,5 +25,5 @@ export default defineConfig({
     ],
   },
   ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
-  test: { include: ['*/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 },
+  test: { include: ['*/*.test.ts'], maxConcurrency: 2, testTimeout: 60_000, hookTimeout: 120_000 },
 })

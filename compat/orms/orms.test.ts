@@ -9,6 +9,7 @@ import { openAdapter } from './adapter.ts'
 import { openDrizzle, openDrizzlePostgresJs } from './drizzle.ts'
 import { openKnex } from './knex.ts'
 import { openKysely } from './kysely.ts'
+import { oddKeys } from './odd-keys.ts'
 import type { OpenOrm, Orm } from './orm.ts'
 import { openPostgresJs } from './postgres-js.ts'
 import { openTypeormManager, openTypeormRunner } from './typeorm.ts'
@@ -24,13 +25,6 @@ const libraries: Readonly<Record<string, OpenOrm>> = {
   Prisma: async (url, queue) => (await import('./prisma.ts')).openPrisma(url, queue),
   'an adapter': openAdapter,
 }
-
-/** Everything that a library may take for something else. */
-const oddKeys = [
-  `it's ? ?? $1 $2 :name ::text {a} {} "b" \\ \\? \\' %s %L ; -- /* */`,
-  'zwölf 🎉 \u2028 $$ $x$ @p0 #{a} $'.concat('{b} [c]'),
-  "E'\\x27'",
-]
 
 let server: PostgresServer
 let pool: pg.Pool

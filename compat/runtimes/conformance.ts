@@ -5,26 +5,22 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import {
-  type CreateSubject,
-  failureText,
-  runCases,
-  type Subject,
-} from '../../packages/conformance/src/index.ts'
+import type { CreateSubject } from '../../packages/conformance/src/index.ts'
 import { fakeClock } from '../../packages/core/src/testing/index.ts'
-import { memoryDriver } from '../../packages/memory/src/index.ts'
+import { type Examined, examined, examinedInMemory, report } from './suite.ts'
 
 const [kind = '', where = ''] = process.argv.slice(2)
 
-const onMemory = (): Subject => ({ driver: memoryDriver(), clock: fakeClock() })
+const libraries = ['better-sqlite3', 'node:sqlite', 'bun:sqlite'] as const
 
 async function onSqlite(): Promise<CreateSubject> {
   const { sqliteDriver } = await import('../../packages/sqlite/src/index.ts')
-  const library = where === 'better-sqlite3' ? where : 'node:sqlite'
+  const library = libraries.find((name) => name === where) ?? 'node:sqlite'
   const requireThere = createRequire(new URL('../../packages/sqlite/package.json', import.meta.url))
   const open = (path: string) => {
     const loaded = requireThere(library)
-    return library === 'better-sqlite3' ? new loaded(path) : new loaded.DatabaseSync(path)
+    const { Database = loaded, DatabaseSync = Database } = loaded
+    return new DatabaseSync(path)
   }
   return () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-runtimes-'))
@@ -91,34 +87,21 @@ async function onPostgres(): Promise<CreateSubject> {
   }
 }
 
-const subjects: Readonly<Record<string, () => CreateSubject | Promise<CreateSubject>>> = {
-  memory: () => onMemory,
-  sqlite: onSqlite,
-  postgres: onPostgres,
-}
-const create = await subjects[kind]?.()
-if (create === undefined) throw new Error(`name one of ${Object.keys(subjects).join(', ')}`)
-
 // A rejection that is handled only later, as some cases do, is none; one that is never handled is.
 const unhandled = new Set<Promise<unknown>>()
 process.on('unhandledRejection', (_, promise) => void unhandled.add(promise))
 process.on('rejectionHandled', (promise) => void unhandled.delete(promise))
 
-const counts = { passed: 0, failed: 0, skipped: 0 }
-const options = {
-  timeoutMs: 60_000,
-  chance: { modelRuns: 20, histories: 3 },
-  ...(kind === 'postgres' && {
-    except: { 'clock.back.later-process': 'the time that is kept is the server’s' },
-  }),
+const kinds: Readonly<Record<string, () => Promise<Examined>>> = {
+  memory: examinedInMemory,
+  sqlite: async () => await examined(await onSqlite()),
+  postgres: async () =>
+    await examined(await onPostgres(), {
+      except: { 'clock.back.later-process': 'the time that is kept is the server’s' },
+    }),
 }
-for await (const result of runCases(create, options)) {
-  if (result.verdict === 'failed') {
-    counts.failed += 1
-    console.error(failureText(result))
-  } else if (result.verdict === 'passed' || result.verdict === 'excepted') counts.passed += 1
-  else counts.skipped += 1
-}
-counts.failed += unhandled.size
-console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
-process.exit(counts.failed === 0 && counts.passed > 100 ? 0 : 1)
+const result = await kinds[kind]?.()
+if (result === undefined) throw new Error(`name one of ${Object.keys(kinds).join(', ')}`)
+console.log(report(result))
+if (unhandled.size > 0) console.error(`${unhandled.size} rejections were not handled`)
+process.exit(result.failures.length === 0 && unhandled.size === 0 && result.passed > 100 ? 0 : 1)

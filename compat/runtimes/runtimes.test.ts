@@ -1,9 +1,9 @@
 /** The conformance suite on runtimes other than Node. */
 import { spawn } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 /**
  * A binary of an npm package, which comes in another package for each platform: nothing is downloaded by
@@ -60,14 +60,56 @@ async function examined(runtime: string, ...args: readonly string[]): Promise<st
   return code === 0 ? (said.trim().split('\n').at(-1) ?? '') : said
 }
 
-const cases = Object.keys(runtimes).flatMap((runtime) => [
-  [runtime, 'memory', ''],
-  [runtime, 'sqlite', 'node:sqlite'],
-  [runtime, 'postgres', ''],
-])
+/** What is run on each runtime: a store, and the library below it. */
+const runs: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  Bun: [
+    ['memory', ''],
+    ['sqlite', 'better-sqlite3'],
+    ['sqlite', 'node:sqlite'],
+    ['sqlite', 'bun:sqlite'],
+    ['postgres', 'pg'],
+  ],
+  Deno: [
+    ['memory', ''],
+    ['sqlite', 'better-sqlite3'],
+    ['sqlite', 'node:sqlite'],
+    ['postgres', 'pg'],
+  ],
+}
 
-test.each(cases)('%s keeps every promise of %s %s', { timeout: 600_000 }, async (...named) => {
-  const [runtime = '', kind = '', library = ''] = named
-  const where = kind === 'postgres' ? server.url : library
-  expect(await examined(runtime, kind, where)).toMatch(/^\d{3} passed, 0 failed, \d+ skipped$/)
+const cases = Object.entries(runs).flatMap(([runtime, stores]) =>
+  stores.map(([kind, library]) => [runtime, kind, library] as const),
+)
+
+// Two at a time: they wait for their stores more than they compute.
+describe.concurrent('the conformance suite', () => {
+  test.each(cases)(
+    '%s keeps every promise of %s %s',
+    { timeout: 600_000 },
+    async (runtime, kind, library) => {
+      const where = kind === 'postgres' ? server.url : library
+      expect(await examined(runtime, kind, where)).toMatch(/^\d{3} passed, 0 failed, \d+ skipped$/)
+    },
+  )
+})
+
+test('the page says what was run, with which versions', () => {
+  const root = `${import.meta.dirname}/../..`
+  const page = readFileSync(`${root}/docs/operating/runtimes.md`, 'utf8')
+  const manifest = readFileSync(`${root}/compat/package.json`, 'utf8')
+  const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> }
+  const libraries = (runtime: string, kind: string): string =>
+    (runs[runtime] ?? [])
+      .filter(([of]) => of === kind)
+      .map(([, library]) => (library === 'better-sqlite3' ? library : `\`${library}\``))
+      .join(', ')
+  for (const runtime of Object.keys(runs)) {
+    const version = dependencies[runtime.toLowerCase()]
+    const stores = [libraries(runtime, 'sqlite'), libraries(runtime, 'postgres')]
+    expect(page).toContain(`| ${[`${runtime} ${version}`, 'yes', ...stores].join(' | ')} |`)
+  }
+  expect(page).toContain(`| workerd ${dependencies['workerd']} | yes | no | no |`)
+  for (const library of ['better-sqlite3', 'pg']) {
+    expect(page).toContain(`${library} ${dependencies[library]}`)
+  }
 })

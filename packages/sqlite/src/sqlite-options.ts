@@ -32,7 +32,7 @@ export interface FileOptions extends CommonOptions {
 
 /** A store in a database that the program has opened, next to its own tables. */
 export interface DatabaseOptions extends CommonOptions {
-  /** A `Database` of better-sqlite3, or a `DatabaseSync` of node:sqlite. */
+  /** A `Database` of better-sqlite3 or bun:sqlite, or a `DatabaseSync` of node:sqlite. */
   readonly database: SqliteDatabase
   /**
    * The driver uses the given connection only, which no other code may use while a verb runs. A

@@ -1,6 +1,12 @@
 import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteDatabase } from '../library/database.ts'
-import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from '../library/library.ts'
+import {
+  canShareFiles,
+  checkDatabase,
+  type LibraryName,
+  libraryBehind,
+  loadLibrary,
+} from '../library/library.ts'
 import type { DatabaseOptions, FileOptions, SqliteOptions } from '../sqlite-options.ts'
 import { Connection } from './connection.ts'
 import { type ConnectionShare, shareConnection } from './connection-share.ts'
@@ -75,7 +81,7 @@ function canShare(name: LibraryName | undefined, environment: SqliteEnvironment)
 
 /** A connection of the driver in addition to the caller's. */
 function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): Target {
-  const { database } = options
+  const database = checkDatabase('options.database', options.database)
   const path = fileOf(database)
   if (path === '') {
     throw new SluiceTypeError(
@@ -106,7 +112,7 @@ function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): 
 }
 
 function handedInTarget(options: DatabaseOptions, environment: SqliteEnvironment): Target {
-  const { database } = options
+  const database = checkDatabase('options.database', options.database)
   const path = fileOf(database)
   return {
     isInMemory: path === '',

@@ -1,7 +1,7 @@
 /** What may be bound to a parameter. Instants that are not set are null here. */
 export type SqliteValue = null | number | string
 
-/** A prepared statement, as far as better-sqlite3 and node:sqlite agree. */
+/** A prepared statement, as far as the libraries agree. */
 export interface SqliteStatement {
   run(...parameters: SqliteValue[]): {
     readonly changes: number | bigint
@@ -12,8 +12,8 @@ export interface SqliteStatement {
 }
 
 /**
- * A connection, as far as better-sqlite3 and node:sqlite agree. A `Database` of the one and a
- * `DatabaseSync` of the other both are one.
+ * A connection, as far as the libraries agree: a `Database` of better-sqlite3 or of bun:sqlite, or a
+ * `DatabaseSync` of node:sqlite.
  */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement

@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module'
 import { SluiceError, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteEnvironment } from '../connection/environment.ts'
+import { adaptDatabase, BunDatabase } from './bun-database.ts'
 import type { SqliteDatabase } from './database.ts'
-import { isSafeVersion } from './sqlite-version.ts'
+import { isSafeVersion, versionOf } from './sqlite-version.ts'
 
-/** A library with the SQLite that the driver uses. */
-export type LibraryName = 'better-sqlite3' | 'node:sqlite'
+/** A library with the SQLite that the driver uses; bun:sqlite exists on Bun only. */
+export type LibraryName = 'better-sqlite3' | 'node:sqlite' | 'bun:sqlite'
 
 /** A loaded library, and how it opens a file. */
 export interface Library {
@@ -26,11 +27,16 @@ function isMissing(error: unknown): boolean {
 
 function classOf(name: LibraryName): DatabaseClass {
   if (name === 'better-sqlite3') return requireHere(name) as DatabaseClass
-  return (requireHere(name) as { readonly DatabaseSync: DatabaseClass }).DatabaseSync
+  const { Database, DatabaseSync } = requireHere(name) as Record<string, DatabaseClass>
+  return (name === 'bun:sqlite' ? Database : DatabaseSync) as DatabaseClass
 }
 
 function libraryOf(name: LibraryName, Database: DatabaseClass): Library {
-  return { name, origin: originOf(Database.prototype), open: (path) => new Database(path) }
+  return {
+    name,
+    origin: originOf(Database.prototype),
+    open: (path) => adaptDatabase(new Database(path)),
+  }
 }
 
 /** The last prototype before that of all objects, so that a subclass is of the same origin. */
@@ -42,7 +48,7 @@ function originOf(prototype: object): object {
 
 /** Loads a library; without a name better-sqlite3 if it is installed, and node:sqlite if not. */
 export function loadLibrary(name: LibraryName | undefined): Library {
-  for (const candidate of name === undefined ? libraryNames : [name]) {
+  for (const candidate of name === undefined ? preferred : [name]) {
     try {
       return libraryOf(candidate, classOf(candidate))
     } catch (error) {
@@ -60,17 +66,23 @@ export function loadLibrary(name: LibraryName | undefined): Library {
 }
 
 /** Whether several connections may share a file by way of this library. */
-export function canShareFiles({ name }: Library, environment: SqliteEnvironment): boolean {
-  // The peer dependency excludes old versions of better-sqlite3; Node may have any SQLite.
-  return name === 'better-sqlite3' || isSafeVersion(environment.builtInSqlite())
+export function canShareFiles(library: Library, environment: SqliteEnvironment): boolean {
+  // The peer dependency excludes old versions of better-sqlite3; the runtime may have any SQLite.
+  if (library.name === 'better-sqlite3') return true
+  // Bun takes the one of the system on some of them.
+  if (library.name === 'bun:sqlite') return isSafeVersion(versionOf(library))
+  return isSafeVersion(environment.builtInSqlite())
 }
 
 /**
  * In the order of preference: the first is faster, and newer than what old versions of Node bring.
  */
-export const libraryNames: readonly LibraryName[] = ['better-sqlite3', 'node:sqlite']
+const preferred: readonly LibraryName[] = ['better-sqlite3', 'node:sqlite']
 
-/** Holds for a connection of either library. */
+/** All of them. */
+export const libraryNames: readonly LibraryName[] = [...preferred, 'bun:sqlite']
+
+/** A connection of any of the libraries; throws for anything else. */
 export function checkDatabase(parameter: string, value: unknown): SqliteDatabase {
   const database = value as Partial<SqliteDatabase> | null | undefined
   if (
@@ -79,11 +91,11 @@ export function checkDatabase(parameter: string, value: unknown): SqliteDatabase
     typeof database.prepare === 'function' &&
     typeof database.exec === 'function'
   ) {
-    return database as SqliteDatabase
+    return adaptDatabase(database as SqliteDatabase)
   }
   throw new SluiceTypeError(
     parameter,
-    'must be a Database of better-sqlite3 or a DatabaseSync of node:sqlite',
+    'must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite',
   )
 }
 
@@ -92,6 +104,9 @@ export function checkDatabase(parameter: string, value: unknown): SqliteDatabase
  * comes from the same copy of SQLite. Two copies in one process drop each other's locks.
  */
 export function libraryBehind(database: SqliteDatabase): Library {
+  if (database instanceof BunDatabase) {
+    return libraryOf('bun:sqlite', database.inner.constructor as DatabaseClass)
+  }
   // Only better-sqlite3 has this method.
   const name = 'pragma' in database ? 'better-sqlite3' : 'node:sqlite'
   return libraryOf(name, database.constructor as DatabaseClass)
