@@ -68,7 +68,7 @@ const commands = {
   async mutants(args) {
     await ensureInstalled()
     say('running every case on every mutant')
-    const projects = ['--project', 'conformance', '--project', 'tests']
+    const projects = ['conformance', 'tests', 'redis'].flatMap((name) => ['--project', name])
     return run('vitest', ['run', ...projects, 'mutants', '--reporter=dot', ...args], {
       env: { SLUICE_EVERY_PAIR: '1' },
     })

@@ -216,9 +216,26 @@ export class Store {
     const { clock } = this.#environment
     const at = this.#registered.get(queue)
     if (at !== undefined && clock.monotonicMs() - at < registeredMs) return
-    const { registry } = this.layout
+    const { registry, isShared, tokenFloor } = this.layout
     await this.send(registry, ['ZADD', registry, String(clock.now()), queue])
+    // Tokens may have been raised before the queue was known.
+    const floor = isShared ? null : await this.send(registry, ['ZSCORE', tokenFloor, ''])
+    if (floor !== null) await this.run('tokens', queue, [String(floor)])
     this.#registered.set(queue, clock.monotonicMs())
+  }
+
+  /** Queues that are used for the first time from now on begin above this token. */
+  async raiseFloor(token: string): Promise<void> {
+    const { registry, isShared, tokenFloor } = this.layout
+    if (isShared) return
+    const replicas = Math.max(this.#replicas, this.connections.replicasOf(registry))
+    try {
+      const barrier = replicas === 0 ? undefined : await this.connections.barrier(registry)
+      await this.connections.send(registry, ['ZADD', tokenFloor, 'GT', token, ''])
+      await barrier?.confirmed(replicas, this.#confirmMs)
+    } catch (error) {
+      throw storeError(error)
+    }
   }
 
   async #send(slot: string, bySha: Command, byText: Command): Promise<Reply> {

@@ -50,6 +50,8 @@ function tagged(name: string): string {
 export class Layout {
   /** The sorted set of the names of all queues, by when they were last seen. */
   readonly registry: string
+  /** A sorted set of one member, whose score is the token above which new queues begin, if they do not share theirs. */
+  readonly tokenFloor: string
   /** Whether the last token and the buckets are shared by all queues. */
   readonly isShared: boolean
   readonly #options: LayoutOptions
@@ -66,6 +68,7 @@ export class Layout {
     this.#options = options
     this.isShared = oneSlot || !isCluster
     this.registry = `${prefix}{registry}:queues`
+    this.tokenFloor = `${prefix}{registry}:tokens`
   }
 
   /** The keys of one queue. */

@@ -129,6 +129,8 @@ export function transfer(
       return Math.max(0, ...(await tokens('')))
     },
     async raiseTokens(floor) {
+      // Before the queues are listed: one that is registered later reads it.
+      await store().raiseFloor(String(floor))
       await tokens(String(floor))
     },
   }

@@ -379,6 +379,10 @@ export const transferCases: readonly Case[] = [
       assert.ok(after.token > floor, `${after.token} is greater than ${floor}`)
       await verbs(s).raiseTokens(before.token)
       assert.ok((await s.claimOne()).token > after.token)
+      const later = s.on('used for the first time later')
+      await later.add('a')
+      const first = await later.claimOne()
+      assert.ok(first.token > floor, `${first.token} of a later queue is greater than ${floor}`)
     },
   },
   {
