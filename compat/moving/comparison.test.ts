@@ -1,23 +1,13 @@
 /** What the page on comparisons says was tried: adds of one key, before and during its run. */
-import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
-import { type RedisProcess, startRedis } from '@sluice/test-redis'
 import { type JobsOptions, Queue, Worker } from 'bullmq'
 import { Logger, makeWorkerUtils, run, type TaskSpec } from 'graphile-worker'
 import PQueue from 'p-queue'
 import { PgBoss, type SendOptions } from 'pg-boss'
 import { createQueue, createWorker } from 'sluice'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { serversOfFile } from '../pages/servers.ts'
 
-let server: PostgresServer
-let redis: RedisProcess
-beforeAll(async () => {
-  server = await testPostgres()
-  redis = await startRedis()
-})
-afterAll(async () => {
-  await server.dispose()
-  await redis.dispose()
-})
+const servers = serversOfFile()
 
 /** What becomes of adds of one key. */
 interface Seen {
@@ -90,7 +80,7 @@ async function tried({ add, work }: Rival): Promise<Seen> {
 }
 
 const bull = (name: string, options: JobsOptions): Rival => {
-  const connection = { url: redis.url, maxRetriesPerRequest: null }
+  const connection = { url: servers.redis, maxRetriesPerRequest: null }
   const queue = new Queue(name, { connection })
   onTestFinished(() => queue.close())
   return {
@@ -103,7 +93,7 @@ const bull = (name: string, options: JobsOptions): Rival => {
 }
 
 const boss = async (name: string, policy: string, options: SendOptions): Promise<Rival> => {
-  const one = new PgBoss({ connectionString: server.url, supervise: false, schedule: false })
+  const one = new PgBoss({ connectionString: servers.postgres, supervise: false, schedule: false })
   one.on('error', () => undefined)
   await one.start()
   onTestFinished(() => one.stop({ graceful: false }))
@@ -116,7 +106,7 @@ const boss = async (name: string, policy: string, options: SendOptions): Promise
 }
 
 const graphile = async (name: string, spec: TaskSpec): Promise<Rival> => {
-  const utils = await makeWorkerUtils({ connectionString: server.url })
+  const utils = await makeWorkerUtils({ connectionString: servers.postgres })
   await utils.migrate()
   onTestFinished(async () => {
     await utils.release()
@@ -125,7 +115,7 @@ const graphile = async (name: string, spec: TaskSpec): Promise<Rival> => {
     add: () => utils.addJob(name, { id: 42 }, spec),
     async work(handler) {
       const runner = await run({
-        connectionString: server.url,
+        connectionString: servers.postgres,
         concurrency: 8,
         noHandleSignals: true,
         crontab: '',

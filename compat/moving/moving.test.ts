@@ -1,28 +1,18 @@
 /** The guides for moving, with the real libraries: their programs compile, and move what waits. */
 import { postgresDriver } from '@sluice/postgres'
 import { redisDriver } from '@sluice/redis'
-import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
-import { type RedisProcess, startRedis } from '@sluice/test-redis'
 import { Queue, Worker } from 'bullmq'
 import { Logger, makeWorkerUtils, runOnce } from 'graphile-worker'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { createRateLimitingQueue, type Driver, type KeyInfo } from 'sluice'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { complaintsAbout, type LaidOut, layOutPage } from '../pages/laid-out.ts'
 import { startProgram } from '../pages/program.ts'
+import { serversOfFile } from '../pages/servers.ts'
 
 const hour = 3_600_000
-let server: PostgresServer
-let redis: RedisProcess
-beforeAll(async () => {
-  server = await testPostgres()
-  redis = await startRedis()
-})
-afterAll(async () => {
-  await server.dispose()
-  await redis.dispose()
-})
+const servers = serversOfFile()
 
 const pages = ['bullmq', 'pg-boss', 'graphile-worker'] as const
 const laidOut = new Map<string, LaidOut>()
@@ -49,7 +39,7 @@ test.for(pages)(
 async function move(name: (typeof pages)[number]): Promise<string> {
   const program = startProgram(['--conditions=sluice-source', 'move.ts'], {
     cwd: pageOf(name).folder,
-    env: { DATABASE_URL: server.url, REDIS_URL: redis.url },
+    env: { DATABASE_URL: servers.postgres, REDIS_URL: servers.redis },
   })
   onTestFinished(program.kill)
   await program.said(/jobs moved, .*\n/)
@@ -68,7 +58,7 @@ async function keysOn(driver: Driver): Promise<Map<string, KeyInfo>> {
 const near = (at: number | undefined): number => Math.round(((at ?? 0) - Date.now()) / 60_000)
 
 test('BullMQ', { timeout: 120_000 }, async () => {
-  const connection = { url: redis.url, maxRetriesPerRequest: null }
+  const connection = { url: servers.redis, maxRetriesPerRequest: null }
   const old = new Queue<{ id: number }>('orders', { connection })
   await old.addBulk(
     Array.from({ length: 1_200 }, (_, id) => ({ name: 'sync', data: { id: id % 600 } })),
@@ -104,7 +94,7 @@ test('BullMQ', { timeout: 120_000 }, async () => {
   const after = await old.getJobCounts('waiting', 'prioritized', 'delayed')
   expect(Object.values(after)).toEqual([0, 0, 0])
   await old.close()
-  const keys = await keysOn(redisDriver({ url: redis.url }))
+  const keys = await keysOn(redisDriver({ url: servers.redis }))
   expect([keys.size, keys.get('order/2001')?.state, keys.get('order/2002')?.state]).toEqual([
     603,
     'ready',
@@ -119,7 +109,7 @@ test('BullMQ', { timeout: 120_000 }, async () => {
 describe('on Postgres', { timeout: 120_000 }, () => {
   let pool: pg.Pool
   beforeEach(async () => {
-    pool = new pg.Pool({ connectionString: server.url })
+    pool = new pg.Pool({ connectionString: servers.postgres })
     await pool.query('drop schema if exists sluice cascade')
     return async () => {
       await pool.end()
@@ -127,7 +117,11 @@ describe('on Postgres', { timeout: 120_000 }, () => {
   })
 
   test('pg-boss', async () => {
-    const boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false })
+    const boss = new PgBoss({
+      connectionString: servers.postgres,
+      supervise: false,
+      schedule: false,
+    })
     await boss.start()
     await boss.createQueue('orders')
     await boss.insert(

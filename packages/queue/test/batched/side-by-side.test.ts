@@ -2,7 +2,7 @@ import { type ClaimReply, type ClaimRequest, SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { type Call, nextTurn } from '../support/late-driver.ts'
-import { late, Scene, seen, take } from '../support/setups.ts'
+import { holding, late, Scene, seen, take } from '../support/setups.ts'
 
 /** Holds back answers of this verb, but not its effect, until the function is called. */
 function holdAnswers(scene: Scene, verb: string): () => void {
@@ -48,10 +48,7 @@ describe('claims, finishes and ticks side by side', () => {
   })
 
   test('a key that comes back while a claim that missed it is under way is claimed', async () => {
-    const scene = new Scene(late)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(late)
     await queue.add('a')
     const release = holdAnswers(scene, 'claim')
     const getting = seen(queue.get())

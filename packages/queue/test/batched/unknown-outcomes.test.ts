@@ -2,7 +2,7 @@ import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import type { Call } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
-import { drainKeys, late, Scene, seen, take } from '../support/setups.ts'
+import { drainKeys, holding, late, Scene, seen, take } from '../support/setups.ts'
 
 const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the connection broke')
 const away = new SluiceError('ERR_STORE', 'no connection', { retryable: true })
@@ -185,10 +185,7 @@ describe('3 Store trouble: finishing', () => {
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
-    const scene = new Scene(late)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(late)
     scene.late.hold('renew')
     scene.late.after = errors('finish', unknown, unknown)
     const finishing = seen(held.done())
@@ -202,10 +199,7 @@ describe('3 Store trouble: finishing', () => {
   })
 
   test('a finish that was lost before it was sent is lost', async () => {
-    const scene = new Scene(late)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(late)
     await scene.operate.remove('q', ['a'])
     await scene.inner.finish('q', [{ as: 'done', key: 'a', token: held.token, forget: false }], {
       dedupe: 'client-go',
@@ -215,10 +209,7 @@ describe('3 Store trouble: finishing', () => {
   })
 
   test('a finish that rejected can be repeated', async () => {
-    const scene = new Scene(late)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(late)
     scene.late.before = errors('finish', away)
     const finishing = seen(held.done())
     await scene.quiet()
@@ -285,10 +276,7 @@ describe('3 Store trouble: claims', () => {
   })
 
   test('renewals with lost answers do not move the deadline', async () => {
-    const scene = new Scene(late)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(late)
     scene.late.after = errors('renew', ...Array(100).fill(unknown))
     await scene.clock.step(26_999)
     expect(held.signal.aborted).toBe(false)

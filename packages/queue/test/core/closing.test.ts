@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SluiceError } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
-import { Scene, seen, setups, take } from '../support/setups.ts'
+import { holding, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('close over $way', (setup) => {
   test('3 close: then get gives undefined, finishing is lost, others reject with ERR_CLOSED', async () => {
@@ -88,10 +88,7 @@ describe.each(setups)('close over $way', (setup) => {
   })
 
   test('3 close: without a grace, signals are aborted at once and a second is waited', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const closing = seen(queue.close())
     await scene.clock.step(0)
     expect(SluiceError.is(held.signal.reason, 'ERR_CLOSING')).toBe(true)
@@ -120,10 +117,7 @@ describe.each(setups)('close over $way', (setup) => {
   })
 
   test('3 close: graceMs is how long holders have before their signals are aborted', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const closing = seen(queue.close({ graceMs: 5_000 }))
     await scene.clock.step(4_999)
     expect([held.signal.aborted, closing.state]).toEqual([false, 'waiting'])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { refusal } from '../support/refusal.ts'
-import { Scene, seen, setups, take } from '../support/setups.ts'
+import { holding, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   test('an empty queue is drained at once', async () => {
@@ -46,10 +46,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   })
 
   test('Q-21 as of section 4: waits for a key that is dirty while it drains', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     const drained = seen(queue.shutDownWithDrain())
     await scene.clock.step(7)
@@ -63,10 +60,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   })
 
   test('3 Shutdown: waits for a key that was released', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const drained = seen(queue.shutDownWithDrain())
     await scene.clock.step(7)
     await held.release()
@@ -146,10 +140,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   })
 
   test('Q-22 as of section 4: all drains end together', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const drainers = [1, 2, 3].map(() => seen(queue.shutDownWithDrain()))
     await scene.quiet()
     expect(drainers.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting'])
@@ -172,10 +163,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   })
 
   test('Q-24: a drain after a shutDown waits', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     await queue.shutDown()
     const drained = seen(queue.shutDownWithDrain())
     await scene.clock.step(5)
@@ -186,10 +174,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   })
 
   test('Q-27: a shutDown together with the last done is not missed', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const drained = seen(queue.shutDownWithDrain())
     await Promise.all([held.done(), queue.shutDown()])
     await scene.quiet()
@@ -197,10 +182,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   })
 
   test('a drain that is aborted rejects with its reason, the others continue', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const controller = new AbortController()
     const giving = seen(queue.shutDownWithDrain({ signal: controller.signal }))
     const staying = seen(queue.shutDownWithDrain())

@@ -5,7 +5,7 @@ import { createQueue } from '../../src/index.ts'
 import { LateDriver } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
-import { drainKeys, late, Scene, seen, setups, take } from '../support/setups.ts'
+import { drainKeys, holding, late, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('two queue objects of one name over $way', (setup) => {
   test('see the same keys, and wake each other', async () => {
@@ -80,10 +80,7 @@ describe.each(setups)('two queue objects of one name over $way', (setup) => {
   })
 
   test('a pause accepts adds and lets held keys continue', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     await scene.operate.pause('q')
     expect(await queue.add('b')).toBe('added')
     expect(await queue.add('a')).toBe('added')

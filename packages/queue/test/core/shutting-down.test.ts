@@ -3,7 +3,7 @@ import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
 import { createQueue } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
-import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
+import { drainKeys, holding, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('shutDown over $way', (setup) => {
   test('Q-01 as of section 4: every kind of add is refused with ERR_SHUT_DOWN', async () => {
@@ -164,10 +164,7 @@ describe.each(setups)('giving work back after shutDown over $way', (setup) => {
   })
 
   test('Q-16: a key that was dirty at the shutdown can be taken once it is done', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     await queue.shutDown()
     expect(await queue.get()).toBe(undefined)
@@ -178,10 +175,7 @@ describe.each(setups)('giving work back after shutDown over $way', (setup) => {
   })
 
   test('3 Shutdown: a released key is due when it was, and can be taken again', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     await queue.shutDown()
     await scene.clock.step(5)
     await held.release()

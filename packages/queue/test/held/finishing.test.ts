@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Held } from '../../src/index.ts'
-import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
+import { drainKeys, holding, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('done over $way', (setup) => {
   test('Q-14: a key that was added again goes behind everything that waits', async () => {
@@ -15,10 +15,7 @@ describe.each(setups)('done over $way', (setup) => {
   })
 
   test('Q-14: done of a dirty key wakes a waiter', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const waiting = seen(queue.get())
     await queue.add('a')
     await scene.quiet()
@@ -38,10 +35,7 @@ describe.each(setups)('done over $way', (setup) => {
   })
 
   test('Q-18: without done a key is not handed out again, however often it is added', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     await queue.add('a')
     const waiting = seen(queue.get())

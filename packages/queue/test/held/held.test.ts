@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Held, type Queue, SluiceError } from '../../src/index.ts'
-import { drainKeys, Scene, type SceneOptions, setups, take } from '../support/setups.ts'
+import { drainKeys, holding, Scene, type SceneOptions, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('a Held over $way', (setup) => {
   test('2 Held: has the properties of its key', async () => {
@@ -75,10 +75,7 @@ describe.each(setups)('a Held over $way', (setup) => {
   })
 
   test('3 retry: added again meanwhile, it runs at once, and once more after the delay', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     expect(await held.retry()).toBe('ready')
     expect(await drainKeys(queue)).toEqual(['a'])
@@ -100,10 +97,7 @@ describe.each(setups)('a Held over $way', (setup) => {
   })
 
   test('3 release: wakes a waiter', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const waiting = queue.get()
     await scene.quiet()
     await held.release()
@@ -145,10 +139,7 @@ describe.each(setups)('a Held over $way', (setup) => {
   })
 
   test('S7: after done the token holds nothing', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const [done] = await Promise.all([held.done(), queue.add('a')])
     expect(['idle', 'ready']).toContain(done)
     expect((await scene.states())['a']).toBe('ready')

@@ -2,7 +2,7 @@ import { batchKeysMax } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { SluiceError } from '../../src/index.ts'
 import { fakeRealTime } from '../support/real-time.ts'
-import { late, leasedSetups, Scene, seen, take } from '../support/setups.ts'
+import { holding, late, leasedSetups, Scene, seen, take } from '../support/setups.ts'
 
 const leaseMs = 30_000
 /** How much earlier than the store this process stops trusting a lease. */
@@ -48,10 +48,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
   })
 
   test('3 Leases: the signal is aborted before the store hands out the key again', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(setup)
     breakRenewals(scene)
     await scene.clock.step(leaseMs - margin - 1)
     expect(held.signal.aborted).toBe(false)
@@ -62,10 +59,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
   })
 
   test('3 Leases: a token stays good until something replaces it', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(setup)
     breakRenewals(scene)
     await scene.clock.step(3 * leaseMs)
     expect(held.signal.aborted).toBe(true)
@@ -93,10 +87,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
   })
 
   test('3 Shutdown: a lost key is not held, so a drain does not wait for it', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     const drained = seen(queue.shutDownWithDrain())
     breakRenewals(scene)
     await scene.clock.step(leaseMs)
@@ -218,10 +209,7 @@ describe('renewals that hang', () => {
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
-    const scene = new Scene(late)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(late)
     scene.late.hold('renew')
     await scene.clock.step(leaseMs / 3)
     await time.pass(leaseMs / 10 - 50)
@@ -340,10 +328,7 @@ describe('renewals that hang', () => {
   })
 
   test('a finish under way past the deadline is judged by its own answer', async () => {
-    const scene = new Scene(late)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, held } = await holding(late)
     scene.late.hold('renew')
     scene.late.hold('finish')
     const finishing = seen(held.done())

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RateLimitingQueue } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
-import { drainKeys, Scene, setups, take } from '../support/setups.ts'
+import { drainKeys, holding, Scene, setups, take } from '../support/setups.ts'
 
 /** Calls a verb with values that a program without types might pass. */
 type Call = (queue: RateLimitingQueue<string>) => unknown
@@ -166,10 +166,7 @@ describe.each(setups)('bad input over $way', (setup) => {
   })
 
   test('doneMany with one bad entry finishes none', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { scene, queue, held } = await holding(setup)
     expect(await refusal(queue.doneMany([held, any(undefined)]))).toMatchObject({
       code: 'ERR_INVALID_INPUT',
     })
@@ -178,10 +175,7 @@ describe.each(setups)('bad input over $way', (setup) => {
   })
 
   test('held.done with bad options rejects, and the key stays held', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const held = await take(queue)
+    const { held } = await holding(setup)
     for (const options of [null, 5, { forgt: true }, { forget: 1 }]) {
       expect(await refusal(held.done(any(options)))).toMatchObject({ code: 'ERR_INVALID_INPUT' })
     }

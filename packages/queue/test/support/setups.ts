@@ -216,6 +216,16 @@ export async function take<T>(queue: Queue<T>): Promise<Held<T>> {
   return held
 }
 
+/** A queue whose only key, `a`, is held. */
+export async function holding(
+  setup: Setup,
+): Promise<{ readonly scene: Scene; readonly queue: Queue<string>; readonly held: Held<string> }> {
+  const scene = new Scene(setup)
+  const queue = scene.queue()
+  await queue.add('a')
+  return { scene, queue, held: await take(queue) }
+}
+
 /** A worker whose handlers run until the test ends them, one after the other. */
 export class SteppedWorker {
   readonly started: string[] = []
