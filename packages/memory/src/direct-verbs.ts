@@ -50,16 +50,26 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const now = this.store.time.coarse()
     this.advanceTo(now)
     if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
-    const { cursor, table } = this
     const row = this.index.find(key)
     if (row === noRow) return this.addNew(key, item, now, 'add', priority, 0, now)
+    return this.addKnown(row, key, item, priority, options, now)
+  }
+
+  private addKnown(
+    row: number,
+    key: string,
+    item: string | undefined,
+    priority: number,
+    options: Omit<AskOptions, 'maxPending'>,
+    now: EpochMs,
+  ): AddOutcome {
     this.seq += 1
-    if (this.links.isNoOp(row, priority) && item === undefined && !table.hasItems) {
+    if (this.links.isNoOp(row, priority) && item === undefined && !this.table.hasItems) {
       this.likelyNext = row === this.lastNoOp + 1 ? row + 1 : noRow
       this.lastNoOp = row
       return 'unchanged'
     }
-    cursor.at(row)
+    this.cursor.at(row)
     return this.askFor({ key, item, priority, delayMs: 0 }, 0, options, now)
   }
 
@@ -320,7 +330,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     if (cursor.row === noRow && why === 'add' && failures === 0) {
       // Nothing else is worked on: the key will probably be claimed and done next.
       cursor.atNew(row, key)
-      transitions.add(cursor, priority, 'earliest', now, this.seq)
+      transitions.setPending(cursor, now, 'add', priority, now, this.seq)
     } else cursor.addPlain(row, dueAt, why, priority, failures, now, this.seq)
     this.readyRows.add(row, priority, dueAt, this.seq)
     return 'added'

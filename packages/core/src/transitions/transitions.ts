@@ -28,6 +28,7 @@ export {
   hasStaleFailures,
   isClaimable,
   isGone,
+  setPending,
   stateWord,
 } from './pending.ts'
 export { renew } from './renew.ts'

@@ -61,12 +61,14 @@ export class ReadyByPriority implements ReadyRows {
       links.append(level.head, row, list.ready)
       level.lastReadyAt = readyAt
       level.lastSeq = seq
-    } else {
-      level.side ??= new RowHeap(links)
-      level.side.add(row, readyAt, seq)
-      links.setList(row, list.readySide)
-    }
+    } else this.addToSide(level, row, readyAt, seq)
     if (level.index < this.first) this.first = level.index
+  }
+
+  private addToSide(level: Level, row: number, readyAt: EpochMs, seq: number): void {
+    level.side ??= new RowHeap(this.links)
+    level.side.add(row, readyAt, seq)
+    this.links.setList(row, list.readySide)
   }
 
   remove(row: number): void {

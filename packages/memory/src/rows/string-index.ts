@@ -86,12 +86,14 @@ export class StringIndex {
 
   /** Adds the key of `row`, which the last {@link find} did not find. */
   addMissed(row: number): void {
+    if (!this.isTable && this.size < scanMax) {
+      this.scanned[this.size] = row
+      this.size += 1
+    } else this.addToTable(row)
+  }
+
+  private addToTable(row: number): void {
     if (!this.isTable) {
-      if (this.size < scanMax) {
-        this.scanned[this.size] = row
-        this.size += 1
-        return
-      }
       this.isTable = true
       for (const scanned of this.scanned) this.addFound(scanned)
       this.probe(this.rows.keyAt(row))

@@ -224,7 +224,7 @@ export class Lifecycle {
       })
       this.#endGrace = undefined
     }
-    for (const held of [...core.helds.active()]) held.abort(this.#closingError())
+    for (const held of core.helds.active()) held.abort(this.#closingError())
     await this.#allGivenBack(settleMs, endAt - leaveMs)
     core.phase = 'closed'
     // Finishes that holders have made meanwhile are in flight.
@@ -261,7 +261,10 @@ export class Lifecycle {
   #reportHeld(): void {
     const { helds, calls } = this.#core
     const { name, options } = calls
-    const keys = [...helds.active()].filter(({ phase }) => phase === 'held').map(({ key }) => key)
+    const keys = helds
+      .active()
+      .filter(({ phase }) => phase === 'held')
+      .map(({ key }) => key)
     if (keys.length === 0) return
     const ended = `queue ${JSON.stringify(name)} was closed`
     calls.report(keysLeft(ended, keys, options.leaseMs))

@@ -155,7 +155,7 @@ export class QueueCore implements HeldOwner {
 
   /** Something may be claimable that was not, or be due at another time. */
   changed(): void {
-    if (this.waiters.size > 0) this.claims.handOut()
+    if (this.waiters.demand > 0) this.claims.handOut()
     if (this.peers.size > 1) this.calls.handle.wake(this.calls.name, this.calls)
   }
 
@@ -165,7 +165,7 @@ export class QueueCore implements HeldOwner {
    */
   unchanged(outcome: AddOutcome): void {
     if (outcome === 'unchanged') this.merged += 1
-    if (this.waiters.size > 0 && this.backend.isDue()) this.claims.handOut()
+    if (this.waiters.demand > 0 && this.backend.isDue()) this.claims.handOut()
   }
 
   /** Something may change once a transaction of the caller's commits. */
@@ -190,7 +190,7 @@ export class QueueCore implements HeldOwner {
    * Claims a key synchronously if there is one, the driver is direct and no waiter is before it.
    */
   claimDirect(policy: HeldPolicy): HeldKey<unknown> | undefined {
-    if (this.waiters.size > 0 || this.inspection !== undefined) return undefined
+    if (this.waiters.demand > 0 || this.inspection !== undefined) return undefined
     return this.claimNext(policy)
   }
 

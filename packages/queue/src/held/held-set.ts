@@ -16,7 +16,7 @@ interface AgedHold {
  * those that are old by the next `age` are held weakly: none of them in a queue that keeps moving.
  */
 export class HeldSet {
-  private first: HeldKey<unknown> | undefined
+  /** The newest one of the list. */
   private last: HeldKey<unknown> | undefined
   /** The last one that was there at the previous ageing. */
   private mark: HeldKey<unknown> | undefined
@@ -44,18 +44,12 @@ export class HeldSet {
 
   /** Whether it has no Held any more, neither held nor lost. */
   get isEmpty(): boolean {
-    return this.first === undefined && this.aged.size === 0
+    return this.last === undefined && this.aged.size === 0
   }
 
   add(held: HeldKey<unknown>): void {
     this.size += 1
-    const last = this.last
-    if (last === undefined) this.first = held
-    else {
-      last.next = held
-      held.previous = last
-    }
-    this.last = held
+    this.link(held)
     if (this.byKey !== undefined) this.index(this.byKey, held)
   }
 
@@ -80,12 +74,10 @@ export class HeldSet {
       return
     }
     const { previous, next } = held
-    if (previous === undefined) {
-      if (this.first !== held) return
-      this.first = next
-    } else previous.next = next
-    if (next === undefined) this.last = previous
-    else next.previous = previous
+    if (next !== undefined) next.previous = previous
+    else if (this.last === held) this.last = previous
+    else return
+    if (previous !== undefined) previous.next = next
     if (this.mark === held) this.mark = previous
     held.previous = undefined
     held.next = undefined
@@ -116,9 +108,9 @@ export class HeldSet {
       this.index(byKey, held)
       this.registry.unregister(held)
       this.aged.delete(token)
-      this.relink(held)
+      this.link(held)
     }
-    for (let held = this.first; held !== undefined; held = held.next) {
+    for (let held = this.last; held !== undefined; held = held.previous) {
       if (!byKey.get(held.key)?.includes(held)) this.index(byKey, held)
     }
     for (const same of byKey.values()) same.sort((a, b) => a.token - b.token)
@@ -126,11 +118,13 @@ export class HeldSet {
     return byKey
   }
 
-  private relink(held: HeldKey<unknown>): void {
-    held.next = this.first
-    if (this.first === undefined) this.last = held
-    else this.first.previous = held
-    this.first = held
+  private link(held: HeldKey<unknown>): void {
+    const { last } = this
+    if (last !== undefined) {
+      last.next = held
+      held.previous = last
+    }
+    this.last = held
   }
 
   /** The oldest Held of a key that is not being finished yet, also if it is lost. */
@@ -155,31 +149,21 @@ export class HeldSet {
    */
   age(): void {
     if (this.byKey === undefined && this.isFinishedByHeld) {
-      const mark = this.mark
-      let held = mark === undefined ? undefined : this.first
-      while (held !== undefined) {
-        const { next } = held
-        const isMark = held === mark
-        const { key, token, isLost } = held
+      for (let held = this.mark; held !== undefined; ) {
+        const { key, token, isLost, previous } = held
         this.unlink(held)
         this.aged.set(token, { key, token, isLost, ref: new WeakRef(held) })
         this.registry.register(held, token, held)
-        held = isMark ? undefined : next
+        held = previous
       }
     }
     this.mark = this.last
   }
 
-  /** Every Held that is not lost. */
-  *active(): Generator<HeldKey<unknown>> {
-    for (const { ref } of this.aged.values()) {
-      const held = ref.deref()
-      if (held !== undefined && !held.isLost) yield held
-    }
-    for (let held = this.first; held !== undefined; ) {
-      const { next } = held
-      if (!held.isLost) yield held
-      held = next
-    }
+  /** Every Held that is not lost, the oldest first. */
+  active(): HeldKey<unknown>[] {
+    const helds = [...this.aged.values()].flatMap(({ ref }) => ref.deref() ?? [])
+    for (let held = this.last; held !== undefined; held = held.previous) helds.push(held)
+    return helds.filter(({ isLost }) => !isLost).sort((a, b) => a.token - b.token)
   }
 }

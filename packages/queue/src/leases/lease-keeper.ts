@@ -146,15 +146,12 @@ export class LeaseKeeper implements HoldKeeper {
   #startRound(): void {
     this.#roundAt = this.#now()
     this.#provenSince = this.deadlineOf(this.#roundAt)
-    void this.#renew([...this.#helds.active()])
+    void this.#renew(this.#helds.active())
   }
 
   /** Renews the keys that the last round has not renewed. */
   #tryAgain(): void {
-    const late: HeldKey<unknown>[] = []
-    for (const held of this.#helds.active()) {
-      if (held.deadline < this.#provenSince) late.push(held)
-    }
+    const late = this.#helds.active().filter(({ deadline }) => deadline < this.#provenSince)
     if (late.length > 0) void this.#renew(late)
   }
 
@@ -226,7 +223,7 @@ export class LeaseKeeper implements HoldKeeper {
 
   #onDeadline(): void {
     const now = this.#now()
-    for (const held of [...this.#helds.active()]) {
+    for (const held of this.#helds.active()) {
       if (held.deadline <= now + instantSlackMs && isOwnToLose(held)) {
         this.#lose(held, leaseLost(held.key, 'it could not be renewed in time'))
       }

@@ -110,19 +110,16 @@ export class PlainQueue<T> implements Queue<T> {
     if (options === undefined && this.isPlain && typeof item === 'string') {
       const { direct } = this.core
       if (direct !== undefined) {
-        let outcome: AddOutcome
         try {
-          outcome =
+          const outcome =
             direct.isNoOp?.(item, 0) === true && isOwnKey(item)
               ? 'unchanged'
               : direct.add(keyOfItem(item), undefined, 0, this.core.calls.askOptions)
+          this.core.noteAdded(outcome)
+          return resolvedAdd(outcome)
         } catch (error) {
           return Promise.reject(error)
         }
-        this.core.asked += 1
-        if (outcome === 'added' || outcome === 'moved') this.core.changed()
-        else this.core.unchanged(outcome)
-        return resolvedAdd(outcome)
       }
     }
     try {
