@@ -51,6 +51,20 @@ test('the SQL that is printed does the same; events, delays, priorities and item
   await sql('drop table parts')
 })
 
+test('roles whose changes fail from now on are named', async () => {
+  const store = await postgres.fresh()
+  await sql(
+    'create table wares (id int primary key)',
+    'create role seller; grant update (id) on wares to seller',
+  )
+  const argv = ['watch', 'wares', '--key', 'id']
+  const { code, out, err } = await cli(argv, { store })
+  expect([code, out]).toEqual([0, 'changes of wares add keys to wares\n'])
+  expect(err).toMatch(/changes of wares by seller fail from now on/)
+  expect(await json(argv, { store })).toMatchObject({ rolesWithoutRights: ['seller'] })
+  await sql('drop table wares; drop role seller')
+})
+
 test('what is refused', async () => {
   const store = postgres.bare()
   const wrong = async (argv: readonly string[], where = store): Promise<string> => {
@@ -64,4 +78,6 @@ test('what is refused', async () => {
   expect(await wrong(['orders', '--key', 'id'], newFile())).toMatch(/only Postgres has triggers/)
   const missing = await cli(['watch', 'nowhere', '--key', 'id'], { store: await postgres.fresh() })
   expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('"nowhere"') })
+  const empty = await cli(['watch', 'pg_class', '--key', 'relname'], { store: postgres.bare() })
+  expect(empty).toMatchObject({ code: 1, err: expect.stringContaining('sluice migrate') })
 })

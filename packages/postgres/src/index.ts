@@ -29,6 +29,7 @@ export { schemaVersion } from './schema/schema-state.ts'
 export {
   type TableEvent,
   type TableWatch,
+  type WatchedTable,
   watchTable,
   watchTableSql,
 } from './schema/watch-table.ts'

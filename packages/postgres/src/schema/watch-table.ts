@@ -7,12 +7,16 @@ import {
   checkString,
   priorityMax,
   priorityMin,
+  SluiceError,
   SluiceRangeError,
   SluiceTypeError,
 } from '@sluice/core'
+import { sqlStateOf } from '../connection/errors.ts'
+import { statementsFor } from '../connection/statements.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type PostgresOptions } from '../postgres-options.ts'
-import { checkSchemaName, quoteIdentifier } from './schema-name.ts'
+import { arrayLiteral } from '../rows/array-literal.ts'
+import { channelOf, checkSchemaName, quoteIdentifier } from './schema-name.ts'
 
 /** A change of rows that adds keys. */
 export type TableEvent = 'insert' | 'update' | 'delete'
@@ -104,12 +108,15 @@ function checkWatch(given: TableWatch): Checked {
   }
   const table = nameOf(tablePart)
   const prefix = schemaPart === undefined ? '' : `${quoteIdentifier(nameOf(schemaPart))}.`
-  const hash = createHash('sha256').update(`${watch.schema}/${queue}`).digest('hex').slice(0, 8)
+  const schema = checkSchemaName(watch.schema ?? 'sluice')
+  // Of the table too: its name may be shortened to the same letters as that of another one.
+  const named = JSON.stringify([schema, queue, table])
+  const hash = createHash('sha256').update(named).digest('hex').slice(0, 8)
   const name = `sluice_${shortened(table)}_${hash}`
   return {
     ...watch,
     on,
-    schema: checkSchemaName(watch.schema ?? 'sluice'),
+    schema,
     relation: prefix + quoteIdentifier(table),
     functionName: prefix + quoteIdentifier(name),
     triggerOf: (event) => quoteIdentifier(`${name}_${event}`),
@@ -170,17 +177,18 @@ const tablesOf: Readonly<Record<TableEvent, string>> = {
 }
 
 function scriptFor(watch: Checked): string {
-  const { relation, functionName, triggerOf, on, key, item, when, drop } = watch
+  const { relation, functionName, triggerOf, on, key, item, when, drop, schema } = watch
   const dropped = (event: TableEvent): string =>
     `drop trigger if exists ${triggerOf(event)} on ${relation};`
   if (drop === true) {
     return [...events.map(dropped), `drop function if exists ${functionName}();`].join('\n')
   }
+  const called = literal(`${quoteIdentifier(schema)}.add_many`)
   const parts = [`(\n${key}\n)::text`, ...(item === undefined ? [] : [`(\n${item}\n)::jsonb`])]
   const condition = when === undefined ? '' : ` where (\n${when}\n)`
   return [
-    // A mistake in an expression would fail each change of the table.
-    `do ${quotes}\nbegin\nperform ${parts.join(', ')} from ${relation}${condition} limit 0;\nend\n${quotes};`,
+    // A mistake in an expression, or a missing function, would fail each change of the table.
+    `do ${quotes}\nbegin\nperform ${called}::regproc;\nperform ${parts.join(', ')} from ${relation}${condition} limit 0;\nend\n${quotes};`,
     `create or replace function ${functionName}() returns trigger language plpgsql`,
     'set search_path from current',
     'set standard_conforming_strings from current',
@@ -205,17 +213,44 @@ export function watchTableSql(watch: TableWatch): string {
   return `begin;\n${scriptFor(checkWatch(watch))}\ncommit;\n`
 }
 
+/** What {@link watchTable} has found. */
+export interface WatchedTable {
+  /**
+   * The roles that may change the table, and lack the rights of `producer` in `rolesSql`: from now on
+   * their changes fail.
+   */
+  readonly rolesWithoutRights: readonly string[]
+}
+
 /** Runs the SQL of {@link watchTableSql} in the store that the options name. */
 export async function watchTable(
   options: PostgresOptions,
   watch: Omit<TableWatch, 'schema'>,
-): Promise<void> {
+): Promise<WatchedTable> {
   const settings = checkOptions(options)
-  const script = scriptFor(checkWatch({ ...watch, schema: settings.schema }))
+  const { schema } = settings
+  const checked = checkWatch({ ...watch, schema })
   const { connections } = await targetOf(settings)
+  const { watchRoles } = statementsFor(schema, channelOf(schema))
   try {
-    await connections.transaction((connection) => connection.script(script))
+    return await connections.transaction(async (connection) => {
+      await connection.script(scriptFor(checked))
+      if (watch.drop === true) return { rolesWithoutRights: [] }
+      const values = [checked.relation, arrayLiteral(checked.on), schema]
+      const rows = await connection.query(watchRoles, values)
+      return { rolesWithoutRights: rows.map(({ role }) => String(role)) }
+    })
+  } catch (error) {
+    throw missingTable(error) ?? error
   } finally {
     await connections.close()
   }
+}
+
+/** The error for a table that does not exist, which is one of the caller's and not of the store. */
+function missingTable(error: unknown): SluiceError | undefined {
+  if (!SluiceError.is(error) || sqlStateOf(error.cause) !== '42P01') return undefined
+  const { message } = error.cause as Error
+  const advice = 'name it with its schema if it is not on the search path, such as shop.orders'
+  return new SluiceError('ERR_STORE', `${message}; ${advice}`, { cause: error.cause })
 }

@@ -148,6 +148,44 @@ test('several queues watch one table', async () => {
   expect(await taken('states')).toEqual([['new', undefined]])
 })
 
+test('two tables whose names begin with the same letters keep their own triggers', async () => {
+  const names = ['2025', '2026'].map(
+    (year) => `shop.subscription_billing_events_of_customers_${year}`,
+  )
+  for (const [index, table] of names.entries()) {
+    await pool.query(`create table ${table} (id int, c${index} text)`)
+    await watchTable({ pool }, { table, queue: 'customers', key: `'${index}/' || c${index}` })
+  }
+  for (const table of names) await pool.query(`insert into ${table} values (1, 'x')`)
+  expect(await takenKeys()).toEqual(['0/x', '1/x'])
+})
+
+test('printed SQL and the function make the same triggers', async () => {
+  await sql(server.url, watchTableSql(orders))
+  await watchTable({ pool }, { ...orders, key: 'customer' })
+  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  expect(await takenKeys()).toEqual(['a'])
+  await watchTable({ pool }, { ...orders, drop: true })
+  await pool.query(`insert into shop."Orders" values (2, 'a', 'new')`)
+  expect(await takenKeys()).toEqual([])
+})
+
+test('a table is not watched before the functions are there', async () => {
+  await pool.query('alter schema sluice rename to elsewhere')
+  await expect(watchTable({ pool }, orders)).rejects.toThrow(/run `sluice migrate`/)
+  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  await pool.query('alter schema elsewhere rename to sluice')
+})
+
+test('a table that does not exist is named', async () => {
+  const error: unknown = await watchTable({ pool }, { ...orders, table: 'shop.nowhere' }).catch(
+    (thrown) => thrown,
+  )
+  expect(error).toMatchObject({ code: 'ERR_STORE', retryable: false })
+  expect(String(error)).toMatch(/"shop.nowhere" does not exist; name it with its schema/)
+  expect(String(error)).not.toMatch(/migrate/)
+})
+
 test('names and texts that need quotes; columns named like the variables of the trigger', async () => {
   await sql(server.url, migrationSql({ schema: 'it"s' }))
   const queue = `it's \\ "quoted"`
@@ -165,15 +203,20 @@ test('names and texts that need quotes; columns named like the variables of the 
 })
 
 test('a role that writes to the table needs only the rights of a producer', async () => {
-  await watchTable({ pool }, orders)
   await pool.query(`create role writer login password 'secret'; create role others;
-    grant usage on schema shop to writer; grant insert on shop."Orders" to writer`)
+    grant usage on schema shop to writer; grant insert on shop."Orders" to writer;
+    grant select on shop."Orders" to others`)
+  expect(await watchTable({ pool }, orders)).toEqual({ rolesWithoutRights: ['writer'] })
+  const removals = { ...orders, queue: 'removals', on: ['delete'] } as const
+  expect(await watchTable({ pool }, removals)).toEqual({ rolesWithoutRights: [] })
+  await watchTable({ pool }, { ...removals, drop: true })
   const url = new URL(server.url)
   url.username = 'writer'
   const insert = `insert into shop."Orders" values (1, 'a', 'new')`
   await expect(sql(url.href, insert)).rejects.toThrow(/permission denied for schema sluice/)
   const roles = { owner: 'others', runtime: 'others', readOnly: 'others', producer: 'writer' }
   await pool.query(rolesSql(roles))
+  expect(await watchTable({ pool }, orders)).toEqual({ rolesWithoutRights: [] })
   await sql(url.href, insert)
   expect(await takenKeys()).toEqual(['customer/a'])
 })

@@ -70,13 +70,26 @@ export const watch: CommandSpec = {
       await print.data(watchTableSql({ ...settings, schema }))
       return undefined
     }
-    await watchTable({ connectionString, schema, poolSize: 1 }, settings)
+    const { rolesWithoutRights } = await watchTable(
+      { connectionString, schema, poolSize: 1 },
+      settings,
+    )
     if (print.isDocument) {
-      await print.document({ store: address.label, table, queue, watched: !drop })
+      const watched = { store: address.label, table, queue, watched: !drop }
+      await print.document({ ...watched, ...(!drop && { rolesWithoutRights }) })
     } else if (drop) await print.lines([`${table} no longer adds keys to ${queue}`])
     else await print.lines([`changes of ${table} add keys to ${queue}`])
+    if (rolesWithoutRights.length > 0) await print.warn(warningFor(table, rolesWithoutRights))
     return undefined
   },
+}
+
+function warningFor(table: string, roles: readonly string[]): string {
+  const named = roles.map(oneLine).join(', ')
+  return (
+    `changes of ${table} by ${named} fail from now on: they may not call add_many. ` +
+    'Grant them what `sluice migrate --roles … --producer ROLE` prints'
+  )
 }
 
 function eventsOf(text: string | undefined): readonly TableEvent[] | undefined {
