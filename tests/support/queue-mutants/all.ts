@@ -1,5 +1,6 @@
 import { endMutants } from './ends.ts'
 import type { QueueMutant } from './mutant.ts'
+import { quietingMutants } from './quieting.ts'
 import { storeMutants } from './store.ts'
 import { takingMutants } from './taking.ts'
 import { valueMutants } from './values.ts'
@@ -12,4 +13,5 @@ export const queueMutants: readonly QueueMutant[] = [
   ...storeMutants,
   ...endMutants,
   ...workingMutants,
+  ...quietingMutants,
 ]

@@ -8,6 +8,7 @@ import { loopingCases } from './looping.ts'
 import type { QueueFactories } from './public-api.ts'
 import type { QueueCase } from './queue-case.ts'
 import { type Parts, QueueScene } from './queue-scene.ts'
+import { quietingCases } from './quieting.ts'
 import { storeErrorCases } from './store-errors.ts'
 import { takingCases } from './taking.ts'
 import { wakingCases } from './waking.ts'
@@ -19,6 +20,7 @@ export const allQueueCases: readonly QueueCase[] = [
   ...delayingCases,
   ...leasingCases,
   ...wakingCases,
+  ...quietingCases,
   ...endingCases,
   ...loopingCases,
   ...acknowledgingCases,

@@ -36,6 +36,7 @@ export interface PublicQueue<T> extends AsyncDisposable, AsyncIterable<PublicHel
   doneMany(helds: readonly PublicHeld<T>[]): Promise<string[]>
   within(transaction: object): PublicWithin<T>
   cancel(item: T): Promise<string>
+  wake(): void
   len(): Promise<number>
   shutDown(): Promise<void>
   shutDownWithDrain(options?: { readonly signal?: AbortSignal }): Promise<void>
@@ -75,6 +76,7 @@ export interface PublicOptions {
   readonly maxPending?: number
   readonly maxCrashes?: number
   readonly prefetch?: number | 'auto'
+  readonly quietAfterMs?: number
 }
 
 /** A limiter that the suite implements. */

@@ -57,14 +57,26 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** Registers the worker of this process with the store, unless that was done recently. */
   async heartbeat(): Promise<void> {
-    if (!this.#nextDue.isHeartbeatDue) return
+    const { calls, waiters } = this.#core
+    const isQuiet = waiters.size > 0 && !calls.needsNews
+    if (isQuiet || !this.#nextDue.isHeartbeatDue) return
     await this.#tickAlone()
     if (this.#nextDue.mustAsk) this.handOut()
     // The alarm may have been set for something that is known by now.
     else this.#core.alarm.set()
   }
 
+  isIdleSince(instant: number): boolean {
+    if (this.#isClaiming || this.#isTickingAlone || this.#prefetching.size > 0) return false
+    return this.#core.waiters.size === 0 || this.#nextDue.isNothingDueSince(instant)
+  }
+
   onTimer(): void {
+    // A quiet queue makes no call; the alarm goes on, for the next key that is due.
+    if (this.#core.calls.quiet.rest()) {
+      this.#core.alarm.set()
+      return
+    }
     // The heartbeat has just asked, and nothing is due: one call in ten seconds is enough.
     if (this.#nextDue.wasAskedRecently && !this.#nextDue.mustAsk) {
       this.#core.alarm.set()
@@ -353,7 +365,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const { calls, waiters, lifecycle, phase } = this.#core
     const isEnded = this.isStopped || phase === 'closing' || phase === 'closed'
     const isWaitedFor = !isEnded && (waiters.size > 0 || lifecycle.isWatched)
-    const isWanted = isWaitedFor || (!isEnded && this.#prefetching.size > 0)
+    const { size } = this.#prefetching
+    const isWanted = isWaitedFor || (!isEnded && (size > 0 || calls.quiet.mayEndWatch))
     const holdOffMs = this.#holdOffUntil - calls.handle.clock.monotonicMs()
     // Ready keys without a waiter, as in a drain, are no reason to poll.
     const nextAt = waiters.size === 0 ? never : this.#nextDue.nextAt

@@ -28,6 +28,8 @@ export class NextDue {
   /** Another process may have changed that since. */
   isStale = true
   #tickedAt = -Infinity
+  /** How many steps of clocks were known when the last tick was sent. */
+  #stepsBefore = 0
   #isSweeping = false
 
   constructor(core: QueueCore, leases: Leases) {
@@ -62,6 +64,15 @@ export class NextDue {
     if (this.#ticking > 0) this.#learnedAt = Math.min(this.#learnedAt, dueAt)
   }
 
+  /** Whether a tick that was sent since then (monotonic) has said that no key is due yet. */
+  isNothingDueSince(instant: number): boolean {
+    const { clockSteps } = this.leases
+    // After a suspension of this machine, a key is due earlier than the monotonic clock says.
+    clockSteps.checkWallClock()
+    const isKnown = this.#ticking === 0 && this.#tickedAt >= instant
+    return isKnown && this.#stepsBefore === clockSteps.count && !this.mustAsk
+  }
+
   /** Whether the last tick was less than a heartbeat ago. */
   get wasAskedRecently(): boolean {
     return this.#core.calls.handle.clock.monotonicMs() - this.#tickedAt < beatMs
@@ -90,6 +101,7 @@ export class NextDue {
     this.isStale = false
     let sentAt = handle.clock.monotonicMs()
     this.#tickedAt = sentAt
+    this.#stepsBefore = this.leases.clockSteps.count
     if (this.#ticking === 0) this.#learnedAt = never
     this.#ticking += 1
     this.#ticks += 1

@@ -37,6 +37,8 @@ export interface Claims {
   onTimer(): void
   /** Registers the worker of this process with the store, unless that was done recently. */
   heartbeat(): Awaitable<void>
+  /** See `QuietOwner.isIdleSince`. */
+  isIdleSince(instant: number): boolean
   /** When the alarm is to go off. */
   alarmSetting(): AlarmSetting
   /** How many keys may be claimed ahead of workers or wait for an acknowledgement, at present. */

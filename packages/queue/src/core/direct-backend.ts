@@ -279,6 +279,10 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     return true
   }
 
+  isIdleSince(): boolean {
+    return false
+  }
+
   refresh(): void {
     this.handOut()
   }

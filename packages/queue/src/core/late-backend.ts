@@ -155,6 +155,10 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
 
   readonly beyondSlotsMax: number = 0
 
+  isIdleSince(): boolean {
+    return this.#core.waiters.size === 0
+  }
+
   alarmSetting(): AlarmSetting {
     return { isWanted: false, isWaitedFor: false, inMs: never }
   }

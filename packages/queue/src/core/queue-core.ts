@@ -13,7 +13,7 @@ import {
   type SluiceError,
   sluiceChannel,
 } from '@sluice/core'
-import { DriverCalls } from '../driver/driver-calls.ts'
+import { type CallOwner, DriverCalls } from '../driver/driver-calls.ts'
 import type { HandleUser } from '../driver/driver-handle.ts'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { nextTurn } from '../environment/environment.ts'
@@ -37,7 +37,7 @@ import { type Waiter, type WaiterGroup, Waiters } from './waiters.ts'
  * finishes, and its phase. Calls of the driver are made by its {@link DriverCalls}, and reach the
  * store through its {@link Backend}.
  */
-export class QueueCore implements HeldOwner {
+export class QueueCore implements HeldOwner, CallOwner {
   readonly calls: DriverCalls
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet
@@ -65,7 +65,7 @@ export class QueueCore implements HeldOwner {
   private readonly peers: ReadonlySet<HandleUser>
 
   constructor(options: CheckedOptions<unknown>, backendOf: (core: QueueCore) => Backend) {
-    const calls = new DriverCalls(options, (releases) => this.wake(releases))
+    const calls = new DriverCalls(options, this)
     this.calls = calls
     this.peers = calls.peers
     this.plans = new RetryPlans(options, (error) => {
@@ -207,6 +207,15 @@ export class QueueCore implements HeldOwner {
     return held
   }
 
+  get isWaiting(): boolean {
+    return this.waiters.size > 0
+  }
+
+  isIdleSince(instant: number): boolean {
+    if (this.helds.size > 0 || this.phase === 'shutting-down') return false
+    return this.claims.isIdleSince(instant)
+  }
+
   /** Answers a waiter as soon as there are keys; with none once the queue has ended. */
   wait(waiter: Waiter, signal: AbortSignal | undefined): void {
     if (this.phase === 'closing' || this.phase === 'closed') {
@@ -225,6 +234,7 @@ export class QueueCore implements HeldOwner {
       })
     }
     this.waiters.add(waiter)
+    this.calls.quiet.noteWork()
     // With a direct queue, the waiters before this one have found nothing.
     if (this.directQueue === undefined || this.waiters.size === 1) this.claims.handOut()
   }
@@ -232,6 +242,7 @@ export class QueueCore implements HeldOwner {
   /** Ends the wait of every waiter of this group. */
   dismiss(group: WaiterGroup): void {
     for (const waiter of this.waiters.takeAllOf(group)) waiter.giveUp()
+    this.calls.quiet.rest()
     this.alarm.set()
   }
 

@@ -21,9 +21,16 @@ import { startDebugLog } from './debug-log.ts'
 import { type Described, describeFailure } from './describe-failure.ts'
 import { DriverHandle, type HandleUser } from './driver-handle.ts'
 import { ErrorReports, type Remark } from './error-reports.ts'
+import { Quiet, type QuietOwner } from './quiet.ts'
 import type { GateUser } from './retry-gate.ts'
 import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
+
+/** The queue object whose calls they are. */
+export interface CallOwner extends QuietOwner {
+  /** Something may have become claimable; see {@link HandleUser.wake}. */
+  wake(releases?: boolean): void
+}
 
 /**
  * The calls that one queue object makes of its driver: opened before they are made, published on
@@ -41,17 +48,17 @@ export class DriverCalls implements HandleUser, GateUser {
   readonly health: StoreHealth = new StoreHealth(() => this.handle.gate.answered())
   /** The queue objects of this name in this process, this one included. */
   readonly peers: ReadonlySet<HandleUser>
-  /** The store, or another queue object, says that something may have changed. */
-  readonly wake: (releases?: boolean) => void
+  readonly quiet: Quiet
+  readonly #owner: CallOwner
   readonly #reports: ErrorReports
   #hasLeft = false
   #lastError: unknown
   #lastDescribed: Described | undefined
 
-  constructor(options: CheckedOptions<unknown>, wake: (releases?: boolean) => void) {
+  constructor(options: CheckedOptions<unknown>, owner: CallOwner) {
     startDebugLog()
     this.options = options
-    this.wake = wake
+    this.#owner = owner
     this.name = options.name
     this.driver = options.driver
     this.handle = DriverHandle.of(options.driver, options.clock)
@@ -64,7 +71,17 @@ export class DriverCalls implements HandleUser, GateUser {
       printed: this.handle.printed,
       event: () => this.#event('error', undefined),
     })
+    this.quiet = new Quiet(options.quietAfterMs, this.handle, owner)
     this.peers = this.handle.join(this)
+  }
+
+  /** The store, or another queue object, says that something may have changed. */
+  wake(releases?: boolean): void {
+    this.#owner.wake(releases)
+  }
+
+  get needsNews(): boolean {
+    return this.quiet.needsNews
   }
 
   /** Makes the store usable; synchronously if it is already. */
@@ -93,6 +110,7 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Makes a call of the driver, traced, as soon as the store is usable. */
   call<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
     if (!this.handle.isOpen) return this.opened(() => this.call(verb, request, send))
+    this.quiet.noteCall(verb)
     let answer: Awaitable<R>
     try {
       answer = sluiceChannel.hasSubscribers ? traced(this.#event(verb, request), send) : send()

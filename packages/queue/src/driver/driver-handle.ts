@@ -19,6 +19,8 @@ export interface HandleUser {
   wake(releases?: boolean): void
   /** A call that the driver makes automatically has failed. */
   report(error: unknown): void
+  /** Whether it has to hear of changes of other processes now. Absent: it never has. */
+  readonly needsNews?: boolean
 }
 
 /**
@@ -50,7 +52,8 @@ export class DriverHandle {
   #clock: Clock | undefined
   #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'
   #change: Promise<void> | undefined
-  #unwatch: (() => Awaitable<void>) | undefined
+  /** The watch of the store that goes on; `end` once it has begun. */
+  #watch: { end?: () => Awaitable<void> } | undefined
   readonly #users = new Map<string, Set<HandleUser>>()
   #userCount = 0
 
@@ -138,21 +141,57 @@ export class DriverHandle {
 
   #opened(): Awaitable<void> {
     this.#state = 'open'
-    const watching = this.driver.watch?.((name) => this.wake(name))
-    if (watching === undefined) return undefined
-    if (!(watching instanceof Promise)) {
-      this.#unwatch = watching
-      return undefined
+    if (this.#isNewsNeeded()) this.#beginWatch(() => undefined)
+    return undefined
+  }
+
+  #isNewsNeeded(): boolean {
+    for (const users of this.#users.values()) {
+      for (const { needsNews = false } of users) if (needsNews) return true
+    }
+    return false
+  }
+
+  get isWatching(): boolean {
+    return this.#watch !== undefined
+  }
+
+  #beginWatch(onBegun: () => void): void {
+    const begun = this.driver.watch?.((name) => this.wake(name))
+    if (begun === undefined) return
+    const watch: { end?: () => Awaitable<void> } = {}
+    this.#watch = watch
+    if (!(begun instanceof Promise)) {
+      watch.end = begun
+      onBegun()
+      return
     }
     // Watching is a hint; a queue works without it, so that no call waits for it.
-    watching.then(
-      (unwatch) => {
-        if (this.#state === 'open') this.#unwatch = unwatch
-        else void unwatch()
-      },
-      (error: unknown) => this.#report(error),
-    )
-    return undefined
+    begun
+      .then((end) => {
+        if (this.#watch !== watch) return end()
+        watch.end = end
+        return onBegun()
+      })
+      .catch((error: unknown) => this.#report(error))
+  }
+
+  async #endWatch(): Promise<void> {
+    const watch = this.#watch
+    this.#watch = undefined
+    await watch?.end?.()
+  }
+
+  /** Ends the watch if every user is quiet: a connection that listens keeps a database awake. */
+  endNeedlessWatch(): void {
+    if (this.#watch === undefined || this.#isNewsNeeded()) return
+    this.#endWatch().catch((error: unknown) => this.#report(error))
+  }
+
+  /** A user is not quiet any more: watches, and has every queue look for what was missed. */
+  watchAgain(): void {
+    if (this.#state !== 'open' || this.#watch !== undefined) return
+    this.#beginWatch(() => this.wake(undefined))
   }
 
   #report(error: unknown): void {
@@ -185,7 +224,10 @@ export class DriverHandle {
     if (users?.delete(user) !== true) return
     if (users.size === 0) this.#users.delete(user.name)
     this.#userCount -= 1
-    if (this.#userCount > 0) return
+    if (this.#userCount > 0) {
+      this.endNeedlessWatch()
+      return
+    }
     if (this.#state === 'opening') await this.#change?.catch(() => undefined)
     if (this.#userCount > 0) return
     if (this.#state === 'closed') this.#clock = undefined
@@ -196,10 +238,8 @@ export class DriverHandle {
   }
 
   async #close(): Promise<void> {
-    const unwatch = this.#unwatch
-    this.#unwatch = undefined
     try {
-      await unwatch?.()
+      await this.#endWatch()
       await this.driver.close()
     } finally {
       this.#state = 'closed'

@@ -170,6 +170,10 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
     return this.inner.within(transaction)
   }
 
+  wake(): void {
+    this.inner.wake()
+  }
+
   len(): Promise<number> {
     return this.inner.len()
   }

@@ -83,6 +83,7 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
       return await Promise.all(Array.from(helds, (held: Held<T>) => whole.done(held, options)))
     },
     cancel: async (item) => (await queue.cancel?.(item)) ?? 'unchanged',
+    wake: () => queue.wake?.(),
     len: async () => await queue.len(),
     within(transaction) {
       if (queue.within !== undefined) return queue.within(transaction)

@@ -24,7 +24,7 @@ import { makeCore } from '../core/make-core.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { inTime } from '../environment/timing.ts'
-import { type CheckedOptions, checkQueueOptions } from '../queue/options.ts'
+import { type CheckedOptions, checkQueueOptions, quietAfterMsMin } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
 import { dedupeOf } from './last-seen.ts'
 import { QueueInspection } from './queue-inspection.ts'
@@ -49,7 +49,14 @@ class WholeStore implements StoreInspection, HandleUser {
   #closed: Promise<void> | undefined
 
   constructor(driver: Driver, options: InspectStoreOptions) {
-    this.#defaults = checkQueueOptions<unknown>({ ...options, driver, name: 'any', ref: false })
+    this.#defaults = checkQueueOptions<unknown>({
+      ...options,
+      driver,
+      name: 'any',
+      ref: false,
+      // Nothing waits for keys here, so that the store need not be watched.
+      quietAfterMs: quietAfterMsMin,
+    })
     this.#options = options
     this.#driver = driver
     this.driver = driver.name

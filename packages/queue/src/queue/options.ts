@@ -80,6 +80,14 @@ export interface QueueOptions<T> {
    * parked. A run that ends (done, retry, park) sets the count to 0; a release does not. Default 5.
    */
   readonly maxCrashes?: number
+  /**
+   * After how long without work this queue object stops calling its store and listening to it, in
+   * milliseconds, at least 1,000. It goes on with the next call in this process that adds, takes or
+   * finishes a key, with `wake()`, and when a key is due that was pending before. Until then it does
+   * not see keys that other processes add. For databases that stop while they are not used, or that
+   * bill each call. Default `Infinity`: never.
+   */
+  readonly quietAfterMs?: number
   /** Whether waiting keeps the process alive. Default true. */
   readonly ref?: boolean
   /**
@@ -112,12 +120,16 @@ export const queueOptionNames: readonly string[] = [
   'maxPending',
   'failuresExpireMs',
   'maxCrashes',
+  'quietAfterMs',
   'ref',
   'limiter',
 ]
 
 /** How many keys may be claimed ahead of demand. */
 const prefetchMax = 1_000
+
+/** The shortest time without work after which a queue object may be quiet. */
+export const quietAfterMsMin = 1_000
 
 /** The longest timeout of an operation. */
 const timeoutMsMax = 600_000
@@ -140,6 +152,7 @@ export interface CheckedOptions<T> {
   readonly maxPending: number | undefined
   readonly failuresExpireMs: number
   readonly maxCrashes: number
+  readonly quietAfterMs: number
   readonly ref: boolean
   readonly limiter: Limiter<T> | undefined
 }
@@ -147,6 +160,12 @@ export interface CheckedOptions<T> {
 function checkPrefetch(prefetch: number | 'auto'): number | 'auto' {
   if (prefetch === 'auto') return prefetch
   return checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true })
+}
+
+function checkQuietAfterMs(ms: number): number {
+  return ms === Infinity
+    ? ms
+    : checkNumber('quietAfterMs', ms, { min: quietAfterMsMin, max: delayMsMax })
 }
 
 function optional<V, C>(value: V | undefined, check: (value: V) => C): C | undefined {
@@ -221,6 +240,7 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
     prefetch,
     failuresExpireMs = failuresExpireMsDefault,
     maxCrashes = crashesMaxDefault,
+    quietAfterMs = Infinity,
     ref = true,
   } = options
   const driver = optional(options.driver, checkDriver) ?? memoryDriver()
@@ -263,6 +283,7 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
       max: delayMsMax,
     }),
     maxCrashes: checkNumber('maxCrashes', maxCrashes, { min: 1, integer: true }),
+    quietAfterMs: checkQuietAfterMs(quietAfterMs),
     ref: checkBoolean('ref', ref),
     limiter: optional(options.limiter, (limiter) => checkLimiter('limiter', limiter)),
   }

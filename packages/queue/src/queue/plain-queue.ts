@@ -360,6 +360,11 @@ export class PlainQueue<T> implements Queue<T> {
     }
   }
 
+  wake(): void {
+    this.core.calls.quiet.noteWork()
+    this.core.wake()
+  }
+
   async len(): Promise<number> {
     if (this.core.phase === 'closed') throw this.core.calls.closedError()
     return await this.core.backend.len()

@@ -99,6 +99,11 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   within<Transaction extends object>(transaction: Transaction): Within<T, Transaction>
   /** Cancels the pending runs of the item's key. A holder keeps holding it. */
   cancel(item: T): Promise<CancelOutcome>
+  /**
+   * Looks for keys in the store now, if a caller waits for any. Needed with `quietAfterMs`, after
+   * another process has added keys; makes a quiet queue listen again.
+   */
+  wake(): void
   /** How many keys are ready: not those held, delayed or parked. */
   len(): Promise<number>
 

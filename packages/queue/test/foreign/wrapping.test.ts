@@ -86,6 +86,7 @@ function foreign(queue: Queue<string>): Queue<string> {
     done: (held, options) => queue.done(held, options),
     doneMany: (helds, options) => queue.doneMany(helds, options),
     cancel: (item) => queue.cancel(item),
+    wake: () => queue.wake(),
     len: () => queue.len(),
     within: (transaction) => queue.within(transaction),
     shutDown: () => queue.shutDown(),

@@ -104,7 +104,7 @@ export class Subscriptions {
       own.onUnsubscribed = () => this.onMoved()
       this.#own = own
       this.#ticker = this.#options.environment.clock.startTicker(pingMs, () => {
-        own.current?.send(['PING']).catch(() => {})
+        if (this.#channels.size > 0) own.current?.send(['PING']).catch(() => {})
       })
     }
     return await this.#own.get()
