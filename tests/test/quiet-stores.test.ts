@@ -277,3 +277,27 @@ describe('a quiet store is asked nothing for 24 hours', { timeout: 60_000 }, () 
     })
   })
 })
+
+test('a delayed key is on time although the machine was suspended meanwhile', async () => {
+  const clock = fakeClock()
+  const inner = sqliteDriver({ file: emptyFile() })
+  // The queue knows the store's time by its answers and the monotonic clock, as with a server.
+  const capabilities = { ...inner.capabilities, clock: false }
+  const driver = new Proxy(inner, {
+    get(_, name) {
+      if (name === 'capabilities') return capabilities
+      const value: unknown = Reflect.get(inner, name, inner)
+      return typeof value === 'function' ? value.bind(inner) : value
+    },
+  })
+  const options = { name: 'q', driver, clock, quietAfterMs: minuteMs }
+  const queue = createRateLimitingQueue<string>(options)
+  onTestFinished(() => queue.close())
+  const getting = queue.get()
+  await queue.addAfter('late', 6 * hourMs)
+  await clock.step(hourMs)
+  // The wall clock goes on during a suspension, and the monotonic clock stands still.
+  clock.setTime(clock.now() + 5 * hourMs)
+  await clock.step(20_000)
+  expect((await Promise.race([getting, Promise.resolve(undefined)]))?.key).toBe('late')
+})
