@@ -19,7 +19,7 @@ export interface HandleUser {
   wake(releases?: boolean): void
   /** A call that the driver makes automatically has failed. */
   report(error: unknown): void
-  /** Whether it has to hear of changes of other processes now. Absent: it never has. */
+  /** Whether it has to be notified of changes of other processes now. Absent: never. */
   readonly needsNews?: boolean
 }
 
