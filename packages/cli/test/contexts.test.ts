@@ -1,5 +1,8 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fakeClock } from '@sluice/core/testing'
 import { beforeEach, expect, test } from 'vitest'
 import { cli, type Ended, json, output, scratchFolder } from './cli.ts'
 
@@ -102,4 +105,42 @@ test('names are completed', async () => {
   expect(await completed('queues', '--context', 'pr')).toBe('production\n')
   expect(await completed('queues', '--context=pr')).toBe('--context=production\n')
   expect(await completed('config', 'use', '')).toBe('production\n')
+})
+
+test('two processes that change the contexts lose none of their changes', async () => {
+  const program = new URL('children/contexts-changer.ts', import.meta.url)
+  const children = ['a', 'b'].map((name) =>
+    fork(program, [name, '100'], {
+      execArgv: ['--conditions=sluice-source', '--no-warnings'],
+      env: { ...process.env, ...env },
+    }),
+  )
+  const exits = await Promise.all(children.map((child) => once(child, 'exit')))
+  expect(exits).toEqual([
+    [0, null],
+    [0, null],
+  ])
+  const names = (await must('config', '-o', 'name')).trim().split('\n')
+  expect(names).toHaveLength(200)
+  expect(readdirSync(join(folder, 'config/sluice'))).toEqual(['config.json'])
+})
+
+test('a change waits for another one, and names its lock when that does not end', async () => {
+  const clock = fakeClock()
+  const lock = join(folder, 'config/sluice/config.json.lock')
+  mkdirSync(join(folder, 'config/sluice'), { recursive: true })
+  writeFileSync(lock, '')
+  const set = (name: string): Promise<Ended> =>
+    cli(['config', 'set', name, './x.db'], { env, cwd: folder, clock })
+  const first = set('first')
+  await clock.step(1_000)
+  expect(readdirSync(join(folder, 'config/sluice'))).toEqual(['config.json.lock'])
+  rmSync(lock)
+  await clock.step(10)
+  expect((await first).code).toBe(0)
+
+  writeFileSync(lock, '')
+  const second = set('second')
+  await clock.step(10_000)
+  expect(await second).toMatchObject({ code: 1, err: expect.stringContaining(`${lock} exists`) })
 })

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { closest } from '@sluice/core'
 import { CommandError, usageError } from '../command-error.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { oneLine, shown } from '../output/escape.ts'
 import type { Terminal } from '../terminal.ts'
+import { wait } from '../wait.ts'
 import { withoutPasswords } from './secrets.ts'
 
 /** Named stores, and the one that is used if none is named. */
@@ -53,17 +54,58 @@ export function readContexts(place: Place): Contexts {
   throw new CommandError('ERR_FILE', `${path} must look like ${form}`, exitCodes.failed)
 }
 
-/** Writes the contexts, whole or not at all. */
-export function writeContexts(terminal: Terminal, contexts: Contexts): void {
+/** What a change of the contexts uses of the command line. */
+type Changer = Pick<Terminal, 'env' | 'cwd' | 'clock' | 'interrupted' | 'uniqueId'>
+
+/** How often, and how long, a command waits for another one that changes the contexts, in milliseconds. */
+const lockMs = { look: 5, longest: 5_000 }
+
+/**
+ * Changes the contexts, whole or not at all, and one command after another: each finds the changes of
+ * those before. Returns what `change` returns besides.
+ */
+export async function changeContexts<T>(
+  terminal: Changer,
+  change: (contexts: Contexts) => readonly [Contexts, T],
+): Promise<T> {
   const path = contextsFile(terminal)
   if (path === undefined) throw usageError('there is no home folder: set SLUICE_CONFIG to a file')
-  const draft = `${path}.${terminal.uniqueId()}`
+  const failed = (error: unknown): CommandError =>
+    new CommandError('ERR_FILE', `${path} cannot be written`, exitCodes.failed, error)
+  const lock = `${path}.lock`
+  const endAt = terminal.clock.monotonicMs() + lockMs.longest
+  while (!isTaken(lock, failed)) {
+    if (terminal.clock.monotonicMs() >= endAt) {
+      const message = `${lock} exists: another command changes the contexts. If none runs, delete the file`
+      throw new CommandError('ERR_FILE', message, exitCodes.failed)
+    }
+    const { interrupted } = terminal
+    if (!(await wait(terminal.clock, lockMs.look, interrupted))) throw interrupted.reason
+  }
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(draft, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 })
-    renameSync(draft, path)
+    const [contexts, said] = change(readContexts(terminal))
+    try {
+      const draft = `${path}.${terminal.uniqueId()}`
+      writeFileSync(draft, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 })
+      renameSync(draft, path)
+    } catch (error) {
+      throw failed(error)
+    }
+    return said
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+/** Creates the lock; false if it exists. */
+function isTaken(lock: string, failed: (error: unknown) => CommandError): boolean {
+  try {
+    mkdirSync(dirname(lock), { recursive: true })
+    writeFileSync(lock, '', { flag: 'wx', mode: 0o600 })
+    return true
   } catch (error) {
-    throw new CommandError('ERR_FILE', `${path} cannot be written`, exitCodes.failed, error)
+    if ((error as { code?: unknown }).code === 'EEXIST') return false
+    throw failed(error)
   }
 }
 

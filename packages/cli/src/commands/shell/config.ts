@@ -5,11 +5,11 @@ import type { Context } from '../../context.ts'
 import { oneLine, shown } from '../../output/escape.ts'
 import {
   type Contexts,
+  changeContexts,
   contextsFile,
   readContexts,
   refusePassword,
   unknownContext,
-  writeContexts,
 } from '../../stores/contexts.ts'
 import { parseStoreAddress } from '../../stores/store-address.ts'
 
@@ -72,14 +72,16 @@ export const config: CommandSpec = {
   json: '{ file, contexts: [{ name, store, isCurrent }] }',
   async run(context) {
     const { input, print, terminal } = context
-    const contexts = readContexts(terminal)
     if ((input.positional(0) ?? 'list') !== 'list') {
-      const [now, words] = changed(context, contexts)
-      writeContexts(terminal, now)
-      if (print.isDocument) await print.document({ current: now.current, words })
+      const [{ current }, words] = await changeContexts(terminal, (before) => {
+        const after = changed(context, before)
+        return [after[0], after]
+      })
+      if (print.isDocument) await print.document({ current, words })
       else await print.note(words)
       return undefined
     }
+    const contexts = readContexts(terminal)
     const rows = Object.entries(contexts.stores).map(([name, store]) => ({
       name,
       store,
