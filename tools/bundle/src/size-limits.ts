@@ -35,6 +35,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
   atFirst: 29,
+  atFirstWithWorker: 35,
   inOneFile: 56,
   /** What is not fetched at first. */
   later: [

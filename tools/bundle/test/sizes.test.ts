@@ -48,10 +48,13 @@ describe('a bundle for a browser', () => {
   test('a queue with the memory driver keeps its size limits', async () => {
     const { gzipBytes } = await bundle(queue, 'browser')
     const { firstGzipBytes, first, code } = await bundleSplit(queue)
+    const worker = await bundleSplit("export { createQueue, createWorker } from 'sluice'")
     console.log(
       `createQueue with memory, compressed: ${firstGzipBytes} bytes at first, in ${first.length} ` +
-        `of ${code.size} files; ${gzipBytes} bytes in one file`,
+        `of ${code.size} files, ${worker.firstGzipBytes} with a worker; ${gzipBytes} bytes in one file`,
     )
+    const withWorker = worker.firstGzipBytes
+    assert.ok(withWorker <= browserLimits.atFirstWithWorker * 1_000, `${withWorker} with a worker`)
     assert.ok(firstGzipBytes <= browserLimits.atFirst * 1_000, `${firstGzipBytes} bytes at first`)
     assert.ok(gzipBytes <= browserLimits.inOneFile * 1_000, `${gzipBytes} bytes in one file`)
   })
