@@ -115,7 +115,10 @@ test('two processes that change the contexts lose none of their changes', async 
       env: { ...process.env, ...env },
     }),
   )
-  const exits = await Promise.all(children.map((child) => once(child, 'exit')))
+  await Promise.all(children.map((child) => once(child, 'message')))
+  const exiting = children.map((child) => once(child, 'exit'))
+  for (const child of children) child.send('go')
+  const exits = await Promise.all(exiting)
   expect(exits).toEqual([
     [0, null],
     [0, null],

@@ -1,5 +1,7 @@
-/** `contexts-changer.ts NAME COUNT`: sets so many contexts, one after another. */
+/** `contexts-changer.ts NAME COUNT`: says that it is ready, and at a message sets so many contexts. */
+
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import process from 'node:process'
 import { systemClock } from '@sluice/core'
 import { changeContexts } from '../../src/stores/contexts.ts'
@@ -12,9 +14,12 @@ const terminal = {
   interrupted: new AbortController().signal,
   uniqueId: () => randomUUID(),
 }
+process.send?.('ready')
+await once(process, 'message')
 for (let index = 0; index < Number(count); index += 1) {
   await changeContexts(terminal, ({ stores }) => [
     { stores: { ...stores, [`${name}${index}`]: 'sqlite:/x.db' } },
     undefined,
   ])
 }
+process.disconnect()
