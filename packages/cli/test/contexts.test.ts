@@ -111,7 +111,7 @@ test('two processes that change the contexts lose none of their changes', async 
   const program = new URL('children/contexts-changer.ts', import.meta.url)
   const children = ['a', 'b'].map((name) =>
     fork(program, [name, '100'], {
-      execArgv: ['--conditions=sluice-source', '--no-warnings'],
+      execArgv: ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings'],
       env: { ...process.env, ...env },
     }),
   )
