@@ -70,9 +70,10 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     if (code !== 0) throw new Error('cannot install the new package: pnpm install failed')
     console.log(`${folder} was created. Next:
 
-  npm test -- packages/${name}
+  npm test -- packages/${name} --bail=1 --reporter=dot
 
-Every case fails until the driver is written; see docs/guides/writing-a-driver.md.`)
+Every case fails until the driver is written. This stops at the first one, and prints it alone. See
+docs/guides/writing-a-driver.md.`)
   } catch (error) {
     console.error(error.message)
     process.exitCode = 2

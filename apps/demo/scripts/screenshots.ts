@@ -162,9 +162,6 @@ try {
       await shootAll(page, scheme, key, folderOfAll)
       continue
     }
-    await go(page, 'failures', { code: 'HTTP_410' })
-    await meanwhile(page.locator('.failed-runs li').first().waitFor())
-    await shoot(page, 'failures', scheme, 900)
     await go(page, 'queue', { queue: 'pods' })
     await meanwhile(page.locator('.key-grid tbody .row').first().waitFor())
     await shoot(page, 'queue', scheme, 1020)

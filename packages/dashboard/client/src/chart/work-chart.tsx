@@ -18,6 +18,9 @@ const reaches: Readonly<Record<number, string>> = {
   600000: '24 h',
 }
 
+/** A step that is this far back is not taken for the present: workers report every ten seconds. */
+const youngSteps = 4
+
 /** The height of the drawing; its width is a unit for each step. */
 const height = 100
 
@@ -130,8 +133,12 @@ export function WorkChart({
   const barAt = (index: number | undefined) =>
     index === undefined ? bars.at(-1) : bars.find((bar) => bar.index === index)
   const noteOf = (index: number | undefined) => {
-    if (bars.length === 0) return ''
-    if (index === undefined) return 'latest'
+    const last = bars.at(-1)
+    if (last === undefined) return ''
+    if (index === undefined) {
+      const back = count - 1 - last.index
+      return back < youngSteps ? 'latest' : `latest, ${duration(back * stepMs)} ago`
+    }
     const time = clockTime(from + index * stepMs, now).slice(-12, -4)
     const here = marks.filter((mark) => Math.round((mark.at - from) / stepMs) === index)
     const isKnown = barAt(index) !== undefined
