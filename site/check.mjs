@@ -120,6 +120,13 @@ async function look(page, name) {
       return `${scrollWidth} px wide, by ${widest?.outerHTML.slice(0, 120)}`
     })
     if (over !== undefined) tell(`at ${size.width} px the page is ${over}`)
+    const below = await page.evaluate(() =>
+      [...document.querySelectorAll('.front h1, .front figure, .front .columns > div')]
+        .filter((element) => element.getBoundingClientRect().bottom > window.innerHeight)
+        .map((element) => element.querySelector('h2')?.textContent ?? element.localName)
+        .filter((part) => !part.startsWith('Stores') && !part.startsWith('Not for')),
+    )
+    if (below.length > 0) tell(`at ${size.width} px ${below.join(', ')} is not on the first screen`)
     const torn = await page.evaluate(
       () =>
         [...document.querySelectorAll('td code')].find((code) => code.getClientRects().length > 6)
