@@ -100,6 +100,30 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     return { ...exported, clock, queue }
   }
 
+  test('the wait of a key ends when its handler starts, also if it was claimed ahead', async () => {
+    const clock = fakeClock(0)
+    const { read } = export_(clock)
+    const options = { name: 'orders', clock, prefetch: 10, ...way() }
+    const queue = createQueue<string>(options)
+    onTestFinished(() => closed(queue, clock))
+    await queue.addMany(['a', 'b', 'c'])
+    let started = 0
+    const worker = createWorker<string>({
+      queue,
+      handler() {
+        started += 1
+        return new Promise<void>((resolve) => void clock.startTimer(1_000, resolve))
+      },
+    })
+    for (const count of [1, 2, 3]) {
+      await expect.poll(() => started).toBe(count)
+      await clock.step(1_000)
+    }
+    await worker.stop()
+    expect(await read('workqueue_queue_duration_seconds_count')).toBe(3)
+    expect(await read(waited)).toBeCloseTo(0 + 1 + 2, 6)
+  })
+
   test('MET-T01: add, get, add while held, done, get: client-go s numbers', async () => {
     const { clock, queue, read } = setUp()
     await queue.add('foo')

@@ -119,6 +119,29 @@ test('events of a queue that arrive after it was closed do not bring it back', a
   expect(ledger.value('q run active')).toBe(0)
 })
 
+test('beside a worker, a wait ends with the handler or the finish, and a release ends none', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.notice('worker-started', { concurrency: 1 })
+  queue.add('a')
+  await clock.step(1_000)
+  const early = queue.claim('a')
+  await clock.step(1_000)
+  queue.finish({ as: 'release', key: 'a', token: early }, { outcome: 'ready', dueAt: 0 })
+  expect(ledger.observations('q latency')).toEqual([])
+  const token = queue.claim('a')
+  await clock.step(1_000)
+  queue.run(token, 1)({ result: 'success' })
+  queue.done('a', token)
+  expect(ledger.observations('q latency')).toEqual([3])
+  // One that `get` has handed out has no run.
+  queue.add('b')
+  await clock.step(500)
+  const got = queue.claim('b')
+  await clock.step(1_000)
+  queue.done('b', got)
+  expect(ledger.observations('q latency')).toEqual([3, 0.5])
+})
+
 test('MET-03: a queue without a name has no metrics and no refresh', async () => {
   const { clock, ledger, queue } = setUp()
   new StagedQueue(clock, queue.driver, '').add('a')

@@ -61,8 +61,10 @@ interface Running {
   since: number
   /** Its handler has returned, and the work was counted; the finish has no answer yet. */
   hasReturned: boolean
-  /** When the key had entered the queue; see {@link Mark.since}. */
-  readonly addedAt: number | undefined
+  /** When the key had entered the queue, on the monotonic clock. */
+  readonly addedAt: number
+  /** It is claimed for a worker that has not called its handler. */
+  isWaiting: boolean
 }
 
 /**
@@ -192,7 +194,8 @@ export class QueueLedger {
     if (dedupe === 'client-go' && !isPromised) this.#delay(key, laterAt, priority)
   }
 
-  claimed(claim: SeenClaim, holder: string, moment: Moment): void {
+  /** `forWorker`: the wait ends when the worker calls its handler; otherwise now. */
+  claimed(claim: SeenClaim, holder: string, moment: Moment, forWorker: boolean): void {
     this.promote(moment)
     const { key, token, priority, askedAt, readyAt } = claim
     const { now, monotonicMs } = moment
@@ -200,20 +203,26 @@ export class QueueLedger {
     // An entry older than the run was claimed by another process, and the key was added again.
     const mark =
       found !== undefined && (this.#isAlone || askedAt <= found.dueAt) ? found : undefined
-    this.#running.set(token, {
+    const addedAt = mark?.since ?? monotonicMs - (now - (mark?.dueAt ?? readyAt ?? askedAt))
+    const running: Running = {
       key,
       holder,
       priority,
       since: monotonicMs,
       hasReturned: false,
-      addedAt: mark?.since,
-    })
+      addedAt,
+      isWaiting: true,
+    }
+    this.#running.set(token, running)
     if (!this.#wasCounted(claim, mark)) this.#meters.adds.inc()
-    const waitedMs =
-      mark?.since === undefined
-        ? now - (mark?.dueAt ?? readyAt ?? askedAt)
-        : monotonicMs - mark.since
-    this.#meters.latency.observe(secondsOf(waitedMs))
+    if (!forWorker) this.#waited(running)
+  }
+
+  /** The wait of a key has ended, once, at the instant since when it is worked on. */
+  #waited(running: Running): void {
+    if (!running.isWaiting) return
+    running.isWaiting = false
+    this.#meters.latency.observe(secondsOf(running.since - running.addedAt))
   }
 
   /** Whether the add was counted already: the key did not become due by time. */
@@ -225,7 +234,9 @@ export class QueueLedger {
   /** A worker calls the handler of a key, which it may have claimed ahead. */
   runStarted(token: number, monotonicMs: number): void {
     const running = this.#running.get(token)
-    if (running !== undefined) running.since = monotonicMs
+    if (running === undefined) return
+    running.since = monotonicMs
+    this.#waited(running)
   }
 
   /** The work on a key has ended, once: its handler has returned, or it is given back without one. */
@@ -241,6 +252,8 @@ export class QueueLedger {
     const { key, token } = finish
     const { now, monotonicMs } = moment
     const running = this.#running.get(token)
+    // Beside a worker, `get` has handed it out; a release gives it back before a handler was called.
+    if (running !== undefined && finish.as !== 'release') this.#waited(running)
     this.runEnded(token, monotonicMs)
     this.#running.delete(token)
     if (reply.outcome === 'lost') return

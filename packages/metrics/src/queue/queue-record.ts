@@ -131,6 +131,11 @@ export class QueueRecord {
     this.#setConcurrency()
   }
 
+  /** Whether a worker runs on this queue object. */
+  hasWorker(holder: string): boolean {
+    return this.#concurrency.has(holder)
+  }
+
   #setConcurrency(): void {
     let all = 0
     for (const concurrency of this.#concurrency.values()) all += concurrency

@@ -195,12 +195,7 @@ class ChannelRecorder implements Recorder {
     if (queue.isInUse(source)) this.#recordAnswer(event, queue, queue.store(source), moment)
   }
 
-  #recordAnswer(
-    event: SluiceEvent,
-    { meters }: QueueRecord,
-    store: StoreRecord,
-    here: Moment,
-  ): void {
+  #recordAnswer(event: SluiceEvent, queue: QueueRecord, store: StoreRecord, here: Moment): void {
     const { ledger } = store
     const request = event.request as Seen
     const replies = event.result as readonly unknown[]
@@ -209,18 +204,19 @@ class ChannelRecorder implements Recorder {
     const moment = inStore(store, here)
     switch (event.verb) {
       case 'add':
-        if (request.merged) meters.deduplicated.inc(request.merged)
+        if (request.merged) queue.meters.deduplicated.inc(request.merged)
         request.asks.forEach((ask, index) => {
           ledger.asked(ask, replies[index] as AskReply | Failure, request.options, moment)
         })
         return
       case 'claim':
       case 'adopt': {
+        const forWorker = queue.hasWorker(event.holder)
         const claims =
           event.verb === 'adopt'
             ? (event.result as readonly SeenClaim[])
             : (event.result as { readonly claims: readonly SeenClaim[] }).claims
-        for (const claim of claims) ledger.claimed(claim, event.holder, moment)
+        for (const claim of claims) ledger.claimed(claim, event.holder, moment, forWorker)
         return
       }
       case 'finish':
