@@ -79,7 +79,8 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'seconds',
     labels: queue,
     help: 'How long in seconds an item stays in workqueue before being requested.',
-    moves: 'when a key is claimed: the time since the first add that counted',
+    moves:
+      'when a handler starts, or `get` hands a key out: the time since the first add that counted',
     family: 'client-go',
     scope: 'process',
   },
