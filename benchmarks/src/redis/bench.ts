@@ -6,6 +6,7 @@ import { printDepth } from './depth.ts'
 import { printIdle } from './idle.ts'
 import { measured, printSides, type Sample } from './measured.ts'
 import { printMemory } from './memory.ts'
+import { printPartitions } from './partitions.ts'
 import { printScripts } from './scripts.ts'
 
 const { env } = process
@@ -126,4 +127,5 @@ try {
 } finally {
   await server.dispose()
 }
+if (isWanted('partitions')) await printPartitions(3 * keyCount, rounds)
 console.log(`\nat the end: ${load()}`)

@@ -1,12 +1,13 @@
 #!lua flags=no-writes
 -- Lists keys in the order of their bytes.
 --
--- Arguments: the number of names, then the names, or 0 and: the sorted set to read (keys or parked),
--- the lower bound of ZRANGEBYLEX, the most keys to look at.
--- Reply: how many keys were looked at, then for each stored key its name, item, error, holder, and the
+-- Arguments: the most bytes of items and errors, the number of names, then the names, or 0 and: the sorted
+-- set to read (keys or parked), the lower bound of ZRANGEBYLEX, the most keys to look at.
+-- Reply: how many keys were looked at, negative if there were too many bytes for the rest, then for each stored key its name, item, error, holder, and the
 -- numbers of its state, the trace contexts of the pending and of the claimed run; an absent text is false.
 -- @include begin
 -- @include rows
+local bytesMax = numberArgument()
 local count = numberArgument()
 local names = {}
 if count > 0 then
@@ -17,14 +18,18 @@ else
   names = call('ZRANGEBYLEX', key, from, '+', 'LIMIT', 0, numberArgument())
 end
 local replies = {}
+local bytes, looked = 0, #names
 local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
 for index, state in ipairs(readKeys(names)) do
   if state.place ~= NONE and names[index] ~= '' then
     local key = names[index]
+    local item = state.hasItem and call('HGET', itemsKey, key) or false
+    local message = state.hasError and call('HGET', errorsKey, key) or false
+    bytes = bytes + (item and #item or 0) + (message and #message or 0)
     replies[#replies + 1] = {
       key,
-      state.hasItem and call('HGET', itemsKey, key) or false,
-      state.hasError and call('HGET', errorsKey, key) or false,
+      item,
+      message,
       state.holder or false,
       whys[state.why], whys[state.laterWhy], whys[state.claimedWhy],
       string.format(
@@ -35,6 +40,10 @@ for index, state in ipairs(readKeys(names)) do
       state.trace or false,
       state.claimedTrace or false,
     }
+    if bytes >= bytesMax and index < #names then
+      looked = -index
+      break
+    end
   end
 end
-return answer(#names, unpack(replies))
+return answer(looked, unpack(replies))

@@ -224,7 +224,7 @@ class RedisDriver implements Driver {
   }
 
   async list(queue: string, request: ListRequest): Promise<ListReply> {
-    return await list(this.#store, queue, request)
+    return await list(this.#store, queue, request, this.batchBytes)
   }
 
   async watch(onWake: (queue: string | undefined) => void): Promise<() => Promise<void>> {

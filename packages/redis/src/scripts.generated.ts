@@ -1490,7 +1490,8 @@ end
 seq = greatestSeq
 write()
 return answer(unpack(replies))`].join('\n'),
-  list: ['#!lua flags=no-writes', parts.begin, parts.rows, `local count = numberArgument()
+  list: ['#!lua flags=no-writes', parts.begin, parts.rows, `local bytesMax = numberArgument()
+local count = numberArgument()
 local names = {}
 if count > 0 then
 for index = 1, count do names[index] = argument() end
@@ -1500,14 +1501,18 @@ local from = argument()
 names = call('ZRANGEBYLEX', key, from, '+', 'LIMIT', 0, numberArgument())
 end
 local replies = {}
+local bytes, looked = 0, #names
 local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
 for index, state in ipairs(readKeys(names)) do
 if state.place ~= NONE and names[index] ~= '' then
 local key = names[index]
+local item = state.hasItem and call('HGET', itemsKey, key) or false
+local message = state.hasError and call('HGET', errorsKey, key) or false
+bytes = bytes + (item and #item or 0) + (message and #message or 0)
 replies[#replies + 1] = {
 key,
-state.hasItem and call('HGET', itemsKey, key) or false,
-state.hasError and call('HGET', errorsKey, key) or false,
+item,
+message,
 state.holder or false,
 whys[state.why], whys[state.laterWhy], whys[state.claimedWhy],
 string.format(
@@ -1518,9 +1523,13 @@ state.claimedAsked, state.failures, state.crashes, state.failed, state.parked an
 state.trace or false,
 state.claimedTrace or false,
 }
+if bytes >= bytesMax and index < #names then
+looked = -index
+break
 end
 end
-return answer(#names, unpack(replies))`].join('\n'),
+end
+return answer(looked, unpack(replies))`].join('\n'),
   overview: ['#!lua flags=no-writes', parts.begin, `local withinMs = numberArgument()
 local workers = {}
 local all = call('HGETALL', workersKey)

@@ -1,5 +1,4 @@
 import {
-  batchKeysMax,
   checkString,
   describeValue,
   type ImportOutcome,
@@ -8,6 +7,7 @@ import {
 } from '@sluice/core'
 import type { Queue } from '../queue/queue.ts'
 import { coreOf } from './export-queue.ts'
+import { keysMaxOf, transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow } from './transfer-instants.ts'
 import { readLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
@@ -48,7 +48,9 @@ export async function importQueue<T>(
     if (batch.size === 0) return
     const rows = [...batch.values()].map((row) => enteringRow(driver, row))
     batch = new Map()
-    for (const outcome of await transfer.importRows(name, rows)) result[outcome] += 1
+    for (const some of transferBatches(rows, driver)) {
+      for (const outcome of await transfer.importRows(name, some)) result[outcome] += 1
+    }
   }
   let number = -1
   let keys = 0
@@ -70,7 +72,7 @@ export async function importQueue<T>(
     } else if (line.as === 'end') expected = line.keys
     else {
       keys += 1
-      if (batch.size >= batchKeysMax || batch.has(line.row.key)) await flush()
+      if (batch.size >= keysMaxOf(driver) || batch.has(line.row.key)) await flush()
       batch.set(line.row.key, line.row)
     }
   }

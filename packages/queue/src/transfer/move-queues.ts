@@ -23,6 +23,7 @@ import { transferRow } from '@sluice/core/driver'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
+import { keysMaxOf, transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
 
@@ -173,7 +174,8 @@ class QueueMove {
   /** Moves the first keys; `undefined` if there are none. */
   async #moveSome(): Promise<number | undefined> {
     const { driver, transfer } = this.#from
-    const { rows } = await driver.list(this.#queue, { limit: batchKeysMax })
+    const { driver: to, transfer: target } = this.#to
+    const { rows } = await driver.list(this.#queue, { limit: keysMaxOf(driver, to) })
     if (rows.length === 0) return undefined
     if (rows.some(({ token }) => token !== noToken)) {
       // The queue was resumed meanwhile.
@@ -181,13 +183,15 @@ class QueueMove {
       await this.#givenBack()
       return 0
     }
-    const moving = rows.map(transferRow)
-    const { driver: to, transfer: target } = this.#to
-    const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
-    await this.#patiently(() => target.importRows(this.#queue, entering))
-    // A key that has changed since it was listed stays, and is listed and merged once more.
-    const outcomes = await this.#patiently(() => transfer.dropRows(this.#queue, moving))
-    return outcomes.filter((outcome) => outcome === 'dropped').length
+    let dropped = 0
+    for (const moving of transferBatches(rows.map(transferRow), driver, to)) {
+      const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
+      await this.#patiently(() => target.importRows(this.#queue, entering))
+      // A key that has changed since it was listed stays, and is listed and merged once more.
+      const outcomes = await this.#patiently(() => transfer.dropRows(this.#queue, moving))
+      dropped += outcomes.filter((outcome) => outcome === 'dropped').length
+    }
+    return dropped
   }
 
   /** Fencing numbers of the target continue above those that the source has given out so far. */

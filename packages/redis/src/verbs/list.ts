@@ -81,17 +81,29 @@ function rowsOf(reply: readonly Reply[], now: number): KeyRow[] {
 }
 
 /** Lists keys in the order of their bytes. */
-export async function list(store: Store, queue: string, request: ListRequest): Promise<ListReply> {
+export async function list(
+  store: Store,
+  queue: string,
+  request: ListRequest,
+  bytesMax: number,
+): Promise<ListReply> {
   const { keys, state, prefix = '', limit } = request
   const fits = (row: KeyRow): boolean => state === undefined || row.state === state
   if (keys !== undefined) {
     const names = [...new Set(keys)]
-    const reply = await store.run('list', queue, [String(names.length), ...names])
-    const now = number(reply[0])
-    const rows = rowsOf(reply, now)
-      .filter((row) => row.key.startsWith(prefix) && fits(row))
-      .sort((a, b) => compareKeys(a.key, b.key))
-    return { now, rows }
+    const rows: KeyRow[] = []
+    let now = 0
+    for (let at = 0; at < names.length || at === 0; ) {
+      const some = names.slice(at, at + scriptKeysMax)
+      const args = [String(bytesMax), String(some.length), ...some]
+      const reply = await store.run('list', queue, args)
+      now = number(reply[0])
+      for (const row of rowsOf(reply, now)) {
+        if (row.key.startsWith(prefix) && fits(row)) rows.push(row)
+      }
+      at += Math.abs(number(reply[verbStart])) || scriptKeysMax
+    }
+    return { now, rows: rows.sort((a, b) => compareKeys(a.key, b.key)) }
   }
   const source = state === 'parked' ? 'parked' : 'keys'
   const found: KeyRow[] = []
@@ -101,7 +113,8 @@ export async function list(store: Store, queue: string, request: ListRequest): P
     const from = compareKeys(prefix, cursor) > 0 ? `[${prefix}` : `(${cursor}`
     // One more than fits, to know whether there is a page after this one.
     const wanted = Math.min(scriptKeysMax, state === undefined ? limit - found.length + 1 : 256)
-    const reply = await store.run('list', queue, ['0', source, from, String(wanted)])
+    const args = [String(bytesMax), '0', source, from, String(wanted)]
+    const reply = await store.run('list', queue, args)
     const now = number(reply[0])
     for (const row of rowsOf(reply, now)) {
       if (!row.key.startsWith(prefix)) return { now, rows: found }
@@ -112,8 +125,8 @@ export async function list(store: Store, queue: string, request: ListRequest): P
       cursor = row.key
     }
     const looked = number(reply[verbStart])
-    if (looked < wanted) return { now, rows: found }
-    looksLeft -= looked
+    if (looked >= 0 && looked < wanted) return { now, rows: found }
+    looksLeft -= Math.abs(looked)
     if (looksLeft <= 0) return { now, rows: found, cursor }
   }
 }
