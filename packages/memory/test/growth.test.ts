@@ -1,6 +1,7 @@
 import {
   type AskOptions,
   type ClaimReply,
+  type DirectClaim,
   type Driver,
   type Finish,
   type FinishReply,
@@ -14,6 +15,16 @@ import { describe, expect, test } from 'vitest'
 import { memoryDriver } from '../src/index.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+const blankClaim: DirectClaim = {
+  key: '',
+  itemText: undefined,
+  token: 0,
+  handle: 0,
+  failures: 0,
+  crashes: 0,
+  priority: 0,
+  askedAt: 0,
+}
 const keyOf = (at: number): string => `key-${String(at).padStart(5, '0')}`
 
 function rowsOf(driver: Driver): Map<string, KeyRow> {
@@ -35,6 +46,21 @@ describe.each(sizes)('with %d keys', (size) => {
       expect(driver.operate!.purge('q')).toBe(size)
       expect(rowsOf(driver).size).toBe(0)
     }
+  })
+
+  test('every key can be held at a time, and finished', () => {
+    const driver = memoryDriver()
+    void driver.open({ clock: fakeClock() })
+    const direct = driver.direct!('q')!
+    for (let at = 0; at < size; at += 1) direct.add(keyOf(at), undefined, 0, options)
+    const claims = Array.from({ length: size }, () => {
+      const into = { ...blankClaim }
+      expect(direct.claim(into, 'h', never)).toBe(true)
+      return into
+    })
+    expect(claims.map(({ key }) => key)).toEqual(Array.from({ length: size }, (_, at) => keyOf(at)))
+    for (const { handle, token } of claims) expect(direct.done(handle, token, false)).toBe('idle')
+    expect(rowsOf(driver).size).toBe(0)
   })
 
   test('every key keeps what is stored of it while the others arrive', async () => {

@@ -1,3 +1,6 @@
+// ArrayBuffer.prototype.transfer is in every runtime this runs on, but not in the library of es2023.
+/// <reference lib="es2024.arraybuffer" />
+
 /** The row number that stands for none. */
 export const noRow = 0
 
@@ -30,9 +33,8 @@ export class RowLinks {
 
   /** Makes room for rows below `capacity`. */
   reserve(capacity: number): void {
-    const { cells } = this
-    this.cells = new Int32Array(capacity << widthBits)
-    this.cells.set(cells)
+    const { buffer } = this.cells as { buffer: ArrayBuffer }
+    this.cells = new Int32Array(buffer.transfer((capacity << widthBits) * 4))
     this.capacity = capacity
   }
 

@@ -162,13 +162,16 @@ export class StringIndex {
     cells[(at << 1) | 1] = next
   }
 
-  /** Doubles the buckets. */
+  /** Doubles the buckets. The rows of each are divided among it and a new one. */
   private widen(): void {
-    const { buckets: old, cells } = this
-    this.buckets = new Int32Array(old.length * 2)
+    const { cells } = this
+    const { length } = this.buckets
+    this.buckets = doubled(this.buckets)
     this.mask = this.buckets.length - 1
-    for (let bucket = 0; bucket < old.length; bucket += 1) {
-      for (let row = old[bucket]!; row !== noRow; ) {
+    for (let bucket = 0; bucket < length; bucket += 1) {
+      let row = this.buckets[bucket]!
+      this.buckets[bucket] = noRow
+      while (row !== noRow) {
         const next = cells[(row << 1) | 1]!
         this.link(row, cells[row << 1]!)
         row = next
