@@ -121,7 +121,9 @@ function kill(): void {
 /** Says why one webhook waits, in the words of `explain`. */
 async function explainWebhook(): Promise<void> {
   const { keys } = await webhooks.inspect.list({ state: 'backoff', limit: 100 })
-  const key = keys.toSorted((a, b) => b.failures - a.failures)[0]
+  // Others fail for reasons of their own.
+  const refused = keys.filter(({ lastError }) => lastError?.message.endsWith('answered 503'))
+  const key = refused.toSorted((a, b) => b.failures - a.failures)[0]
   if (key === undefined) return
   const { conditions } = await webhooks.inspect.explain(key.key)
   const why = conditions.find(({ ok }) => ok === false)
