@@ -1689,11 +1689,11 @@ from sluice.tick_732260b3(
   transferSkipTokens: `select max(pg_catalog.nextval('sluice.token'))
 from pg_catalog.generate_series(1, $1::int)`,
   watchRoles: `select r.rolname as role
-from pg_roles r cross join to_regclass($1) t(relation)
+from pg_roles r cross join to_regclass($1::text) t(relation)
   cross join (
     select p.oid as function, n.oid as namespace
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where p.proname = 'add_many' and n.nspname = $3
+    where p.proname = 'add_many' and n.nspname = $3::text
   ) f
 where r.rolname !~ '^pg_'
   and not (has_schema_privilege(r.oid, f.namespace, 'usage')

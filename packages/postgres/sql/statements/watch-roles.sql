@@ -1,11 +1,12 @@
 -- The roles that may change a table, but not call the function that its triggers call: their changes
--- fail. $1 the table, $2 insert, update, delete, $3 the schema.
+-- fail.
+-- Parameters: table, events (insert, update, delete), schema.
 select r.rolname as role
-from pg_roles r cross join to_regclass($1) t(relation)
+from pg_roles r cross join to_regclass($1::text) t(relation)
   cross join (
     select p.oid as function, n.oid as namespace
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where p.proname = 'add_many' and n.nspname = $3
+    where p.proname = 'add_many' and n.nspname = $3::text
   ) f
 where r.rolname !~ '^pg_'
   and not (has_schema_privilege(r.oid, f.namespace, 'usage')
