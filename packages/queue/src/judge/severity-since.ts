@@ -1,4 +1,4 @@
-import type { EpochMs, HistoryStep, WorkerRow } from '@sluice/core'
+import { checkFunction, checkObject, type EpochMs, type HistoryStep } from '@sluice/core'
 import type { HistoryRange, Inspect, QueueHistory } from '../inspect/inspect.ts'
 import { isBehind, isFailing, type QueueSigns, type Severity, thresholds } from './judge-queue.ts'
 import { readAnswer, type WorkRates, workRates } from './work-rates.ts'
@@ -68,13 +68,17 @@ export async function severitySince(
   signs: Omit<QueueSigns, 'history'>,
   inspect: Pick<Inspect, 'history'>,
 ): Promise<SeveritySince | undefined> {
-  const { now, counts, workers } = readAnswer('signs', () => signs)
+  const { now, oldestReadyAt, seenAt } = readAnswer('signs', () => ({
+    now: signs.now,
+    oldestReadyAt: signs.counts.oldestReadyAt,
+    seenAt: signs.workers?.filter(({ concurrency }) => concurrency > 0).map((row) => row.seenAt),
+  }))
+  checkFunction('inspect.history', checkObject('inspect', inspect).history)
   if (severity === 'waiting long') {
-    if (counts.oldestReadyAt === undefined) return undefined
-    const at = counts.oldestReadyAt + thresholds.waitingLongMs
-    return { at, withinMs: 0, orEarlier: false }
+    if (oldestReadyAt === undefined) return undefined
+    return { at: oldestReadyAt + thresholds.waitingLongMs, withinMs: 0, orEarlier: false }
   }
-  if (severity === 'no workers') return await lastSeen(workers ?? [], inspect)
+  if (severity === 'no workers') return await lastSeen(seenAt ?? [], inspect)
   const was = states[severity]
   if (was === undefined) return undefined
   let since: SeveritySince = { at: now, withinMs: 0, orEarlier: true }
@@ -117,11 +121,10 @@ function goBack({ stepMs, steps }: QueueHistory, was: Was, until: EpochMs): Walk
 
 /** When a worker of the queue was seen last: those on the list, or the latest that was recorded. */
 async function lastSeen(
-  workers: readonly WorkerRow[],
+  seenAt: readonly EpochMs[],
   inspect: Pick<Inspect, 'history'>,
 ): Promise<SeveritySince | undefined> {
-  const seen = workers.filter(({ concurrency }) => concurrency > 0).map(({ seenAt }) => seenAt)
-  if (seen.length > 0) return { at: Math.max(...seen), withinMs: 0, orEarlier: false }
+  if (seenAt.length > 0) return { at: Math.max(...seenAt), withinMs: 0, orEarlier: false }
   for (const range of ranges) {
     const { steps, stepMs } = await inspect.history({ range })
     const last = steps.at(-1)
