@@ -25,6 +25,8 @@ export class Subscriptions {
   readonly #resolve: Resolve
   readonly #isSharded: boolean
   readonly #channels = new Map<string, Channel>()
+  /** Subscriptions that the server has been asked to end. */
+  readonly #ending = new Map<string, Promise<void>>()
   #own: OpenLink | undefined
   #ticker: Ticker | undefined
 
@@ -62,8 +64,12 @@ export class Subscriptions {
     if (known === undefined || known.all.size > 0) return
     this.#channels.delete(channel)
     const link = this.#own?.current ?? this.#main.current
+    if (link === undefined) return
     // A connection that has ended has no subscription left.
-    await link?.unsubscribe(channel, this.#isSharded).catch(() => {})
+    const ending = link.unsubscribe(channel, this.#isSharded).catch(() => {})
+    this.#ending.set(channel, ending)
+    await ending
+    if (this.#ending.get(channel) === ending) this.#ending.delete(channel)
   }
 
   /** The connection for commands was opened again. */
@@ -122,6 +128,8 @@ export class Subscriptions {
   }
 
   async #subscribe(link: Link, channel: string): Promise<void> {
+    // Until the reply, a client takes the channel for subscribed, and sends nothing.
+    while (this.#ending.has(channel)) await this.#ending.get(channel)
     const known = this.#channels.get(channel)
     if (known !== undefined) await link.subscribe(channel, this.#isSharded, known.listener)
   }

@@ -72,6 +72,20 @@ describe.skipIf(!needs('redis-server', hasRedis))('connections', () => {
         assert.equal(await connections.send('k', ['PING']), 'PONG')
       })
 
+      test('a subscription that begins while another to its channel ends gets messages', async () => {
+        const connections = await open({ url: server.url, library })
+        const first = await connections.subscribe('again', { onMessage: () => {}, onGap: () => {} })
+        const seen: string[] = []
+        const ended = first()
+        await connections.subscribe('again', {
+          onMessage: (text) => seen.push(text),
+          onGap: () => {},
+        })
+        await ended
+        assert.equal(await server.command('PUBLISH', 'again', 'one'), 1)
+        await expect.poll(() => seen).toEqual(['one'])
+      })
+
       test('connections that are killed are opened again, and the gap is reported to the subscriber', async () => {
         const connections = await open({ url: server.url, library })
         let gaps = 0
