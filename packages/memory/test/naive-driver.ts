@@ -33,6 +33,8 @@ interface Entry {
   item: string | undefined
   holder: string | undefined
   lastError: string | undefined
+  /** Whether the failures that the error was of had expired before the last add. */
+  hasExpiredError: boolean
 }
 
 /**
@@ -56,6 +58,7 @@ export class NaiveQueue {
       const entry = this.#entry(ask.key)
       const { state } = entry
       const before = transitions.countedFailures(state, now, options.failuresExpireMs)
+      if (before < state.failures) entry.hasExpiredError = true
       if (state.dueAt === never && this.#pending() >= (options.maxPending ?? Infinity)) {
         this.#sweepGone()
         return { outcome: 'full', dueAt: never, failures: before }
@@ -132,7 +135,10 @@ export class NaiveQueue {
         outcome = transitions.retry(state, token, delayMs, dedupe, now, seq, finish.priority)
       }
       if (outcome !== 'lost' && (finish.as === 'retry' || finish.as === 'park')) {
-        entry.lastError = finish.error ?? entry.lastError
+        if (finish.error !== undefined) {
+          entry.lastError = finish.error
+          entry.hasExpiredError = false
+        }
       }
       const { dueAt, failures } = state
       this.#sweepGone()
@@ -207,7 +213,8 @@ export class NaiveQueue {
   /** Forgets the error of a key that was swept away before it was added again. */
   forgetError(key: string): void {
     const entry = this.#entries.get(key)
-    if (entry !== undefined && entry.state.failures === 0) entry.lastError = undefined
+    if (entry === undefined) return
+    if (entry.state.failures === 0 || entry.hasExpiredError) entry.lastError = undefined
   }
 
   nextAt(): number {
@@ -267,7 +274,8 @@ export class NaiveQueue {
     let entry = this.#entries.get(key)
     if (entry === undefined) {
       const state = emptyKeyState()
-      entry = { key, state, item: undefined, holder: undefined, lastError: undefined }
+      const nothing = { item: undefined, holder: undefined, lastError: undefined }
+      entry = { key, state, ...nothing, hasExpiredError: false }
       this.#entries.set(key, entry)
     }
     return entry
