@@ -1,12 +1,11 @@
-import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
-import type { Browser } from 'playwright-core'
 import type { Driver, RateLimitingQueue } from 'sluice'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { type Served, serve, token } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
-import { coded, failOnce, Stores } from './browser/stores.ts'
+import { startStage } from './browser/stage.ts'
+import { coded, failOnce } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
 const queuePlace = (queue: string): PageLocation => ({ at: 'queue', queue, keys: {}, cursors: [] })
@@ -19,29 +18,13 @@ const matching =
   (queue: string): PageLocation => ({ at: 'queue', queue, keys: { prefix }, cursors: [] })
 
 describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => {
-  let browser: Browser
-  let postgres: PostgresServer
-  const stores = new Stores()
-
-  beforeAll(async () => {
-    ;[browser, postgres] = await Promise.all([startChromium(), startPostgres()])
-  })
-  afterEach(() => stores.closeAll())
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-    await postgres.dispose()
-  })
-
-  const kinds: readonly [string, () => Driver][] = [
-    ['SQLite', () => stores.sqlite()],
-    ['Postgres', () => stores.postgres(postgres)],
-  ]
+  const stage = startStage()
+  const { stores, kinds } = stage
 
   async function begin(driver: Driver, place: PageLocation): Promise<Visit> {
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    return await Visit.begin(browser, served, place)
+    return await Visit.begin(stage.browser, served, place)
   }
 
   const press = (visit: Visit, name: string): Promise<void> =>
@@ -58,7 +41,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     let made = 0
     let name: string
     let queue: RateLimitingQueue<unknown>
-    const desk = new SharedVisit(() => Visit.begin(browser, served))
+    const desk = new SharedVisit(() => Visit.begin(stage.browser, served))
     const state = async (key: string) => (await queue.inspect.get(key))?.state
 
     beforeAll(async () => {
@@ -247,8 +230,8 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     const served = await serve({ driver })
     stores.closing(() => served.stop())
     const [one, other] = [
-      await Visit.begin(browser, served, queuePlace('orders')),
-      await Visit.begin(browser, served, queuePlace('orders')),
+      await Visit.begin(stage.browser, served, queuePlace('orders')),
+      await Visit.begin(stage.browser, served, queuePlace('orders')),
     ]
     await press(one, 'Pause')
     await agree(one, 'Pause')
@@ -264,7 +247,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     await stores.queue(driver, 'orders').add('a')
     const served = await serve({ driver, allowActions: false })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, queuePlace('orders'))
+    const visit = await Visit.begin(stage.browser, served, queuePlace('orders'))
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     expect(await visit.count('main button.button')).toBe(0)
     expect(await visit.count('main input[type=checkbox]')).toBe(0)
@@ -285,7 +268,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     await stores.queue(lesser, 'orders').add('a')
     const served = await serve({ driver: lesser })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, keyPlace('a')('orders'))
+    const visit = await Visit.begin(stage.browser, served, keyPlace('a')('orders'))
     const park = visit.page.getByRole('button', { name: 'Park' })
     expect(await park.getAttribute('aria-disabled')).toBe('true')
     expect(await park.getAttribute('title')).toMatch(/lacks the capability “operate”/)

@@ -1,11 +1,10 @@
-import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
-import type { Browser } from 'playwright-core'
-import { createQueue, createWorker, type Driver } from 'sluice'
+import { createQueue, createWorker } from 'sluice'
 import { type FakeClock, fakeClock } from 'sluice/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { describe, expect, it } from 'vitest'
+import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
-import { coded, failOnce, Stores } from './browser/stores.ts'
+import { startStage } from './browser/stage.ts'
+import { coded, failOnce } from './browser/stores.ts'
 import { plain, Visit } from './browser/visit.ts'
 
 const queuePlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
@@ -18,29 +17,12 @@ async function keepStepping(clock: FakeClock, signal: AbortSignal): Promise<void
 /** A step after which calls of the store can be answered: by a clock that jumps, they would time out. */
 async function stepSlowly(clock: FakeClock, ms: number): Promise<void> {
   await clock.step(ms)
-  // real time: stores and the browser's pages are as fast as they are.
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await new Promise((resolve) => setTimeout(resolve, 20)) // real time: that of stores and browsers.
 }
 
 describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }, () => {
-  let browser: Browser
-  let postgres: PostgresServer
-  const stores = new Stores()
-
-  beforeAll(async () => {
-    ;[browser, postgres] = await Promise.all([startChromium(), startPostgres()])
-  })
-  afterEach(() => stores.closeAll())
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-    await postgres.dispose()
-  })
-
-  const kinds: readonly [string, () => Driver][] = [
-    ['SQLite', () => stores.sqlite()],
-    ['Postgres', () => stores.postgres(postgres)],
-  ]
+  const stage = startStage()
+  const { stores, kinds } = stage
 
   describe.each(kinds)('over %s', (_, make) => {
     it('counts every key when asked, also of a queue with more than are counted', async () => {
@@ -51,7 +33,7 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await queue.addAfter('later', 3_600_000)
       const served = await serve({ driver })
       stores.closing(() => served.stop())
-      const visit = await Visit.begin(browser, served, queuePlace)
+      const visit = await Visit.begin(stage.browser, served, queuePlace)
       await visit.reads('.tile-ready', /10,000\+/)
       await visit.page.getByRole('button', { name: 'Count every key' }).click()
       await visit.reads('.count-all', /10,250 ready, 1 delayed, counted in .* Count again/)
@@ -68,7 +50,7 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await failOnce(queue, 'other', coded('E_MAIL', 'no such address'))
       const served = await serve({ driver })
       stores.closing(() => served.stop())
-      const visit = await Visit.begin(browser, served, { at: 'failures', queue: 'orders' })
+      const visit = await Visit.begin(stage.browser, served, { at: 'failures', queue: 'orders' })
       const { page } = visit
       await page.locator('.failure-code', { hasText: 'E_HOST' }).click()
       const does = async (label: string, verb: string) => {
@@ -120,7 +102,7 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
         stopped.abort()
         await running
       })
-      const visit = await Visit.begin(browser, served, queuePlace, {
+      const visit = await Visit.begin(stage.browser, served, queuePlace, {
         timezoneId: 'UTC',
         viewport: { width: 1_440, height: 900 },
       })

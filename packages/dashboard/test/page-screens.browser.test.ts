@@ -1,37 +1,19 @@
-import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
-import type { Browser } from 'playwright-core'
-import type { Driver } from 'sluice'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
+import { startStage } from './browser/stage.ts'
 import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
-  let browser: Browser
-  let postgres: PostgresServer
-  const stores = new Stores()
-
-  beforeAll(async () => {
-    ;[browser, postgres] = await Promise.all([startChromium(), startPostgres()])
-  })
-  afterEach(() => stores.closeAll())
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-    await postgres.dispose()
-  })
-
-  const kinds: readonly [string, () => Driver][] = [
-    ['SQLite', () => stores.sqlite()],
-    ['Postgres', () => stores.postgres(postgres)],
-  ]
+  const stage = startStage()
+  const { stores, kinds } = stage
 
   describe.each(kinds)('over %s', (_, make) => {
     const lasting = new Stores()
     let lively: Served
-    const desk = new SharedVisit(() => Visit.begin(browser, lively))
+    const desk = new SharedVisit(() => Visit.begin(stage.browser, lively))
 
     beforeAll(async () => {
       const driver = make()
@@ -137,7 +119,11 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       await stores.queue(driver, 'orders').add('fails')
       const served = await serve({ driver })
       stores.closing(() => served.stop())
-      const visit = await Visit.begin(browser, served, { at: 'key', queue: 'orders', key: 'fails' })
+      const visit = await Visit.begin(stage.browser, served, {
+        at: 'key',
+        queue: 'orders',
+        key: 'fails',
+      })
       await visit.reads('.key-state', 'backoff')
       await visit.reads('.retry', /by its failures 1 h wins/)
       await visit.end()
@@ -166,7 +152,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       await queue.add('first')
       const served = await serve({ driver })
       stores.closing(() => served.stop())
-      const visit = await Visit.begin(browser, served)
+      const visit = await Visit.begin(stage.browser, served)
       await visit.reads('.overview .row', /online\. 1 /)
       await queue.addMany(['a', 'b', 'c'])
       await visit.reads('.overview .row', /online\. 4 /)
@@ -195,7 +181,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     const driver = stores.sqlite()
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served)
+    const visit = await Visit.begin(stage.browser, served)
     await visit.reads('.empty', /No queue yet.*sqliteDriver\(\{ file: 'queue\.db' \}\)/s)
     await visit.page.getByLabel('Or open a queue by name').fill('some/queue')
     await visit.page.getByRole('button', { name: 'Open' }).click()
@@ -224,7 +210,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     await stores.queue(driver, 'orders').add('a')
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, {
+    const visit = await Visit.begin(stage.browser, served, {
       at: 'queue',
       queue: 'orders',
       keys: {},
@@ -242,7 +228,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
   it('say why something cannot be shown', async () => {
     const served = await serve({ driver: stores.sqlite() })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, {
+    const visit = await Visit.begin(stage.browser, served, {
       at: 'queue',
       queue: 'x'.repeat(200),
       keys: {},
@@ -265,7 +251,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     )
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, {
+    const visit = await Visit.begin(stage.browser, served, {
       at: 'queue',
       queue: 'orders',
       keys: {},

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { heartbeatMs } from '@sluice/core'
+import type { PublicQueue } from './public-api.ts'
 import type { QueueCase } from './queue-case.ts'
 import { type QueueScene, watchPromise } from './queue-scene.ts'
 
@@ -16,6 +17,17 @@ async function passUncalled(s: QueueScene, ms: number): Promise<void> {
   const before = s.store.log.lines.length
   await s.step(ms)
   assert.deepEqual(s.store.log.lines.slice(before), [], `calls in ${ms} ms`)
+}
+
+/** Awaits the key a, which is due in an hour: until then the store gets no calls. */
+async function waitAnHour(s: QueueScene, queue: PublicQueue<string>): Promise<void> {
+  const waiting = watchPromise(queue.get())
+  await s.step(quietMs)
+  await passUncalled(s, hourMs - quietMs - 1)
+  assert.equal(waiting.state, 'waiting')
+  await s.step(1)
+  await s.settled(waiting)
+  assert.equal(waiting.value?.item, 'a')
 }
 
 /** With `quietAfterMs`, a queue without work leaves its store alone. */
@@ -48,13 +60,7 @@ export const quietingCases: readonly QueueCase[] = [
     async run(s) {
       const queue = s.delaying(quiet)
       await queue.addAfter('a', hourMs)
-      const waiting = watchPromise(queue.get())
-      await s.step(quietMs)
-      await passUncalled(s, hourMs - quietMs - 1)
-      assert.equal(waiting.state, 'waiting')
-      await s.step(1)
-      await s.settled(waiting)
-      assert.equal(waiting.value?.item, 'a')
+      await waitAnHour(s, queue)
     },
   },
   {
@@ -66,13 +72,7 @@ export const quietingCases: readonly QueueCase[] = [
       const queue = s.limited({ ...quiet, limiter })
       await queue.add('a')
       await (await s.take(queue)).retry(new Error('not yet'))
-      const waiting = watchPromise(queue.get())
-      await s.step(quietMs)
-      await passUncalled(s, hourMs - quietMs - 1)
-      assert.equal(waiting.state, 'waiting')
-      await s.step(1)
-      await s.settled(waiting)
-      assert.equal(waiting.value?.item, 'a')
+      await waitAnHour(s, queue)
     },
   },
   {

@@ -342,7 +342,7 @@ const breaks: readonly Break[] = [
   },
   {
     script: 'tick',
-    name: 'a worker begins anew with each tick',
+    name: 'each tick sets the start time of a worker again',
     from: "local started = registered and string.match(registered, '^(%S+) ') or",
     to: 'local started =',
     caughtBy: 'workers.registered',
