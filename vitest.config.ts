@@ -29,6 +29,10 @@ function scratchFolder(): string {
 
 const env = { TMPDIR: scratchFolder() }
 
+// Workers and the programs that tests start inherit it. Loading the sources of a driver, types
+// stripped, costs a new process 0.35 s of processor time without the cache, 0.1 s with it.
+process.env['NODE_COMPILE_CACHE'] ??= `${root}/node_modules/.cache/node-compile`
+
 function foldersOf(parent: string): string[] {
   if (!existsSync(`${root}/${parent}`)) return []
   return readdirSync(`${root}/${parent}`, { withFileTypes: true })
