@@ -200,6 +200,20 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'keys of a claim are kept by limits that have fallen since',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/prefetching.ts',
+        find: 'Math.max(max, beyondSlotsMax)',
+        replace: 'Math.max(max, this.beyondSlotsMax)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'keeps what a claim brings',
+    },
+  },
+  {
     name: 'a key that has crashed is claimed ahead',
     edits: [
       {

@@ -10,7 +10,7 @@ import { type ClaimCaller, type ClaimResult, ClaimsInFlight, claimOnce } from '.
 import type { FinishBatcher } from './finish-batcher.ts'
 import { claimsInFlightMax, parallelMin } from './in-flight-limits.ts'
 import type { NextDue } from './next-due.ts'
-import { Prefetching } from './prefetching.ts'
+import { Prefetching, type PrefetchLimits } from './prefetching.ts'
 
 /** How long to wait when keys are due that a claim does not get, since other sessions lock them. */
 const lockedDelay = { first: 5, longest: 1_000 }
@@ -186,7 +186,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   async #bring(limit: number): Promise<ClaimResult> {
     const { clock } = this.#core.calls.handle
     const sentAt = clock.monotonicMs()
-    const aheadMax = this.#prefetching.max
+    const { limits } = this.#prefetching
     const { claims, leaseEnds, isDoubtful } = await claimOnce(
       this.#core,
       this.#nextDue,
@@ -202,7 +202,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       this.#onMiss()
     } else {
       if (claims.length > 0) this.#misses = 0
-      if (!this.isStopped) this.#deliver(claims, aheadMax)
+      if (!this.isStopped) this.#deliver(claims, limits)
     }
     const hasCrashed = claims.some(({ crashes }) => crashes > 0)
     return { count: claims.length, hasCrashed, leaseEnds }
@@ -341,8 +341,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#holdOffUntil = clock.monotonicMs() + retryDelayMs(this.#misses, lockedDelay)
   }
 
-  /** Hands out the keys of a claim; as many as `aheadMax` may stay for workers. */
-  #deliver(brought: HeldKey<unknown>[], aheadMax: number): void {
+  /** Hands out the keys of a claim; as many as the limits allow may stay for workers. */
+  #deliver(brought: HeldKey<unknown>[], limits: PrefetchLimits): void {
     const { waiters } = this.#core
     const claims = brought.filter(mayStart)
     // The store has to report when the leases of claims that came too late expire.
@@ -358,7 +358,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       for (const held of helds) held.policy = waiter.policy
       this.#core.deliver(waiter, helds)
     }
-    this.#prefetching.keep(claims.slice(at), aheadMax)
+    this.#prefetching.keep(claims.slice(at), limits)
   }
 
   alarmSetting(): AlarmSetting {

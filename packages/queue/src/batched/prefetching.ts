@@ -6,6 +6,12 @@ import type { NextDue } from './next-due.ts'
 import { PrefetchAmount } from './prefetch-amount.ts'
 import { PrefetchBuffer } from './prefetch-buffer.ts'
 
+/** How many keys may be claimed ahead, and how many together with finishes in flight. */
+export interface PrefetchLimits {
+  readonly max: number
+  readonly beyondSlotsMax: number
+}
+
 /**
  * What is claimed ahead of the slots of workers: how much, when, and when it is given back. Only
  * workers claim ahead, and only while they take keys.
@@ -99,12 +105,21 @@ export class Prefetching {
     }
   }
 
-  /** Keeps keys that a claim of at most `max` keys ahead brought and no waiter took. */
-  keep(helds: readonly HeldKey<unknown>[], max: number): void {
+  /** The present limits, by which a claim that is sent now may bring keys. */
+  get limits(): PrefetchLimits {
+    return { max: this.max, beyondSlotsMax: this.beyondSlotsMax }
+  }
+
+  /**
+   * Keeps keys that a claim brought and no waiter took, by the limits under which it was sent: the
+   * present ones may be lower because the claim itself has held up the handlers, and keys that are
+   * given back are claimed again.
+   */
+  keep(helds: readonly HeldKey<unknown>[], { max, beyondSlotsMax }: PrefetchLimits): void {
     const { phase, tally } = this.#core
     const finishing = tally?.finishing.size ?? 0
     for (const held of helds) {
-      const isFull = this.size >= max || this.size + finishing >= Math.max(max, this.beyondSlotsMax)
+      const isFull = this.size >= max || this.size + finishing >= Math.max(max, beyondSlotsMax)
       // Unused since the claim was sent: its waiters have given up, or the keys were released.
       if (this.#isInUse && !isFull && phase === 'open' && held.crashes === 0) {
         this.#buffer.push(held)

@@ -1,4 +1,4 @@
-import type { ClaimRequest } from '@sluice/core'
+import type { ClaimRequest, Finish } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { batchedSetups, late, Scene, SteppedWorker, setups } from '../support/setups.ts'
@@ -203,19 +203,21 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
   })
 })
 
-/** A worker over a store that takes a given time to answer a claim, with handlers that do, too. */
+/** A worker over a store that takes a given time for claims and finishes, with handlers that do, too. */
 class Timed {
   readonly scene = new Scene(late)
   readonly started: string[] = []
   claimMs = 10
+  finishMs = 0
   handlerMs = 1
 
   constructor() {
     const driver = this.scene.late
     driver.after = async ({ verb }) => {
-      if (verb !== 'claim') return
+      const ms = verb === 'claim' ? this.claimMs : verb === 'finish' ? this.finishMs : 0
+      if (ms === 0) return
       driver.inFlight -= 1
-      await this.#wait(this.claimMs)
+      await this.#wait(ms)
       driver.inFlight += 1
     }
   }
@@ -238,6 +240,12 @@ class Timed {
 
   async pass(ms: number): Promise<void> {
     for (let at = 0; at < ms; at += 1) await this.scene.clock.step(1)
+  }
+
+  /** The keys that were given back without a run. */
+  released(): ReadonlySet<string> {
+    const finishes = (this.scene.late.requests('finish') as (readonly Finish[])[]).flat()
+    return new Set(finishes.filter(({ as }) => as === 'release').map(({ key }) => key))
   }
 
   limits(): number[] {
@@ -293,6 +301,30 @@ describe("prefetch: 'auto'", () => {
     timed.handlerMs = 5_000
     await timed.pass(210)
     expect(await held(timed.scene)).toHaveLength(4)
+  })
+
+  test('keeps what a claim brings by the limits under which it was sent', async () => {
+    const timed = new Timed()
+    timed.finishMs = 15
+    await timed.scene.queue().addMany(many)
+    timed.start(4)
+    await timed.pass(400)
+    // The next claim is in flight while handlers become slow, with finishes that are not acknowledged.
+    timed.claimMs = 60
+    timed.finishMs = 60
+    const claims = timed.limits().length
+    while (timed.limits().length === claims) await timed.pass(1)
+    timed.handlerMs = 30
+    const [limit = 0] = timed.limits().slice(claims)
+    expect(limit).toBeGreaterThan(20)
+    const holding = new Set(await held(timed.scene))
+    const brought = many.filter((key) => holding.has(key)).slice(-limit)
+    // Longer than the finishes take that were in flight, and shorter than keys are kept.
+    await timed.pass(120)
+    expect(timed.limits()).toHaveLength(claims + 1)
+    const released = brought.filter((key) => timed.released().has(key))
+    // Two rounds of four runs have ended meanwhile, and their finishes count, too.
+    expect(released.length).toBeLessThanOrEqual(8)
   })
 
   test('a key with a high priority waits for slots and what was claimed ahead at most', async () => {
