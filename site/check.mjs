@@ -36,7 +36,8 @@ for (const address of brokenAddresses(dist, site, named)) {
   problems.push(`an error or an alert names ${address}, which leads nowhere`)
 }
 
-const where = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => {
+const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+const where = names.flatMap((name) => {
   try {
     return [execFileSync('which', [name], { encoding: 'utf8' }).trim()]
   } catch {

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { needs } from './index.ts'
 
 function found(): string | undefined {
-  const names = ['chromium', 'chromium-browser', 'google-chrome']
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return names
     .flatMap((name) => folders.map((folder) => join(folder, name)))
