@@ -1,7 +1,7 @@
 import type { Contestant } from './workloads.ts'
 
 /** As many members as a queue needs to finish the run of a key. */
-class Handle {
+export class Handle {
   readonly key: string
   readonly row: number
   readonly token: number
@@ -30,11 +30,9 @@ export const oneAwait: Contestant = async ({ count }) => {
 
 /** What awaiting an add, a get and a done costs if there is no queue behind them. */
 export const threeAwaits: Contestant = async ({ keys }) => {
-  let token = 0
-  for (const key of keys) {
+  for (let at = 0; at < keys.length; at += 1) {
     await added
-    token += 1
-    await Promise.resolve(new Handle(key, 1, token))
+    await Promise.resolve(new Handle(keys[at]!, 1, at))
     await idle
   }
 }
@@ -42,7 +40,7 @@ export const threeAwaits: Contestant = async ({ keys }) => {
 /** What a delayed add costs if it only reads the clock. */
 export const clockAndAwait: Contestant = async ({ keys }) => {
   let dueAt = 0
-  for (const _key of keys) {
+  for (let at = 0; at < keys.length; at += 1) {
     dueAt = Math.max(dueAt, performance.now())
     await added
   }
@@ -54,10 +52,8 @@ export const clockAndFourAwaits: Contestant = async ({ keys }) => {
     await clockAndAwait({ keys, count: keys.length, peak: () => undefined })
   }
   const consume = async (): Promise<void> => {
-    let token = 0
-    for (const key of keys) {
-      token += 1
-      await Promise.resolve(new Handle(key, 1, token))
+    for (let at = 0; at < keys.length; at += 1) {
+      await Promise.resolve(new Handle(keys[at]!, 1, at))
       await forgotten
       await idle
     }
@@ -70,7 +66,6 @@ export const handOver: Contestant = async ({ keys }) => {
   const waiting: ((handle: Handle) => void)[] = []
   const early: Handle[] = []
   let left = keys.length
-  let token = 0
   const work = async (): Promise<void> => {
     while (left > 0) {
       left -= 1
@@ -82,9 +77,8 @@ export const handOver: Contestant = async ({ keys }) => {
     }
   }
   const working = [work(), work(), work(), work()]
-  for (const key of keys) {
-    token += 1
-    const handle = new Handle(key, 1, token)
+  for (let at = 0; at < keys.length; at += 1) {
+    const handle = new Handle(keys[at]!, 1, at)
     const resolve = waiting.shift()
     if (resolve === undefined) early.push(handle)
     else resolve(handle)
