@@ -1,18 +1,29 @@
-import { expect, test, vi } from 'vitest'
-import * as limits from '../../src/batched/in-flight-limits.ts'
-import { examineOrders } from '../support/orders.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
-// As if each key were many: then calls are parallel wherever they may ever be.
-vi.mock('../../src/batched/in-flight-limits.ts', () => ({
-  parallelMin: 1,
-  claimsInFlightMax: 3,
-  finishesInFlightMax: 3,
-}))
+const limitsPath = '../../src/batched/in-flight-limits.ts'
+
+// Files of this package share a process: the queue is loaded anew with these limits, and after them.
+beforeAll(() => {
+  vi.resetModules()
+  // As if each key were many: then calls are parallel wherever they may ever be.
+  vi.doMock(limitsPath, () => ({
+    parallelMin: 1,
+    claimsInFlightMax: 3,
+    finishesInFlightMax: 3,
+  }))
+})
+
+afterAll(() => {
+  vi.doUnmock(limitsPath)
+  vi.resetModules()
+})
 
 test.each([0, 2, 5])(
   'S1 S2 S7 S9 L4 whatever the order in which calls beside each other arrive, prefetch %i',
   async (prefetch) => {
-    expect(limits.parallelMin).toBe(1)
+    const { parallelMin } = await import(limitsPath)
+    const { examineOrders } = await import('../support/orders.ts')
+    expect(parallelMin).toBe(1)
     await examineOrders({ prefetch })
   },
 )

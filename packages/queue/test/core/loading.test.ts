@@ -1,7 +1,7 @@
 import { type Driver, nextTurn, SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Backend } from '../../src/core/backend.ts'
 import { LateBackend } from '../../src/core/late-backend.ts'
 import { QueueCore } from '../../src/core/queue-core.ts'
@@ -21,6 +21,12 @@ function openedLater(): Driver {
 }
 
 const nextTurns = (): Promise<void> => new Promise((resolve) => void nextTurn(resolve))
+
+// Files of this package share a process.
+afterAll(() => {
+  vi.doUnmock('#parts')
+  vi.resetModules()
+})
 
 /** A copy of the package of which nothing was loaded that is loaded at its first use. */
 async function fresh(): Promise<typeof Sluice> {
