@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 const limitsPath = '../../src/batched/in-flight-limits.ts'
 
-// Files of this package share a process: the queue is loaded anew with these limits, and after them.
+// Files of this package share a process, so the modules are loaded again, before and after.
 beforeAll(() => {
   vi.resetModules()
   // As if each key were many: then calls are parallel wherever they may ever be.
