@@ -81,8 +81,8 @@ export const readersMutants: readonly DriverMutant[] = [
     id: 'sqlite-work-of-quiet-queues-unseen',
     driver: 'sqlite',
     file: 'statements.generated.ts',
-    from: 'select total(work) as work',
-    to: 'select max(work) as work',
+    from: 'select max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as last',
+    to: 'select seq as last',
     caughtBy: 'processes.wake.quiet',
   },
   {

@@ -24,6 +24,12 @@ create table sluice_store (
   -- so that a file which was deleted and created again does not hand out tokens that an outside
   -- system has already seen.
   token integer not null check (token > 0),
+  -- A position in the order, raised by each transaction that changes or deletes a key that is stored,
+  -- and by pauses, but not by heartbeats and renewals. Transactions that only insert keys leave it
+  -- alone, which saves each add a page of the log: the last position that was handed out is the
+  -- greater of this one and that of the row with the highest id. A waiting process looks for keys
+  -- only after the last position has risen.
+  seq integer not null default 0 check (seq >= 0),
   -- How many milliseconds the store's time is ahead of the wall clock, because that was set back.
   ahead real not null default 0 check (ahead >= 0),
   -- The newest instant that is known to have passed, by the store's time. It only rises.
@@ -35,13 +41,9 @@ create table sluice_queues (
   id integer primary key,
   name text not null unique,
   paused integer not null default 0 check (paused in (0, 1)),
-  -- The last position in the order that was handed out.
-  seq integer not null default 0,
-  -- How many keys have a pending run. The count is stored, because counting would take time.
-  pending integer not null default 0 check (pending >= 0),
-  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
-  -- renewals do not change it: a waiting process looks for keys only after the sum has risen.
-  work integer not null default 0
+  -- How many keys have a pending run, once an add with a limit for them has counted them; NULL before,
+  -- so that a queue without a limit need not write it.
+  pending integer check (pending >= 0)
 ) strict;
 
 -- The names of holders, so that the rows of keys need not repeat them. Ids are never reused.
@@ -339,8 +341,11 @@ where k.token is not null and not exists (select 1 from sluice_holders h where h
 union all
 select 'key ' || k.key || ' stands at place ' || k.seq || ', which was never given out'
 from sluice_keys k
-cross join sluice_queues q on q.id = k.queue
-where k.seq > q.seq or k.next_seq > q.seq
+cross join (
+  select max(seq, coalesce((select seq from sluice_keys order by id desc limit 1), 0)) as seq
+  from sluice_store
+) last
+where k.seq > last.seq or k.next_seq > last.seq
 union all
 select 'the row of the token counter is missing'
 where not exists (select 1 from sluice_store)
@@ -490,7 +495,7 @@ where queue = +? and key >= +? and token is null and parked = 1
 order by key
 limit +?`,
   operatePause: `update sluice_queues
-set paused = ?, work = work + 1
+set paused = ?
 where id = +? and paused <> +?`,
   operatePurgeFree: `delete from sluice_keys
 where queue = +? and token is null`,
@@ -504,7 +509,10 @@ where
   and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)`,
   queuesAdd: `insert into sluice_queues (name)
 values (?)`,
-  queuesFind: `select id, paused, seq, pending
+  queuesCount: `select count(case when token is null then due_at else next_due_at end) as pending
+from sluice_keys
+where queue = +?`,
+  queuesFind: `select id, paused, pending
 from sluice_queues
 where name = +?`,
   queuesList: `select q.name
@@ -514,7 +522,7 @@ where q.paused = 1
   or exists (select 1 from sluice_workers w where w.queue = q.id)
 order by q.name`,
   queuesSave: `update sluice_queues
-set seq = ?, pending = ?, work = work + 1
+set pending = ?
 where id = +?`,
   renew: `update sluice_keys
 set lease_until = case
@@ -527,11 +535,13 @@ where id in (
   cross join sluice_keys k on k.queue = +? and k.key = j.value ->> 0 and k.token = j.value ->> 1
 )
 returning key, lease_until`,
-  storeRead: `select token, ahead, latest
+  storeRead: `select
+  token, ahead, latest,
+  max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq
 from sluice_store
 where id = 1`,
   storeSave: `update sluice_store
-set token = ?, ahead = ?, latest = ?
+set token = ?, seq = ?, ahead = ?, latest = ?
 where id = 1`,
   tickFirstIdle: `select 1 as found
 from sluice_keys indexed by sluice_keys_idle
@@ -578,8 +588,9 @@ where id in (
   transferBucket: `insert into sluice_buckets (name, per_second, burst, tokens, at)
 values (?, ?, ?, ?, ?)
 on conflict (name) do nothing`,
-  wakeSignalWork: `select total(work) as work
-from sluice_queues`,
+  wakeSignalLast: `select max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as last
+from sluice_store
+where id = 1`,
   workersList: `select holder, info, started_at, seen_at
 from sluice_workers
 where queue = +? and seen_at >= +?

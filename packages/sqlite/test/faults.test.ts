@@ -63,9 +63,11 @@ describe('an input or output error', () => {
   test('before the commit leaves nothing behind', async () => {
     const { driver, library } = storeOn(scratchFile())
     await driver.open({})
-    library.fault = failing(/^update sluice_queues/, 'SQLITE_IOERR_WRITE')
+    await driver.add('q', [{ ...ask('later'), delayMs: 60_000 }], askOptions)
+    library.fault = failing(/^update sluice_store/, 'SQLITE_IOERR_WRITE')
+    // The last statement of an add that inserts a key and changes another one.
     await assert.rejects(
-      async () => await driver.add('q', [ask('a')], askOptions),
+      async () => await driver.add('q', [ask('a'), ask('later')], askOptions),
       withCode('ERR_STORE', true),
     )
     library.fault = {}

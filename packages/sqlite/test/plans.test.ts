@@ -44,7 +44,9 @@ const hot: Partial<Record<StatementName, readonly string[]>> = {
 const mayScan: Readonly<Partial<Record<StatementName, string>>> = {
   examineRows: 'an examination by hand',
   queuesList: 'the queues are few',
-  wakeSignalWork: 'the queues are few, and it is asked only after a commit of another process',
+  storeRead: 'the last row of the keys, and no other',
+  wakeSignalLast: 'the same',
+  queuesCount: 'once in the life of a queue',
   bucketsList: 'the buckets are few',
   holdersSweep: 'only if there are more than a thousand holders, and then only held keys',
 }

@@ -247,7 +247,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
       {
         file: 'packages/sqlite/src/connection/wake-signal.ts',
-        find: 'if (work === this.#lastWork) return false',
+        find: 'if (last === this.#lastPosition) return false',
         replace: '',
       },
     ],

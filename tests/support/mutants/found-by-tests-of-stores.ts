@@ -59,6 +59,34 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'SQLite hands out a position again after its key was deleted',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/store-row.ts',
+        find: 'this.#mustSaveSeq = true',
+        replace: 'this.#mustSaveSeq = false',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/counters.test.ts',
+      title: 'comes after all others when the one before it',
+    },
+  },
+  {
+    name: 'SQLite does not count the keys that an add inserts',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/write-transaction.ts',
+        find: 'if (this.#pending !== null) this.#pending += count',
+        replace: 'if (this.#pending === -1) this.#pending += count',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/counters.test.ts',
+      title: 'is counted by the first add with a limit',
+    },
+  },
+  {
     name: 'fencing numbers of SQLite pass 2^53',
     edits: [
       {

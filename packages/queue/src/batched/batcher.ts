@@ -213,6 +213,11 @@ export abstract class Batcher<Request, Reply> {
 
   /** Takes the jobs of the next batch, and leaves those that have to wait for a later one. */
   #nextBatch(): BatchJob<Request, Reply>[] {
+    if (this.#waiting.length === 1 && this.#unanswered.size === 0 && this.#late.isEmpty) {
+      const only = this.#waiting
+      this.#waiting = []
+      return only
+    }
     const chosen = new Map<string, BatchJob<Request, Reply>>()
     const passed = new Set<string>(this.#late.keys())
     for (const batch of this.#unanswered.keys()) for (const { key } of batch) passed.add(key)

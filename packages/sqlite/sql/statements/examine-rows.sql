@@ -37,8 +37,11 @@ where k.token is not null and not exists (select 1 from sluice_holders h where h
 union all
 select 'key ' || k.key || ' stands at place ' || k.seq || ', which was never given out'
 from sluice_keys k
-cross join sluice_queues q on q.id = k.queue
-where k.seq > q.seq or k.next_seq > q.seq
+cross join (
+  select max(seq, coalesce((select seq from sluice_keys order by id desc limit 1), 0)) as seq
+  from sluice_store
+) last
+where k.seq > last.seq or k.next_seq > last.seq
 union all
 select 'the row of the token counter is missing'
 where not exists (select 1 from sluice_store)

@@ -1,7 +1,6 @@
--- Pauses or resumes a queue; changes nothing if it is so already. It raises `work`, so that the
--- workers of other processes notice.
+-- Pauses or resumes a queue; changes nothing if it is so already.
 -- Parameters: paused, id, paused.
 -- Why this plan: by rowid.
 update sluice_queues
-set paused = ?, work = work + 1
+set paused = ?
 where id = +? and paused <> +?

@@ -1,6 +1,6 @@
--- Writes back the counters of a queue after a transaction, and raises `work`.
--- Parameters: seq, pending, id.
+-- Writes back the number of pending keys of a queue.
+-- Parameters: pending, id.
 -- Why this plan: by rowid.
 update sluice_queues
-set seq = ?, pending = ?, work = work + 1
+set pending = ?
 where id = +?

@@ -1,6 +1,6 @@
 -- Writes back the one row of the store.
--- Parameters: token, ahead, latest.
+-- Parameters: token, seq, ahead, latest.
 -- Why this plan: by rowid.
 update sluice_store
-set token = ?, ahead = ?, latest = ?
+set token = ?, seq = ?, ahead = ?, latest = ?
 where id = 1

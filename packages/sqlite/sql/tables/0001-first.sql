@@ -16,6 +16,12 @@ create table sluice_store (
   -- so that a file which was deleted and created again does not hand out tokens that an outside
   -- system has already seen.
   token integer not null check (token > 0),
+  -- A position in the order, raised by each transaction that changes or deletes a key that is stored,
+  -- and by pauses, but not by heartbeats and renewals. Transactions that only insert keys leave it
+  -- alone, which saves each add a page of the log: the last position that was handed out is the
+  -- greater of this one and that of the row with the highest id. A waiting process looks for keys
+  -- only after the last position has risen.
+  seq integer not null default 0 check (seq >= 0),
   -- How many milliseconds the store's time is ahead of the wall clock, because that was set back.
   ahead real not null default 0 check (ahead >= 0),
   -- The newest instant that is known to have passed, by the store's time. It only rises.
@@ -27,13 +33,9 @@ create table sluice_queues (
   id integer primary key,
   name text not null unique,
   paused integer not null default 0 check (paused in (0, 1)),
-  -- The last position in the order that was handed out.
-  seq integer not null default 0,
-  -- How many keys have a pending run. The count is stored, because counting would take time.
-  pending integer not null default 0 check (pending >= 0),
-  -- Raised by each transaction that may have made a key claimable, now or later. Heartbeats and
-  -- renewals do not change it: a waiting process looks for keys only after the sum has risen.
-  work integer not null default 0
+  -- How many keys have a pending run, once an add with a limit for them has counted them; NULL before,
+  -- so that a queue without a limit need not write it.
+  pending integer check (pending >= 0)
 ) strict;
 
 -- The names of holders, so that the rows of keys need not repeat them. Ids are never reused.

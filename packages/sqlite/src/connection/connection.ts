@@ -44,7 +44,7 @@ export class Connection {
         for (const time of this.#times.values()) time.read()
         return this.#statements && numberIn(this.#statements.dataVersion.get(), 'data_version')
       },
-      work: () => this.#statements && numberIn(this.#statements.wakeSignalWork.get(), 'work'),
+      last: () => this.#statements && numberIn(this.#statements.wakeSignalLast.get(), 'last'),
     })
   }
 

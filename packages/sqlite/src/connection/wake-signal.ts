@@ -16,8 +16,8 @@ type OnWake = (queue: string | undefined) => void
 export interface WatchedStore {
   /** Changes when another connection has committed. */
   version(): number | undefined
-  /** Rises when a transaction may have made a key claimable, now or later. */
-  work(): number | undefined
+  /** The last position in the order, which rises with every change of a key or a queue. */
+  last(): number | undefined
 }
 
 /**
@@ -39,7 +39,7 @@ export class WakeSignal {
   #tickerMs = 0
   /** `undefined`: not known; changes in the meantime show as more work later. */
   #lastVersion: number | undefined
-  #lastWork: number | undefined
+  #lastPosition: number | undefined
   /** Whether a transaction of the caller, whose end is not reported, is still open. */
   #isPending: (() => boolean) | undefined
   #lastChangeMs = 0
@@ -134,11 +134,11 @@ export class WakeSignal {
     try {
       const version = this.#store.version()
       if (version === undefined || version === this.#lastVersion) return false
-      const work = this.#store.work()
-      if (work === undefined) return false
+      const last = this.#store.last()
+      if (last === undefined) return false
       this.#lastVersion = version
-      if (work === this.#lastWork) return false
-      this.#lastWork = work
+      if (last === this.#lastPosition) return false
+      this.#lastPosition = last
       return true
     } catch {
       // If the store cannot be read, the next operation reports why.

@@ -4,8 +4,8 @@ import type { Statements } from '../connection/statements.ts'
 export interface QueueColumns {
   readonly id: number
   readonly paused: number
-  readonly seq: number
-  readonly pending: number
+  /** Null until an add with a limit for them has counted them. */
+  readonly pending: number | null
 }
 
 /** What is stored of a queue as a whole. */

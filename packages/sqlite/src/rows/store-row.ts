@@ -10,6 +10,7 @@ const aheadMsMin = 1
 
 interface StoreColumns extends StoredTime {
   readonly token: number
+  readonly seq: number
 }
 
 /** The one row of a store within one transaction: its time, and what all its queues share. */
@@ -20,6 +21,8 @@ export class StoreRow {
   readonly #time: StoreTime
   readonly #before: StoreColumns
   #token: number
+  #seq: number
+  #mustSaveSeq = false
 
   constructor(statements: Statements, time: StoreTime) {
     const row = statements.storeRead.get() as StoreColumns | undefined
@@ -30,6 +33,7 @@ export class StoreRow {
     this.#time = time
     this.#before = row
     this.#token = row.token
+    this.#seq = row.seq
     this.now = time.agree(row)
   }
 
@@ -48,6 +52,26 @@ export class StoreRow {
     return first
   }
 
+  /** Draws `n` positions in the order; returns the first. */
+  drawSeqs(n: number): number {
+    const first = this.#seq + 1
+    this.#seq += n
+    return first
+  }
+
+  /** Hands out only greater positions than `floor` from now on. */
+  raiseSeq(floor: number): void {
+    this.#seq = Math.max(this.#seq, floor)
+  }
+
+  /**
+   * Records that more was done than inserting keys with positions that were drawn: stored keys were
+   * changed or deleted, so that their rows do not show the last position any more.
+   */
+  changed(): void {
+    this.#mustSaveSeq = true
+  }
+
   /** Hands out only greater tokens than `floor` from now on. */
   raiseToken(floor: number): void {
     this.#token = Math.max(this.#token, floor)
@@ -55,12 +79,16 @@ export class StoreRow {
 
   /** Writes back the changes. To be called once, at the end of a transaction that writes. */
   save(): void {
-    const { token, ahead, latest } = this.#before
+    const { token, seq, ahead, latest } = this.#before
     const isCurrent =
+      !this.#mustSaveSeq &&
       this.#token === token &&
       this.now - latest < latestMsMax &&
       this.#time.ahead - ahead < aheadMsMin
     if (isCurrent) return
-    this.#statements.storeSave.run(this.#token, Math.max(ahead, this.#time.ahead), this.now)
+    // Other processes look for keys when the last position has risen.
+    if (this.#mustSaveSeq && this.#seq === seq) this.#seq += 1
+    const aheadNow = Math.max(ahead, this.#time.ahead)
+    this.#statements.storeSave.run(this.#token, this.#seq, aheadNow, this.now)
   }
 }

@@ -5,17 +5,16 @@ import type { QueueColumns } from './queue-row.ts'
 import type { StoreRow } from './store-row.ts'
 
 /**
- * One queue within one transaction that writes: hands out positions in the order, counts the
- * pending keys, and writes keys back after the transitions have changed them.
+ * One queue within one transaction that writes: counts the pending keys if the queue has ever had a
+ * limit for them, and writes keys back after the transitions have changed them.
  */
 export class WriteTransaction {
   readonly statements: Statements
   readonly store: StoreRow
   readonly queueId: number
   readonly isPaused: boolean
-  #seq: number
-  #pending: number
-  #hasWritten = false
+  readonly #stored: number | null
+  #pending: number | null
 
   constructor(statements: Statements, name: string, store: StoreRow) {
     this.statements = statements
@@ -27,7 +26,7 @@ export class WriteTransaction {
     }
     this.queueId = row.id
     this.isPaused = row.paused === 1
-    this.#seq = row.seq
+    this.#stored = row.pending
     this.#pending = row.pending
   }
 
@@ -36,27 +35,39 @@ export class WriteTransaction {
     return this.store.now
   }
 
-  /** How many keys have a pending run. */
+  /** How many keys have a pending run. From the first time on, the number is stored. */
   get pending(): number {
+    this.#pending ??= (
+      this.statements.queuesCount.get(this.queueId) as { readonly pending: number }
+    ).pending
     return this.#pending
   }
 
   /** Draws `n` positions in the order; returns the first. */
   drawSeqs(n: number): number {
-    const first = this.#seq + 1
-    this.#seq += n
-    return first
+    return this.store.drawSeqs(n)
   }
 
   /** Keys that are added later come after an imported key, which keeps its position. */
   makeRoomFor({ seq }: Readonly<KeyState>): void {
-    this.#seq = Math.max(this.#seq, seq)
+    this.store.raiseSeq(seq)
   }
 
-  /** Records that keys were written without this object, and how many more are pending. */
-  wrote(pendingMore: number): void {
-    this.#hasWritten = true
-    this.#pending += pendingMore
+  /** Records that pending keys were inserted without this object, at positions that were drawn. */
+  inserted(count: number): void {
+    if (this.#pending !== null) this.#pending += count
+  }
+
+  /** Records that stored keys were changed without this object, and how many more are pending. */
+  changed(pendingMore: number): void {
+    this.store.changed()
+    if (this.#pending !== null) this.#pending += pendingMore
+  }
+
+  /** Records that no key is pending any more. */
+  emptied(): void {
+    this.store.changed()
+    if (this.#pending !== null) this.#pending = 0
   }
 
   /** Reads one key; a new one if nothing is stored of it. */
@@ -94,12 +105,12 @@ export class WriteTransaction {
       statements.keysUpdate.run(...columnsOf(stored), id)
     }
     const isPending = state.dueAt !== never
-    this.wrote(Number(isPending) - Number(wasPending))
+    this.changed(Number(isPending) - Number(wasPending))
   }
 
-  /** Writes back the counters. To be called once, at the end. */
+  /** Writes back the number of pending keys. To be called once, at the end. */
   end(): void {
-    if (!this.#hasWritten) return
-    this.statements.queuesSave.run(this.#seq, this.#pending, this.queueId)
+    if (this.#pending === this.#stored) return
+    this.statements.queuesSave.run(this.#pending, this.queueId)
   }
 }

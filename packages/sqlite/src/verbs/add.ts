@@ -26,7 +26,8 @@ export function addVerb(
   const firstSeq = tx.drawSeqs(asks.length)
   const replies: (AskReply | undefined)[] = Array(asks.length).fill(undefined)
   const { maxPending = Infinity } = options
-  if (tx.pending + asks.length <= maxPending && asks.every(isPlain)) {
+  const hasRoom = maxPending === Infinity || tx.pending + asks.length <= maxPending
+  if (hasRoom && asks.every(isPlain)) {
     if (asks.length > 1 && isUniform(asks)) insertUniform(tx, asks, firstSeq, replies)
     else insertEach(tx, asks, firstSeq, replies)
   }
@@ -92,7 +93,7 @@ function insertUniform(
   )
   const inserted = Number(changes)
   if (inserted === 0) return
-  tx.wrote(inserted)
+  tx.inserted(inserted)
   const reply: AskReply = { outcome: 'added', dueAt, failures: 0 }
   if (inserted === asks.length) {
     replies.fill(reply)
@@ -133,7 +134,7 @@ function insertEach(
     inserted += 1
     replies[index] = { outcome: 'added', dueAt, failures: 0 }
   }
-  if (inserted > 0) tx.wrote(inserted)
+  tx.inserted(inserted)
 }
 
 /** The effect of an ask on a key that may be stored already. */
@@ -148,7 +149,7 @@ function decide(
   const { state } = stored
   const before = transitions.countedFailures(state, tx.now, options.failuresExpireMs)
   const { maxPending = Infinity } = options
-  if (state.dueAt === never && tx.pending >= maxPending) {
+  if (maxPending !== Infinity && state.dueAt === never && tx.pending >= maxPending) {
     return { outcome: 'full', dueAt: never, failures: before }
   }
   const delayMs = buckets.delayOf(ask, before, tx.now)

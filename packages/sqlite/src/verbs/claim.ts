@@ -153,13 +153,13 @@ function takePlain(
   if (only !== undefined && found.length === 1) {
     if (only.later_at !== null) return
     tx.statements.claimTakeOne.run(firstToken, until, holder, claim, only.id)
-    tx.wrote(-1)
+    tx.changed(-1)
     return
   }
   // Null matches no id, and keeps the indexes of the ids behind it.
   const ids = found.map(({ id, later_at }) => (later_at === null ? id : null))
   const taken = tx.statements.claimTake.run(firstToken, until, holder, claim, JSON.stringify(ids))
-  tx.wrote(-Number(taken.changes))
+  tx.changed(-Number(taken.changes))
 }
 
 /** The second pending run moves up when the first is claimed; the transitions do that. */

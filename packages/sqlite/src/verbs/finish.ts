@@ -41,7 +41,7 @@ function deleteDone(tx: WriteTransaction, finish: Extract<Finish, { as: 'done' }
   const { finishDone, finishDoneForget } = tx.statements
   const statement = finish.forget ? finishDoneForget : finishDone
   if (Number(statement.run(tx.queueId, finish.key, finish.token).changes) === 0) return false
-  tx.wrote(0)
+  tx.changed(0)
   return true
 }
 

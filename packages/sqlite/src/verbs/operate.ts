@@ -24,7 +24,9 @@ export function sqliteOperate(change: Change): Operate {
 function pause(tx: WriteTransaction, paused: boolean): OperateOutcome {
   const stored = paused ? 1 : 0
   const { changes } = tx.statements.operatePause.run(stored, tx.queueId, stored)
-  return Number(changes) > 0 ? 'changed' : 'unchanged'
+  if (Number(changes) === 0) return 'unchanged'
+  tx.changed(0)
+  return 'changed'
 }
 
 function each(
@@ -49,6 +51,6 @@ function purge(tx: WriteTransaction): number {
   const { statements, queueId } = tx
   const deleted = Number(statements.operatePurgeFree.run(queueId).changes)
   const cleared = Number(statements.operatePurgeHeld.run(queueId).changes)
-  tx.wrote(-tx.pending)
+  tx.emptied()
   return deleted + cleared
 }
