@@ -107,14 +107,15 @@ function runNode(
   file: string,
   cwd: string,
 ): Promise<{ code: number | NodeJS.Signals | null; output: string; errors: string }> {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--conditions=sluice-source', file], {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: secondsMax * 1000,
       killSignal: 'SIGKILL',
-      // The runner's own variables are not the reader's.
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+      // The runner's own variables are not the reader's; this one only makes loading faster.
+      env: { PATH, HOME, NODE_COMPILE_CACHE },
     })
     let output = ''
     let errors = ''
