@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createQueue, createWorker } from '../../../packages/queue/src/index.ts'
 import { type Durability, sqliteDriver } from '../../../packages/sqlite/src/index.ts'
+import { OurStatements } from './our-statements.ts'
 import type { RawDatabase } from './raw-database.ts'
 
 /** What there is to do, and where. */
@@ -101,6 +102,18 @@ const handWritten: Contestant = async (task) => {
   }
   const endedAt = task.clockMs()
   database.close()
+  return { add: addedAt - startedAt, rest: endedAt - addedAt }
+}
+
+/** The statements of the driver, and nothing around them: the least that its rows take. */
+const statements: Contestant = async (task) => {
+  const ours = await OurStatements.open(task, (name) => openRaw(task, name))
+  const startedAt = task.clockMs()
+  for (const batch of batchesOf(task.keys, addBatch)) ours.addMany(batch)
+  const addedAt = task.clockMs()
+  while (ours.claimAndFinish(claimBatch) > 0);
+  const endedAt = task.clockMs()
+  ours.close()
   return { add: addedAt - startedAt, rest: endedAt - addedAt }
 }
 
@@ -258,6 +271,7 @@ export const contestants: Readonly<
   Record<string, { readonly run: Contestant; readonly share: number }>
 > = {
   [yardstick]: { run: handWritten, share: 1 },
+  'the statements of the driver': { run: statements, share: 1 },
   'driver, in batches': { run: driver, share: 1 },
   'queue, in batches': { run: queue, share: 1 },
   'worker, concurrency 10': { run: worker(10), share: 1 },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createQueue } from '../../../packages/queue/src/index.ts'
 import { sqliteDriver } from '../../../packages/sqlite/src/index.ts'
 import { loadPlainjob, openRaw, quiet, type Task } from './contestants.ts'
+import { OurStatements } from './our-statements.ts'
 
 /** Adds the keys of a task one by one; gives how long that took, in milliseconds. */
 type Adding = (task: Task) => Promise<number>
@@ -31,6 +32,15 @@ const handWritten: Adding = async (task) => {
   }
   const ms = task.clockMs() - startedAt
   database.close()
+  return ms
+}
+
+const statements: Adding = async (task) => {
+  const ours = await OurStatements.open(task, (name) => openRaw(task, name))
+  const startedAt = task.clockMs()
+  for (const key of task.keys) ours.add(key)
+  const ms = task.clockMs() - startedAt
+  ours.close()
   return ms
 }
 
@@ -76,6 +86,7 @@ const plainjob: Adding = async (task) => {
 /** The one that all are compared with, and all the others. */
 export const singles: Readonly<Record<string, Adding>> = {
   'prepared upsert by hand': handWritten,
+  'the statements of the driver': statements,
   'queue, each awaited': awaited,
   'queue, 1,000 at the same time': together,
   plainjob,

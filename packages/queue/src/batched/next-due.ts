@@ -59,6 +59,8 @@ export class NextDue {
    * anyway, unless it was delayed: by the store's exact time it may not be due yet.
    */
   learn(dueAt: EpochMs, wasDelayed: boolean): void {
+    // Most finishes leave nothing due, and reading the clock for each of them takes time.
+    if (dueAt >= this.nextAt && (this.#ticking === 0 || dueAt >= this.#learnedAt)) return
     if (!wasDelayed && dueAt <= this.now()) return
     this.nextAt = Math.min(this.nextAt, dueAt)
     if (this.#ticking > 0) this.#learnedAt = Math.min(this.#learnedAt, dueAt)
