@@ -134,14 +134,15 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const { cursor, store } = this
     const row = this.nextRow(store.time.coarse())
     if (row === noRow) return false
-    const isPlain = cursor.isPlain(row) && cursor.plainDueAt(row) <= dueBy
-    if (isPlain && store.lastToken < tokenMax) {
+    if (this.heldCount === 0) cursor.plainHolder = holder
+    const isPlain = cursor.isPlain(row) && holder === cursor.plainHolder
+    if (isPlain && cursor.dueAtOf(row) <= dueBy && store.lastToken < tokenMax) {
       this.readyRows.remove(row)
       this.heldCount += 1
       this.pending -= 1
       store.lastToken += 1
       this.lastClaimed = row
-      cursor.claimPlain(row, store.lastToken, holder, into)
+      cursor.claimPlain(row, store.lastToken, into)
       return true
     }
     if (!this.takeRow(row, holder, never, dueBy, true)) return false
@@ -171,7 +172,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     if (this.isPaused) return noRow
     this.advanceTo(now)
     if (this.readyRows.size === 0) {
-      if (this.delayed.size === 0) return noRow
+      if (this.delayedCount === 0) return noRow
       this.advanceTo(this.store.time.exact())
     }
     return this.readyRows.peek()
@@ -238,8 +239,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
 
   done(handle: number, token: number, forget: boolean): FinishOutcome {
     const { cursor } = this
-    if (cursor.isPlain(handle) && cursor.endPlain(handle, token, forget)) {
-      if (this.leases.size > 0 && this.leases.has(handle)) this.leases.remove(handle)
+    if (cursor.isPlain(handle) && cursor.endsPlain(handle, token, forget)) {
       this.heldCount -= 1
       this.delete(handle)
       return 'idle'
@@ -279,7 +279,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const { cursor, lastClaimed, table } = this
     const row = table.keyAt(lastClaimed) === key ? lastClaimed : this.index.find(key)
     if (row === noRow) return 'unchanged'
-    if (this.links.listOf(row) === list.none && cursor.isPlain(row)) {
+    if (this.links.listOf(row) === list.held && cursor.isPlain(row)) {
       return cursor.forgetPlain(row) ? 'forgotten' : 'unchanged'
     }
     cursor.at(row)
@@ -323,8 +323,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     this.table.setItem(row, item)
     if (dueAt > now) {
       cursor.addPlain(row, dueAt, why, priority, failures, now, this.seq)
-      this.delayed.add(row, dueAt, this.seq)
-      this.links.setList(row, list.delayed)
+      this.delay(row, dueAt, this.seq)
       return 'added'
     }
     if (cursor.row === noRow && why === 'add' && failures === 0) {

@@ -17,23 +17,24 @@ import { noRow } from './rows/row-links.ts'
  * from delay, and dirty from processing, up to `cap` keys are read.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
-  const { cursor, delayed, holds, readyRows } = queue
+  const { cursor, delayed, readyRows } = queue
   queue.advanceTo(now)
   let capped = false
   const upToCap = (count: number): number => {
     if (count > cap) capped = true
     return Math.min(count, cap)
   }
-  const waiting = upToCap(delayed.size)
+  const waiting = upToCap(queue.delayedCount)
   let backoff = 0
-  for (let at = 0; at < waiting; at += 1) {
-    cursor.at(delayed.rowAt(at))
+  for (const row of delayed.someRows(waiting)) {
+    cursor.at(row)
     if (cursor.why === 'backoff') backoff += 1
   }
   const held = upToCap(queue.heldCount)
   cursor.pack()
   let dirty = 0
-  for (const row of holds.someRows(held)) {
+  // A key that was added again is not among the plain ones. The cursor changes the map as it moves.
+  for (const row of [...cursor.holds.keys()].slice(0, held)) {
     cursor.at(row)
     if (cursor.dueAt <= now) dirty += 1
   }

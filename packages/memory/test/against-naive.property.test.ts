@@ -228,7 +228,9 @@ const claim = step(
 /** Mostly without asking for the trace, which unpacks the row. */
 const asksForTrace = fc.constantFrom(false, false, true)
 
-const claimThroughTheDoor = step('claimThroughTheDoor', asksForTrace, (pair, asksTrace) => {
+const claimed = fc.tuple(asksForTrace, fc.constantFrom('h', 'h', 'other'))
+
+const claimThroughTheDoor = step('claimThroughTheDoor', claimed, (pair, [asksTrace, holder]) => {
   const into = {
     key: '',
     itemText: undefined,
@@ -239,12 +241,12 @@ const claimThroughTheDoor = step('claimThroughTheDoor', asksForTrace, (pair, ask
     priority: 0,
     askedAt: 0,
   }
-  const wasClaimed = pair.driver.direct!(queueName).claim(into, 'h', never)
+  const wasClaimed = pair.driver.direct!(queueName).claim(into, holder, never)
   if (!wasClaimed) {
     const { claims, leaseEnds } = pair.naive.claim({
       limit: 1,
       leaseMs: never,
-      holder: 'h',
+      holder,
       claimId: 'c',
       dueBy: -never,
     })
@@ -253,7 +255,7 @@ const claimThroughTheDoor = step('claimThroughTheDoor', asksForTrace, (pair, ask
     if (isWaiting) expect(leaseEnds).not.toEqual([])
     return
   }
-  const request = { limit: 1, leaseMs: never, holder: 'h', claimId: 'c' }
+  const request = { limit: 1, leaseMs: never, holder, claimId: 'c' }
   const [naiveClaim] = pair.naive.claim(request).claims
   const { key, token: naiveToken, failures, crashes, priority, askedAt, item, trace } = naiveClaim!
   const { handle, token, ...rest } = into

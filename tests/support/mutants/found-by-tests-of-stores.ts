@@ -363,8 +363,8 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/rows/row-cursor.ts',
-        find: 'holds.holders[this.slot] = this.holder',
-        replace: 'holds.holders[this.slot] ||= this.holder',
+        find: 'this.holds.set(this.row, {',
+        replace: 'if (!this.holds.has(this.row)) this.holds.set(this.row, {',
       },
     ],
     finder: {

@@ -88,8 +88,8 @@ export class OrderedRows implements ReadyRows {
   pick(dueBy: EpochMs): number {
     const passedOver: string[] = []
     let row = this.peek()
-    while (row !== noRow && this.#isDueAfter(row, dueBy)) {
-      passedOver.push(this.#cursor.key)
+    while (row !== noRow && this.#cursor.dueAtOf(row) > dueBy) {
+      passedOver.push(this.#table.keyAt(row))
       this.#popped = noRow
       row = this.peek()
     }
@@ -99,15 +99,7 @@ export class OrderedRows implements ReadyRows {
 
   oldestReadyAt(): EpochMs {
     let oldest = never
-    for (const row of this.#rows) {
-      this.#cursor.at(row)
-      oldest = Math.min(oldest, this.#cursor.readyAt)
-    }
+    for (const row of this.#rows) oldest = Math.min(oldest, this.#cursor.readyAtOf(row))
     return oldest
-  }
-
-  #isDueAfter(row: number, instant: EpochMs): boolean {
-    this.#cursor.at(row)
-    return this.#cursor.dueAt > instant
   }
 }

@@ -1,9 +1,6 @@
 import type { EpochMs } from '@sluice/core/driver'
 
-/**
- * The rows that can be claimed, in the order of claims. Verbs that compare rows read them through the
- * cursor, which may be on any row afterwards.
- */
+/** The rows that can be claimed, in the order of claims. */
 export interface ReadyRows {
   readonly size: number
   /** Whether {@link touch} does anything. */

@@ -6,15 +6,11 @@ import {
   never as neverImported,
   noToken as noTokenImported,
 } from '@sluice/core/driver'
-import {
-  type HoldTable,
-  holdWidth as holdWidthImported,
-  noHold as noHoldImported,
-} from './hold-table.ts'
-import { noRow as noRowImported, type RowLinks } from './row-links.ts'
+import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
 import {
   numberWidth as numberWidthImported,
   type RowTable,
+  rareWidth as rareWidthImported,
   rowMask as rowMaskImported,
 } from './row-table.ts'
 
@@ -22,35 +18,46 @@ import {
 const never = neverImported
 const noToken = noTokenImported
 const noRow = noRowImported
-const noHold = noHoldImported
-const holdWidth = holdWidthImported
 const numberWidth = numberWidthImported
+const rareWidth = rareWidthImported
 const rowMask = rowMaskImported
+const list = listImported
 
-// How the small members share the marks of the row's links, of which the priority is the upper half.
+// How the small members share the marks of a row, of which the priority is the upper half.
 const priorityShift = 16
 const whyShift = 4
 const laterWhyShift = 6
-const claimedWhyShift = 8
 const reasonMask = 3
 const parkedBit = 1 << 10
 /** The chunk's rare numbers hold `laterAt`, `readyAt`, `failedAt` and `crashes` of the row. */
 const rareBit = 1 << 11
-/** The chunk holds trace contexts of the pending run; the hold, those of the claimed run. */
+/** The chunk holds trace contexts of the pending run. */
 const traceBit = 1 << 12
-const claimedTraceBit = 1 << 13
+/** The key is held, and what is stored of that is in {@link RowCursor.holds}. */
+const holdBit = 1 << 13
 /** A row with one of these is not plain. */
-const specialBits = parkedBit | rareBit | traceBit | claimedTraceBit
-
-// Where the integers of a row are, from twice the index of its numbers.
-const failuresColumn = 6
-const slotColumn = 7
+const specialBits = parkedBit | rareBit | traceBit | holdBit
 
 const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 
 function codeOf(reason: DueReason): number {
   return reason === 'add' ? 0 : reason === 'delay' ? 1 : 2
 }
+
+/** What is stored of a key only while it is held. */
+type Hold = Pick<
+  KeyState,
+  | 'token'
+  | 'leaseUntil'
+  | 'claimedDueAt'
+  | 'claimedWhy'
+  | 'claimedLaterAt'
+  | 'claimedReadyAt'
+  | 'claimedSeq'
+  | 'claimedPriority'
+  | 'claimedAskedAt'
+  | 'claimedTrace'
+> & { readonly holder: string }
 
 /**
  * One row, unpacked: the {@link KeyState} that the transitions work on. There is one cursor per
@@ -96,17 +103,17 @@ export class RowCursor implements KeyState {
   parked = false
   /** The holder of the key while it is held. */
   holder = ''
+  /** The holder of the held keys that are not in {@link holds}. */
+  plainHolder = ''
 
   private readonly table: RowTable
   private readonly links: RowLinks
-  private readonly holds: HoldTable
-  /** The slot of the packed hold; `noHold` if there is none. */
-  private slot: number = noHold
+  /** The holds, by row, that are not plain: those with a lease, and of keys that were added again. */
+  readonly holds: Map<number, Hold> = new Map()
 
-  constructor(table: RowTable, holds: HoldTable) {
+  constructor(table: RowTable) {
     this.table = table
     this.links = table.links
-    this.holds = holds
   }
 
   /** Moves the cursor to `row`. */
@@ -133,18 +140,11 @@ export class RowCursor implements KeyState {
     this.parked = false
     this.trace = undefined
     this.claimedTrace = undefined
-    this.slot = noHold
-  }
-
-  /** Writes back the changes, and leaves the row. */
-  rest(): void {
-    this.pack()
-    this.row = noRow
   }
 
   /** Leaves the row, which is about to be released. */
   leave(): void {
-    if (this.slot !== noHold) this.endHold()
+    if (this.holds.size > 0) this.holds.delete(this.row)
     this.row = noRow
     this.isDirty = false
   }
@@ -154,36 +154,58 @@ export class RowCursor implements KeyState {
     if (!this.isDirty) return
     this.isDirty = false
     const chunk = this.table.chunk(this.row)
-    const { integers, numbers } = chunk
-    const n = (this.row & rowMask) * numberWidth
-    numbers[n] = this.dueAt
+    const { numbers } = chunk
+    const at = this.row & rowMask
+    const n = at * numberWidth
+    const isPlainHold = this.token !== noToken && this.isPlainHold
+    numbers[n] = isPlainHold ? this.claimedDueAt : this.dueAt
     numbers[n + 1] = this.askedAt
     numbers[n + 2] = this.seq
     let marks =
       (codeOf(this.why) << whyShift) |
       (codeOf(this.laterWhy) << laterWhyShift) |
-      (codeOf(this.claimedWhy) << claimedWhyShift) |
       (this.priority << priorityShift)
     if (this.parked) marks |= parkedBit
     if (this.isRare) {
       marks |= rareBit
-      chunk.rare ??= new Float64Array(numbers.length)
+      chunk.rare ??= new Float64Array(chunk.keys.length * rareWidth)
       const { rare } = chunk
-      rare[n] = this.laterAt
-      rare[n + 1] = this.readyAt
-      rare[n + 2] = this.failedAt
-      rare[n + 3] = this.crashes
+      const r = at * rareWidth
+      rare[r] = this.laterAt
+      rare[r + 1] = this.readyAt
+      rare[r + 2] = this.failedAt
+      rare[r + 3] = this.crashes
     }
     if (this.trace !== undefined) {
       marks |= traceBit
       this.table.setTrace(this.row, this.trace)
     }
-    if (this.claimedTrace !== undefined) marks |= claimedTraceBit
+    if (this.token !== noToken && !isPlainHold) {
+      marks |= holdBit
+      this.packHold()
+    } else if (this.holds.size > 0) this.holds.delete(this.row)
     this.links.setMarks(this.row, marks)
-    integers[2 * n + failuresColumn] = this.failures
-    if (this.token !== noToken) this.packHold()
-    else if (this.slot !== noHold) this.endHold()
-    integers[2 * n + slotColumn] = this.slot
+    if (isPlainHold) this.links.hold(this.row, this.token)
+    this.links.setFailures(this.row, this.failures)
+  }
+
+  /**
+   * Whether nothing was added to the held key since the claim, which had no lease: the row then keeps
+   * the claimed run in place of the pending one.
+   */
+  private get isPlainHold(): boolean {
+    return (
+      this.dueAt === never &&
+      this.leaseUntil === never &&
+      this.claimedLaterAt === never &&
+      this.claimedReadyAt === this.claimedDueAt &&
+      this.claimedAskedAt === this.askedAt &&
+      this.claimedSeq === this.seq &&
+      this.claimedPriority === this.priority &&
+      this.claimedWhy === this.why &&
+      this.claimedTrace === undefined &&
+      this.holder === this.plainHolder
+    )
   }
 
   /** Whether a member is not what it is in nearly every row, and what {@link unpack} assumes. */
@@ -205,28 +227,23 @@ export class RowCursor implements KeyState {
     this.row = row
     const chunk = this.table.chunk(row)
     this.key = chunk.keys[row & rowMask]!
-    const { integers, numbers } = chunk
+    const { numbers } = chunk
     const n = (row & rowMask) * numberWidth
     this.dueAt = numbers[n]!
     this.askedAt = numbers[n + 1]!
     this.seq = numbers[n + 2]!
-    this.failures = integers[2 * n + failuresColumn]!
-    this.slot = integers[2 * n + slotColumn]!
+    this.failures = this.links.failures(row)
     const marks = this.links.marks(row)
     this.why = reasons[(marks >> whyShift) & reasonMask]!
     this.laterWhy = reasons[(marks >> laterWhyShift) & reasonMask]!
     this.priority = marks >> priorityShift
     this.parked = (marks & parkedBit) !== 0
-    this.claimedWhy = reasons[(marks >> claimedWhyShift) & reasonMask]!
     this.trace = (marks & traceBit) === 0 ? undefined : chunk.traces![row & rowMask]
     this.claimedTrace = undefined
-    if (this.slot === noHold) {
-      this.token = noToken
-      this.leaseUntil = never
-    } else {
-      this.unpackHold()
-      if ((marks & claimedTraceBit) !== 0) this.claimedTrace = this.holds.traces[this.slot]
-    }
+    this.token = noToken
+    this.leaseUntil = never
+    if ((marks & holdBit) !== 0) this.unpackHold()
+    else if (this.links.listOf(row) === list.held) this.unpackPlainHold()
     if ((marks & rareBit) === 0) {
       this.laterAt = never
       this.readyAt = this.usualReadyAt
@@ -234,50 +251,80 @@ export class RowCursor implements KeyState {
       this.crashes = 0
     } else {
       const rare = chunk.rare!
-      this.laterAt = rare[n]!
-      this.readyAt = rare[n + 1]!
-      this.failedAt = rare[n + 2]!
-      this.crashes = rare[n + 3]!
+      const r = (row & rowMask) * rareWidth
+      this.laterAt = rare[r]!
+      this.readyAt = rare[r + 1]!
+      this.failedAt = rare[r + 2]!
+      this.crashes = rare[r + 3]!
     }
   }
 
+  /** When a row that is not held is due. */
+  dueAtOf(row: number): EpochMs {
+    if (row === this.row) return this.dueAt
+    return this.table.chunk(row).numbers[(row & rowMask) * numberWidth]!
+  }
+
+  /** When a row that is not held became ready, or will. */
+  readyAtOf(row: number): EpochMs {
+    if (row === this.row) return this.readyAt
+    const { numbers, rare } = this.table.chunk(row)
+    const at = row & rowMask
+    const isRare = (this.links.marks(row) & rareBit) !== 0
+    return isRare ? rare![at * rareWidth + 1]! : numbers[at * numberWidth]!
+  }
+
+  seqOf(row: number): number {
+    if (row === this.row) return this.seq
+    return this.table.chunk(row).numbers[(row & rowMask) * numberWidth + 2]!
+  }
+
+  priorityOf(row: number): number {
+    return row === this.row ? this.priority : this.links.marks(row) >> priorityShift
+  }
+
   private packHold(): void {
-    const { holds } = this
-    if (this.slot === noHold) this.slot = holds.allocate(this.row)
-    // The slot may be that of a hold that ended since the row was unpacked.
-    holds.holders[this.slot] = this.holder
-    const { numbers } = holds
-    const h = this.slot * holdWidth
-    numbers[h] = this.token
-    numbers[h + 1] = this.leaseUntil
-    numbers[h + 2] = this.claimedDueAt
-    numbers[h + 3] = this.claimedLaterAt
-    numbers[h + 4] = this.claimedReadyAt
-    numbers[h + 5] = this.claimedSeq
-    numbers[h + 6] = this.claimedPriority
-    numbers[h + 7] = this.claimedAskedAt
-    if (this.claimedTrace !== undefined) holds.setTrace(this.slot, this.claimedTrace)
+    this.holds.set(this.row, {
+      token: this.token,
+      leaseUntil: this.leaseUntil,
+      claimedDueAt: this.claimedDueAt,
+      claimedWhy: this.claimedWhy,
+      claimedLaterAt: this.claimedLaterAt,
+      claimedReadyAt: this.claimedReadyAt,
+      claimedSeq: this.claimedSeq,
+      claimedPriority: this.claimedPriority,
+      claimedAskedAt: this.claimedAskedAt,
+      claimedTrace: this.claimedTrace,
+      holder: this.holder,
+    })
   }
 
   private unpackHold(): void {
-    const { numbers, holders } = this.holds
-    const h = this.slot * holdWidth
-    this.token = numbers[h]!
-    this.leaseUntil = numbers[h + 1]!
-    this.claimedDueAt = numbers[h + 2]!
-    this.claimedLaterAt = numbers[h + 3]!
-    this.claimedReadyAt = numbers[h + 4]!
-    this.claimedSeq = numbers[h + 5]!
-    this.claimedPriority = numbers[h + 6]!
-    this.claimedAskedAt = numbers[h + 7]!
-    this.holder = holders[this.slot]!
+    const hold = this.holds.get(this.row)!
+    this.token = hold.token
+    this.leaseUntil = hold.leaseUntil
+    this.claimedDueAt = hold.claimedDueAt
+    this.claimedWhy = hold.claimedWhy
+    this.claimedLaterAt = hold.claimedLaterAt
+    this.claimedReadyAt = hold.claimedReadyAt
+    this.claimedSeq = hold.claimedSeq
+    this.claimedPriority = hold.claimedPriority
+    this.claimedAskedAt = hold.claimedAskedAt
+    this.claimedTrace = hold.claimedTrace
+    this.holder = hold.holder
   }
 
-  private endHold(): void {
-    this.holds.release(this.slot)
-    this.slot = noHold
-    const n = (this.row & rowMask) * numberWidth
-    this.table.chunk(this.row).integers[2 * n + slotColumn] = noHold
+  private unpackPlainHold(): void {
+    this.token = this.links.token(this.row)
+    this.holder = this.plainHolder
+    this.claimedDueAt = this.dueAt
+    this.claimedLaterAt = never
+    this.claimedReadyAt = this.dueAt
+    this.claimedSeq = this.seq
+    this.claimedPriority = this.priority
+    this.claimedAskedAt = this.askedAt
+    this.claimedWhy = this.why
+    this.dueAt = never
   }
 
   /**
@@ -291,14 +338,6 @@ export class RowCursor implements KeyState {
     return row !== this.row && (this.links.marks(row) & specialBits) === 0
   }
 
-  plainDueAt(row: number): EpochMs {
-    return this.table.chunk(row).numbers[(row & rowMask) * numberWidth]!
-  }
-
-  plainPriority(row: number): number {
-    return this.links.marks(row) >> priorityShift
-  }
-
   /** Adds a key of which nothing was stored, after so many failures. */
   addPlain(
     row: number,
@@ -309,70 +348,40 @@ export class RowCursor implements KeyState {
     now: EpochMs,
     seq: number,
   ): void {
-    const { integers, numbers } = this.table.chunk(row)
+    const { numbers } = this.table.chunk(row)
     const n = (row & rowMask) * numberWidth
     numbers[n] = dueAt
     numbers[n + 1] = now
     numbers[n + 2] = seq
-    integers[2 * n + failuresColumn] = failures
-    integers[2 * n + slotColumn] = noHold
-    this.links.setMarks(row, (priority << priorityShift) | (codeOf(why) << whyShift))
+    this.links.start(row, (priority << priorityShift) | (codeOf(why) << whyShift), failures)
   }
 
-  /** Claims without a lease. */
-  claimPlain(row: number, token: number, holder: string, into: DirectClaim): void {
-    const { holds, links } = this
-    const { integers, keys, numbers } = this.table.chunk(row)
+  /** Claims without a lease for {@link plainHolder}. */
+  claimPlain(row: number, token: number, into: DirectClaim): void {
+    const { links } = this
+    const { keys, numbers } = this.table.chunk(row)
     const at = row & rowMask
-    const n = at * numberWidth
-    const marks = links.marks(row)
-    const askedAt = numbers[n + 1]!
-    const priority = marks >> priorityShift
-    const slot = holds.allocate(row)
-    const h = slot * holdWidth
-    const held = holds.numbers
-    held[h] = token
-    held[h + 1] = never
-    held[h + 2] = numbers[n]!
-    held[h + 3] = never
-    held[h + 4] = numbers[n]!
-    held[h + 5] = numbers[n + 2]!
-    held[h + 6] = priority
-    held[h + 7] = askedAt
-    holds.holders[slot] = holder
-    numbers[n] = never
-    integers[2 * n + slotColumn] = slot
-    const why = (marks >> whyShift) & reasonMask
-    links.setMarks(row, (marks & ~(reasonMask << claimedWhyShift)) | (why << claimedWhyShift))
+    links.hold(row, token)
     into.key = keys[at]!
     into.itemText = this.table.itemAt(row)
     into.token = token
     into.handle = row
-    into.failures = integers[2 * n + failuresColumn]!
+    into.failures = links.failures(row)
     into.crashes = 0
-    into.priority = priority
-    into.askedAt = askedAt
+    into.priority = links.marks(row) >> priorityShift
+    into.askedAt = numbers[at * numberWidth + 1]!
   }
 
   /** Sets the failures of a key to zero; false if they are. */
   forgetPlain(row: number): boolean {
-    const { integers } = this.table.chunk(row)
-    const at = 2 * (row & rowMask) * numberWidth + failuresColumn
-    if (integers[at] === 0) return false
-    integers[at] = 0
+    if (this.links.failures(row) === 0) return false
+    this.links.setFailures(row, 0)
     return true
   }
 
-  /** Ends a run of which nothing remains to be stored; false if it is not known to be one. */
-  endPlain(row: number, token: number, forgets: boolean): boolean {
-    const { integers, numbers } = this.table.chunk(row)
-    const n = (row & rowMask) * numberWidth
-    const slot = integers[2 * n + slotColumn]!
-    if (slot === noHold || numbers[n] !== never || token === noToken) return false
-    if (this.holds.numbers[slot * holdWidth] !== token) return false
-    if (!forgets && integers[2 * n + failuresColumn] !== 0) return false
-    integers[2 * n + slotColumn] = noHold
-    this.holds.release(slot)
-    return true
+  /** Whether the row is held under this token, and nothing remains to be stored after the run. */
+  endsPlain(row: number, token: number, forgets: boolean): boolean {
+    const { links } = this
+    return links.isHeld(row, token) && (forgets || links.failures(row) === 0)
   }
 }

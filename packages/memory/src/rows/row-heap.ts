@@ -1,5 +1,5 @@
 import type { EpochMs } from '@sluice/core/driver'
-import { doubled } from './hold-table.ts'
+import { doubled } from './doubled.ts'
 import { noRow, type RowLinks } from './row-links.ts'
 
 const arity = 4

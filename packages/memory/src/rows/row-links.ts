@@ -4,12 +4,28 @@
 /** The row number that stands for none. */
 export const noRow = 0
 
-/** The list that a row is on. `none`: the key is held, or the row is free or the head of a list. */
-export const list = { none: 0, ready: 1, readySide: 2, delayed: 3, idle: 4, parked: 5 } as const
+/**
+ * The list that a row is on. `none`: the row is free, or the head of a list, or the cursor's and not
+ * packed since it left its list. A row of {@link SortedRows} that is in the heap there has the number
+ * after that of the list.
+ */
+export const list = {
+  none: 0,
+  ready: 1,
+  readySide: 2,
+  delayed: 3,
+  delayedSide: 4,
+  idle: 5,
+  parked: 6,
+  held: 7,
+} as const
 
-/** The cells of a row: the next row, the previous one, its list and marks, the hash of its key. */
+/** The cells of a row: the next row, the previous one, its list and marks, its failures. */
 // Rows are multiplied by shifting, and columns added by `|`: no check for overflow is needed then.
 const widthBits = 2
+
+/** What the second cell of a token counts. */
+const tokenUnit = 2 ** 32
 
 // The third cell: the list, whether adding the key changes nothing, and the marks of the cursor.
 const listMask = 7
@@ -22,7 +38,7 @@ const noOpBits = listBits | (-1 << priorityShift)
  * The list that each row is on, and the lists themselves: doubly linked, in a circle through a
  * *head*, which is a row without a key. A circle needs no case for its ends, and a row can leave it
  * without knowing which one it is on. A row in a heap stores its position there in place of the
- * next row: no row is on two lists.
+ * next row, and a held row its token in place of both: no row is on two lists.
  *
  * All of it is in one array, so that the engine checks one array per list operation and not four.
  */
@@ -44,6 +60,50 @@ export class RowLinks {
 
   setNext(row: number, next: number): void {
     this.cells[row << widthBits] = next
+  }
+
+  /** Makes a row one of the free rows, which are linked. */
+  release(row: number, next: number): void {
+    this.cells[row << widthBits] = next
+    this.cells[(row << widthBits) | 2] = list.none
+  }
+
+  /** The token of a row that was made held here. */
+  token(row: number): number {
+    const at = row << widthBits
+    return this.cells[at | 1]! * tokenUnit + (this.cells[at]! >>> 0)
+  }
+
+  /** Whether a row was made held here under this token. */
+  isHeld(row: number, token: number): boolean {
+    const at = row << widthBits
+    return (
+      (this.cells[at | 2]! & listMask) === list.held &&
+      this.cells[at] === (token | 0) &&
+      this.cells[at | 1] === ((token / tokenUnit) | 0)
+    )
+  }
+
+  /** Marks a row, which is on no list, as held. */
+  hold(row: number, token: number): void {
+    const at = row << widthBits
+    this.cells[at] = token | 0
+    this.cells[at | 1] = (token / tokenUnit) | 0
+    this.cells[at | 2]! |= list.held
+  }
+
+  failures(row: number): number {
+    return this.cells[(row << widthBits) | 3]!
+  }
+
+  /** Sets the small members of a new row, which is on no list. */
+  start(row: number, marks: number, failures: number): void {
+    this.cells[(row << widthBits) | 2] = marks
+    this.cells[(row << widthBits) | 3] = failures
+  }
+
+  setFailures(row: number, failures: number): void {
+    this.cells[(row << widthBits) | 3] = failures
   }
 
   listOf(row: number): number {

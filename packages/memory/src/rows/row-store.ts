@@ -9,14 +9,14 @@ import {
 } from '@sluice/core/driver'
 import type { StoreTime } from '../store-time.ts'
 import { WorkerRegistry } from '../worker-registry.ts'
-import { HoldTable } from './hold-table.ts'
 import { ReadyByPriority } from './ready-by-priority.ts'
 import { OrderedRows, type ReadyOrder } from './ready-order.ts'
 import type { ReadyRows } from './ready-rows.ts'
 import { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
-import { list as listImported, type RowLinks } from './row-links.ts'
+import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
 import { RowTable } from './row-table.ts'
+import { SortedRows } from './sorted-rows.ts'
 import { StringIndex } from './string-index.ts'
 
 /** How many stale rows an add deletes at most, and after how long adds sweep again. */
@@ -26,6 +26,7 @@ const sweepAgainMs = 1_000
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const never = neverImported
 const noToken = noTokenImported
+const noRow = noRowImported
 const list = listImported
 
 /** What the queues of one store share. */
@@ -42,8 +43,8 @@ export interface MemoryStore {
 }
 
 /**
- * The rows of one queue, each on the list that belongs to its state: the ready rows, the heap of
- * the delayed ones, the parked ones, the idle ones, or none while the key is held.
+ * The rows of one queue, each on the list that belongs to its state: the ready rows, the
+ * delayed ones, the parked ones, the idle ones, or none while the key is held.
  *
  * The transitions of core decide the state.
  */
@@ -52,16 +53,16 @@ export class RowStore {
   isPaused = false
   readonly table: RowTable
   readonly cursor: RowCursor
-  readonly holds: HoldTable = new HoldTable()
   readonly workers: WorkerRegistry = new WorkerRegistry()
   readonly history: RecordedHistory = new RecordedHistory()
   readonly readyRows: ReadyRows
-  readonly delayed: RowHeap
+  readonly delayed: SortedRows
   /** The leases that expire, by when they do. */
   readonly leases: RowHeap
   /** The heads of the lists of idle and of parked rows, and the lengths of those lists. */
   readonly idle: number
   readonly parked: number
+  delayedCount = 0
   idleCount = 0
   parkedCount = 0
   heldCount = 0
@@ -73,6 +74,8 @@ export class RowStore {
   protected pending = 0
   /** The time up to which due rows are among the ready ones. */
   protected latest: EpochMs = -Infinity
+  /** No delayed row is due before this. */
+  private nextDueAt: EpochMs = never
   /** When adds sweep again. */
   protected sweepAt: EpochMs = -Infinity
   /** Whether it is in {@link MemoryStore.inUse}. */
@@ -83,9 +86,9 @@ export class RowStore {
     this.store = store
     this.table = new RowTable(expectedKeys)
     this.links = this.table.links
-    this.cursor = new RowCursor(this.table, this.holds)
+    this.cursor = new RowCursor(this.table)
     this.index = new StringIndex(this.table, expectedKeys)
-    this.delayed = new RowHeap(this.links)
+    this.delayed = new SortedRows(this.table, this.cursor, list.delayed)
     this.leases = new RowHeap(this.links)
     this.idle = this.table.allocateHead()
     this.parked = this.table.allocateHead()
@@ -176,21 +179,26 @@ export class RowStore {
   /** Moves rows that are due at `now` to the ready ones. Comes first in every verb. */
   advanceTo(now: EpochMs): void {
     this.latest = now
-    if (this.delayed.firstAt <= now) this.moveDue(now)
+    if (this.nextDueAt <= now) this.moveDue(now)
   }
 
   private moveDue(now: EpochMs): void {
     const { cursor, delayed, readyRows } = this
-    while (delayed.firstAt <= now) {
-      const { first: row, firstAt, firstTie } = delayed
+    let row = delayed.first
+    while (row !== noRow && cursor.dueAtOf(row) <= now) {
       delayed.remove(row)
-      if (cursor.isPlain(row)) {
-        readyRows.add(row, cursor.plainPriority(row), firstAt, firstTie)
-      } else {
-        cursor.at(row)
-        readyRows.add(row, cursor.priority, cursor.readyAt, cursor.seq)
-      }
+      this.delayedCount -= 1
+      readyRows.add(row, cursor.priorityOf(row), cursor.readyAtOf(row), cursor.seqOf(row))
+      row = delayed.first
     }
+    this.nextDueAt = delayed.firstAt
+  }
+
+  /** Adds a row, which is on no list, to the delayed ones. */
+  protected delay(row: number, dueAt: EpochMs, seq: number): void {
+    this.delayed.add(row, dueAt, seq)
+    this.delayedCount += 1
+    if (dueAt < this.nextDueAt) this.nextDueAt = dueAt
   }
 
   /** A row for a key that the index does not have; its columns have old values. */
@@ -227,18 +235,24 @@ export class RowStore {
 
   /** Takes the cursor's row off its list. */
   private unlist(): void {
-    const { links } = this
     const { row } = this.cursor
-    const from = links.listOf(row)
-    if (from === list.ready || from === list.readySide) {
-      this.readyRows.remove(row)
-    } else if (from === list.delayed) {
-      this.delayed.remove(row)
-      links.setList(row, list.none)
-    } else if (from !== list.none) {
-      links.unlink(row)
-      if (from === list.idle) this.idleCount -= 1
-      else this.parkedCount -= 1
+    switch (this.links.listOf(row)) {
+      case list.ready:
+      case list.readySide:
+        this.readyRows.remove(row)
+        break
+      case list.delayed:
+      case list.delayedSide:
+        this.delayed.remove(row)
+        this.delayedCount -= 1
+        break
+      case list.idle:
+        this.links.unlink(row)
+        this.idleCount -= 1
+        break
+      case list.parked:
+        this.links.unlink(row)
+        this.parkedCount -= 1
     }
   }
 
@@ -255,10 +269,7 @@ export class RowStore {
     } else if (cursor.dueAt === never) {
       links.append(this.idle, row, list.idle)
       this.idleCount += 1
-    } else {
-      this.delayed.add(row, cursor.dueAt, cursor.seq)
-      links.setList(row, list.delayed)
-    }
+    } else this.delay(row, cursor.dueAt, cursor.seq)
   }
 
   /** Deletes a row of which nothing remains to be stored. */

@@ -3,12 +3,10 @@ import { noRow as noRowImported, RowLinks } from './row-links.ts'
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const noRow = noRowImported
 
-/**
- * The width of a row in {@link RowChunk.numbers}: `dueAt`, `askedAt` and `seq`; `failures` and the
- * slot of the hold are the last two of its {@link RowChunk.integers}. All of it is 32 bytes, half a
- * cache line.
- */
-export const numberWidth = 4
+/** The width of a row in {@link RowChunk.numbers}: `dueAt`, `askedAt` and `seq`. */
+export const numberWidth = 3
+/** The width of a row in {@link RowChunk.rare}. */
+export const rareWidth = 4
 
 const chunkBits = 12
 /** How many rows a chunk has; the first one grows up to this. */
@@ -23,19 +21,16 @@ const firstChunkRows = 64
  */
 export class RowChunk {
   readonly numbers: Float64Array
-  /** The same bytes as integers. */
-  readonly integers: Int32Array
   readonly keys: string[]
   items: (string | undefined)[] | undefined
   errors: (string | undefined)[] | undefined
   /** The trace contexts of pending runs that have any; see `RowCursor`. */
   traces: (string | undefined)[] | undefined
-  /** What few rows have, with the width of `numbers`: see `RowCursor`. */
+  /** What few rows have: see `RowCursor`. */
   rare: Float64Array | undefined
 
   constructor(rows: number) {
     this.numbers = new Float64Array(rows * numberWidth)
-    this.integers = new Int32Array(this.numbers.buffer)
     this.keys = new Array<string>(rows).fill('')
   }
 
@@ -48,7 +43,7 @@ export class RowChunk {
     wide.errors = this.errors
     wide.traces = this.traces
     if (this.rare !== undefined) {
-      wide.rare = new Float64Array(wide.numbers.length)
+      wide.rare = new Float64Array(rows * rareWidth)
       wide.rare.set(this.rare)
     }
     return wide
@@ -70,8 +65,8 @@ export class RowTable {
   private capacity: number
   /** Whether any row ever had an item: most queues store none. */
   hasItems = false
-  private hasErrors = false
-  private hasTraces = false
+  /** Whether any row ever had an item, an error or a trace context. */
+  private hasTexts = false
   private free: number = noRow
 
   constructor(expectedRows: number) {
@@ -120,10 +115,12 @@ export class RowTable {
     const chunk = this.chunks[row >>> chunkBits]!
     const at = row & rowMask
     chunk.keys[at] = ''
-    if (this.hasItems && chunk.items !== undefined) chunk.items[at] = undefined
-    if (this.hasErrors && chunk.errors !== undefined) chunk.errors[at] = undefined
-    if (this.hasTraces && chunk.traces !== undefined) chunk.traces[at] = undefined
-    this.links.setNext(row, this.free)
+    if (this.hasTexts) {
+      if (chunk.items !== undefined) chunk.items[at] = undefined
+      if (chunk.errors !== undefined) chunk.errors[at] = undefined
+      if (chunk.traces !== undefined) chunk.traces[at] = undefined
+    }
+    this.links.release(row, this.free)
     this.free = row
   }
 
@@ -134,6 +131,7 @@ export class RowTable {
   setItem(row: number, item: string | undefined): void {
     if (item === undefined && !this.hasItems) return
     this.hasItems = true
+    this.hasTexts = true
     const chunk = this.chunk(row)
     chunk.items ??= []
     put(chunk.items, row & rowMask, item)
@@ -144,14 +142,14 @@ export class RowTable {
   }
 
   setError(row: number, error: string): void {
-    this.hasErrors = true
+    this.hasTexts = true
     const chunk = this.chunk(row)
     chunk.errors ??= []
     put(chunk.errors, row & rowMask, error)
   }
 
   setTrace(row: number, trace: string): void {
-    this.hasTraces = true
+    this.hasTexts = true
     const chunk = this.chunk(row)
     chunk.traces ??= []
     put(chunk.traces, row & rowMask, trace)

@@ -1,5 +1,5 @@
+import { doubled } from './doubled.ts'
 import { hashOfEnd } from './hash-of-end.ts'
-import { doubled } from './hold-table.ts'
 import { noRow as noRowImported } from './row-links.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.

@@ -1,10 +1,12 @@
 /**
  * Prints how many bytes a delayed key costs beyond its string: the heap after a million
- * `addAfter`, less that of the same strings in an array.
+ * `addAfter`, less that of the same strings in an array. Each delay is longer than the one before, or
+ * shorter if the second argument is `shorter`.
  */
 import { memoryDriver } from '../../src/index.ts'
 
 const count = Number(process.argv[2])
+const step = process.argv[3] === 'shorter' ? -1 : 1
 
 function heapBytes(): number {
   globalThis.gc!()
@@ -25,7 +27,7 @@ const empty = heapBytes()
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 for (let at = 0; at < count; at += 1) {
   const key = `namespace/object-${at}`
-  queue.ask({ key, item: undefined, priority: 0, delayMs: 3_600_000 + at }, options)
+  queue.ask({ key, item: undefined, priority: 0, delayMs: 3_600_000 + step * at }, options)
 }
 const full = heapBytes()
 console.log(JSON.stringify({ bytesPerKey: (full - empty - strings) / count }))
