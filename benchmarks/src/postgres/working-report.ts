@@ -17,7 +17,7 @@ export function reportWorking(samples: Samples): void {
     const of = (start: string): number =>
       Math.max(0, ...sides.filter(([side]) => side.startsWith(start)).map(([, all]) => middle(all)))
     const ours = of('sluice')
-    for (const rival of ['graphile-worker', 'pg-boss', 'bare loop']) {
+    for (const rival of ['graphile-worker', 'pg-boss', 'bare loop', 'raw statements']) {
       const theirs = of(rival)
       if (theirs > 0) console.log(`\nof ${rival} at its best: ${(ours / theirs).toFixed(2)}`)
     }

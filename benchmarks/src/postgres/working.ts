@@ -1,5 +1,6 @@
 import { postgresDriver } from '../../../packages/postgres/src/index.ts'
 import { createQueue, createWorker } from '../../../packages/queue/src/index.ts'
+import { rawWorker } from './raw-worker.ts'
 import {
   emptyBoss,
   emptyGraphile,
@@ -133,6 +134,7 @@ const boss =
 /** The sides, each with its settings. Of a rival, the best of its settings counts. */
 export const workerSides: Readonly<Record<string, (server: Server) => Promise<WorkerSide>>> = {
   'bare loop': bareLoop,
+  'raw statements': rawWorker,
   'sluice, defaults': sluice,
   'graphile-worker, local queue 0': graphile(0),
   'graphile-worker, local queue 100': graphile(100),

@@ -134,11 +134,11 @@ CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::js
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_ee67ecf2(
+select a.outcome from add_checked_a5e873a0(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_a21ef09e(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
+CREATE OR REPLACE FUNCTION add_7e7059fc(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -160,6 +160,21 @@ declare
   by_server boolean := in_now is null;
   n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
 begin
+  if cardinality(in_keys) = 1 then
+    insert into keys as k
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
+    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
+      as i(key, item, priority, delay, index, trace)
+    on conflict (queue_id, key) do nothing;
+    if found then
+      if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
+      outcome := 1; due_at := t; failures := 0;
+      return next;
+      return;
+    end if;
+  end if;
   with written as (
     insert into keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
@@ -269,11 +284,11 @@ CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_ee67ecf2(
+select a.outcome from add_checked_a5e873a0(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_checked_ee67ecf2(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+CREATE OR REPLACE FUNCTION add_checked_a5e873a0(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -327,7 +342,7 @@ begin
         from part p
       ), written as materialized (
         select a.key, a.outcome, a.n
-        from batch b cross join lateral add_waiting_c0c71f82(
+        from batch b cross join lateral add_waiting_c8cf09bf(
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('latest') / 1000.0::float8,
@@ -374,7 +389,7 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.key, a.outcome from add_checked_ee67ecf2($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from add_checked_a5e873a0($1, $2, $3, $4, $5, $6) a
 $function$;
 
 CREATE OR REPLACE FUNCTION add_record_e632eb8f(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
@@ -454,7 +469,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION add_waiting_c0c71f82(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
+CREATE OR REPLACE FUNCTION add_waiting_c8cf09bf(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -475,6 +490,21 @@ declare
   by_server boolean := in_now is null;
   n_keys text[]; changes smallint[]; dues float8[]; fails int[]; fresh bigint; wakes boolean;
 begin
+  if cardinality(in_keys) = 1 then
+    insert into keys as k
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
+    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
+      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
+    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
+      as i(key, item, priority, delay, index, trace)
+    on conflict (queue_id, key) do nothing;
+    if found then
+      if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
+      outcome := 1; due_at := t; failures := 0;
+      return next;
+      return;
+    end if;
+  end if;
   with written as (
     insert into keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
@@ -648,7 +678,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_114484d8(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION claim_95e4eb0b(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, until double precision, ords text, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -666,42 +696,61 @@ AS $function$
 declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
-  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
+  level int; first_at float8; below bigint := 2147483648;
+  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean; first_end float8;
 begin
   now := t;
-  with recursive
-  levels (priority, first_at) as (
-    (select k.priority, k.ready_at from keys k
+  loop
+    select k.priority, k.ready_at into level, first_at from keys k
     where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and k.priority < below
       and not exists (select from queues q where q.name = in_queue and q.paused)
-    order by k.priority desc, k.ready_at, k.seq limit 1)
-    union all
-    select x.priority, x.ready_at from levels l cross join lateral (
-      select k.priority, k.ready_at from keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority < l.priority
-      order by k.priority desc, k.ready_at, k.seq limit 1) x
-  )
-  select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
-    select r.ctid, r.crashes from levels l cross join lateral (
-      select k.ctid, k.crashes from keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority = l.priority and k.ready_at >= l.first_at and k.ready_at <= t
-        and k.due_at <= t
-        and k.due_at <= in_due_by
-      order by k.ready_at, k.seq limit in_limit for update skip locked
-    ) r where l.first_at <= t limit in_limit
-  ) p;
+    order by k.priority desc, k.ready_at, k.seq limit 1;
+    exit when not found;
+    if first_at <= t then
+      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 0) into picks, alone from (
+        select k.ctid, k.crashes from keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority = level and k.ready_at >= first_at and k.ready_at <= t
+          and k.due_at <= t
+          and k.due_at <= in_due_by
+        order by k.ready_at, k.seq limit in_limit - coalesce(cardinality(picks), 0)
+        for update skip locked
+      ) p;
+      exit when cardinality(picks) >= in_limit;
+    end if;
+    below := level;
+  end loop;
   firsts := array_position(alone, true);
   if firsts = 1 then picks := picks[1:1];
   elsif firsts > 1 then picks := picks[1:firsts - 1];
   end if;
-  if cardinality(picks) > 0 then
-    until := t + in_lease;
+  until := t + in_lease;
+  if cardinality(picks) = 1 then
+    update keys k set
+      token = nextval('token'), lease_until = until, holder = in_holder, claim_id = in_claim_id,
+      claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
+      claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
+      claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+      due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+      ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
+      why = k.later_why,
+      seq = case when k.later_at < 'Infinity' then nextval('arrival') else k.seq end,
+      later_at = 'Infinity',
+      claimed_trace = k.trace, trace = null
+    where k.ctid = picks[1]
+    returning '{1}', array[k.ctid], json_build_array(k.key),
+      json_build_array(case when octet_length(k.item) <= 1024 then k.item end),
+      k.item is null or octet_length(k.item) <= 1024,
+      array[k.token], array[k.failures], array[k.crashes], array[k.claimed_priority],
+      array[coalesce(k.claimed_asked_at, 'Infinity')], array[k.claimed_ready_at],
+      case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
+      traces;
+  elsif cardinality(picks) > 1 then
     with claimed as (
       update keys k set
-        token = nextval('token'), lease_until = until, holder = in_holder,
-        claim_id = in_claim_id,
+        token = nextval('token'), lease_until = until, holder = in_holder, claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
         claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
@@ -727,18 +776,24 @@ begin
       traces
     from claimed c;
   end if;
-  select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
-    array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
-  into ended_keys, ended_tokens, look_before
-  from (
-    (select k.key, k.token, k.lease_until from keys k
+  select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
+    select k.token, k.lease_until from keys k
     where k.queue_id = this_queue and k.token is not null and k.token < in_before
-    order by k.queue_id desc, k.token desc limit in_looks)
-    union all
-    (select k.key, k.token, k.lease_until from keys k
-    where k.queue_id = this_queue and k.token is not null and k.token >= in_before
-    order by k.queue_id desc, k.token desc limit in_looks)
-    limit in_looks) x;
+    order by k.queue_id desc, k.token desc limit in_looks) x;
+  if first_end <= t or look_before is null and in_before < 9223372036854775807 then
+    select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
+      array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
+    into ended_keys, ended_tokens, look_before
+    from (
+      (select k.key, k.token, k.lease_until from keys k
+      where k.queue_id = this_queue and k.token is not null and k.token < in_before
+      order by k.queue_id desc, k.token desc limit in_looks)
+      union all
+      (select k.key, k.token, k.lease_until from keys k
+      where k.queue_id = this_queue and k.token is not null and k.token >= in_before
+      order by k.queue_id desc, k.token desc limit in_looks)
+      limit in_looks) x;
+  end if;
   return next;
   if not are_short then
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,

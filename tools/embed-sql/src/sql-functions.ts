@@ -44,7 +44,7 @@ export function withCalls(text: string, nameOf: (plainName: string) => string): 
 
 /**
  * Puts a part in place of each line `-- @include NAME ARGUMENT`, and the argument, if there is one,
- * in place of the line `-- @argument` of the part.
+ * in place of the line `-- @argument` of the part. A part may include others.
  */
 export function withParts(text: string, parts: SqlTexts): string {
   return text.replace(
@@ -53,7 +53,7 @@ export function withParts(text: string, parts: SqlTexts): string {
       const part = parts.get(name)
       if (part === undefined) throw new Error(`there is no part ${name}.sql`)
       const filled = argument === undefined ? part : part.replace('-- @argument', () => argument)
-      return filled.replace(/^/gm, indent)
+      return withParts(filled, parts).replace(/^/gm, indent)
     },
   )
 }

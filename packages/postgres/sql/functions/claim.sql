@@ -27,42 +27,57 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now, in_least);
-  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean;
+  -- The priority at which keys are picked, and when the first of them is ready; the next one is below.
+  level int; first_at float8; below bigint := 2147483648;
+  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean; first_end float8;
 begin
   now := t;
-  -- Few statements: for a single key, starting a statement takes longer than running it.
-  with recursive
-  -- @include levels and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
-  select array_agg(p.ctid), array_agg(p.crashes > 0) into picks, alone from (
-    select r.ctid, r.crashes from levels l cross join lateral (
-      select k.ctid, k.crashes from sluice.keys k
-      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
-        and k.priority = l.priority and k.ready_at >= l.first_at and k.ready_at <= t
-        and k.due_at <= t
-        and k.due_at <= in_due_by
-      order by k.ready_at, k.seq limit in_limit for update skip locked
-    ) r where l.first_at <= t limit in_limit
-  ) p;
+  -- Starting a statement takes longer than finding a key, and the longer the more the statement does:
+  -- two short ones for each priority, and almost always the first priority has all the keys.
+  loop
+    select k.priority, k.ready_at into level, first_at from sluice.keys k
+    where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      and k.priority < below
+      and not exists (select from sluice.queues q where q.name = in_queue and q.paused)
+    order by k.priority desc, k.ready_at, k.seq limit 1;
+    exit when not found;
+    if first_at <= t then
+      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 0) into picks, alone from (
+        select k.ctid, k.crashes from sluice.keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority = level and k.ready_at >= first_at and k.ready_at <= t
+          and k.due_at <= t
+          and k.due_at <= in_due_by
+        order by k.ready_at, k.seq limit in_limit - coalesce(cardinality(picks), 0)
+        for update skip locked
+      ) p;
+      exit when cardinality(picks) >= in_limit;
+    end if;
+    below := level;
+  end loop;
   -- A key that has crashed a worker is handed out alone.
   firsts := array_position(alone, true);
   if firsts = 1 then picks := picks[1:1];
   elsif firsts > 1 then picks := picks[1:firsts - 1];
   end if;
-  if cardinality(picks) > 0 then
-    until := t + in_lease;
+  until := t + in_lease;
+  if cardinality(picks) = 1 then
+    -- The same as for several, without the lists.
+    update sluice.keys k set
+      -- @include claim-set
+    where k.ctid = picks[1]
+    returning '{1}', array[k.ctid], json_build_array(k.key),
+      json_build_array(case when octet_length(k.item) <= 1024 then k.item end),
+      k.item is null or octet_length(k.item) <= 1024,
+      array[k.token], array[k.failures], array[k.crashes], array[k.claimed_priority],
+      array[coalesce(k.claimed_asked_at, 'Infinity')], array[k.claimed_ready_at],
+      case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
+    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
+      traces;
+  elsif cardinality(picks) > 1 then
     with claimed as (
       update sluice.keys k set
-        token = nextval('sluice.token'), lease_until = until, holder = in_holder,
-        claim_id = in_claim_id,
-        claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
-        claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
-        claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
-        due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
-        ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
-        why = k.later_why,
-        seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
-        later_at = 'Infinity',
-        claimed_trace = k.trace, trace = null
+        -- @include claim-set
       from unnest(picks) with ordinality as u(ctid, ord)
       where k.ctid = u.ctid
       returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
@@ -81,19 +96,25 @@ begin
     from claimed c;
   end if;
   -- Each claim looks at the next few of the held keys, so that frequent claims stay cheap. From the
-  -- latest on, so that new claims do not keep the round from ending.
-  select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
-    array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
-  into ended_keys, ended_tokens, look_before
-  from (
-    (select k.key, k.token, k.lease_until from sluice.keys k
+  -- latest on, so that new claims do not keep the round from ending. Most often none has expired.
+  select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
+    select k.token, k.lease_until from sluice.keys k
     where k.queue_id = this_queue and k.token is not null and k.token < in_before
-    order by k.queue_id desc, k.token desc limit in_looks)
-    union all
-    (select k.key, k.token, k.lease_until from sluice.keys k
-    where k.queue_id = this_queue and k.token is not null and k.token >= in_before
-    order by k.queue_id desc, k.token desc limit in_looks)
-    limit in_looks) x;
+    order by k.queue_id desc, k.token desc limit in_looks) x;
+  if first_end <= t or look_before is null and in_before < 9223372036854775807 then
+    select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
+      array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
+    into ended_keys, ended_tokens, look_before
+    from (
+      (select k.key, k.token, k.lease_until from sluice.keys k
+      where k.queue_id = this_queue and k.token is not null and k.token < in_before
+      order by k.queue_id desc, k.token desc limit in_looks)
+      union all
+      (select k.key, k.token, k.lease_until from sluice.keys k
+      where k.queue_id = this_queue and k.token is not null and k.token >= in_before
+      order by k.queue_id desc, k.token desc limit in_looks)
+      limit in_looks) x;
+  end if;
   return next;
   if not are_short then
     return query select null::float8, null::float8, null::text, null::text, null::text, null::text,

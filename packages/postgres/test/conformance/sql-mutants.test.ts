@@ -7,6 +7,7 @@ import type { AskOptions, Driver } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { migrationSql, postgresDriver } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
 import { installed } from '../support/installed.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
@@ -80,9 +81,39 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'what is claimed first is not what was ready first',
-    from: 'order by k.ready_at, k.seq limit in_limit for update',
-    to: 'order by k.ready_at desc, k.seq desc limit in_limit for update',
+    from: 'order by k.ready_at, k.seq limit in_limit',
+    to: 'order by k.ready_at desc, k.seq desc limit in_limit',
     caughtBy: 'order.arrival',
+  },
+  {
+    name: 'a claim takes its limit of each priority',
+    from: 'k.seq limit in_limit - coalesce(cardinality(picks), 0)',
+    to: 'k.seq limit in_limit',
+    caughtBy: 'batch.claim.limit',
+  },
+  {
+    name: 'a claim is served from one priority',
+    from: 'exit when cardinality(picks) >= in_limit;',
+    to: 'exit;',
+    caughtBy: 'batch.claim.limit',
+  },
+  {
+    name: 'a priority whose first key is not due ends the claim',
+    from: 'exit when not found;',
+    to: 'exit when not found or first_at > t;',
+    caughtBy: 'size.priorities.starve',
+  },
+  {
+    name: 'a key that is claimed alone comes without its count of failures',
+    from: 'array[k.failures]',
+    to: 'array[0]',
+    caughtBy: 'retry.counts',
+  },
+  {
+    name: 'a key that is added alone replaces its row',
+    from: 'on conflict (queue_id, key) do nothing;',
+    to: 'on conflict (queue_id, key) do update set due_at = excluded.due_at;',
+    caughtBy: 'add.waiting.once',
   },
   {
     name: 'a claim takes what was not due by then',
@@ -139,6 +170,7 @@ test.each(breaks)('$name: $caughtBy notices', async ({ caughtBy, ...broken }) =>
       },
       prepare: (schema) => makeSchema(schema, which),
     })
+  expect(migrationSql({ schema: 'any' }), 'the text to break').toContain(broken.from)
   const chosen = allCases.find(({ id }) => id === caughtBy)!
   const { verdict } = await runCase(chosen, subjects(broken), { timeoutMs: 20_000 })
   expect(verdict).toBe('failed')
@@ -264,11 +296,41 @@ const findsEveryLeaseEnd: Probe = async (driver) => {
   expect([...ends]).toEqual(['over'])
 }
 
+/** The claim that looks at the last of the held keys looks at the latest again. */
+const findsLeaseEndsPastTheRound: Probe = async (driver, schema) => {
+  const keys = Array.from({ length: 100 }, (_, at) => `k${at}`)
+  await driver.add('q', asks(keys), options)
+  const { claims } = await driver.claim('q', { ...request, limit: 99, claimId: 'held' })
+  expect(claims).toHaveLength(99)
+  const other = postgresDriver({ pool, schema, migrate: 'verify', onWarning() {} })
+  await other.open({})
+  await other.claim('q', { ...request, leaseMs: 0, claimId: 'over' })
+  await other.close()
+  const { leaseEnds } = await driver.claim('q', { ...request, claimId: 'look' })
+  expect(leaseEnds.map(({ key }) => key)).toEqual(['k99'])
+}
+
+/** The statement that adds a key sends the notice for other processes. */
+const sendsNotice: Probe = async (driver, schema) => {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  let notices = 0
+  client.on('notification', () => {
+    notices += 1
+  })
+  await client.query(`listen ${channelOf(schema)}`)
+  await driver.add('q', asks(['a']), options)
+  // A server hands over notices before it answers; a hundred answers, if it learns of this one late.
+  for (let answers = 0; notices === 0 && answers < 100; answers += 1) await client.query('select 1')
+  await client.end()
+  expect(notices).toBe(1)
+}
+
 const meetings: readonly (Break & { readonly probe: Probe })[] = [
   {
     name: 'a claim waits for a locked row',
-    from: 'order by k.ready_at, k.seq limit in_limit for update skip locked',
-    to: 'order by k.ready_at, k.seq limit in_limit for update',
+    from: 'cardinality(picks), 0)\n        for update skip locked',
+    to: 'cardinality(picks), 0)\n        for update',
     probe: claimsSkipLocked,
   },
   {
@@ -300,6 +362,18 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
     from: 'k.token is not null and k.token < in_before',
     to: 'k.token is not null',
     probe: findsEveryLeaseEnd,
+  },
+  {
+    name: 'the claim that ends a round of looks does not begin the next one',
+    from: 'or look_before is null and in_before < 9223372036854775807 then',
+    to: 'then',
+    probe: findsLeaseEndsPastTheRound,
+  },
+  {
+    name: 'a new key that is added alone wakes no other process',
+    from: 'if found then\n      if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;',
+    to: 'if found then',
+    probe: sendsNotice,
   },
 ]
 

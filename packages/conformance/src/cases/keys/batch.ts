@@ -49,6 +49,9 @@ export const batchCases: readonly Case[] = [
       assert.equal((await s.claim({ limit: 2 })).claims.length, 2)
       assert.equal((await s.claim({ limit: 10 })).claims.length, 3)
       assert.equal((await s.claim({ limit: 10 })).claims.length, 0)
+      await s.addAll(['f', 'g', 'h'].map((key) => s.ask(key)))
+      await s.add('above', { priority: 1 })
+      assert.equal((await s.claim({ limit: 3 })).claims.length, 3)
     },
   },
   {
