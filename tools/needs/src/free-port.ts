@@ -8,6 +8,9 @@ import { createServer } from 'node:net'
 const lowest = 15_000
 const highest = 30_000
 
+/** Counts up from anywhere, so that no port is handed out twice before a program listens on it. */
+let next = randomInt(lowest, highest)
+
 async function isFree(port: number): Promise<boolean> {
   return await new Promise((resolve) => {
     const probe = createServer()
@@ -30,7 +33,8 @@ async function isFree(port: number): Promise<boolean> {
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(lowest, highest)
+    const port = next
+    next = port + 1 === highest ? lowest : port + 1
     if (await isFree(port)) return port
   }
 }

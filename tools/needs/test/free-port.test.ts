@@ -1,10 +1,11 @@
 import { createServer } from 'node:net'
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '../src/free-port.ts'
 
-test('a free port is one on which a server can listen', async () => {
+test('a free port is one on which a server can listen, and is handed out once', async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, freePort))
-  for (const port of new Set(ports)) {
+  expect(new Set(ports).size).toBe(ports.length)
+  for (const port of ports) {
     const server = createServer()
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)

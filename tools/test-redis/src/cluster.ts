@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { freePort } from '@sluice/needs/free-port'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { RedisProcess } from './redis-process.ts'
-import { type RedisOptions, synchronized } from './servers.ts'
+import { onFreePorts, type RedisOptions, synchronized } from './servers.ts'
 import { until } from './until.ts'
 
 const slotCount = 16_384
@@ -108,6 +108,12 @@ function nodesFile(plans: readonly Plan[], self: Plan): string {
 
 /** Starts a cluster; it serves after two seconds, the least that Redis waits. */
 export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
+  const cluster = await onFreePorts(() => startNodes(options))
+  await cluster.healthy()
+  return cluster
+}
+
+async function startNodes(options: ClusterOptions): Promise<Cluster> {
   const { primaries = 3, replicas = 1, nodeTimeoutMs = 1_000, isSplittable = false } = options
   const count = primaries * (1 + replicas)
   const proxies = new Map<string, StoreProxy[]>()
@@ -138,7 +144,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
       slots: own ? `${from}-${to}` : '',
     })
   }
-  const nodes = await Promise.all(
+  const starts = await Promise.allSettled(
     plans.map(async (plan): Promise<ClusterNode> => {
       const settings = [
         'cluster-enabled yes',
@@ -159,9 +165,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
       return { process, id: plan.id, port: plan.shownPort }
     }),
   )
+  const nodes = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
   const cluster = new Cluster(nodes, plans, proxies)
-  await cluster.healthy()
-  return cluster
+  const failed = starts.find((start) => start.status === 'rejected')
+  if (failed === undefined) return cluster
+  await cluster.dispose()
+  throw failed.reason
 }
 
 class Cluster implements RedisCluster {

@@ -138,7 +138,8 @@ export class RedisProcess {
     await until(`starting Redis on port ${this.port}`, async () => {
       if (child.exitCode !== null) return true
       await this.command('PING')
-      return true
+      // Not that of another test, which may have taken the port first.
+      return (await this.info('config_file')) === join(this.folder, 'redis.conf')
     })
     if (child.exitCode !== null) {
       throw new Error(`Redis did not start on port ${this.port}:\n${this.log()}`)

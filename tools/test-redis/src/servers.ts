@@ -13,17 +13,22 @@ export interface RedisOptions {
   readonly clock?: SteppedClock
 }
 
-/** Starts a process on a free port; another program may take the port at the same moment. */
-export async function startProcess(
-  options: Omit<RedisProcessOptions, 'port'>,
-): Promise<RedisProcess> {
+/** Starts something on free ports, again if another program took one of them at the same moment. */
+export async function onFreePorts<Started>(start: () => Promise<Started>): Promise<Started> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await RedisProcess.start({ ...options, port: await freePort() })
+      return await start()
     } catch (error) {
       if (attempt === 5 || !/in use|bind/i.test(String(error))) throw error
     }
   }
+}
+
+/** Starts a process on a free port. */
+export async function startProcess(
+  options: Omit<RedisProcessOptions, 'port'>,
+): Promise<RedisProcess> {
+  return await onFreePorts(async () => RedisProcess.start({ ...options, port: await freePort() }))
 }
 
 /** Starts one Redis. With `appendfsync always` among its settings, every write waits for the disk. */

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { needs } from '@sluice/needs'
+import { freePort } from '@sluice/needs/free-port'
 import { fakeTimeLibrary, SteppedClock } from '@sluice/needs/stepped-clock'
 import { hasRedis, onDisk, startRedis, startReplicated, startSentinel } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { RedisProcess } from '../src/redis-process.ts'
+import { onFreePorts } from '../src/servers.ts'
 
 function disposeLater<T extends { dispose(): Promise<void> }>(server: T): T {
   onTestFinished(() => server.dispose())
@@ -25,6 +28,19 @@ describe.skipIf(!needs('redis-server', hasRedis))('servers', () => {
     await server.dispose()
     assert.ok(gone(pid))
     assert.ok(!existsSync(folder))
+  })
+
+  test('a server starts on another port if a program has taken the one that was free', async () => {
+    const other = disposeLater(await startRedis())
+    const ports = [other.port, await freePort()]
+    const server = disposeLater(
+      await onFreePorts(() => RedisProcess.start({ port: ports.shift()! })),
+    )
+    assert.notEqual(server.port, other.port)
+    assert.equal(await server.command('ECHO', 'here'), 'here')
+    await expect(onFreePorts(() => Promise.reject(new Error('out of room')))).rejects.toThrow(
+      'room',
+    )
   })
 
   test('replies of every kind arrive, also in several pieces', async () => {
