@@ -17,7 +17,9 @@ import {
   transitions,
 } from '@sluice/core/driver'
 import { list as listImported, noRow as noRowImported } from './rows/row-links.ts'
+import type { RowState } from './rows/row-states.ts'
 import { RowStore } from './rows/row-store.ts'
+import { text } from './rows/row-table.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
 const never = neverImported
@@ -34,7 +36,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
   private lastNoOp: number = noRow
   /** The row after it, if adds follow the order of rows: it is tried without a look-up. */
   private likelyNext: number = noRow
-  /** The row of the last claim without a lease. */
+  /** The row of the last claim. */
   private lastClaimed: number = noRow
 
   now(): EpochMs {
@@ -69,8 +71,8 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       this.lastNoOp = row
       return 'unchanged'
     }
-    this.cursor.at(row)
-    return this.askFor({ key, item, priority, delayMs: 0 }, 0, options, now)
+    const request = { key, item, priority, delayMs: 0 }
+    return this.askFor(row, this.states.read(row), request, 0, options, now)
   }
 
   isNoOp(key: string, priority: number): boolean {
@@ -91,22 +93,21 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const now = plan === undefined && !(request.delayMs > 0) ? time.coarse() : time.exact()
     this.advanceTo(now)
     if (now >= this.sweepAt) this.sweepWithAdd(options.failuresExpireMs, now)
-    const { cursor } = this
     const { key, trace } = request
-    const row = this.index.find(key)
-    if (row !== noRow) cursor.at(row)
     const { maxPending } = options
+    const found = this.index.find(key)
+    const known = found === noRow ? undefined : this.states.read(found)
     if (maxPending !== undefined && this.pending >= maxPending) {
-      if (row === noRow || cursor.dueAt === never) {
-        return { outcome: 'full', dueAt: never, failures: this.countedFailures(row, options, now) }
+      if (known === undefined || known.dueAt === never) {
+        return { outcome: 'full', dueAt: never, failures: countedFailures(known, options, now) }
       }
     }
     const plannedMs =
       plan === undefined
         ? undefined
-        : buckets.delay(plan, this.countedFailures(row, options, now), request.jitter, now)
+        : buckets.delay(plan, countedFailures(known, options, now), request.jitter, now)
     const delayMs = plannedMs ?? request.delayMs
-    if (row === noRow && trace === undefined) {
+    if (known === undefined && trace === undefined) {
       const { failed, item, maxWaitMs, priority } = request
       const failures = failed === true ? 1 : 0
       const dueAt = delayMs > 0 ? now + delayMs : now
@@ -117,10 +118,11 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       buckets.charge()
       return { outcome, dueAt, failures, plannedMs }
     }
-    if (row === noRow) cursor.atNew(this.create(key), key)
-    const outcome = this.askFor(request, delayMs, options, now)
+    const row = known === undefined ? this.createEmpty(key) : found
+    const state = known ?? this.states.read(row)
+    const outcome = this.askFor(row, state, request, delayMs, options, now)
     if (plannedMs !== undefined && outcome !== 'unchanged') buckets.charge()
-    const { dueAt, failures } = cursor
+    const { dueAt, failures } = state
     return plannedMs === undefined
       ? { outcome, dueAt, failures }
       : { outcome, dueAt, failures, plannedMs }
@@ -131,45 +133,59 @@ export class DirectVerbs extends RowStore implements DirectQueue {
       // Only the claim of the driver reports expired leases.
       if (this.leases.firstAt <= this.store.time.exact()) return false
     }
-    const { cursor, store } = this
-    const row = this.nextRow(store.time.coarse())
+    const { states, store } = this
+    const row = this.nextRow(store.time.coarse(), holder)
     if (row === noRow) return false
-    if (this.heldCount === 0) cursor.plainHolder = holder
-    const isPlain = cursor.isPlain(row) && holder === cursor.plainHolder
-    if (isPlain && cursor.dueAtOf(row) <= dueBy && store.lastToken < tokenMax) {
+    const isPlain = states.isPlain(row) && holder === states.usualHolder
+    if (isPlain && states.dueAtOf(row) <= dueBy && store.lastToken < tokenMax) {
       this.readyRows.remove(row)
       this.heldCount += 1
       this.pending -= 1
       store.lastToken += 1
       this.lastClaimed = row
-      cursor.claimPlain(row, store.lastToken, into)
+      states.claimPlain(row, store.lastToken, into)
       return true
     }
-    if (!this.takeRow(row, holder, never, dueBy, true)) return false
-    into.key = cursor.key
-    into.itemText = this.table.itemAt(cursor.row)
-    into.token = cursor.token
-    into.handle = cursor.row
-    into.failures = cursor.failures
-    into.crashes = cursor.crashes
-    into.priority = cursor.claimedPriority
-    into.askedAt = cursor.claimedAskedAt
+    const claimed = this.takeRow(row, holder, never, dueBy, true)
+    if (claimed === undefined) return false
+    into.key = this.table.keyAt(this.lastClaimed)
+    into.itemText = this.table.itemAt(this.lastClaimed)
+    into.token = claimed.token
+    into.handle = this.lastClaimed
+    into.failures = claimed.failures
+    into.crashes = claimed.crashes
+    into.priority = claimed.claimedPriority
+    into.askedAt = claimed.claimedAskedAt
     return true
   }
 
   /**
-   * Claims the next key, and leaves the cursor on it; false if there is none. A key that has
-   * crashed is handed out only if `isFirst` of a batch.
+   * Claims the next key; `undefined` if there is none. A key that has crashed is handed out only if
+   * `isFirst` of a batch.
    */
-  take(holder: string, leaseMs: number, dueBy: EpochMs, isFirst: boolean): boolean {
+  take(holder: string, leaseMs: number, dueBy: EpochMs, isFirst: boolean): Claim | undefined {
     const { time } = this.store
-    const row = this.nextRow(leaseMs === never ? time.coarse() : time.exact())
-    return row !== noRow && this.takeRow(row, holder, leaseMs, dueBy, isFirst)
+    const row = this.nextRow(leaseMs === never ? time.coarse() : time.exact(), holder)
+    const claimed = row === noRow ? undefined : this.takeRow(row, holder, leaseMs, dueBy, isFirst)
+    if (claimed === undefined) return undefined
+    return {
+      key: this.table.keyAt(this.lastClaimed),
+      item: this.table.itemAt(this.lastClaimed),
+      token: claimed.token,
+      failures: claimed.failures,
+      crashes: claimed.crashes,
+      priority: claimed.claimedPriority,
+      askedAt: claimed.claimedAskedAt,
+      readyAt: claimed.claimedReadyAt,
+      leaseUntil: claimed.leaseUntil,
+      trace: claimed.claimedTrace,
+    }
   }
 
-  /** The next row to be claimed. */
-  private nextRow(now: EpochMs): number {
+  /** The next row that `holder` may claim. */
+  private nextRow(now: EpochMs, holder: string): number {
     if (this.isPaused) return noRow
+    if (this.heldCount === 0) this.states.usualHolder = holder
     this.advanceTo(now)
     if (this.readyRows.size === 0) {
       if (this.delayedCount === 0) return noRow
@@ -178,132 +194,106 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     return this.readyRows.peek()
   }
 
+  /** Claims `next`, or the first row that was due at `dueBy`: it is then {@link lastClaimed}. */
   private takeRow(
     next: number,
     holder: string,
     leaseMs: number,
     dueBy: EpochMs,
     isFirst: boolean,
-  ): boolean {
-    const { cursor, latest: now, store } = this
-    let row = next
-    cursor.at(row)
-    if (cursor.dueAt > dueBy) {
-      row = this.readyRows.pick(dueBy)
-      if (row === noRow) return false
-      cursor.at(row)
-    }
+  ): RowState | undefined {
+    const { latest: now, readyRows, states, store } = this
+    const row = states.dueAtOf(next) > dueBy ? readyRows.pick(dueBy) : next
+    if (row === noRow) return undefined
+    const state = states.read(row)
     const isLastToken = store.lastToken >= tokenMax
-    if (!isFirst && (cursor.crashes > 0 || isLastToken)) return false
+    if (!isFirst && (state.crashes > 0 || isLastToken)) return undefined
     if (isLastToken) throw new SluiceError('ERR_STORE', 'cannot claim: no greater token is left')
-    this.readyRows.remove(row)
+    readyRows.remove(row)
     this.heldCount += 1
     store.lastToken += 1
     this.seq += 1
-    transitions.claim(cursor, store.lastToken, now + leaseMs, now, this.seq)
-    cursor.holder = holder
-    cursor.isDirty = true
-    if (leaseMs !== never) this.leases.add(row, cursor.leaseUntil, cursor.token)
-    if (cursor.dueAt === never) this.pending -= 1
-    return true
-  }
-
-  /** What the last {@link take} took. */
-  taken(): Claim {
-    const { cursor } = this
-    return {
-      key: cursor.key,
-      item: this.table.itemAt(cursor.row),
-      token: cursor.token,
-      failures: cursor.failures,
-      crashes: cursor.crashes,
-      priority: cursor.claimedPriority,
-      askedAt: cursor.claimedAskedAt,
-      readyAt: cursor.claimedReadyAt,
-      leaseUntil: cursor.leaseUntil,
-      trace: cursor.claimedTrace,
-    }
+    transitions.claim(state, store.lastToken, now + leaseMs, now, this.seq)
+    state.holder = holder
+    states.write(row, state)
+    this.lastClaimed = row
+    if (leaseMs !== never) this.leases.add(row, state.leaseUntil, state.token)
+    if (state.dueAt === never) this.pending -= 1
+    return state
   }
 
   readyAt(handle: number, token: number): EpochMs {
-    const { cursor } = this
-    cursor.at(handle)
-    return cursor.token === token ? cursor.claimedReadyAt : never
+    const state = this.states.read(handle)
+    return state.token === token ? state.claimedReadyAt : never
   }
 
   trace(handle: number, token: number): string | undefined {
-    const { cursor } = this
-    cursor.at(handle)
-    return cursor.token === token ? cursor.claimedTrace : undefined
+    const state = this.states.read(handle)
+    return state.token === token ? state.claimedTrace : undefined
   }
 
   done(handle: number, token: number, forget: boolean): FinishOutcome {
-    const { cursor } = this
-    if (cursor.isPlain(handle) && cursor.endsPlain(handle, token, forget)) {
-      this.heldCount -= 1
-      this.delete(handle)
-      return 'idle'
+    const { links, states } = this
+    if (states.isPlain(handle) && links.isHeld(handle, token)) {
+      if (forget || links.failures(handle) === 0) {
+        this.heldCount -= 1
+        this.delete(handle)
+        return 'idle'
+      }
     }
-    cursor.at(handle)
-    let now = this.latest
-    if (cursor.dueAt !== never) {
-      // Only a key that was added again becomes ready, for which the time matters.
-      now = this.store.time.coarse()
-      this.advanceTo(now)
-      cursor.at(handle)
-    }
+    const now = this.store.time.coarse()
+    this.advanceTo(now)
+    const state = states.read(handle)
     this.seq += 1
-    const outcome = transitions.done(cursor, token, forget, now, this.seq)
-    if (outcome !== 'lost') this.afterRelease(now)
+    const outcome = transitions.done(state, token, forget, now, this.seq)
+    if (outcome !== 'lost') this.release(handle, state, now)
     return outcome
   }
 
   finish(handle: number, request: Finish, options: AskOptions): FinishReply {
+    const { buckets, time } = this.store
     const isDelayed =
       request.as === 'retry' || (request.as === 'done' && request.again !== undefined)
-    const now = isDelayed ? this.store.time.exact() : this.store.time.coarse()
+    const now = isDelayed ? time.exact() : time.coarse()
     this.advanceTo(now)
-    const { cursor } = this
-    cursor.at(handle)
-    const dueBefore = cursor.dueAt
-    const outcome = this.finishKey(request, options, now)
+    const state = this.states.read(handle)
+    const wasPending = state.dueAt !== never
+    const delayMs = buckets.delayOf(request, state.failures, now)
+    this.seq += 1
+    const outcome = transitions.finish(state, request, delayMs, options, now, this.seq)
     if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
-    const { dueAt, failures } = cursor
-    if (dueBefore === never && dueAt !== never) this.pending += 1
-    this.afterRelease(now)
+    buckets.charge()
+    const error = transitions.errorOf(request)
+    if (error !== undefined) this.table.setText(text.error, handle, error)
+    const { dueAt, failures } = state
+    if (!wasPending && dueAt !== never) this.pending += 1
+    this.release(handle, state, now)
     return { outcome, dueAt, failures }
   }
 
   forget(key: string): ForgetOutcome {
     // Nearly always that of a key whose run is about to end.
-    const { cursor, lastClaimed, table } = this
+    const { lastClaimed, links, states, table } = this
     const row = table.keyAt(lastClaimed) === key ? lastClaimed : this.index.find(key)
     if (row === noRow) return 'unchanged'
-    if (this.links.listOf(row) === list.held && cursor.isPlain(row)) {
-      return cursor.forgetPlain(row) ? 'forgotten' : 'unchanged'
+    const isIdle = links.listOf(row) === list.idle
+    if (!isIdle && states.isPlain(row)) {
+      if (links.failures(row) === 0) return 'unchanged'
+      links.setFailures(row, 0)
+      return 'forgotten'
     }
-    cursor.at(row)
-    const outcome = transitions.forget(cursor)
-    if (outcome === 'unchanged') return outcome
-    cursor.isDirty = true
+    const state = states.read(row)
+    const outcome = transitions.forget(state)
     // Failures can be all that is left of a key only while it is idle.
-    if (this.links.listOf(row) === list.idle) this.relist(this.latest)
+    if (isIdle) this.relist(row, state, this.latest)
+    else states.write(row, state)
     return outcome
   }
 
   failures(key: string, failuresExpireMs: number): number {
     const row = this.index.find(key)
-    if (row !== noRow) this.cursor.at(row)
-    return this.countedFailures(row, { failuresExpireMs }, this.store.time.coarse())
-  }
-
-  private countedFailures(
-    row: number,
-    { failuresExpireMs }: Pick<AskOptions, 'failuresExpireMs'>,
-    now: EpochMs,
-  ): number {
-    if (row === noRow) return 0
-    return transitions.countedFailures(this.cursor, now, failuresExpireMs)
+    const state = row === noRow ? undefined : this.states.read(row)
+    return countedFailures(state, { failuresExpireMs }, this.store.time.coarse())
   }
 
   /** Adds a key of which nothing is stored. */
@@ -316,52 +306,46 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     failures: number,
     now: EpochMs,
   ): AddOutcome {
-    const { cursor } = this
     const row = this.create(key)
     this.seq += 1
     this.pending += 1
     this.table.setItem(row, item)
-    if (dueAt > now) {
-      cursor.addPlain(row, dueAt, why, priority, failures, now, this.seq)
-      this.delay(row, dueAt, this.seq)
-      return 'added'
-    }
-    if (cursor.row === noRow && why === 'add' && failures === 0) {
-      // Nothing else is worked on: the key will probably be claimed and done next.
-      cursor.atNew(row, key)
-      transitions.setPending(cursor, now, 'add', priority, now, this.seq)
-    } else cursor.addPlain(row, dueAt, why, priority, failures, now, this.seq)
-    this.readyRows.add(row, priority, dueAt, this.seq)
+    this.states.addPlain(row, dueAt, why, priority, failures, now, this.seq)
+    if (dueAt > now) this.delay(row, dueAt, this.seq)
+    else this.readyRows.add(row, priority, dueAt, this.seq)
     return 'added'
   }
 
-  /** Adds the key of the cursor's row. */
-  private askFor(request: Ask, delayMs: number, options: AskOptions, now: EpochMs): AddOutcome {
-    const { cursor } = this
-    const dueBefore = cursor.dueAt
+  /** Adds a key that has a row. */
+  private askFor(
+    row: number,
+    state: RowState,
+    request: Ask,
+    delayMs: number,
+    options: AskOptions,
+    now: EpochMs,
+  ): AddOutcome {
+    if (state.dueAt === never) this.pending += 1
     this.seq += 1
-    const outcome = transitions.ask(cursor, request, delayMs, options, now, this.seq)
-    cursor.isDirty = true
-    this.table.setItem(cursor.row, request.item)
-    if (dueBefore === never) this.pending += 1
-    if (outcome !== 'unchanged') this.relist(now)
-    else if (!(delayMs > 0) && this.links.listOf(cursor.row) === list.ready) {
-      if (this.readyRows.needsTouch) this.readyRows.touch(cursor.row)
-      else if (cursor.laterAt === never) this.links.markNoOp(cursor.row, cursor.priority)
+    const outcome = transitions.ask(state, request, delayMs, options, now, this.seq)
+    this.table.setItem(row, request.item)
+    if (outcome !== 'unchanged') {
+      this.relist(row, state, now)
+      return outcome
+    }
+    this.states.write(row, state)
+    if (!(delayMs > 0) && this.links.listOf(row) === list.ready) {
+      if (this.readyRows.needsTouch) this.readyRows.touch(row)
+      else if (state.laterAt === never) this.links.markNoOp(row)
     }
     return outcome
   }
+}
 
-  private finishKey(request: Finish, options: AskOptions, now: EpochMs): FinishOutcome {
-    const { cursor } = this
-    const { buckets } = this.store
-    const delayMs = buckets.delayOf(request, cursor.failures, now)
-    this.seq += 1
-    const outcome = transitions.finish(cursor, request, delayMs, options, now, this.seq)
-    if (outcome === 'lost') return outcome
-    buckets.charge()
-    const error = transitions.errorOf(request)
-    if (error !== undefined) this.table.setError(cursor.row, error)
-    return outcome
-  }
+function countedFailures(
+  state: RowState | undefined,
+  { failuresExpireMs }: Pick<AskOptions, 'failuresExpireMs'>,
+  now: EpochMs,
+): number {
+  return state === undefined ? 0 : transitions.countedFailures(state, now, failuresExpireMs)
 }

@@ -2,22 +2,28 @@ import {
   type Counts,
   compareKeys,
   type EpochMs,
+  emptyKeyState,
   type KeyRow,
   type ListReply,
   type ListRequest,
-  never,
   noToken,
   transitions,
 } from '@sluice/core/driver'
 import type { MemoryQueue } from './memory-queue.ts'
 import { noRow } from './rows/row-links.ts'
+import { text } from './rows/row-table.ts'
+
+/** The members of a claimed run, of a key that is not held. */
+const notClaimed = Object.fromEntries(
+  Object.entries(emptyKeyState()).filter(([member]) => member.startsWith('claimed')),
+)
 
 /**
  * Counts the keys of a queue by state, up to `cap` of each. Most counts are known; to tell back-off
  * from delay, and dirty from processing, up to `cap` keys are read.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
-  const { cursor, delayed, readyRows } = queue
+  const { delayed, readyRows, states } = queue
   queue.advanceTo(now)
   let capped = false
   const upToCap = (count: number): number => {
@@ -27,16 +33,14 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
   const waiting = upToCap(queue.delayedCount)
   let backoff = 0
   for (const row of delayed.someRows(waiting)) {
-    cursor.at(row)
-    if (cursor.why === 'backoff') backoff += 1
+    if (states.read(row).why === 'backoff') backoff += 1
   }
   const held = upToCap(queue.heldCount)
-  cursor.pack()
   let dirty = 0
-  // A key that was added again is not among the plain ones. The cursor changes the map as it moves.
-  for (const row of [...cursor.holds.keys()].slice(0, held)) {
-    cursor.at(row)
-    if (cursor.dueAt <= now) dirty += 1
+  // A held key with a pending run has an object.
+  for (const { dueAt, token } of states.objects) {
+    if (token !== noToken && dueAt <= now) dirty += 1
+    if (dirty === held) break
   }
   return {
     ready: upToCap(readyRows.size),
@@ -64,7 +68,7 @@ export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs)
     const rows = keys.map((key) => queue.find(key)).filter((row) => row !== noRow)
     return { now, rows: rows.map((row) => keyRow(queue, row, now)) }
   }
-  const { cursor, table } = queue
+  const { states, table } = queue
   const page: { readonly key: string; readonly row: number }[] = []
   const trim = (): void => {
     page.sort((a, b) => compareKeys(a.key, b.key))
@@ -77,10 +81,7 @@ export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs)
     if (key === '' || !key.startsWith(prefix)) continue
     if (after !== undefined && compareKeys(key, after) <= 0) continue
     if (isTrimmed && compareKeys(key, page[limit]!.key) > 0) continue
-    if (state !== undefined) {
-      cursor.at(row)
-      if (transitions.stateWord(cursor, now) !== state) continue
-    }
+    if (state !== undefined && transitions.stateWord(states.read(row), now) !== state) continue
     page.push({ key, row })
     if (page.length > 2 * limit + 2) {
       trim()
@@ -92,38 +93,17 @@ export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs)
   return { now, rows, ...(page.length > limit && { cursor: page[limit - 1]!.key }) }
 }
 
-function keyRow({ cursor, table }: MemoryQueue, row: number, now: EpochMs): KeyRow {
-  cursor.at(row)
-  const isHeld = cursor.token !== noToken
+function keyRow({ states, table }: MemoryQueue, row: number, now: EpochMs): KeyRow {
+  const state = states.read(row)
+  const isHeld = state.token !== noToken
   return {
-    key: cursor.key,
-    state: transitions.stateWord(cursor, now),
-    item: table.itemAt(row),
-    holder: isHeld ? cursor.holder : undefined,
-    lastError: table.errorAt(row),
-    dueAt: cursor.dueAt,
-    why: cursor.why,
-    laterAt: cursor.laterAt,
-    laterWhy: cursor.laterWhy,
-    readyAt: cursor.readyAt,
-    seq: cursor.seq,
-    priority: cursor.priority,
-    askedAt: cursor.askedAt,
-    trace: cursor.trace,
-    token: cursor.token,
-    leaseUntil: cursor.leaseUntil,
+    ...state,
     // The claimed run is not stored after the claim has ended.
-    claimedDueAt: isHeld ? cursor.claimedDueAt : never,
-    claimedWhy: isHeld ? cursor.claimedWhy : 'add',
-    claimedLaterAt: isHeld ? cursor.claimedLaterAt : never,
-    claimedReadyAt: isHeld ? cursor.claimedReadyAt : never,
-    claimedSeq: isHeld ? cursor.claimedSeq : 0,
-    claimedPriority: isHeld ? cursor.claimedPriority : 0,
-    claimedAskedAt: isHeld ? cursor.claimedAskedAt : never,
-    claimedTrace: isHeld ? cursor.claimedTrace : undefined,
-    failures: cursor.failures,
-    crashes: cursor.crashes,
-    failedAt: cursor.failedAt,
-    parked: cursor.parked,
+    ...(!isHeld && notClaimed),
+    key: table.keyAt(row),
+    state: transitions.stateWord(state, now),
+    item: table.itemAt(row),
+    holder: isHeld ? state.holder : undefined,
+    lastError: table.textAt(text.error, row),
   }
 }

@@ -44,7 +44,7 @@ import {
 import { loadTables, tables } from '#tables'
 import type { MemoryQueue } from './memory-queue.ts'
 import type { ReadyOrder } from './rows/ready-order.ts'
-import type { RowCursor } from './rows/row-cursor.ts'
+import type { RowState } from './rows/row-states.ts'
 import type { MemoryStore } from './rows/row-store.ts'
 import { StoreTime } from './store-time.ts'
 import { type OnWake, WakeSignal } from './wake-signal.ts'
@@ -136,7 +136,7 @@ class MemoryDriver implements Driver {
       resume: (queue) => this.#pause(queue, false),
       park: (queue, keys) => this.#change(queue, keys, tables.park),
       unpark: (queue, keys, { forget }) =>
-        this.#change(queue, keys, (row, now, seq) => tables.unpark(row, forget, now, seq)),
+        this.#change(queue, keys, (state, now, seq) => tables.unpark(state, forget, now, seq)),
       runNow: (queue, keys) => this.#change(queue, keys, tables.runNow),
       remove: (queue, keys) => this.#change(queue, keys, tables.remove),
       purge: (queue) => {
@@ -196,8 +196,9 @@ class MemoryDriver implements Driver {
     const { holder, leaseMs, limit, dueBy = never } = request
     const target = this.#queue(queue)
     const claims: Claim[] = []
-    while (claims.length < limit && target.take(holder, leaseMs, dueBy, claims.length === 0)) {
-      const claim = target.taken()
+    while (claims.length < limit) {
+      const claim = target.take(holder, leaseMs, dueBy, claims.length === 0)
+      if (claim === undefined) break
       claims.push(claim)
       if (claim.crashes > 0) break
     }
@@ -342,7 +343,7 @@ class MemoryDriver implements Driver {
   #change(
     queue: string,
     keys: readonly string[],
-    verb: (row: RowCursor, now: EpochMs, seq: number) => OperateOutcome,
+    verb: (state: RowState, now: EpochMs, seq: number) => OperateOutcome,
   ): OperateOutcome[] {
     return this.#wakeEach(queue, keys, (target, key) => target.change(key, 'missing', verb))
   }

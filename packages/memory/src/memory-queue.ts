@@ -12,8 +12,9 @@ import {
   transitions,
 } from '@sluice/core/driver'
 import { DirectVerbs } from './direct-verbs.ts'
-import type { RowCursor } from './rows/row-cursor.ts'
 import { noRow } from './rows/row-links.ts'
+import type { RowState } from './rows/row-states.ts'
+import { text } from './rows/row-table.ts'
 
 /** One queue in memory: every verb for one key at a time. */
 export class MemoryQueue extends DirectVerbs {
@@ -27,15 +28,14 @@ export class MemoryQueue extends DirectVerbs {
   renew({ key, token }: Lease, leaseMs: number): RenewReply {
     const row = this.index.find(key)
     if (row === noRow) return { outcome: 'lost', leaseUntil: never }
-    const { cursor } = this
-    cursor.at(row)
-    const outcome = transitions.renew(cursor, token, this.store.time.exact() + leaseMs)
-    cursor.isDirty = true
-    const { leaseUntil } = cursor
+    const state = this.states.read(row)
+    const outcome = transitions.renew(state, token, this.store.time.exact() + leaseMs)
+    const { leaseUntil } = state
     if (outcome === 'renewed' && this.leases.has(row)) {
       if (leaseUntil === never) this.leases.remove(row)
       else this.leases.move(row, leaseUntil, token)
     }
+    this.states.write(row, state)
     return { outcome, leaseUntil }
   }
 
@@ -44,17 +44,16 @@ export class MemoryQueue extends DirectVerbs {
     this.advanceTo(now)
     const row = this.index.find(key)
     if (row === noRow) return 'lost'
-    const { cursor } = this
-    cursor.at(row)
+    const state = this.states.read(row)
     const { plan, jitter = 0, maxCrashes, dedupe, error } = options
-    const delayMs = plan === undefined ? 0 : perKeyDelay(plan, cursor.failures, jitter)
-    const dueBefore = cursor.dueAt
+    const delayMs = plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter)
+    const wasPending = state.dueAt !== never
     this.seq += 1
-    const outcome = transitions.expire(cursor, token, delayMs, maxCrashes, dedupe, now, this.seq)
+    const outcome = transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, this.seq)
     if (outcome === 'lost') return 'lost'
-    if (error !== undefined) this.table.setError(row, error)
-    if (dueBefore === never) this.pending += 1
-    this.afterRelease(now)
+    if (error !== undefined) this.table.setText(text.error, row, error)
+    if (!wasPending) this.pending += 1
+    this.release(row, state, now)
     return outcome
   }
 
@@ -65,23 +64,20 @@ export class MemoryQueue extends DirectVerbs {
   alter<Outcome>(
     key: string,
     seq: number,
-    verb: (row: RowCursor, now: EpochMs) => Outcome,
+    verb: (state: RowState, now: EpochMs, row: number) => Outcome,
     same?: Outcome,
   ): Outcome {
     const now = this.store.time.exact()
     this.advanceTo(now)
-    const { cursor } = this
-    let row = this.index.find(key)
-    if (row === noRow) {
-      row = this.create(key)
-      cursor.atNew(row, key)
-    } else cursor.at(row)
-    const wasPending = cursor.dueAt !== never
+    const found = this.index.find(key)
+    const row = found === noRow ? this.createEmpty(key) : found
+    const state = this.states.read(row)
+    const wasPending = state.dueAt !== never
     this.seq = Math.max(this.seq, seq)
-    const outcome = verb(cursor, now)
-    const isPending = cursor.dueAt !== never
+    const outcome = verb(state, now, row)
+    const isPending = state.dueAt !== never
     if (isPending !== wasPending) this.pending += isPending ? 1 : -1
-    if (outcome !== same) this.relist(now)
+    if (outcome !== same) this.relist(row, state, now)
     return outcome
   }
 
@@ -89,10 +85,10 @@ export class MemoryQueue extends DirectVerbs {
   change<Outcome>(
     key: string,
     missing: Outcome,
-    verb: (row: RowCursor, now: EpochMs, seq: number) => Outcome,
+    verb: (state: RowState, now: EpochMs, seq: number) => Outcome,
   ): Outcome {
     if (this.index.find(key) === noRow) return missing
     const seq = this.seq + 1
-    return this.alter(key, seq, (row, now) => verb(row, now, seq), missing)
+    return this.alter(key, seq, (state, now) => verb(state, now, seq), missing)
   }
 }

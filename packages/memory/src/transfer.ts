@@ -7,17 +7,18 @@ import {
 } from '@sluice/core/driver'
 import type { MemoryQueue } from './memory-queue.ts'
 import { noRow } from './rows/row-links.ts'
+import { text } from './rows/row-table.ts'
 
 /** Merges a key of another store into this one. */
 export function importTransferRow(queue: MemoryQueue, row: TransferRow): ImportOutcome {
-  return queue.alter(row.key, row.seq, (cursor, now) => {
+  return queue.alter(row.key, row.seq, (state, now, at) => {
     const { table } = queue
-    const hadItem = !transitions.isGone(cursor)
-    const outcome = transitions.mergeRow(cursor, row, now)
-    if (transitions.isGone(cursor)) return outcome
-    if (!hadItem) table.setItem(cursor.row, row.item)
-    if (row.lastError !== undefined && table.errorAt(cursor.row) === undefined) {
-      table.setError(cursor.row, row.lastError)
+    const hadItem = !transitions.isGone(state)
+    const outcome = transitions.mergeRow(state, row, now)
+    if (transitions.isGone(state)) return outcome
+    if (!hadItem) table.setItem(at, row.item)
+    if (row.lastError !== undefined && table.textAt(text.error, at) === undefined) {
+      table.setText(text.error, at, row.lastError)
     }
     return outcome
   })
@@ -26,9 +27,9 @@ export function importTransferRow(queue: MemoryQueue, row: TransferRow): ImportO
 /** Deletes a key that was moved to another store, unless it has changed since. */
 export function dropTransferRow(queue: MemoryQueue, row: TransferRow): DropOutcome {
   if (queue.find(row.key) === noRow) return 'missing'
-  return queue.alter(row.key, 0, (cursor): DropOutcome => {
-    if (!isUnchanged(cursor, queue.table.itemAt(cursor.row), row)) return 'changed'
-    transitions.remove(cursor)
+  return queue.alter(row.key, 0, (state, _now, at): DropOutcome => {
+    if (!isUnchanged(state, queue.table.itemAt(at), row)) return 'changed'
+    transitions.remove(state)
     return 'dropped'
   })
 }

@@ -150,6 +150,34 @@ test('names the holder of a key that another one released just before', () => {
   expect(rows.map(({ holder }) => holder)).toEqual([undefined, 'second'])
 })
 
+test('names the holders of keys that are held at the same time without a lease', () => {
+  const { driver } = open()
+  add(driver, ['a', 'b', 'c'])
+  const holders = ['first', 'second', 'first']
+  for (const holder of holders) {
+    void driver.claim('q', { limit: 1, leaseMs: never, holder, claimId: holder })
+  }
+  const { rows } = driver.list('q', { limit: 3 }) as ListReply
+  expect(rows.map(({ holder }) => holder)).toEqual(holders)
+})
+
+test('counts a key that was added again, one with two runs and one with a lease', () => {
+  const { driver } = open()
+  add(driver, ['again', 'leased', 'held', 'twice'])
+  const [again] = claim(driver, 1)
+  claim(driver, 1, 1_000)
+  claim(driver, 1)
+  const delayed = { key: 'twice', item: undefined, priority: 0, delayMs: 50 }
+  void driver.add('q', [delayed], options)
+  add(driver, ['again'])
+  const held = { ready: 1, processing: 2, dirty: 1 }
+  expect(driver.counts('q', { cap: 10 })).toMatchObject(held)
+  expect(driver.counts('q', { cap: 2 })).toMatchObject({ processing: 1, dirty: 1, capped: true })
+  const { key, token } = again!
+  void driver.finish('q', [{ as: 'done', key, token, forget: false }], options)
+  expect(driver.counts('q', { cap: 10 })).toMatchObject({ ready: 2, processing: 2, dirty: 0 })
+})
+
 test('lists in the order of bytes, page by page, with every filter', () => {
   const { driver } = open()
   const keys = ['b', 'a/2', 'a/1', 'ä', '\u{1f600}', '\uffee', 'B', '0', 'a/10', 'ab']

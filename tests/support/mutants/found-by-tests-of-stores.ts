@@ -373,17 +373,17 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a key of memory keeps the name of its last but one holder',
+    name: 'a held key of memory gets the name of a later holder of another key',
     edits: [
       {
-        file: 'packages/memory/src/rows/row-cursor.ts',
-        find: 'this.holds.set(this.row, {',
-        replace: 'if (!this.holds.has(this.row)) this.holds.set(this.row, {',
+        file: 'packages/memory/src/direct-verbs.ts',
+        find: 'if (this.heldCount === 0) this.states.usualHolder = holder',
+        replace: 'this.states.usualHolder = holder',
       },
     ],
     finder: {
       file: 'packages/memory/test/memory-driver.test.ts',
-      title: 'names the holder of a key that another one released just before',
+      title: 'names the holders of keys that are held at the same time without a lease',
     },
   },
 ]

@@ -1,7 +1,7 @@
 import { type EpochMs, never } from '@sluice/core/driver'
 import type { ReadyRows } from './ready-rows.ts'
-import type { RowCursor } from './row-cursor.ts'
 import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
+import type { RowStates } from './row-states.ts'
 import type { RowTable } from './row-table.ts'
 import { SortedRows } from './sorted-rows.ts'
 
@@ -23,7 +23,7 @@ export class ReadyByPriority implements ReadyRows {
   readonly needsTouch = false
   private readonly table: RowTable
   private readonly links: RowLinks
-  private readonly cursor: RowCursor
+  private readonly states: RowStates
   /** For priority 0, which most queues use alone. */
   private readonly plain: Level
   /** All of them, the highest priority first. */
@@ -31,10 +31,10 @@ export class ReadyByPriority implements ReadyRows {
   /** No level before this index has rows. */
   private first = 0
 
-  constructor(table: RowTable, cursor: RowCursor) {
+  constructor(table: RowTable, states: RowStates) {
     this.table = table
     this.links = table.links
-    this.cursor = cursor
+    this.states = states
     this.plain = this.newLevel(0)
     this.levels = [this.plain]
   }
@@ -64,13 +64,13 @@ export class ReadyByPriority implements ReadyRows {
   }
 
   pick(dueBy: EpochMs): number {
-    const { cursor } = this
+    const { states } = this
     const isBefore = (row: number, other: number): boolean => {
-      const [readyAt, otherAt] = [cursor.readyAtOf(row), cursor.readyAtOf(other)]
-      return readyAt < otherAt || (readyAt === otherAt && cursor.seqOf(row) < cursor.seqOf(other))
+      const [readyAt, otherAt] = [states.readyAtOf(row), states.readyAtOf(other)]
+      return readyAt < otherAt || (readyAt === otherAt && states.seqOf(row) < states.seqOf(other))
     }
     for (const { rows } of this.levels) {
-      const due = rows.someRows(this.size).filter((row) => cursor.dueAtOf(row) <= dueBy)
+      const due = rows.someRows(this.size).filter((row) => states.dueAtOf(row) <= dueBy)
       if (due.length > 0) return due.reduce((a, b) => (isBefore(a, b) ? a : b))
     }
     return noRow
@@ -81,7 +81,7 @@ export class ReadyByPriority implements ReadyRows {
   }
 
   private newLevel(priority: number): Level {
-    return { priority, rows: new SortedRows(this.table, this.cursor, list.ready), index: 0 }
+    return { priority, rows: new SortedRows(this.table, this.states, list.ready), index: 0 }
   }
 
   private levelOf(priority: number): Level {

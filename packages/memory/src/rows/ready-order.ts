@@ -1,7 +1,7 @@
 import { type EpochMs, never } from '@sluice/core/driver'
 import type { ReadyRows } from './ready-rows.ts'
-import type { RowCursor } from './row-cursor.ts'
 import { list, noRow } from './row-links.ts'
+import type { RowStates } from './row-states.ts'
 import type { RowTable } from './row-table.ts'
 import type { StringIndex } from './string-index.ts'
 
@@ -28,7 +28,7 @@ export class OrderedRows implements ReadyRows {
   readonly needsTouch = true
   readonly #table: RowTable
   readonly #index: Pick<StringIndex, 'find'>
-  readonly #cursor: RowCursor
+  readonly #states: RowStates
   readonly #order: ReadyOrder
   readonly #rows: Set<number> = new Set()
   /**
@@ -42,12 +42,12 @@ export class OrderedRows implements ReadyRows {
   constructor(
     table: RowTable,
     index: Pick<StringIndex, 'find'>,
-    cursor: RowCursor,
+    states: RowStates,
     order: ReadyOrder,
   ) {
     this.#table = table
     this.#index = index
-    this.#cursor = cursor
+    this.#states = states
     this.#order = order
   }
 
@@ -88,7 +88,7 @@ export class OrderedRows implements ReadyRows {
   pick(dueBy: EpochMs): number {
     const passedOver: string[] = []
     let row = this.peek()
-    while (row !== noRow && this.#cursor.dueAtOf(row) > dueBy) {
+    while (row !== noRow && this.#states.dueAtOf(row) > dueBy) {
       passedOver.push(this.#table.keyAt(row))
       this.#popped = noRow
       row = this.peek()
@@ -99,7 +99,7 @@ export class OrderedRows implements ReadyRows {
 
   oldestReadyAt(): EpochMs {
     let oldest = never
-    for (const row of this.#rows) oldest = Math.min(oldest, this.#cursor.readyAtOf(row))
+    for (const row of this.#rows) oldest = Math.min(oldest, this.#states.readyAtOf(row))
     return oldest
   }
 }

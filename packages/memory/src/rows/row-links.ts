@@ -5,8 +5,7 @@
 export const noRow = 0
 
 /**
- * The list that a row is on. `none`: the row is free, or the head of a list, or the cursor's and not
- * packed since it left its list. A row of {@link SortedRows} that is in the heap there has the number
+ * The list that a row is on. `none`: the row is free, or the head of a list, or held with an object. A row of {@link SortedRows} that is in the heap there has the number
  * after that of the list.
  */
 export const list = {
@@ -27,12 +26,11 @@ const widthBits = 2
 /** What the second cell of a token counts. */
 const tokenUnit = 2 ** 32
 
-// The third cell: the list, whether adding the key changes nothing, and the marks of the cursor.
+// The third cell: the list, whether adding the key changes nothing, and the marks of `RowStates`.
 const listMask = 7
 const noOpBit = 8
 const listBits = listMask | noOpBit
 const priorityShift = 16
-const noOpBits = listBits | (-1 << priorityShift)
 
 /**
  * The list that each row is on, and the lists themselves: doubly linked, in a circle through a
@@ -115,7 +113,7 @@ export class RowLinks {
     this.cells[at] = (this.cells[at]! & ~listBits) | where
   }
 
-  /** The small members of a row, as the cursor packs them: the lowest four bits are not theirs. */
+  /** The small members of a row, as `RowStates` packs them: the lowest four bits are not theirs. */
   marks(row: number): number {
     return this.cells[(row << widthBits) | 2]!
   }
@@ -129,10 +127,8 @@ export class RowLinks {
    * Records that adding the row's key once more changes nothing, up to its priority. Putting the
    * row on a list erases the record, and every change of the row that matters here does that.
    */
-  markNoOp(row: number, priority: number): void {
-    const at = (row << widthBits) | 2
-    this.cells[at] =
-      (this.cells[at]! & ~noOpBits) | list.ready | noOpBit | (priority << priorityShift)
+  markNoOp(row: number): void {
+    this.cells[(row << widthBits) | 2]! |= noOpBit
   }
 
   isNoOp(row: number, priority: number): boolean {

@@ -12,9 +12,9 @@ import { WorkerRegistry } from '../worker-registry.ts'
 import { ReadyByPriority } from './ready-by-priority.ts'
 import { OrderedRows, type ReadyOrder } from './ready-order.ts'
 import type { ReadyRows } from './ready-rows.ts'
-import { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
 import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
+import { type RowState, RowStates } from './row-states.ts'
 import { RowTable } from './row-table.ts'
 import { SortedRows } from './sorted-rows.ts'
 import { StringIndex } from './string-index.ts'
@@ -52,7 +52,7 @@ export class RowStore {
   readonly name: string
   isPaused = false
   readonly table: RowTable
-  readonly cursor: RowCursor
+  readonly states: RowStates
   readonly workers: WorkerRegistry = new WorkerRegistry()
   readonly history: RecordedHistory = new RecordedHistory()
   readonly readyRows: ReadyRows
@@ -86,16 +86,16 @@ export class RowStore {
     this.store = store
     this.table = new RowTable(expectedKeys)
     this.links = this.table.links
-    this.cursor = new RowCursor(this.table)
+    this.states = new RowStates(this.table)
     this.index = new StringIndex(this.table, expectedKeys)
-    this.delayed = new SortedRows(this.table, this.cursor, list.delayed)
+    this.delayed = new SortedRows(this.table, this.states, list.delayed)
     this.leases = new RowHeap(this.links)
     this.idle = this.table.allocateHead()
     this.parked = this.table.allocateHead()
     this.readyRows =
       order === undefined
-        ? new ReadyByPriority(this.table, this.cursor)
-        : new OrderedRows(this.table, this.index, this.cursor, order)
+        ? new ReadyByPriority(this.table, this.states)
+        : new OrderedRows(this.table, this.index, this.states, order)
   }
 
   /** How many keys there are, in any state. */
@@ -122,25 +122,23 @@ export class RowStore {
   /** At most `limit` expired leases. */
   leaseEnds(now: EpochMs, limit: number): Lease[] {
     if (this.leases.firstAt > now) return []
-    return this.leases.upTo(now, limit).map((row) => {
-      this.cursor.at(row)
-      return { key: this.cursor.key, token: this.cursor.token }
-    })
+    const rows = this.leases.upTo(now, limit)
+    return rows.map((row) => ({ key: this.table.keyAt(row), token: this.states.read(row).token }))
   }
 
   /** Deletes at most `limit` idle keys whose failures have expired; returns how many. */
   sweep(limit: number, failuresExpireMs: number, now: EpochMs): number {
-    const { cursor, links } = this
+    const { links, states } = this
     let swept = 0
     let lookedAt = 0
     let row = links.next(this.idle)
     while (row !== this.idle && swept < limit && lookedAt < 4 * limit) {
       const next = links.next(row)
       lookedAt += 1
-      cursor.at(row)
-      if (transitions.hasStaleFailures(cursor, now, failuresExpireMs)) {
-        transitions.forget(cursor)
-        this.relist(now)
+      const state = states.read(row)
+      if (transitions.hasStaleFailures(state, now, failuresExpireMs)) {
+        transitions.forget(state)
+        this.relist(row, state, now)
         swept += 1
       }
       row = next
@@ -183,12 +181,12 @@ export class RowStore {
   }
 
   private moveDue(now: EpochMs): void {
-    const { cursor, delayed, readyRows } = this
+    const { delayed, readyRows, states } = this
     let row = delayed.first
-    while (row !== noRow && cursor.dueAtOf(row) <= now) {
+    while (row !== noRow && states.dueAtOf(row) <= now) {
       delayed.remove(row)
       this.delayedCount -= 1
-      readyRows.add(row, cursor.priorityOf(row), cursor.readyAtOf(row), cursor.seqOf(row))
+      readyRows.add(row, states.priorityOf(row), states.readyAtOf(row), states.seqOf(row))
       row = delayed.first
     }
     this.nextDueAt = delayed.firstAt
@@ -206,36 +204,35 @@ export class RowStore {
     this.use()
     const row = this.table.allocate(key)
     this.index.addMissed(row)
-    // A late finish of an earlier key may have left the cursor there.
-    if (row === this.cursor.row) this.cursor.leave()
     return row
   }
 
-  /** To be called after a transition that ends the hold of the cursor's row. */
-  protected afterRelease(now: EpochMs): void {
-    const { cursor } = this
-    if (this.leases.size > 0 && this.leases.has(cursor.row)) this.leases.remove(cursor.row)
+  /** A row for such a key, of which nothing is stored yet. */
+  protected createEmpty(key: string): number {
+    const row = this.create(key)
+    this.states.addPlain(row, never, 'add', 0, 0, never, 0)
+    return row
+  }
+
+  /** Stores what a transition that ended the hold of a row has made of its state. */
+  protected release(row: number, state: RowState, now: EpochMs): void {
+    if (this.leases.size > 0 && this.leases.has(row)) this.leases.remove(row)
     this.heldCount -= 1
-    if (transitions.isGone(cursor)) {
-      this.delete(cursor.row)
-    } else {
-      cursor.isDirty = true
-      this.enlist(now)
+    this.relist(row, state, now)
+  }
+
+  /** Stores the changed state of a row and moves it to the list of that state, or deletes it. */
+  protected relist(row: number, state: RowState, now: EpochMs): void {
+    this.unlist(row)
+    if (transitions.isGone(state)) this.delete(row)
+    else {
+      this.states.write(row, state)
+      if (state.token === noToken) this.enlist(row, state, now)
     }
   }
 
-  /** Moves the cursor's row, which was changed, to the list of its state, or deletes it. */
-  protected relist(now: EpochMs): void {
-    const { cursor } = this
-    cursor.isDirty = true
-    this.unlist()
-    if (transitions.isGone(cursor)) this.delete(cursor.row)
-    else this.enlist(now)
-  }
-
-  /** Takes the cursor's row off its list. */
-  private unlist(): void {
-    const { row } = this.cursor
+  /** Takes a row off its list. */
+  private unlist(row: number): void {
     switch (this.links.listOf(row)) {
       case list.ready:
       case list.readySide:
@@ -256,26 +253,24 @@ export class RowStore {
     }
   }
 
-  /** Puts the cursor's row, which is on no list, on the list of its state. */
-  protected enlist(now: EpochMs): void {
-    const { cursor, links } = this
-    const { row } = cursor
-    if (cursor.token !== noToken) return
-    if (cursor.parked) {
+  /** Puts a row, which is on no list and not held, on the list of its state. */
+  private enlist(row: number, state: RowState, now: EpochMs): void {
+    const { links } = this
+    if (state.parked) {
       links.append(this.parked, row, list.parked)
       this.parkedCount += 1
-    } else if (cursor.dueAt <= now) {
-      this.readyRows.add(row, cursor.priority, cursor.readyAt, cursor.seq)
-    } else if (cursor.dueAt === never) {
+    } else if (state.dueAt <= now) {
+      this.readyRows.add(row, state.priority, state.readyAt, state.seq)
+    } else if (state.dueAt === never) {
       links.append(this.idle, row, list.idle)
       this.idleCount += 1
-    } else this.delay(row, cursor.dueAt, cursor.seq)
+    } else this.delay(row, state.dueAt, state.seq)
   }
 
   /** Deletes a row of which nothing remains to be stored. */
   protected delete(row: number): void {
     this.index.remove(row)
-    if (row === this.cursor.row) this.cursor.leave()
+    this.states.drop(row)
     this.table.release(row)
   }
 }

@@ -5,8 +5,8 @@ const noRow = noRowImported
 
 /** The width of a row in {@link RowChunk.numbers}: `dueAt`, `askedAt` and `seq`. */
 export const numberWidth = 3
-/** The width of a row in {@link RowChunk.rare}. */
-export const rareWidth = 4
+/** Texts that few keys have: items that are not their keys, errors, trace contexts of pending runs. */
+export const text = { item: 0, error: 1, trace: 2 } as const
 
 const chunkBits = 12
 /** How many rows a chunk has; the first one grows up to this. */
@@ -17,17 +17,13 @@ const firstChunkRows = 64
 
 /**
  * A few thousand rows. Members that most keys have are in columns that are created with the chunk;
- * members that few keys have are in arrays that are created with the first such key.
+ * texts that few keys have are in arrays that grow with the first such key.
  */
 export class RowChunk {
   readonly numbers: Float64Array
   readonly keys: string[]
-  items: (string | undefined)[] | undefined
-  errors: (string | undefined)[] | undefined
-  /** The trace contexts of pending runs that have any; see `RowCursor`. */
-  traces: (string | undefined)[] | undefined
-  /** What few rows have: see `RowCursor`. */
-  rare: Float64Array | undefined
+  /** The columns of {@link text}, as long as their last rows need. */
+  texts: (string | undefined)[][] = [[], [], []]
 
   constructor(rows: number) {
     this.numbers = new Float64Array(rows * numberWidth)
@@ -39,13 +35,7 @@ export class RowChunk {
     const wide = new RowChunk(rows)
     wide.numbers.set(this.numbers)
     for (let at = 0; at < this.keys.length; at += 1) wide.keys[at] = this.keys[at]!
-    wide.items = this.items
-    wide.errors = this.errors
-    wide.traces = this.traces
-    if (this.rare !== undefined) {
-      wide.rare = new Float64Array(rows * rareWidth)
-      wide.rare.set(this.rare)
-    }
+    wide.texts = this.texts
     return wide
   }
 }
@@ -65,7 +55,7 @@ export class RowTable {
   private capacity: number
   /** Whether any row ever had an item: most queues store none. */
   hasItems = false
-  /** Whether any row ever had an item, an error or a trace context. */
+  /** Whether any row ever had a text. */
   private hasTexts = false
   private free: number = noRow
 
@@ -116,43 +106,32 @@ export class RowTable {
     const at = row & rowMask
     chunk.keys[at] = ''
     if (this.hasTexts) {
-      if (chunk.items !== undefined) chunk.items[at] = undefined
-      if (chunk.errors !== undefined) chunk.errors[at] = undefined
-      if (chunk.traces !== undefined) chunk.traces[at] = undefined
+      for (const column of chunk.texts) if (at < column.length) column[at] = undefined
     }
     this.links.release(row, this.free)
     this.free = row
   }
 
   itemAt(row: number): string | undefined {
-    return this.hasItems ? this.chunk(row).items?.[row & rowMask] : undefined
+    return this.hasItems ? this.textAt(text.item, row) : undefined
   }
 
   setItem(row: number, item: string | undefined): void {
     if (item === undefined && !this.hasItems) return
     this.hasItems = true
-    this.hasTexts = true
-    const chunk = this.chunk(row)
-    chunk.items ??= []
-    put(chunk.items, row & rowMask, item)
+    this.setText(text.item, row, item)
   }
 
-  errorAt(row: number): string | undefined {
-    return this.chunk(row).errors?.[row & rowMask]
+  textAt(column: number, row: number): string | undefined {
+    return this.chunk(row).texts[column]![row & rowMask]
   }
 
-  setError(row: number, error: string): void {
+  setText(column: number, row: number, value: string | undefined): void {
     this.hasTexts = true
-    const chunk = this.chunk(row)
-    chunk.errors ??= []
-    put(chunk.errors, row & rowMask, error)
-  }
-
-  setTrace(row: number, trace: string): void {
-    this.hasTexts = true
-    const chunk = this.chunk(row)
-    chunk.traces ??= []
-    put(chunk.traces, row & rowMask, trace)
+    const texts = this.chunk(row).texts[column]!
+    // Without holes, which would make the array slower.
+    while (texts.length < (row & rowMask)) texts.push(undefined)
+    texts[row & rowMask] = value
   }
 
   private grow(): void {
@@ -167,10 +146,4 @@ export class RowTable {
     const linked = this.links.capacity
     if (this.capacity > linked) this.links.reserve(Math.max(this.capacity, linked * 2))
   }
-}
-
-/** Sets an element of an array that may be shorter, without leaving holes in it. */
-export function put(texts: (string | undefined)[], at: number, text: string | undefined): void {
-  while (texts.length < at) texts.push(undefined)
-  texts[at] = text
 }

@@ -1,7 +1,7 @@
 import { type EpochMs, never } from '@sluice/core/driver'
-import type { RowCursor } from './row-cursor.ts'
 import { RowHeap } from './row-heap.ts'
 import { list as listImported, noRow as noRowImported, type RowLinks } from './row-links.ts'
+import type { RowStates } from './row-states.ts'
 import type { RowTable } from './row-table.ts'
 
 // A constant of this very module is folded into the code; an imported one is looked up each time.
@@ -18,7 +18,7 @@ const list = listImported
  */
 export class SortedRows {
   private readonly links: RowLinks
-  private readonly cursor: RowCursor
+  private readonly states: RowStates
   /** What the rows of the list are marked as. */
   private readonly where: number
   private readonly head: number
@@ -28,9 +28,9 @@ export class SortedRows {
   /** Rows that came out of order; undefined until there is one. */
   private side: RowHeap | undefined = undefined
 
-  constructor(table: RowTable, cursor: RowCursor, where: number) {
+  constructor(table: RowTable, states: RowStates, where: number) {
     this.links = table.links
-    this.cursor = cursor
+    this.states = states
     this.where = where
     this.head = table.allocateHead()
   }
@@ -99,10 +99,10 @@ export class SortedRows {
     const { first, firstAt, firstTie } = this.side!
     const instant = this.instantOf(row)
     if (firstAt !== instant) return firstAt < instant ? first : row
-    return firstTie < this.cursor.seqOf(row) ? first : row
+    return firstTie < this.states.seqOf(row) ? first : row
   }
 
   private instantOf(row: number): EpochMs {
-    return this.where === list.delayed ? this.cursor.dueAtOf(row) : this.cursor.readyAtOf(row)
+    return this.where === list.delayed ? this.states.dueAtOf(row) : this.states.readyAtOf(row)
   }
 }

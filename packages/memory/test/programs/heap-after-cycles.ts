@@ -1,6 +1,7 @@
 /**
  * Prints the heap after 2, 6 and 10 million keys have come and gone, each of them another one: in a
- * queue that is nearly empty, and in one that is filled with a thousand at a time.
+ * queue that is nearly empty, and in one that is filled with a thousand at a time. Every third run is of
+ * a key that is added again meanwhile.
  */
 import type { DirectClaim } from '@sluice/core'
 import { memoryDriver } from '../../src/index.ts'
@@ -22,15 +23,21 @@ const held: DirectClaim = {
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 
 let next = 0
+let runs = 0
 function cycle(keys: number): void {
   for (let at = 0; at < keys; at += 1) {
     const item = next % 3 === 0 ? `"item ${next}"` : undefined
     queue.add(`namespace/object-${next}`, item, next % 2, options)
     next += 1
   }
-  for (let at = 0; at < keys; at += 1) {
+  for (let left = keys; left > 0; ) {
     if (!queue.claim(held, 'holder', Infinity)) throw new Error('a key is missing')
-    if (queue.done(held.handle, held.token, false) !== 'idle') throw new Error('a key is left')
+    runs += 1
+    const isAdded = runs % 3 === 0
+    if (isAdded) queue.add(held.key, undefined, 0, options)
+    else left -= 1
+    const outcome = queue.done(held.handle, held.token, false)
+    if (outcome !== (isAdded ? 'ready' : 'idle')) throw new Error(`a key is ${outcome}`)
   }
   held.key = ''
   held.itemText = undefined
