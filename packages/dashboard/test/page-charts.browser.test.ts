@@ -84,10 +84,20 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       const worker = createWorker({ queue, concurrency: 2, handler: () => Promise.resolve() })
       stores.closing(() => queue.close())
       stores.closing(() => worker.stop())
+      const lastRecord = async () => {
+        const { stepMs, steps } = await queue.inspect.history({ range: '5m' })
+        return (steps.at(-1)?.at ?? 0) + stepMs
+      }
       const seconds = async (count: number) => {
-        for (let second = 0; second < count; second += 1) {
+        for (let second = 1; second <= count; second += 1) {
           await queue.add(`key/${second % 20}`)
           await clock.step(1_000)
+          // The worker records every ten seconds, in real time: a gap would hide since when.
+          if (second % 20 > 0) continue
+          const due = clock.now() - 10_000
+          await expect
+            .poll(lastRecord, { timeout: 45_000, interval: 5 })
+            .toBeGreaterThanOrEqual(due)
         }
       }
       await seconds(60)
