@@ -8,6 +8,8 @@ import process from 'node:process'
 import { channelName, type SluiceEvent } from 'sluice'
 
 const ignore = (): void => {}
+/** The keys whose runs have begun and not ended: one that was only claimed ahead is given back without. */
+const running = new Set<string>()
 
 function record(sign: '+' | '-', key: string): void {
   appendFileSync(process.env['RUNS'] ?? '', `${sign} ${process.pid} ${key}\n`)
@@ -15,10 +17,17 @@ function record(sign: '+' | '-', key: string): void {
 
 tracingChannel<unknown, SluiceEvent>(channelName).subscribe({
   start({ verb, request }) {
-    if (verb === 'run') record('+', (request as { readonly key: string }).key)
+    if (verb === 'run') {
+      const { key } = request as { readonly key: string }
+      running.add(key)
+      record('+', key)
+    }
     if (verb !== 'finish') return
-    const { finishes } = request as { readonly finishes: readonly { readonly key: string }[] }
-    for (const { key } of finishes) record('-', key)
+    type Finishes = readonly { readonly key: string; readonly as: string }[]
+    const { finishes } = request as { readonly finishes: Finishes }
+    for (const { key, as } of finishes) {
+      if (running.delete(key) || as !== 'release') record('-', key)
+    }
   },
   end: ignore,
   asyncStart: ignore,
